@@ -1,0 +1,248 @@
+//! Reading kurabe's TOML files so that every mistake shows its line, the reason, and the nearest valid word.
+//!
+//! The model: a file is parsed into tables that remember where each word stood; a room's reader opens a table
+//! with the list of keys that it knows, takes them one by one, and turns words into quantities. serde is not used
+//! here, because its messages cannot name the nearest key or the line of a value that is wrong for a reason of
+//! its own.
+
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::text;
+use crate::text::Text;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A parsed data file.
+pub struct DataFile<'a> {
+    name: &'a str,
+    source: &'a str,
+    root: Spanned<DeTable<'a>>,
+}
+
+impl<'a> DataFile<'a> {
+    /// Parses `source`; `name` is shown in errors.
+    ///
+    /// # Errors
+    /// On TOML that is not well formed, with its place.
+    pub fn parse(name: &'a str, source: &'a str) -> Result<Self> {
+        let root = DeTable::parse(source).map_err(|error| {
+            Error::new(
+                ErrorKind::DataFile,
+                text!("{name} is not valid TOML: {}", "{name} は TOML として読めません: {}", error.message()),
+            )
+            .at(Place::of(name, source, error.span().unwrap_or(0..0)))
+        })?;
+        Ok(Self { name, source, root })
+    }
+
+    /// The file's outermost table.
+    ///
+    /// # Errors
+    /// When it has a key that is not among `known`.
+    pub fn root(&self, known: &'static [&'static str]) -> Result<Table<'_>> {
+        Table { file: self, table: self.root.get_ref(), span: 0..0 }.check(known)
+    }
+}
+
+/// A table of a data file.
+pub struct Table<'f> {
+    file: &'f DataFile<'f>,
+    table: &'f DeTable<'f>,
+    span: Range<usize>,
+}
+
+/// A value of a data file, with its place.
+#[derive(Clone)]
+pub struct Value<'f> {
+    file: &'f DataFile<'f>,
+    value: &'f DeValue<'f>,
+    span: Range<usize>,
+}
+
+impl<'f> Table<'f> {
+    fn check(self, known: &'static [&'static str]) -> Result<Self> {
+        for key in self.table.keys() {
+            let word: &str = key.get_ref();
+            if !known.contains(&word) {
+                let at = Place::of(self.file.name, self.file.source, key.span());
+                return Err(Error::new(
+                    ErrorKind::DataFile,
+                    text!("{}: unknown key `{word}`", "{}: `{word}` というキーはありません", self.file.name),
+                )
+                .at(at)
+                .remedy(nearest(word, known)));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The value of a key, if it is there.
+    pub fn get(&self, key: &str) -> Option<Value<'f>> {
+        let value = self.table.get(key)?;
+        Some(Value { file: self.file, value: value.get_ref(), span: value.span() })
+    }
+
+    /// The value of a key that must be there.
+    ///
+    /// # Errors
+    /// When it is missing.
+    pub fn require(&self, key: &str) -> Result<Value<'f>> {
+        self.get(key).ok_or_else(|| {
+            let file = self.file;
+            Error::new(
+                ErrorKind::DataFile,
+                text!("{}: the key `{key}` is missing here", "{}: ここに `{key}` が必要です", file.name),
+            )
+            .at(Place::of(file.name, file.source, self.span.clone()))
+            .remedy(text!("add a line `{key} = …`", "`{key} = …` の行を加えてください"))
+        })
+    }
+}
+
+impl<'f> Value<'f> {
+    /// An error at this value.
+    pub fn error(&self, what: &Text) -> Error {
+        let name = self.file.name;
+        let (en, ja) = (&what.en, &what.ja);
+        Error::new(ErrorKind::DataFile, Text { en: format!("{name}: {en}"), ja: format!("{name}: {ja}") })
+            .at(Place::of(name, self.file.source, self.span.clone()))
+    }
+
+    /// The value as a table with known keys.
+    ///
+    /// # Errors
+    /// When it is something else, or has an unknown key.
+    pub fn table(&self, known: &'static [&'static str]) -> Result<Table<'f>> {
+        match self.value {
+            DeValue::Table(table) => Table { file: self.file, table, span: self.span.clone() }.check(known),
+            _ => Err(self.error(&text!("a table is expected here", "ここにはテーブルを書きます"))),
+        }
+    }
+
+    /// The value's elements, if it is an array; itself alone, if it is not.
+    pub fn elements(&self) -> Vec<Self> {
+        match self.value {
+            DeValue::Array(array) => array
+                .iter()
+                .map(|value| Self { file: self.file, value: value.get_ref(), span: value.span() })
+                .collect(),
+            _ => vec![self.clone()],
+        }
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn string(&self) -> Result<&'f str> {
+        match self.value {
+            DeValue::String(words) => Ok(words),
+            _ => Err(self.error(&text!(
+                "a string in quotes is expected here",
+                "ここには引用符で囲んだ文字列を書きます"
+            ))),
+        }
+    }
+
+    /// A string put through a parser of quantities.
+    ///
+    /// # Errors
+    /// The parser's, at this place.
+    pub fn parsed<T>(&self, parse: impl FnOnce(&str) -> std::result::Result<T, Text>) -> Result<T> {
+        parse(self.string()?).map_err(|what| self.error(&what))
+    }
+
+    /// A whole number within limits.
+    ///
+    /// # Errors
+    /// When it is something else or outside.
+    pub fn integer(&self, limits: std::ops::RangeInclusive<u64>) -> Result<u64> {
+        let (least, most) = (*limits.start(), *limits.end());
+        let number = match self.value {
+            DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        number.filter(|number| limits.contains(number)).ok_or_else(|| {
+            self.error(&text!(
+                "a whole number from {least} to {most} is expected here",
+                "ここには {least} から {most} までの整数を書きます"
+            ))
+        })
+    }
+
+    /// A number above zero.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn positive(&self) -> Result<f64> {
+        let number = match self.value {
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
+            _ => None,
+        };
+        number.filter(|number| number.is_finite() && *number > 0.0).ok_or_else(|| {
+            self.error(&text!("a number above zero is expected here", "ここには 0 より大きい数を書きます"))
+        })
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn boolean(&self) -> Result<bool> {
+        match self.value {
+            DeValue::Boolean(value) => Ok(*value),
+            _ => {
+                Err(self.error(&text!("true or false is expected here", "ここには true か false を書きます")))
+            }
+        }
+    }
+
+    /// One word out of a list, as the value that belongs to it.
+    ///
+    /// # Errors
+    /// When it is another word; the nearest valid one is named.
+    pub fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T> {
+        let word = self.string()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+            return Ok(value.clone());
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        Err(self
+            .error(&text!("`{word}` is not one of the choices", "`{word}` という選択肢はありません"))
+            .remedy(nearest(word, &names)))
+    }
+
+    /// A table `{ en = "…", ja = "…" }`.
+    ///
+    /// # Errors
+    /// When a language is missing.
+    pub fn text(&self) -> Result<Text> {
+        let table = self.table(&["en", "ja"])?;
+        Ok(Text {
+            en: table.require("en")?.string()?.to_owned(),
+            ja: table.require("ja")?.string()?.to_owned(),
+        })
+    }
+}
+
+/// A sentence that names the nearest of the valid words, and all of them.
+pub fn nearest(word: &str, known: &[&str]) -> Text {
+    let all = known.join(", ");
+    let best = known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(word, name), *name))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match best {
+        Some((_, name)) => {
+            text!("did you mean `{name}`? (all: {all})", "`{name}` ではありませんか(使えるもの: {all})")
+        }
+        None => text!("use one of: {all}", "使えるもの: {all}"),
+    }
+}

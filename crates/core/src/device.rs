@@ -1,0 +1,69 @@
+//! The trait that real and modelled devices share.
+//!
+//! The model: a device has a clock, takes batches of operations, and gives back completions. An operation in
+//! flight owns its buffer: `submit` takes it, the completion returns it, and nothing can touch it between. The
+//! driver is generic over this trait and monomorphised, so the real path pays nothing for the twin.
+
+use crate::Result;
+use crate::workload::Op;
+
+/// A buffer that a device lends to the driver, one per operation that may be in flight.
+pub trait Buffer {
+    /// The buffer's number, from 0, unique within its device.
+    fn slot(&self) -> usize;
+
+    /// The first `length` bytes. A modelled device that stores no data returns an empty slice.
+    fn bytes_mut(&mut self, length: usize) -> &mut [u8];
+}
+
+/// An operation on its way to a device, with the buffer it will own.
+pub struct Request<B> {
+    /// What to do.
+    pub op: Op,
+    /// Where the bytes are.
+    pub buffer: B,
+}
+
+/// An operation that came back.
+pub struct Completion<B> {
+    /// The buffer, returned.
+    pub buffer: B,
+    /// Bytes transferred, or the operating system's error number.
+    pub outcome: std::result::Result<u32, i32>,
+    /// When it completed, on the device's clock.
+    pub completed_at_ns: u64,
+}
+
+/// How long `reap` may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Until at least one operation is done (returns at once when none is in flight).
+    One,
+    /// Until at least one operation is done or the clock reaches this time, whichever is first; with nothing in
+    /// flight, until that time.
+    Until(u64),
+}
+
+/// Something that performs operations.
+pub trait Device {
+    /// Its buffers.
+    type Buffer: Buffer;
+
+    /// All buffers of the device, as many as it can hold operations in flight. Called once.
+    fn take_buffers(&mut self) -> Vec<Self::Buffer>;
+
+    /// The device's clock, in nanoseconds from an arbitrary zero; never goes back.
+    fn now_ns(&mut self) -> u64;
+
+    /// Hands over all requests of `batch` and empties it. Returns the time of submission.
+    ///
+    /// # Errors
+    /// When the device itself fails; a failed operation is a completion instead.
+    fn submit(&mut self, batch: &mut Vec<Request<Self::Buffer>>) -> Result<u64>;
+
+    /// Appends what has completed to `done`, waiting as `wait` says.
+    ///
+    /// # Errors
+    /// When the device itself fails.
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<Self::Buffer>>) -> Result<()>;
+}

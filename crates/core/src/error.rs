@@ -1,0 +1,286 @@
+//! One error type for every room: a stable kind with an exit code, what happened, and the remedy.
+//!
+//! The sentence fits after "cannot …" or stands alone; it is shown once, at the edge, with the line of the data
+//! file at fault when there is one.
+
+use crate::text::{Lang, Text};
+use std::fmt;
+
+/// What went wrong, coarsely. The number is the exit code and never changes its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// A defect of kurabe itself, or something that nothing below describes.
+    Internal = 1,
+    /// The command line does not make sense.
+    Usage = 2,
+    /// A profile or another data file is wrong.
+    DataFile = 3,
+    /// The target does not exist or cannot be measured (wrong type, size zero, size too large, unaligned block).
+    Target = 4,
+    /// The operating system refuses permission, or the file system is read-only.
+    Permission = 5,
+    /// kurabe refuses, to protect data (a device in use, a file that exists, a missing consent flag).
+    Refused = 6,
+    /// Not enough room on the target.
+    NoSpace = 7,
+    /// The target failed an operation while it was measured.
+    Io = 8,
+    /// The store cannot be used (not a database, a newer version, locked, damaged).
+    Store = 9,
+    /// The target or the kernel cannot do what was asked (direct I/O, an engine).
+    Unsupported = 10,
+    /// A file to import is not what it should be.
+    Import = 11,
+    /// No run has this id, or several have.
+    NoSuchRun = 12,
+    /// Stopped by the user.
+    Interrupted = 130,
+}
+
+impl ErrorKind {
+    /// Every kind, for the documentation and its test.
+    pub const ALL: [Self; 13] = [
+        Self::Internal,
+        Self::Usage,
+        Self::DataFile,
+        Self::Target,
+        Self::Permission,
+        Self::Refused,
+        Self::NoSpace,
+        Self::Io,
+        Self::Store,
+        Self::Unsupported,
+        Self::Import,
+        Self::NoSuchRun,
+        Self::Interrupted,
+    ];
+
+    /// The process exit code for this kind.
+    pub fn exit_code(self) -> u8 {
+        self as u8
+    }
+
+    /// A stable word for scripts (`--json`).
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Internal => "internal",
+            Self::Usage => "usage",
+            Self::DataFile => "data_file",
+            Self::Target => "target",
+            Self::Permission => "permission",
+            Self::Refused => "refused",
+            Self::NoSpace => "no_space",
+            Self::Io => "io",
+            Self::Store => "store",
+            Self::Unsupported => "unsupported",
+            Self::Import => "import",
+            Self::NoSuchRun => "no_such_run",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A place in a data file, with the line itself, so that the error can show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name as the user gave it, or the name of an embedded file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Characters to underline, at least 1.
+    pub width: usize,
+    /// The line's text.
+    pub text: String,
+}
+
+impl Place {
+    /// The place of a byte range of `source`; ranges beyond the end point at the end.
+    pub fn of(file: &str, source: &str, range: std::ops::Range<usize>) -> Self {
+        let floor = |mut at: usize| {
+            at = at.min(source.len());
+            while !source.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let (start, end) = (floor(range.start), floor(range.end));
+        let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
+        Self {
+            file: file.to_owned(),
+            line: source[..start].matches('\n').count() + 1,
+            column: source[line_start..start].chars().count() + 1,
+            width: source[start..end.clamp(start, line_end)].chars().count().max(1),
+            text: source[line_start..line_end].trim_end_matches('\r').to_owned(),
+        }
+    }
+}
+
+/// An error with everything a person needs to go on.
+#[derive(Debug)]
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    what: Text,
+    remedy: Option<Text>,
+    place: Option<Place>,
+    cause: Option<String>,
+}
+
+/// The result of everything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of a kind, with what happened.
+    pub fn new(kind: ErrorKind, what: Text) -> Self {
+        Self { inner: Box::new(Inner { kind, what, remedy: None, place: None, cause: None }) }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: Text) -> Self {
+        self.inner.remedy = Some(remedy);
+        self
+    }
+
+    /// Where in a data file it is.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.inner.place = Some(place);
+        self
+    }
+
+    /// The lower error, in its own words.
+    #[must_use]
+    pub fn because(mut self, cause: impl fmt::Display) -> Self {
+        self.inner.cause = Some(cause.to_string());
+        self
+    }
+
+    /// An operating-system error in a context; the kind follows from the error.
+    pub fn os(what: Text, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as Os;
+        let (kind, remedy) = match error.kind() {
+            Os::NotFound => (ErrorKind::Target, None),
+            Os::PermissionDenied => (
+                ErrorKind::Permission,
+                Some(text_remedy(
+                    "check the owner and mode of the path, or run as a user who may",
+                    "パスの所有者と権限を確認するか、権限のあるユーザーで実行してください",
+                )),
+            ),
+            Os::ReadOnlyFilesystem => (
+                ErrorKind::Permission,
+                Some(text_remedy(
+                    "the file system is mounted read-only: remount it read-write, or measure a file on it with reads only",
+                    "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか、既存のファイルを読み取りだけで測ってください",
+                )),
+            ),
+            Os::StorageFull | Os::QuotaExceeded => (
+                ErrorKind::NoSpace,
+                Some(text_remedy(
+                    "free some room, or ask for a smaller test file with --size",
+                    "空きを増やすか、--size で小さなテストファイルを指定してください",
+                )),
+            ),
+            Os::Unsupported => (ErrorKind::Unsupported, None),
+            _ => (ErrorKind::Io, None),
+        };
+        let mut made = Self::new(kind, what).because(error);
+        made.inner.remedy = remedy;
+        made
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.inner.kind
+    }
+
+    /// What happened.
+    pub fn what(&self) -> &Text {
+        &self.inner.what
+    }
+
+    /// The remedy, if one is known.
+    pub fn remedy_text(&self) -> Option<&Text> {
+        self.inner.remedy.as_ref()
+    }
+
+    /// The place in a data file.
+    pub fn place(&self) -> Option<&Place> {
+        self.inner.place.as_ref()
+    }
+
+    /// The lower error's words.
+    pub fn cause(&self) -> Option<&str> {
+        self.inner.cause.as_deref()
+    }
+
+    /// The whole error for a terminal, several lines, without a trailing newline.
+    pub fn render(&self, lang: Lang) -> String {
+        let mut out = format!("kurabe: {}", self.what().get(lang));
+        if let Some(cause) = self.cause() {
+            out.push_str(&format!(": {cause}"));
+        }
+        if let Some(place) = self.place() {
+            let number = place.line.to_string();
+            let gutter = " ".repeat(number.len());
+            let indent = " ".repeat(place.column - 1);
+            let mark = "^".repeat(place.width);
+            out.push_str(&format!(
+                "\n {gutter}--> {}:{}:{}\n {number} | {}\n {gutter} | {indent}{mark}",
+                place.file, place.line, place.column, place.text
+            ));
+        }
+        if let Some(remedy) = self.remedy_text() {
+            out.push_str(&format!("\n  {} {}", lang.pick("remedy:", "対処:"), remedy.get(lang)));
+        }
+        out
+    }
+}
+
+fn text_remedy(en: &str, ja: &str) -> Text {
+    Text { en: en.to_owned(), ja: ja.to_owned() }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what().en)?;
+        if let Some(cause) = self.cause() {
+            write!(f, ": {cause}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_unique_and_never_zero() {
+        let mut codes: Vec<u8> = ErrorKind::ALL.iter().map(|kind| kind.exit_code()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), ErrorKind::ALL.len());
+        assert!(!codes.contains(&0));
+    }
+
+    #[test]
+    fn a_place_underlines_the_word() {
+        let source = "a = 1\nblök = 2\n";
+        let place = Place::of("p.toml", source, 6..11);
+        assert_eq!((place.line, place.column, place.width), (2, 1, 4));
+        assert_eq!(place.text, "blök = 2");
+        let end = Place::of("p.toml", source, 900..901);
+        assert_eq!((end.line, end.width), (3, 1));
+    }
+}

@@ -1,0 +1,91 @@
+//! The one stream of events that a run emits. Progress, store, JSON lines and pages are its consumers; a stored
+//! run shows through the same printer as a live one.
+
+use crate::record::{Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunStatus};
+use crate::text::Text;
+use crate::workload::Direction;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The run begins; all that is known before it.
+    RunStarted {
+        /// The header.
+        header: Box<RunHeader>,
+        /// Cells that will be measured.
+        cell_count: u32,
+        /// Bytes that will be written at most, as far as that can be told; the fill included.
+        planned_write_bytes: Option<u64>,
+        /// Time that the cells will take, if they are bounded by time.
+        planned_ns: Option<u64>,
+    },
+    /// A remark.
+    Notice {
+        /// The remark.
+        notice: Notice,
+    },
+    /// The test file grows.
+    FillProgress {
+        /// Bytes written.
+        done_bytes: u64,
+        /// Bytes to write.
+        total_bytes: u64,
+    },
+    /// The test file is written.
+    FillDone {
+        /// How it went.
+        fill: FillRecord,
+    },
+    /// A pause that the profile wants.
+    Pause {
+        /// Its length.
+        length_ns: u64,
+    },
+    /// A repetition begins.
+    RepetitionStarted {
+        /// The cell, from 0.
+        cell_index: u32,
+        /// The cell's name.
+        label: String,
+        /// Its direction.
+        direction: Direction,
+        /// The repetition, from 0.
+        repetition_index: u32,
+        /// Repetitions of the cell.
+        repetition_count: u32,
+        /// Whether it will be left out of the figure.
+        discarded: bool,
+    },
+    /// An interval of the running repetition passed (all threads together).
+    Progress {
+        /// Time since the repetition's start.
+        elapsed_ns: u64,
+        /// What was done in it.
+        interval: Interval,
+        /// Length of the interval.
+        interval_ns: u64,
+    },
+    /// A repetition is over.
+    RepetitionDone {
+        /// The cell, from 0.
+        cell_index: u32,
+        /// Its result.
+        repetition: Box<Repetition>,
+    },
+    /// A cell is over, with all its repetitions.
+    CellDone {
+        /// The cell.
+        cell: Box<Cell>,
+    },
+    /// The run is over.
+    RunDone {
+        /// How it ended.
+        status: RunStatus,
+        /// The end, RFC 3339.
+        ended_at: String,
+        /// The error that ended it.
+        error: Option<Text>,
+    },
+}

@@ -1,0 +1,17 @@
+//! The vocabulary of kurabe: what every room says to every other. No I/O happens here and no clock is read.
+
+mod data_file;
+mod error;
+mod text;
+
+pub mod device;
+pub mod environment;
+pub mod event;
+pub mod profile;
+pub mod quantity;
+pub mod record;
+pub mod workload;
+
+pub use data_file::{DataFile, Table, Value, nearest};
+pub use error::{Error, ErrorKind, Place, Result};
+pub use text::{Lang, Text};

@@ -1,0 +1,208 @@
+//! Sizes, times and rates as people write them, parsed strictly and printed with their unit.
+//!
+//! The model: inside the program a quantity is an integer whose name ends in its unit (`size_bytes`, `time_ns`);
+//! words become integers here and nowhere else. `4k`, `4K`, `4Ki` and `4KiB` are 4096 bytes, as fio's users
+//! expect; `4kB` and `4KB` are 4000 bytes, because MB is 10^6 wherever kurabe prints it.
+
+use crate::text;
+use crate::text::Text;
+
+/// 1 KiB.
+pub const KIB: u64 = 1 << 10;
+/// 1 MiB.
+pub const MIB: u64 = 1 << 20;
+/// 1 GiB.
+pub const GIB: u64 = 1 << 30;
+/// Nanoseconds in a second.
+pub const NS_PER_S: u64 = 1_000_000_000;
+
+/// Splits `12.5 MiB` into its number and its unit.
+fn split(words: &str) -> Option<(f64, &str)> {
+    let words = words.trim();
+    let end = words.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(words.len());
+    let digits = words[..end].replace('_', "");
+    if digits.is_empty() || digits.starts_with('.') || digits.ends_with('.') {
+        return None;
+    }
+    Some((digits.parse().ok()?, words[end..].trim()))
+}
+
+/// `number × factor` as a whole number, if it is one and fits.
+fn whole(number: f64, factor: u64) -> Option<u64> {
+    // 2^63 as f64 is exact; everything below it converts without saturation.
+    let product = number * factor as f64;
+    (product.is_finite() && product < 9.223_372_036_854_775e18).then_some(product.round() as u64)
+}
+
+/// Parses a size in bytes: `4096`, `4k`, `4 KiB`, `1 GiB`, `500 MB`.
+///
+/// # Errors
+/// Says what a size looks like when the words are none.
+pub fn parse_bytes(words: &str) -> Result<u64, Text> {
+    let parsed = split(words).and_then(|(number, unit)| {
+        let factor = match unit {
+            "" | "B" => 1,
+            "k" | "K" | "Ki" | "KiB" => KIB,
+            "m" | "M" | "Mi" | "MiB" => MIB,
+            "g" | "G" | "Gi" | "GiB" => GIB,
+            "t" | "T" | "Ti" | "TiB" => GIB * KIB,
+            "kB" | "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "TB" => 1_000_000_000_000,
+            _ => return None,
+        };
+        whole(number, factor)
+    });
+    parsed.ok_or_else(|| {
+        text!(
+            "`{words}` is not a size (examples: 4096, 4k, 4 KiB, 1 GiB; k is 1024, kB is 1000)",
+            "`{words}` は大きさとして読めません(例: 4096、4k、4 KiB、1 GiB。k は 1024、kB は 1000)"
+        )
+    })
+}
+
+/// Parses a time in nanoseconds: `10s`, `500 ms`, `2 min`, `1h`; a bare number is seconds.
+///
+/// # Errors
+/// Says what a time looks like when the words are none.
+pub fn parse_duration_ns(words: &str) -> Result<u64, Text> {
+    let parsed = split(words).and_then(|(number, unit)| {
+        let factor = match unit {
+            "ns" => 1,
+            "us" | "µs" => 1_000,
+            "ms" => 1_000_000,
+            "" | "s" => NS_PER_S,
+            "m" | "min" => 60 * NS_PER_S,
+            "h" => 3600 * NS_PER_S,
+            _ => return None,
+        };
+        whole(number, factor)
+    });
+    parsed.ok_or_else(|| {
+        text!(
+            "`{words}` is not a time (examples: 10s, 500 ms, 2 min)",
+            "`{words}` は時間として読めません(例: 10s、500 ms、2 min)"
+        )
+    })
+}
+
+/// A size in the largest binary unit that leaves it short: `4 KiB`, `1.5 GiB`, `1000 B`.
+pub fn format_bytes(bytes: u64) -> String {
+    for (factor, unit) in [(GIB * KIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")] {
+        if bytes >= factor {
+            let number = bytes as f64 / factor as f64;
+            return if bytes.is_multiple_of(factor) {
+                format!("{} {unit}", bytes / factor)
+            } else if number < 10.0 {
+                format!("{number:.2} {unit}")
+            } else {
+                format!("{number:.1} {unit}")
+            };
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// A size in decimal units, as rates and wear are told: `12.3 MB`, `1.1 GB`.
+pub fn format_bytes_decimal(bytes: u64) -> String {
+    for (factor, unit) in [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")]
+    {
+        if bytes >= factor {
+            return format!("{:.1} {unit}", bytes as f64 / factor as f64);
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// A time with three digits or so: `830 ns`, `41.2 µs`, `3.05 ms`, `12.4 s`.
+pub fn format_duration_ns(ns: u64) -> String {
+    let with = |number: f64, unit: &str| {
+        let digits = if number >= 100.0 {
+            0
+        } else if number >= 10.0 {
+            1
+        } else {
+            2
+        };
+        format!("{number:.digits$} {unit}")
+    };
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => with(ns as f64 / 1e3, "µs"),
+        1_000_000..NS_PER_S => with(ns as f64 / 1e6, "ms"),
+        _ => with(ns as f64 / 1e9, "s"),
+    }
+}
+
+/// A planned time as a profile says it: `5 s`, `500 ms`, `2 min`.
+pub fn format_time_setting(ns: u64) -> String {
+    const MINUTE: u64 = 60 * NS_PER_S;
+    match ns {
+        ns if ns >= MINUTE && ns.is_multiple_of(MINUTE) => format!("{} min", ns / MINUTE),
+        ns if ns.is_multiple_of(NS_PER_S) => format!("{} s", ns / NS_PER_S),
+        ns if ns.is_multiple_of(1_000_000) => format!("{} ms", ns / 1_000_000),
+        ns => format_duration_ns(ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (words, bytes) in [
+            ("4096", 4096),
+            ("4k", 4096),
+            ("4 KiB", 4096),
+            ("1.5g", GIB + GIB / 2),
+            ("500 MB", 500_000_000),
+            ("1kB", 1000),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_bytes(words), Ok(bytes), "{words}");
+        }
+        for words in ["", "k", "4x", "-1", "1e3", "4 k b", ".5k", "99999999999999999999"] {
+            assert!(parse_bytes(words).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        for (words, ns) in
+            [("10", 10 * NS_PER_S), ("500 ms", NS_PER_S / 2), ("2min", 120 * NS_PER_S), ("3µs", 3000)]
+        {
+            assert_eq!(parse_duration_ns(words), Ok(ns), "{words}");
+        }
+        assert!(parse_duration_ns("10 sec").is_err());
+    }
+
+    #[test]
+    fn quantities_are_printed_with_their_unit() {
+        assert_eq!(format_bytes(4096), "4 KiB");
+        assert_eq!(format_bytes(GIB + GIB / 2), "1.50 GiB");
+        assert_eq!(format_bytes_decimal(12_345_678), "12.3 MB");
+        assert_eq!(format_duration_ns(830), "830 ns");
+        assert_eq!(format_duration_ns(41_230), "41.2 µs");
+        assert_eq!(format_time_setting(120 * NS_PER_S), "2 min");
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_never_panics(words in ".*") {
+            let _ = parse_bytes(&words);
+            let _ = parse_duration_ns(&words);
+        }
+
+        #[test]
+        fn whole_sizes_survive_printing_and_parsing(kib in 1u64..1 << 40) {
+            let bytes = kib * KIB;
+            let printed = format_bytes(bytes);
+            if !printed.contains('.') {
+                prop_assert_eq!(parse_bytes(&printed), Ok(bytes));
+            }
+        }
+    }
+}

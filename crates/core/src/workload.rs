@@ -1,0 +1,230 @@
+//! A workload: one I/O pattern, complete. The driver needs nothing else to run it, and a record that holds it can
+//! be run again.
+
+use serde::{Deserialize, Serialize};
+
+/// What one operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpKind {
+    /// Read bytes.
+    Read,
+    /// Write bytes.
+    Write,
+    /// Make written bytes durable (fsync).
+    Sync,
+}
+
+/// One operation: kind, where, how long. A sync has length 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Op {
+    /// What it does.
+    pub kind: OpKind,
+    /// Offset on the target, in bytes.
+    pub offset_bytes: u64,
+    /// Length in bytes.
+    pub length_bytes: u32,
+}
+
+/// The direction of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+    /// Reads and writes mixed.
+    Mix,
+}
+
+impl Direction {
+    /// All of them, in the order in which CrystalDiskMark runs them.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Mix];
+
+    /// The word used in files and scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Mix => "mix",
+        }
+    }
+}
+
+/// The order of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Ascending; each thread its own equal share of the span.
+    Sequential,
+    /// Ascending; all threads take the next block of one common stream.
+    Interleaved,
+    /// Every block equally likely each time; blocks repeat.
+    Random,
+    /// A random order that visits every block of the span once per pass.
+    Permutation,
+    /// Some blocks far more often than others: the k-th most popular with weight `1/k^exponent`; the popular
+    /// blocks are scattered over the span.
+    Zipf {
+        /// The exponent, above 0; 0.99 to 1.2 are usual for caches.
+        exponent: f64,
+    },
+}
+
+impl Pattern {
+    /// Whether offsets ascend.
+    pub fn is_sequential(self) -> bool {
+        matches!(self, Self::Sequential | Self::Interleaved)
+    }
+
+    /// The word used in profiles.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Interleaved => "interleaved",
+            Self::Random => "random",
+            Self::Permutation => "permutation",
+            Self::Zipf { .. } => "zipf",
+        }
+    }
+}
+
+/// A block size and how often it is drawn relative to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockSize {
+    /// Size in bytes.
+    pub size_bytes: u32,
+    /// Relative frequency, above 0.
+    pub weight: u32,
+}
+
+/// What is written, and what the test file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Data {
+    /// Random bytes, different in every block ever written: neither compression nor deduplication gains.
+    Random,
+    /// Zero bytes.
+    Zero,
+    /// One random block, written again and again (CrystalDiskMark); deduplication gains everything.
+    Repeat,
+    /// Random, but this share of every 4 KiB is zero.
+    Compressible {
+        /// Share of zero bytes, in percent, 0 to 100.
+        percent: u8,
+    },
+}
+
+/// When a fsync at the end of a repetition of writes happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndSync {
+    /// Not at all.
+    None,
+    /// Inside the measured time.
+    Timed,
+    /// After the measured time.
+    Untimed,
+}
+
+/// How written bytes are made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyncRule {
+    /// Open the target with `O_SYNC`.
+    pub o_sync: bool,
+    /// A fsync after every n writes of a thread.
+    pub every_writes: Option<u32>,
+    /// A fsync at the end of a repetition.
+    pub at_end: EndSync,
+}
+
+impl Default for SyncRule {
+    fn default() -> Self {
+        Self { o_sync: false, every_writes: None, at_end: EndSync::None }
+    }
+}
+
+/// How arrivals are spaced in an open loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// Evenly.
+    Even,
+    /// As a Poisson process.
+    Poisson,
+}
+
+/// An open loop: operations are due at given times, whether or not earlier ones are done; latency counts from
+/// the time an operation was due, so a stall shows in every operation that it held up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLoop {
+    /// Operations per second, all threads together.
+    pub rate_iops: f64,
+    /// Their spacing.
+    pub arrival: Arrival,
+}
+
+/// When a repetition ends: at the first of the limits given; at least one is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// After this time.
+    pub time_ns: Option<u64>,
+    /// After this many bytes, all threads together.
+    pub bytes: Option<u64>,
+    /// After the span was covered this many times.
+    pub passes: Option<u32>,
+}
+
+/// One I/O pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The order of offsets.
+    pub pattern: Pattern,
+    /// Block sizes, at least one. Offsets are multiples of the largest (mixed sizes: of the smallest).
+    pub block_sizes: Vec<BlockSize>,
+    /// Share of reads, in percent: 100 is reads only, 0 writes only.
+    pub read_percent: u8,
+    /// Operations in flight per thread.
+    pub iodepth: u32,
+    /// Threads.
+    pub threads: u32,
+    /// First byte of the span.
+    pub offset_bytes: u64,
+    /// Length of the span; offsets stay inside it.
+    pub span_bytes: u64,
+    /// Rate and arrivals of an open loop; a closed loop without it.
+    pub open_loop: Option<OpenLoop>,
+    /// Time before recording starts.
+    pub warm_up_ns: u64,
+    /// When it ends.
+    pub end: End,
+    /// fsync and `O_SYNC`.
+    pub sync: SyncRule,
+    /// What is written.
+    pub data: Data,
+    /// Seed of offsets and data.
+    pub seed: u64,
+}
+
+impl Workload {
+    /// The largest block size in bytes.
+    pub fn largest_block_bytes(&self) -> u32 {
+        self.block_sizes.iter().map(|block| block.size_bytes).max().unwrap_or(0)
+    }
+
+    /// The smallest block size in bytes.
+    pub fn smallest_block_bytes(&self) -> u32 {
+        self.block_sizes.iter().map(|block| block.size_bytes).min().unwrap_or(0)
+    }
+
+    /// Whether it writes at all.
+    pub fn writes(&self) -> bool {
+        self.read_percent < 100
+    }
+}
