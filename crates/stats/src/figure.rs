@@ -1,0 +1,72 @@
+//! From repetitions to the figure of a cell: the tool's own statistic, and the mean with its interval.
+
+use kurabe_core::profile::Statistic;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A mean with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanInterval {
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// Half the width of the interval, from Student's t over the repetitions; `None` for fewer than two.
+    pub half_width: Option<f64>,
+}
+
+/// The mean of `values` and its interval; `None` without values.
+///
+/// Half width: `t(0.975, n - 1) · s / √n` with the sample's standard deviation s (Student, "The probable error of
+/// a mean", 1908).
+pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let half_width = (values.len() >= 2).then(|| {
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let t = StudentsT::new(0.0, 1.0, count - 1.0).map_or(f64::NAN, |t| t.inverse_cdf(0.975));
+        t * (variance / count).sqrt()
+    });
+    Some(MeanInterval { mean, half_width })
+}
+
+/// The profile's own statistic of the repetitions; `None` without values.
+pub fn figure(statistic: Statistic, values: &[f64], higher_is_better: bool) -> Option<f64> {
+    match statistic {
+        Statistic::Mean => mean_interval(values).map(|interval| interval.mean),
+        Statistic::Best if higher_is_better => values.iter().copied().max_by(f64::total_cmp),
+        Statistic::Best => values.iter().copied().min_by(f64::total_cmp),
+        Statistic::Median => {
+            let mut sorted = values.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            let upper = sorted.get(sorted.len() / 2)?;
+            let lower = sorted.get((sorted.len() - 1) / 2)?;
+            Some((lower + upper) / 2.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_matches_scipy() {
+        // scipy.stats.t.interval(0.95, 2, loc=mean, scale=sem) for [10, 12, 11]: 11 ± 2.4841377118437
+        let interval = mean_interval(&[10.0, 12.0, 11.0]).unwrap();
+        assert_eq!(interval.mean, 11.0);
+        assert!((interval.half_width.unwrap() - 2.484_137_711_843_7).abs() < 1e-9, "{interval:?}");
+        assert_eq!(mean_interval(&[5.0]).unwrap().half_width, None);
+        assert_eq!(mean_interval(&[]), None);
+    }
+
+    #[test]
+    fn the_best_rate_is_the_highest_and_the_best_latency_the_lowest() {
+        let values = [3.0, 1.0, 2.0];
+        assert_eq!(figure(Statistic::Best, &values, true), Some(3.0));
+        assert_eq!(figure(Statistic::Best, &values, false), Some(1.0));
+        assert_eq!(figure(Statistic::Median, &values, true), Some(2.0));
+        assert_eq!(figure(Statistic::Median, &[4.0, 1.0], true), Some(2.5));
+        assert_eq!(figure(Statistic::Median, &[], true), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! Percentiles of stored latencies.
+
+use crate::histogram::bucket_width_ns;
+use kurabe_core::record::LatencyRecord;
+use std::collections::BTreeMap;
+
+/// The latency below or at which the given share of operations completed: the middle of the bucket that holds the
+/// operation of that rank (nearest-rank definition), never below the minimum nor above the maximum. `None` if
+/// there was no operation.
+pub fn percentile_ns(latency: &LatencyRecord, fraction: f64) -> Option<u64> {
+    let total: u64 = latency.buckets.iter().map(|(_, count)| count).sum();
+    let rank = ((fraction.clamp(0.0, 1.0) * total as f64).ceil() as u64).clamp(1, total.max(1));
+    if fraction >= 1.0 && total > 0 {
+        return Some(latency.max_ns);
+    }
+    let mut seen = 0;
+    for (lowest_ns, count) in &latency.buckets {
+        seen += count;
+        if seen >= rank {
+            let middle = lowest_ns + bucket_width_ns(*lowest_ns) / 2;
+            return Some(middle.min(latency.max_ns).max(latency.min_ns));
+        }
+    }
+    None
+}
+
+/// All latencies together.
+pub fn merge<'a>(records: impl IntoIterator<Item = &'a LatencyRecord>) -> LatencyRecord {
+    let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut sum = LatencyRecord::default();
+    for record in records.into_iter().filter(|record| record.count > 0) {
+        sum.min_ns = if sum.count == 0 { record.min_ns } else { sum.min_ns.min(record.min_ns) };
+        sum.max_ns = sum.max_ns.max(record.max_ns);
+        sum.count += record.count;
+        sum.sum_ns = sum.sum_ns.saturating_add(record.sum_ns);
+        for (lowest, count) in &record.buckets {
+            *buckets.entry(*lowest).or_default() += count;
+        }
+    }
+    sum.buckets = buckets.into_iter().collect();
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Histogram;
+    use proptest::prelude::*;
+
+    fn record_of(values: &[u64]) -> LatencyRecord {
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|value| histogram.record(*value));
+        histogram.to_record()
+    }
+
+    #[test]
+    fn nothing_has_no_percentile() {
+        assert_eq!(percentile_ns(&LatencyRecord::default(), 0.5), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_percentile_is_within_one_percent_and_inside_the_extremes(
+            mut values in prop::collection::vec(1u64..10_000_000_000, 1..200),
+            fraction in 0.0f64..=1.0,
+        ) {
+            let record = record_of(&values);
+            values.sort_unstable();
+            let rank = ((fraction * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let exact = values[rank - 1] as f64;
+            let found = percentile_ns(&record, fraction).unwrap();
+            prop_assert!((found as f64 - exact).abs() <= 0.01 * exact, "{found} for {exact}");
+            prop_assert!(found >= values[0] && found <= *values.last().unwrap());
+        }
+
+        #[test]
+        fn merging_is_counting_together(
+            left in prop::collection::vec(0u64..1_000_000, 0..50),
+            right in prop::collection::vec(0u64..1_000_000, 0..50),
+        ) {
+            let merged = merge([&record_of(&left), &record_of(&right)]);
+            prop_assert_eq!(merged, record_of(&[left, right].concat()));
+        }
+    }
+}
