@@ -1,1 +1,79 @@
-fn main() {}
+//! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here.
+
+mod args;
+mod doctor;
+mod lang;
+mod output;
+mod plan;
+mod profiles;
+mod run;
+mod signals;
+mod stored;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use kurabe_core::{Error, Result, text};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let command_line: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    lang::decide(&command_line);
+    let cli = Cli::parse();
+    match dispatch(&cli, &command_line) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tell(&cli, &error);
+            ExitCode::from(error.kind().exit_code())
+        }
+    }
+}
+
+fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
+    let global = &cli.global;
+    match &cli.command {
+        Command::Run(args) => run::run(args, global, command_line),
+        Command::List => stored::list(global),
+        Command::Show(args) => stored::show(args, global),
+        Command::Rm(args) => stored::remove(args, global),
+        Command::Label(args) => stored::label(args, global),
+        Command::Export(args) => stored::export(args, global),
+        Command::Import(args) => stored::import(args, global),
+        Command::Profiles(args) => profiles::profiles(args, global),
+        Command::Doctor(args) => doctor::doctor(args, global),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "kurabe", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+        Command::Man => man(),
+    }
+}
+
+fn man() -> Result<()> {
+    let mut page = Vec::new();
+    let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    rendered.map_err(|error| {
+        Error::os(text!("cannot make the manual page", "マニュアルページを作れません"), &error)
+    })?;
+    output::print(&String::from_utf8_lossy(&page))
+}
+
+/// The error, for people on standard error; for scripts also as a line of JSON.
+fn tell(cli: &Cli, error: &Error) {
+    if cli.global.json {
+        let line = serde_json::json!({
+            "event": "error",
+            "kind": error.kind().word(),
+            "exit_code": error.kind().exit_code(),
+            "what": error.what(),
+            "cause": error.cause(),
+            "remedy": error.remedy_text(),
+            "file": error.place().map(|place| &place.file),
+            "line": error.place().map(|place| place.line),
+        });
+        // Standard output may be the very thing that failed.
+        let _ = output::print_json(&line);
+    }
+    output::say(&error.render(lang::lang()));
+}

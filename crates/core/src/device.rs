@@ -55,11 +55,11 @@ pub trait Device {
     /// The device's clock, in nanoseconds from an arbitrary zero; never goes back.
     fn now_ns(&mut self) -> u64;
 
-    /// Hands over all requests of `batch` and empties it. Returns the time of submission.
+    /// Hands over all requests of `batch` and empties it.
     ///
     /// # Errors
     /// When the device itself fails; a failed operation is a completion instead.
-    fn submit(&mut self, batch: &mut Vec<Request<Self::Buffer>>) -> Result<u64>;
+    fn submit(&mut self, batch: &mut Vec<Request<Self::Buffer>>) -> Result<()>;
 
     /// Appends what has completed to `done`, waiting as `wait` says.
     ///

@@ -8,6 +8,7 @@ pub mod device;
 pub mod environment;
 pub mod event;
 pub mod profile;
+pub mod profile_library;
 pub mod quantity;
 pub mod record;
 pub mod workload;

@@ -285,7 +285,7 @@ impl Repetition {
         match direction {
             Direction::Read => self.read.bytes,
             Direction::Write => self.write.bytes,
-            Direction::Mix => self.read.bytes + self.write.bytes,
+            Direction::Mix => self.read.bytes.saturating_add(self.write.bytes),
         }
     }
 
@@ -294,7 +294,7 @@ impl Repetition {
         match direction {
             Direction::Read => self.read.completed,
             Direction::Write => self.write.completed,
-            Direction::Mix => self.read.completed + self.write.completed,
+            Direction::Mix => self.read.completed.saturating_add(self.write.completed),
         }
     }
 

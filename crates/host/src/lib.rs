@@ -1,1 +1,43 @@
-//! Room.
+//! What a run stood on, who holds a device, and what disturbed a run.
+//!
+//! The model: facts are read from Linux's sysfs and procfs by small functions on [`Roots`], so that a tree in a
+//! temporary directory does as well as the real machine. What cannot be found out is `None` or a line in
+//! `Environment::missing`, never a guess; only [`claims`] turns ignorance into an error, because a write depends
+//! on it. On another operating system every fact is `None` and `claims` refuses.
+//!
+//! Not here: opening targets, dropping caches, deciding whether to write (the engine does), comparing (stats).
+
+mod block;
+mod chain;
+mod claims;
+mod command;
+mod device;
+mod headline;
+mod health;
+mod identity;
+mod link;
+mod machine;
+mod mount;
+mod noise;
+mod observe;
+mod platform;
+mod roots;
+mod signature;
+mod tools;
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod never_panics;
+
+pub use claims::{Claim, claims, contents};
+pub use headline::headline;
+pub use health::health;
+pub use identity::{own_identity, process_alive};
+pub use noise::{
+    NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
+    STEAL_SHARE, noise_remarks,
+};
+pub use observe::{ObserveOptions, observe};
+pub use roots::Roots;
+pub use tools::tools;

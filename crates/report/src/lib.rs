@@ -1,1 +1,32 @@
-//! Room.
+//! What people see of a run, as strings: the table, its details, progress, lists. Nothing is measured, stored or
+//! decided here, and nothing but [`Progress`] writes anywhere.
+//!
+//! The model: a renderer takes a record and a [`Style`] (language, colour, width) and gives lines that fit the
+//! width. Figures come from kurabe-stats; `number` gives them their shape, `layout` their place.
+
+mod columns;
+mod details;
+mod doctor;
+mod environment;
+mod figures;
+mod grid;
+mod layout;
+mod list;
+pub mod number;
+mod profile;
+mod progress;
+mod remarks;
+mod run;
+mod spark;
+mod style;
+mod words;
+
+pub use details::render_details;
+pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
+pub use layout::display_width;
+pub use list::render_list;
+pub use profile::{render_profile, render_profiles};
+pub use progress::{Mode, Progress};
+pub use run::{render_cell, render_header, render_run};
+pub use spark::sparkline;
+pub use style::Style;

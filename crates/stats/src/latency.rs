@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 /// operation of that rank (nearest-rank definition), never below the minimum nor above the maximum. `None` if
 /// there was no operation.
 pub fn percentile_ns(latency: &LatencyRecord, fraction: f64) -> Option<u64> {
-    let total: u64 = latency.buckets.iter().map(|(_, count)| count).sum();
+    let total = latency.buckets.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
     let rank = ((fraction.clamp(0.0, 1.0) * total as f64).ceil() as u64).clamp(1, total.max(1));
     if fraction >= 1.0 && total > 0 {
         return Some(latency.max_ns);
     }
-    let mut seen = 0;
+    let mut seen = 0u64;
     for (lowest_ns, count) in &latency.buckets {
-        seen += count;
+        seen = seen.saturating_add(*count);
         if seen >= rank {
-            let middle = lowest_ns + bucket_width_ns(*lowest_ns) / 2;
+            let middle = lowest_ns.saturating_add(bucket_width_ns(*lowest_ns) / 2);
             return Some(middle.min(latency.max_ns).max(latency.min_ns));
         }
     }
@@ -31,10 +31,11 @@ pub fn merge<'a>(records: impl IntoIterator<Item = &'a LatencyRecord>) -> Latenc
     for record in records.into_iter().filter(|record| record.count > 0) {
         sum.min_ns = if sum.count == 0 { record.min_ns } else { sum.min_ns.min(record.min_ns) };
         sum.max_ns = sum.max_ns.max(record.max_ns);
-        sum.count += record.count;
+        sum.count = sum.count.saturating_add(record.count);
         sum.sum_ns = sum.sum_ns.saturating_add(record.sum_ns);
         for (lowest, count) in &record.buckets {
-            *buckets.entry(*lowest).or_default() += count;
+            let sum = buckets.entry(*lowest).or_default();
+            *sum = sum.saturating_add(*count);
         }
     }
     sum.buckets = buckets.into_iter().collect();
@@ -71,6 +72,16 @@ mod tests {
             let found = percentile_ns(&record, fraction).unwrap();
             prop_assert!((found as f64 - exact).abs() <= 0.01 * exact, "{found} for {exact}");
             prop_assert!(found >= values[0] && found <= *values.last().unwrap());
+        }
+
+        #[test]
+        fn records_of_any_numbers_do_no_harm(
+            buckets in prop::collection::vec((any::<u64>(), any::<u64>()), 0..5),
+            max_ns: u64,
+            fraction in -1.0f64..2.0,
+        ) {
+            let record = LatencyRecord { count: 1, max_ns, buckets, ..LatencyRecord::default() };
+            let _ = percentile_ns(&merge([&record, &record]), fraction);
         }
 
         #[test]

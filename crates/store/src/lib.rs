@@ -1,1 +1,41 @@
-//! Room.
+//! The store: every run of a user in one SQLite file, and the JSON form in which a run travels.
+//!
+//! ```text
+//! kurabe.db            application_id "kura", user_version = version of these tables
+//! ├─ meta              salt (16 random bytes, made once)
+//! └─ runs              one row per run: summary columns for the list, header as JSON, the closing, the owner
+//!    ├─ notices        one row per remark,  JSON
+//!    ├─ cells          one row per cell,    JSON   ← appended while the run goes on
+//!    └─ labels         key and value, the user's
+//!
+//! run.json             { "kurabe_record": 1, "run": { header, status, cells, … } }
+//! ```
+//!
+//! The model: a run is begun, grows by one durable transaction per cell, and is closed. Whatever ends the process,
+//! the cells appended so far are there, and a run whose owner is gone is recognised at the next start and marked
+//! interrupted. A run that is imported is stored in the same tables. Time and the life of processes are
+//! parameters; nothing here reads a clock or looks at a process.
+//!
+//! Not a goal: an index over figures. Whoever asks for figures loads the run.
+
+mod care;
+mod check;
+mod export;
+mod id;
+mod import;
+mod json;
+mod label;
+mod location;
+mod open;
+mod platform;
+mod read;
+mod schema;
+mod sqlite_error;
+mod tidy_json;
+mod write;
+
+pub use care::Abandoned;
+pub use export::{EXPORT_VERSION, export, parse_export};
+pub use location::default_path;
+pub use open::Store;
+pub use write::Owner;

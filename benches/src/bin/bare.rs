@@ -1,0 +1,190 @@
+//! The bare loop: what an operation costs when nothing but a timestamp and a histogram is kept of it.
+//!
+//! The yardstick that `benches/overhead` holds kurabe and fio against. Random reads of one block size; with
+//! `uring`, one ring with everything registered and one reading of the clock per reap; with `sync`, pread and one
+//! reading of the clock per operation. No series, no stalls, no failures told apart, no choice of pattern.
+//!
+//! `bare uring|sync TARGET DEPTH BLOCK_BYTES SPAN_BYTES SECONDS` prints one line of JSON.
+#![allow(unsafe_code)]
+#![allow(clippy::print_stdout)]
+
+use io_uring::types::Fixed;
+use io_uring::{IoUring, opcode};
+use std::error::Error;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
+
+/// log2 of the buckets per power of two.
+const SUB_BITS: u32 = 7;
+const PAGE_BYTES: usize = 4096;
+
+/// Log-linear counts of latencies, as kurabe and fio keep them.
+struct Histogram {
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    fn new() -> Self {
+        Self { counts: vec![0; 64 << SUB_BITS] }
+    }
+
+    #[inline]
+    fn record(&mut self, value: u64) {
+        let shift = (value | 1).ilog2().saturating_sub(SUB_BITS);
+        let index = ((shift as usize) << SUB_BITS) + (value >> shift) as usize;
+        self.counts[index] += 1;
+    }
+
+    fn median(&self) -> u64 {
+        let half = self.counts.iter().sum::<u64>().div_ceil(2);
+        let mut seen = 0;
+        let index = self.counts.iter().position(|count| {
+            seen += count;
+            seen >= half
+        });
+        let index = index.unwrap_or(0) as u64;
+        let shift = (index >> SUB_BITS).saturating_sub(1);
+        (index - (shift << SUB_BITS)) << shift
+    }
+}
+
+/// xorshift64: the cheapest generator that jumps about well enough.
+struct Offsets {
+    state: u64,
+    blocks: u64,
+    block: u64,
+}
+
+impl Offsets {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        ((u128::from(self.state) * u128::from(self.blocks)) >> 64) as u64 * self.block
+    }
+}
+
+struct Task {
+    file: File,
+    depth: usize,
+    block: usize,
+    offsets: Offsets,
+    length_ns: u64,
+}
+
+struct Outcome {
+    operations: u64,
+    elapsed_ns: u64,
+    latency: Histogram,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [mode, target, depth, block, span, seconds] = &arguments[..] else {
+        return Err("usage: bare uring|sync TARGET DEPTH BLOCK_BYTES SPAN_BYTES SECONDS".into());
+    };
+    let (block, span): (u64, u64) = (block.parse()?, span.parse()?);
+    let mut task = Task {
+        file: File::open(target)?,
+        depth: depth.parse()?,
+        block: usize::try_from(block)?,
+        offsets: Offsets { state: 0x9e37_79b9_7f4a_7c15, blocks: (span / block).max(1), block },
+        length_ns: (seconds.parse::<f64>()? * 1e9) as u64,
+    };
+    let outcome = match mode.as_str() {
+        "uring" => uring(&mut task)?,
+        "sync" => sync(&mut task)?,
+        other => return Err(format!("no such mode: {other}").into()),
+    };
+    println!(
+        "{{\"operations\":{},\"elapsed_ns\":{},\"p50_ns\":{}}}",
+        outcome.operations,
+        outcome.elapsed_ns,
+        outcome.latency.median()
+    );
+    Ok(())
+}
+
+/// One pread after the other; the end of one is the start of the next.
+fn sync(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
+    let mut memory = vec![1; task.block + PAGE_BYTES];
+    let start = memory.as_ptr().align_offset(PAGE_BYTES);
+    let buffer = &mut memory[start..start + task.block];
+    let mut latency = Histogram::new();
+    let (clock, mut now, mut operations) = (Instant::now(), 0, 0);
+    while now < task.length_ns {
+        let length = task.file.read_at(buffer, task.offsets.next())?;
+        let end = clock.elapsed().as_nanos() as u64;
+        check(length == task.block)?;
+        latency.record(end - now);
+        operations += 1;
+        now = end;
+    }
+    Ok(Outcome { operations, elapsed_ns: now, latency })
+}
+
+/// A full ring: every completion is recorded and its slot filled again at once; one entry into the kernel hands
+/// over what is new and waits.
+fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
+    let (depth, block) = (task.depth, task.block);
+    let mut memory = vec![1u8; depth * block + PAGE_BYTES];
+    let skip = memory.as_ptr().align_offset(PAGE_BYTES);
+    let buffers = memory[skip..].as_mut_ptr();
+    let mut ring: IoUring = IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_no_sqarray()
+        .build(u32::try_from(depth)?.next_power_of_two())?;
+    ring.submitter().register_files(&[task.file.as_raw_fd()])?;
+    let whole = [libc::iovec { iov_base: buffers.cast(), iov_len: depth * block }];
+    // SAFETY: `memory` outlives the ring's last operation: nothing returns before all of them have completed,
+    // except an error, which ends the process.
+    unsafe { ring.submitter().register_buffers(&whole) }?;
+
+    let mut latency = Histogram::new();
+    let mut started = vec![0u64; depth];
+    let (mut submitter, mut submission, mut completion) = ring.split();
+    submitter.register_ring_fd()?;
+    let entry = |slot: usize, offset: u64| {
+        let address = buffers.wrapping_add(slot * block);
+        opcode::ReadFixed::new(Fixed(0), address, block as u32, 0)
+            .offset(offset)
+            .build()
+            .user_data(slot as u64)
+    };
+    let clock = Instant::now();
+    for slot in 0..depth {
+        // SAFETY: the slot's buffer lies in `memory` and no other operation uses it.
+        unsafe { submission.push(&entry(slot, task.offsets.next())) }?;
+    }
+    let (mut operations, mut in_flight, mut now) = (0, depth, 0);
+    while in_flight > 0 {
+        submission.sync();
+        submitter.submit_and_wait(1)?;
+        now = clock.elapsed().as_nanos() as u64;
+        completion.sync();
+        for done in completion.by_ref() {
+            check(done.result() == block as i32)?;
+            let slot = done.user_data() as usize;
+            latency.record(now - started[slot]);
+            operations += 1;
+            if now >= task.length_ns {
+                in_flight -= 1;
+                continue;
+            }
+            started[slot] = now;
+            // SAFETY: the operation that used the slot's buffer has just completed.
+            unsafe { submission.push(&entry(slot, task.offsets.next())) }?;
+        }
+        completion.sync();
+    }
+    Ok(Outcome { operations, elapsed_ns: now, latency })
+}
+
+#[inline]
+fn check(whole: bool) -> Result<(), Box<dyn Error>> {
+    if whole { Ok(()) } else { Err("a read failed or was short".into()) }
+}

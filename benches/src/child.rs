@@ -1,0 +1,121 @@
+//! Running one tool as a process: its output and the CPU time it took.
+
+use crate::Result;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// How often a running child is looked after.
+const TICK: Duration = Duration::from_millis(10);
+
+/// CPU time is known only for all ended children together, so they run one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A child that ended well.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// User CPU time of it and its own children, start-up and end included.
+    pub user_ns: u64,
+}
+
+/// The flag that Ctrl-C, a hang-up or a polite kill sets.
+pub fn interrupt() -> &'static Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    FLAG.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
+        {
+            // Without a handler the signal ends the process at once, and a test file may stay.
+            let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        }
+        flag
+    })
+}
+
+/// Says so as an error once the user has asked for an end.
+///
+/// # Errors
+/// When he has.
+pub fn check_interrupt() -> Result<()> {
+    if interrupt().load(Ordering::Relaxed) { Err("interrupted".into()) } else { Ok(()) }
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// When it cannot be started, fails, or the user interrupts it.
+pub fn run(command: &mut Command) -> Result<Ended> {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    check_interrupt()?;
+    let before_ns = children_user_ns()?;
+    let shown = format!("{command:?}");
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot start {shown}: {error}"))?;
+    let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if check_interrupt().is_err() {
+            let _ = child.kill();
+        }
+        std::thread::sleep(TICK);
+    };
+    let (stdout, stderr) = (joined(stdout), joined(stderr));
+    check_interrupt()?;
+    if !status.success() {
+        return Err(format!("{shown} failed ({status}):\n{stderr}").into());
+    }
+    Ok(Ended { stdout, stderr, user_ns: children_user_ns()? - before_ns })
+}
+
+fn children_user_ns() -> Result<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok(usage.user_time().num_microseconds() as u64 * 1000)
+}
+
+type Collector = std::thread::JoinHandle<String>;
+
+/// Reads a pipe to its end beside everything else, so that a talkative child does not block.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> Collector {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn joined(collector: Collector) -> String {
+    collector.join().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_child_says_what_it_said() {
+        let error = run(Command::new("sh").args(["-c", "echo oh no >&2; exit 3"])).unwrap_err();
+        assert!(error.to_string().contains("oh no"), "{error}");
+    }
+
+    #[test]
+    fn output_larger_than_a_pipe_arrives_whole() {
+        let ended = run(Command::new("sh").args(["-c", "head -c 300000 /dev/zero | tr '\\0' x"])).unwrap();
+        assert_eq!(ended.stdout.len(), 300_000);
+    }
+}

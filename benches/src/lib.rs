@@ -1,0 +1,19 @@
+//! Benches of the whole program: kurabe runs as its users run it, beside fio and beside a bare loop.
+//!
+//! The model: every tool is a process of its own; all of them take turns, round after round, so that a machine
+//! that drifts drifts for all; what is compared is the ratio within a round, and the median of these ratios over
+//! the rounds. Figures are printed and held against what was promised, but never asserted: a machine under load
+//! would make liars of such tests. The tests of this package only see to it that the benches run.
+
+pub mod agreement;
+pub mod child;
+pub mod instructions;
+pub mod options;
+pub mod overhead;
+pub mod statistics;
+pub mod table;
+pub mod test_file;
+pub mod tools;
+
+/// What goes wrong here is told and ends the bench; nobody handles it.
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -1,0 +1,55 @@
+//! The few statistics that the benches print.
+
+/// The median; not a number if there is nothing.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => sorted[odd / 2],
+        even => (sorted[even / 2 - 1] + sorted[even / 2]) / 2.0,
+    }
+}
+
+/// From the smallest to the largest, relative to the median.
+pub fn spread(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(f64::NAN, f64::max);
+    let smallest = values.iter().copied().fold(f64::NAN, f64::min);
+    (largest - smallest) / median(values)
+}
+
+/// The median of the ratios of each round; rounds that only one side has do not count.
+pub fn paired_ratio(these: &[f64], those: &[f64]) -> f64 {
+    median(&these.iter().zip(those).map(|(this, that)| this / that).collect::<Vec<_>>())
+}
+
+/// How far a ratio is from one, in either direction: 0.04 for 1.04 and for 1 / 1.04.
+pub fn distance(ratio: f64) -> f64 {
+    ratio.max(1.0 / ratio) - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn a_ratio_is_taken_within_each_round() {
+        // The machine is three times slower in the second round; the ratio does not notice.
+        assert_eq!(paired_ratio(&[100.0, 33.0, 110.0], &[50.0, 16.5, 55.0]), 2.0);
+        assert!(paired_ratio(&[1.0], &[]).is_nan());
+    }
+
+    #[test]
+    fn distance_is_the_same_both_ways() {
+        assert!((distance(1.04) - 0.04).abs() < 1e-12);
+        assert!((distance(1.0 / 1.04) - 0.04).abs() < 1e-12);
+        assert_eq!(spread(&[90.0, 100.0, 110.0]), 0.2);
+    }
+}

@@ -1,0 +1,300 @@
+//! The tools that are held against each other: how each is called and where its result stands.
+
+use crate::child::{self, Ended};
+use crate::{Result, instructions};
+use kurabe_core::record::RunRecord;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The file or device.
+    pub target: PathBuf,
+    /// As fio and kurabe both call it: `randread`, `write` and so on.
+    pub rw: &'static str,
+    /// Size of an operation.
+    pub block_bytes: u64,
+    /// Operations in flight.
+    pub depth: u32,
+    /// Offsets go up to here.
+    pub span_bytes: u64,
+    /// Measured time.
+    pub seconds: f64,
+    /// Around the page cache.
+    pub direct: bool,
+}
+
+/// What a tool says about a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Operations completed.
+    pub operations: u64,
+    /// Operations per second.
+    pub iops: f64,
+    /// Median latency, if the tool gives one.
+    pub p50_ns: f64,
+}
+
+/// A measured job with what it cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// What the tool says.
+    pub figures: Figures,
+    /// User CPU time of the whole process per operation.
+    pub user_ns_per_operation: f64,
+}
+
+/// A tool with its settings.
+#[derive(Clone, Debug)]
+pub enum Tool {
+    /// The bare loop of this package, `uring` or `sync`.
+    Bare(&'static str),
+    /// kurabe with one of its engines.
+    Kurabe(&'static str),
+    /// fio with one of its engines and further flags.
+    Fio(&'static str, Vec<String>),
+}
+
+/// Where the programs are.
+pub struct Kit {
+    /// The bare loop.
+    pub bare: PathBuf,
+    /// kurabe.
+    pub kurabe: PathBuf,
+    /// fio, and its version, if it is installed.
+    pub fio: Option<String>,
+    /// kurabe's store for these runs.
+    store: TempDir,
+}
+
+/// Runs fio in one process and without asking the kernel to drop the cache, which is what is measured here.
+const FIO_COMMON: [&str; 5] =
+    ["--name=bench", "--thread", "--time_based", "--invalidate=0", "--output-format=json"];
+
+impl Kit {
+    /// Takes the programs.
+    ///
+    /// # Errors
+    /// When no directory for temporary files can be made.
+    pub fn new(bare: &Path, kurabe: PathBuf) -> Result<Self> {
+        let fio = Command::new("fio").arg("--version").output().ok();
+        Ok(Self {
+            bare: bare.to_owned(),
+            kurabe,
+            fio: fio.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+            store: tempfile::tempdir()?,
+        })
+    }
+
+    /// Whether a tool is there.
+    pub fn has(&self, tool: &Tool) -> bool {
+        self.fio.is_some() || !matches!(tool, Tool::Fio(..))
+    }
+
+    /// Runs a tool on a job.
+    ///
+    /// # Errors
+    /// When it fails or says nothing that can be read.
+    pub fn measure(&self, tool: &Tool, job: &Job) -> Result<Sample> {
+        let ended = child::run(&mut self.command(tool, job))?;
+        let figures = figures(tool, &ended)?;
+        Ok(Sample { figures, user_ns_per_operation: ended.user_ns as f64 / figures.operations as f64 })
+    }
+
+    /// User instructions per operation: the difference between a short and a long run, so that start and end do
+    /// not count.
+    ///
+    /// # Errors
+    /// When it cannot be counted, with the reason.
+    pub fn instructions_per_operation(
+        &self,
+        counter: &instructions::Counter,
+        tool: &Tool,
+        job: &Job,
+    ) -> Result<f64> {
+        let [short, long] = [1.0, 2.0].map(|times| -> Result<(f64, f64)> {
+            let job = Job { seconds: job.seconds * times, ..job.clone() };
+            let (count, ended) = counter.run(&self.command(tool, &job))?;
+            Ok((count, figures(tool, &ended)?.operations as f64))
+        });
+        let (short, long) = (short?, long?);
+        Ok((long.0 - short.0) / (long.1 - short.1))
+    }
+
+    fn command(&self, tool: &Tool, job: &Job) -> Command {
+        match tool {
+            Tool::Bare(mode) => self.bare_command(mode, job),
+            Tool::Kurabe(engine) => self.kurabe_command(engine, job),
+            Tool::Fio(engine, flags) => fio_command(engine, flags, job),
+        }
+    }
+
+    fn bare_command(&self, mode: &str, job: &Job) -> Command {
+        let mut command = Command::new(&self.bare);
+        command.arg(mode).arg(&job.target);
+        command.args([
+            job.depth.to_string(),
+            job.block_bytes.to_string(),
+            job.span_bytes.to_string(),
+            job.seconds.to_string(),
+        ]);
+        command
+    }
+
+    fn kurabe_command(&self, engine: &str, job: &Job) -> Command {
+        let mut command = Command::new(&self.kurabe);
+        command.arg("--db").arg(self.store.path().join("bench.db"));
+        command.args(["run", "--json", "--quiet", "--threads", "1", "--runs", "1", "--cache", "keep"]);
+        command.args(["--rw", job.rw, "--engine", engine]);
+        command.args(["--bs", &job.block_bytes.to_string()]);
+        command.args(["--iodepth", &job.depth.to_string()]);
+        command.args(["--size", &job.span_bytes.to_string()]);
+        command.args(["--time", &format!("{}ms", (job.seconds * 1000.0).round())]);
+        if !job.direct {
+            command.arg("--buffered");
+        }
+        if job.rw.ends_with("write") {
+            command.arg("--write-existing");
+        }
+        command.arg(&job.target);
+        command
+    }
+}
+
+fn fio_command(engine: &str, flags: &[String], job: &Job) -> Command {
+    let mut command = Command::new("fio");
+    command.args(FIO_COMMON).args(flags);
+    command.arg(format!("--filename={}", job.target.display()));
+    command.arg(format!("--ioengine={engine}"));
+    command.arg(format!("--rw={}", job.rw));
+    command.arg(format!("--bs={}", job.block_bytes));
+    command.arg(format!("--iodepth={}", job.depth));
+    command.arg(format!("--size={}", job.span_bytes));
+    command.arg(format!("--runtime={}ms", (job.seconds * 1000.0).round()));
+    command.arg(format!("--direct={}", u8::from(job.direct)));
+    command
+}
+
+fn figures(tool: &Tool, ended: &Ended) -> Result<Figures> {
+    let read = match tool {
+        Tool::Bare(_) => bare_figures(&ended.stdout),
+        Tool::Kurabe(_) => kurabe_figures(&ended.stdout),
+        Tool::Fio(..) => fio_figures(&ended.stdout),
+    };
+    let figures = read.map_err(|error| {
+        format!("cannot read the result of {tool:?}: {error}\n{}\n{}", ended.stdout, ended.stderr)
+    })?;
+    if figures.operations == 0 {
+        return Err(format!("{tool:?} did not complete one operation").into());
+    }
+    Ok(figures)
+}
+
+fn bare_figures(stdout: &str) -> Result<Figures> {
+    let result: Value = serde_json::from_str(stdout)?;
+    let field = |name: &str| result[name].as_u64().ok_or_else(|| format!("no {name}"));
+    let operations = field("operations")?;
+    Ok(Figures {
+        operations,
+        iops: operations as f64 * 1e9 / field("elapsed_ns")? as f64,
+        p50_ns: field("p50_ns")? as f64,
+    })
+}
+
+/// The last line holds the record; its one cell has one repetition.
+fn kurabe_figures(stdout: &str) -> Result<Figures> {
+    let line: Value = serde_json::from_str(stdout.lines().next_back().ok_or("no output")?)?;
+    if line["event"] != "record" {
+        return Err("the last line is not the record".into());
+    }
+    let record: RunRecord = serde_json::from_value(line["run"].clone())?;
+    let cell = record.cells.first().ok_or("no cell")?;
+    let repetition = cell.counted().next().ok_or("no repetition")?;
+    let latency = kurabe_stats::merge([&repetition.read.latency, &repetition.write.latency]);
+    Ok(Figures {
+        operations: repetition.operations(cell.direction),
+        iops: repetition.rate_iops(cell.direction),
+        p50_ns: kurabe_stats::percentile_ns(&latency, 0.5).map_or(f64::NAN, |ns| ns as f64),
+    })
+}
+
+/// The percentile is that of `lat` where it is there (submission to completion), else that of `clat`.
+fn fio_figures(stdout: &str) -> Result<Figures> {
+    let document = stdout.find('{').map(|start| &stdout[start..]).ok_or("no JSON")?;
+    let result: Value = serde_json::from_str(document)?;
+    let job = &result["jobs"][0];
+    let half = [&job["read"], &job["write"]]
+        .into_iter()
+        .find(|half| half["total_ios"].as_u64().is_some_and(|count| count > 0))
+        .ok_or("no operations")?;
+    let percentile =
+        |of: &str| half[of]["percentile"]["50.000000"].as_f64().filter(|nanoseconds| *nanoseconds > 0.0);
+    Ok(Figures {
+        operations: half["total_ios"].as_u64().ok_or("no total_ios")?,
+        iops: half["iops"].as_f64().ok_or("no iops")?,
+        p50_ns: percentile("lat_ns").or_else(|| percentile("clat_ns")).unwrap_or(f64::NAN),
+    })
+}
+
+/// Finds kurabe: `KURABE_BIN`, or beside this program's own directory, as cargo lays programs out.
+///
+/// # Errors
+/// When it is in neither place, with what to do.
+pub fn find_kurabe() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("KURABE_BIN") {
+        return Ok(named.into());
+    }
+    let program = std::env::current_exe()?;
+    let beside = program.ancestors().skip(1).take(2).map(|directory| directory.join("kurabe"));
+    beside.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        "there is no kurabe beside this program: build it (cargo build --release -p kurabe), or name it in KURABE_BIN"
+            .into()
+    })
+}
+
+/// Builds kurabe with the cargo that started this bench, so that what is measured is what is in the sources; then
+/// finds it. `KURABE_BIN` measures another.
+///
+/// # Errors
+/// When it cannot be built or found.
+pub fn build_kurabe() -> Result<PathBuf> {
+    if let (None, Some(cargo)) = (std::env::var_os("KURABE_BIN"), std::env::var_os("CARGO")) {
+        let built = Command::new(cargo).args(["build", "--release", "--quiet", "-p", "kurabe"]).status()?;
+        if !built.success() {
+            return Err("kurabe does not build".into());
+        }
+    }
+    find_kurabe()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fios_result_is_read_behind_its_warnings() {
+        let text = r#"fio: a warning {
+            "jobs": [{"read": {"total_ios": 0}, "write": {"total_ios": 10, "iops": 5.5,
+            "lat_ns": {"percentile": {"50.000000": 77}}, "clat_ns": {}}}]}"#
+            .replacen(
+                "a warning ",
+                "a warning\n",
+                1,
+            );
+        let figures = fio_figures(&text).unwrap();
+        assert_eq!((figures.operations, figures.iops, figures.p50_ns), (10, 5.5, 77.0));
+    }
+
+    #[test]
+    fn a_result_without_operations_is_an_error() {
+        let ended = Ended {
+            stdout: r#"{"operations":0,"elapsed_ns":1,"p50_ns":0}"#.to_owned(),
+            stderr: String::new(),
+            user_ns: 1,
+        };
+        assert!(figures(&Tool::Bare("uring"), &ended).is_err());
+    }
+}

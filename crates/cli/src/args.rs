@@ -1,0 +1,360 @@
+//! The command line, in both languages.
+
+use crate::lang::t;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueHint};
+use kurabe_core::Text;
+use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS, parse_block_size};
+use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
+use std::path::PathBuf;
+
+/// kurabe.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kurabe",
+    version,
+    about = t(
+        "Measure storage as reviewers do, and keep the result with all that it stood on.",
+        "レビュアーと同じ手順でストレージを測り、条件ごと記録します。"
+    ),
+    after_help = t(
+        "First steps:\n  kurabe run            measure the storage under this directory (about a minute)\n  \
+         kurabe run --profile quick /mnt/usb\n  kurabe list           the runs so far\n  kurabe doctor         what this machine allows\n\n\
+         Exit codes: 0 done, 2 wrong command line, 3 wrong profile, 4 unusable target, 5 no permission, 6 refused to\n\
+         protect data, 7 no space, 8 the target failed, 9 the store, 10 not supported, 11 import, 12 no such run,\n\
+         130 interrupted, 1 anything else.",
+        "はじめに:\n  kurabe run            このディレクトリのストレージを測る(約 1 分)\n  \
+         kurabe run --profile quick /mnt/usb\n  kurabe list           これまでの測定\n  kurabe doctor         このマシンでできること\n\n\
+         終了コード: 0 完了、2 コマンドラインの誤り、3 プロファイルの誤り、4 測れない対象、5 権限なし、6 データ保護のため拒否、\n\
+         7 空き不足、8 対象の I/O エラー、9 保存先、10 未対応、11 取り込み、12 該当する測定なし、130 中断、1 その他。"
+    )
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub global: Global,
+}
+
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Where runs are stored.
+    #[arg(
+        long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath,
+        help = t(
+            "The store [default: $KURABE_DB, or kurabe.db in the user's data directory]",
+            "保存先 [既定: $KURABE_DB、なければユーザーデータディレクトリの kurabe.db]"
+        )
+    )]
+    pub db: Option<PathBuf>,
+    #[arg(long, global = true, help = t("JSON on standard output, for scripts", "標準出力に JSON を出す(スクリプト用)"))]
+    pub json: bool,
+    #[arg(long, short, global = true, help = t("No progress on standard error", "進行状況を表示しない"))]
+    pub quiet: bool,
+    #[arg(
+        long, global = true, value_name = "LANG", value_parser = PossibleValuesParser::new(["en", "ja"]),
+        help = t("Language [default: from the locale]", "言語 [既定: ロケールに従う]")
+    )]
+    pub lang: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
+    Run(Box<RunArgs>),
+    #[command(about = t("List the stored runs", "保存した測定の一覧"))]
+    List,
+    #[command(about = t("Show a stored run", "保存した測定を表示"))]
+    Show(ShowArgs),
+    #[command(about = t("Remove stored runs", "保存した測定を削除"))]
+    Rm(RunIds),
+    #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
+    Label(LabelArgs),
+    #[command(about = t("Write a run as one JSON file", "測定をひとつの JSON ファイルに書き出す"))]
+    Export(ExportArgs),
+    #[command(about = t("Take in runs that were exported", "書き出した測定を取り込む"))]
+    Import(ImportArgs),
+    #[command(about = t("List the profiles, or show one", "プロファイルの一覧と内容"))]
+    Profiles(ProfilesArgs),
+    #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
+    Doctor(DoctorArgs),
+    #[command(about = t("Print shell completions", "シェル補完を出力"))]
+    Completions {
+        #[arg(help = t("The shell", "シェル"))]
+        shell: clap_complete::Shell,
+    },
+    #[command(about = t("Print the manual page", "マニュアルページを出力"))]
+    Man,
+}
+
+const SINGLE_EN: &str = "A single workload, without a profile (fio's words)";
+const SINGLE_JA: &str = "プロファイルを使わない単独のワークロード(fio の用語)";
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Examples:\n  kurabe run                                   the default profile on this directory\n  \
+     kurabe run --profile cdm-9 /mnt/usb          as CrystalDiskMark 9 does\n  \
+     kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
+     kurabe run /dev/sdb                          reads only; nothing is written\n  \
+     kurabe run --destroy-data-on /dev/sdb /dev/sdb",
+    "例:\n  kurabe run                                   このディレクトリを既定のプロファイルで測る\n  \
+     kurabe run --profile cdm-9 /mnt/usb          CrystalDiskMark 9 と同じ手順で測る\n  \
+     kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
+     kurabe run /dev/sdb                          読み込みだけ(何も書きません)\n  \
+     kurabe run --destroy-data-on /dev/sdb /dev/sdb"
+))]
+pub struct RunArgs {
+    #[arg(
+        value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath,
+        help = t("What to measure: a directory (a test file is made in it and removed), a file, or a block device",
+                 "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス")
+    )]
+    pub target: PathBuf,
+    #[arg(long, short, value_name = "NAME|FILE", help = t("Profile: a name from `kurabe profiles`, or a TOML file [default: default]", "プロファイル: `kurabe profiles` の名前か TOML ファイル [既定: default]"))]
+    pub profile: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file, or bytes of the target to cover", "テストファイルの大きさ、または対象のうち使う範囲"))]
+    pub size: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help = t("Repetitions per cell", "各項目の回数"))]
+    pub runs: Option<u32>,
+    #[arg(long, alias = "runtime", value_name = "TIME", value_parser = duration, help = t("Time per repetition", "1 回の時間"))]
+    pub time: Option<u64>,
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, help = t("Pause between cells", "項目の間の休み"))]
+    pub interval: Option<u64>,
+    #[arg(long, value_name = "KIND", value_parser = data, help = t("What is written: random, zero, repeat, or compressible:PERCENT of zeros", "書く内容: random、zero、repeat、compressible:ゼロの割合(%)"))]
+    pub data: Option<kurabe_core::workload::Data>,
+    #[arg(long, value_name = "N", help = t("Seed of offsets and data", "オフセットとデータの乱数の種"))]
+    pub seed: Option<u64>,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    pub engine: String,
+    #[arg(long, value_name = "MODE", default_value = "sleep", value_parser = PossibleValuesParser::new(["sleep", "spin", "poll"]), help_heading = t("How operations are issued", "発行の方法"), help = t("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)", "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)"))]
+    pub wait: String,
+    #[arg(long, value_name = "PAGES", default_value = "4k", value_parser = PossibleValuesParser::new(["4k", "huge"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Pages under the I/O buffers", "I/O バッファのページ"))]
+    pub pages: String,
+    #[arg(long, conflicts_with = "buffered", help_heading = t("How operations are issued", "発行の方法"), help = t("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける"))]
+    pub direct: bool,
+    #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("Through the page cache; also where direct I/O is refused", "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)"))]
+    pub buffered: bool,
+    #[arg(long, value_name = "POLICY", default_value = "drop", value_parser = PossibleValuesParser::new(["drop", "keep"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Page cache before each buffered repetition", "バッファ経由の各回の前にページキャッシュを破棄するか残すか"))]
+    pub cache: String,
+
+    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
+    pub write_existing: bool,
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
+    pub destroy_data_on: Option<PathBuf>,
+
+    #[arg(long, value_name = "PATTERN", value_parser = PossibleValuesParser::new(["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Reads or writes, ascending or random", "読み書きと順序"))]
+    pub rw: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = block_size, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Block size [default: 4k]", "ブロックの大きさ [既定: 4k]"))]
+    pub bs: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_IODEPTH)), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Operations in flight per thread [default: 1]", "スレッドごとの同時発行数 [既定: 1]"))]
+    pub iodepth: Option<u32>,
+    #[arg(long, alias = "numjobs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_THREADS)), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Threads [default: 1]", "スレッド数 [既定: 1]"))]
+    pub threads: Option<u32>,
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み込みの割合 [既定: 50]"))]
+    pub rwmixread: Option<u8>,
+    #[arg(long, value_name = "ORDER", value_parser = order, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT", "オフセットの順序: interleaved、permutation、zipf、zipf:指数"))]
+    pub order: Option<kurabe_core::workload::Pattern>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("First byte of the span", "範囲の先頭"))]
+    pub offset: Option<u64>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("End a repetition after this many bytes", "このバイト数で 1 回を終える"))]
+    pub bytes: Option<u64>,
+    #[arg(long, alias = "loops", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("End a repetition after covering the span this many times", "範囲をこの回数まわったら 1 回を終える"))]
+    pub passes: Option<u32>,
+    #[arg(long, alias = "ramp-time", value_name = "TIME", value_parser = duration_or_zero, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Time before recording starts", "記録を始める前の慣らし時間"))]
+    pub warm_up: Option<u64>,
+    #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の操作数(遅延は予定時刻から数える)"))]
+    pub rate: Option<f64>,
+    #[arg(long, requires = "rate", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Arrivals of the open loop as a Poisson process", "オープンループの到着をポアソン過程にする"))]
+    pub poisson: bool,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync after every N writes", "N 回の書き込みごとに fsync"))]
+    pub fsync: Option<u32>,
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["none", "timed", "untimed"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync at the end of a repetition, inside or outside its time [default: none]", "1 回の終わりに fsync(時間に含める、含めない)[既定: none]"))]
+    pub end_fsync: Option<String>,
+    #[arg(long, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open with O_SYNC", "O_SYNC で開く"))]
+    pub o_sync: bool,
+
+    #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
+    pub with_serial: bool,
+    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
+}
+
+impl RunArgs {
+    /// Whether a word was given that belongs to a single workload.
+    pub fn is_single(&self) -> bool {
+        self.rw.is_some()
+            || self.bs.is_some()
+            || self.iodepth.is_some()
+            || self.threads.is_some()
+            || self.rwmixread.is_some()
+            || self.order.is_some()
+            || self.offset.is_some()
+            || self.bytes.is_some()
+            || self.passes.is_some()
+            || self.warm_up.is_some()
+            || self.rate.is_some()
+            || self.fsync.is_some()
+            || self.end_fsync.is_some()
+            || self.o_sync
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    pub run: String,
+    #[arg(long, help = t("Everything: repetitions, percentiles, stalls, engines, environment", "各回、パーセンタイル、停止、エンジン、環境まですべて"))]
+    pub details: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunIds {
+    #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
+    pub runs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct LabelArgs {
+    #[arg(value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    pub run: String,
+    #[arg(required = true, value_name = "KEY=VALUE", help = t("Labels", "ラベル"))]
+    pub labels: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    pub run: String,
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output", "標準出力でなく新しいファイルに書く"))]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Exported runs; - is standard input", "書き出した測定(- は標準入力)"))]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ProfilesArgs {
+    #[command(subcommand)]
+    pub action: Option<ProfilesAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProfilesAction {
+    #[command(about = t("Show a profile", "プロファイルを表示"))]
+    Show {
+        #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file", "名前か TOML ファイル"))]
+        name: String,
+        #[arg(long, help = t("As TOML, to start a profile of your own from", "TOML のまま(自分のプロファイルの出発点に)"))]
+        toml: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath, help = t("The directory or device to look at", "調べるディレクトリまたはデバイス"))]
+    pub path: PathBuf,
+}
+
+fn said(text: Text) -> String {
+    text.get(crate::lang::lang()).to_owned()
+}
+
+fn bytes(words: &str) -> Result<u64, String> {
+    match parse_bytes(words).map_err(said)? {
+        0 => Err(t("it must be above zero", "0 より大きい値が必要です").to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
+fn block_size(words: &str) -> Result<u32, String> {
+    parse_block_size(words).map_err(said)
+}
+
+fn duration(words: &str) -> Result<u64, String> {
+    match parse_duration_ns(words).map_err(said)? {
+        0 => Err(t("it must be above zero", "0 より長い時間が必要です").to_owned()),
+        ns => Ok(ns),
+    }
+}
+
+fn duration_or_zero(words: &str) -> Result<u64, String> {
+    parse_duration_ns(words).map_err(said)
+}
+
+fn rate(words: &str) -> Result<f64, String> {
+    words
+        .parse::<f64>()
+        .ok()
+        .filter(|rate| rate.is_finite() && *rate > 0.0)
+        .ok_or_else(|| t("a number above zero is expected", "0 より大きい数が必要です").to_owned())
+}
+
+fn data(words: &str) -> Result<kurabe_core::workload::Data, String> {
+    use kurabe_core::workload::Data;
+    match (words, words.split_once(':')) {
+        ("random", _) => Ok(Data::Random),
+        ("zero", _) => Ok(Data::Zero),
+        ("repeat", _) => Ok(Data::Repeat),
+        ("compressible", _) => Ok(Data::Compressible { percent: 50 }),
+        (_, Some(("compressible", percent))) if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) => {
+            Ok(Data::Compressible { percent: percent.parse().unwrap_or(50) })
+        }
+        _ => Err(t(
+            "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
+            "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか",
+        )
+        .to_owned()),
+    }
+}
+
+fn order(words: &str) -> Result<kurabe_core::workload::Pattern, String> {
+    use kurabe_core::workload::Pattern;
+    match (words, words.split_once(':')) {
+        ("interleaved", _) => Ok(Pattern::Interleaved),
+        ("permutation", _) => Ok(Pattern::Permutation),
+        ("zipf", _) => Ok(Pattern::Zipf { exponent: 1.1 }),
+        (_, Some(("zipf", exponent))) => rate(exponent).map(|exponent| Pattern::Zipf { exponent }),
+        _ => Err(t(
+            "one of: interleaved, permutation, zipf, zipf:EXPONENT",
+            "interleaved、permutation、zipf、zipf:指数 のいずれか",
+        )
+        .to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn quantities_are_read_with_their_units() {
+        let cli = Cli::parse_from([
+            "kurabe",
+            "run",
+            "--bs",
+            "4k",
+            "--time",
+            "10s",
+            "--data",
+            "compressible:30",
+            "/x",
+        ]);
+        let Command::Run(run) = cli.command else { panic!("run") };
+        assert_eq!((run.bs, run.time), (Some(4096), Some(10_000_000_000)));
+        assert!(run.is_single());
+        assert!(Cli::try_parse_from(["kurabe", "run", "--size", "0"]).is_err());
+        assert!(Cli::try_parse_from(["kurabe", "run", "--profile", "quick", "--bs", "4k"]).is_err());
+    }
+}

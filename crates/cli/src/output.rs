@@ -1,0 +1,87 @@
+//! Standard output and standard error, and how they look.
+
+use crate::args::Global;
+use crate::lang::lang;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_report::{Mode, Style};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+
+/// Width where nothing tells it.
+const USUAL_WIDTH: usize = 100;
+const NARROWEST: usize = 60;
+const WIDEST: usize = 160;
+
+/// The style of standard output.
+pub fn style() -> Style {
+    let terminal = std::io::stdout().is_terminal();
+    Style { lang: lang(), color: terminal && colour_is_welcome(), width: width() }
+}
+
+/// The style of standard error.
+pub fn error_style() -> Style {
+    Style { color: std::io::stderr().is_terminal() && colour_is_welcome(), ..style() }
+}
+
+/// How progress is shown.
+pub fn progress_mode(global: &Global) -> Mode {
+    if global.quiet {
+        Mode::Quiet
+    } else if std::io::stderr().is_terminal() {
+        Mode::Terminal
+    } else {
+        Mode::Plain
+    }
+}
+
+/// <https://no-color.org>
+fn colour_is_welcome() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn width() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || {
+        rustix::termios::tcgetwinsize(std::io::stdout())
+            .or_else(|_| rustix::termios::tcgetwinsize(std::io::stderr()))
+            .ok()
+            .map(|size| usize::from(size.ws_col))
+            .filter(|columns| *columns > 0)
+    };
+    asked.or_else(seen).unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST)
+}
+
+/// Prints to standard output. A reader who went away ends the program quietly, as for every Unix tool.
+///
+/// # Errors
+/// When standard output takes nothing more for another reason.
+pub fn print(words: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(words.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            Err(Error::os(text!("cannot write to standard output", "標準出力に書けません"), &error))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Prints a line of JSON.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print_json(value: &impl Serialize) -> Result<()> {
+    let mut line = serde_json::to_string(value).map_err(|error| {
+        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+    })?;
+    line.push('\n');
+    print(&line)
+}
+
+/// Says something on standard error.
+pub fn say(words: &str) {
+    // Standard error that takes nothing leaves no way to say so.
+    let _ = writeln!(std::io::stderr().lock(), "{words}");
+}

@@ -1,0 +1,40 @@
+//! `kurabe profiles`: the list, and one profile in full.
+
+use crate::args::{Global, ProfilesAction, ProfilesArgs};
+use crate::output::{print, print_json, style};
+use crate::plan::load;
+use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::{Error, Result, text};
+use kurabe_report::{render_profile, render_profiles};
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such profile, or its file is wrong.
+pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
+    match &args.action {
+        None => {
+            let all = PROFILES.iter().map(|(name, _)| profile_named(name)).collect::<Result<Vec<_>>>()?;
+            if global.json {
+                all.iter().try_for_each(print_json)
+            } else {
+                print(&render_profiles(&all, &style()))
+            }
+        }
+        Some(ProfilesAction::Show { name, toml: true }) => print(&source(name)?),
+        Some(ProfilesAction::Show { name, toml: false }) => {
+            let profile = load(name)?;
+            if global.json { print_json(&profile) } else { print(&render_profile(&profile, &style())) }
+        }
+    }
+}
+
+/// A profile's own text.
+fn source(name: &str) -> Result<String> {
+    load(name)?;
+    match PROFILES.iter().find(|(known, _)| *known == name) {
+        Some((_, source)) => Ok((*source).to_owned()),
+        None => std::fs::read_to_string(name)
+            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
+    }
+}

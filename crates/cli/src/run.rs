@@ -1,0 +1,283 @@
+//! `kurabe run`: plan, target, environment, store and events brought together.
+
+use crate::args::{Global, RunArgs};
+use crate::lang::t;
+use crate::output::{error_style, print, print_json, progress_mode, say, style};
+use crate::plan;
+use crate::signals::Signals;
+use crate::stored::{open_store, recover};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{CellPlan, Profile};
+use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
+use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::{
+    CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
+    measure_clock, plan_cells, planned_time_ns, test_file_name,
+};
+use kurabe_host::{NoiseWatch, ObserveOptions, headline, health, observe};
+use kurabe_report::{Progress, render_run};
+use kurabe_store::{Owner, Store};
+use std::path::PathBuf;
+
+/// Runs the command.
+///
+/// # Errors
+/// Whatever keeps the run from its end; what was measured until then is stored.
+pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
+    let profile = plan::profile(args)?;
+    let labels =
+        args.label.iter().map(|label| crate::stored::parse_label(label)).collect::<Result<Vec<_>>>()?;
+    if args.dry_run {
+        return dry_run(args, &profile);
+    }
+    let signals = Signals::listen()?;
+    let store = open_store(global)?;
+    recover(&store)?;
+    let mut run = Run::begin(args, global, &store, &signals, profile, command_line)?;
+    let prepared = run.open_target().and_then(|target| {
+        for (key, value) in &labels {
+            store.label(&run.header.id, key, value.as_deref())?;
+        }
+        Ok(target)
+    });
+    match prepared {
+        Ok(target) => run.measure(target),
+        Err(error) => {
+            // Nothing was measured, so there is nothing to keep.
+            store.remove(&run.header.id, |_| false)?;
+            Err(error)
+        }
+    }
+}
+
+/// A run being put together.
+struct Run<'a> {
+    args: &'a RunArgs,
+    global: &'a Global,
+    store: &'a Store,
+    signals: &'a Signals,
+    header: RunHeader,
+    options: TargetOptions,
+}
+
+impl<'a> Run<'a> {
+    /// Observes what the run stands on and takes an id. The target is not touched yet.
+    fn begin(
+        args: &'a RunArgs,
+        global: &'a Global,
+        store: &'a Store,
+        signals: &'a Signals,
+        profile: Profile,
+        command_line: &[String],
+    ) -> Result<Self> {
+        let salt = store.salt()?;
+        let environment =
+            observe(&args.target, &ObserveOptions { with_serial: args.with_serial, salt: &salt });
+        let options = target_options(args, &profile);
+        let mut header = RunHeader {
+            schema: RECORD_SCHEMA,
+            kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
+            id: String::new(),
+            started_at: now(),
+            command: command_line.to_vec(),
+            target: unopened(args, &options),
+            profile,
+            environment,
+            instrument: measure_clock(),
+        };
+        let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
+        store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
+        Ok(Self { args, global, store, signals, header, options })
+    }
+
+    /// Opens the target. The name of the test file is in the store before the file exists.
+    fn open_target(&mut self) -> Result<Target> {
+        let id = &self.header.id;
+        self.options.test_file_name = test_file_name(id, random_word()?);
+        if let Some(path) = test_file_path(&self.args.target, &self.options.test_file_name) {
+            self.store.set_test_file(id, Some(&path))?;
+            self.signals.set_test_file(Some(path));
+        }
+        let target = Target::open(&self.args.target, &self.options)?;
+        plan_cells(&self.header.profile, &target)?;
+        self.header.target = target.record();
+        self.store.update_header(&self.header)?;
+        Ok(target)
+    }
+
+    /// Measures, stores and shows.
+    fn measure(&self, mut target: Target) -> Result<()> {
+        let cells = plan_cells(&self.header.profile, &target)?;
+        let noise = NoiseWatch::new(&self.header.environment);
+        let mut progress = Progress::new(error_style(), progress_mode(self.global))
+            .with_headline(|header| headline(&header.environment));
+        let id = &self.header.id;
+        let mut emit = |event: Event| {
+            self.keep(&event)?;
+            progress.on_event(&event);
+            if self.global.json { print_json(&event) } else { Ok(()) }
+        };
+        let fill_bytes = if target.kind() == TargetKind::Directory { target.span_bytes() } else { 0 };
+        let outcome = emit(Event::RunStarted {
+            header: Box::new(self.header.clone()),
+            cell_count: cells.len() as u32,
+            planned_write_bytes: planned_write_bytes(&self.header.profile, &cells, fill_bytes),
+            planned_ns: planned_time_ns(&self.header.profile, &cells),
+        })
+        .and_then(|()| {
+            let settings = settings(self.args);
+            let profile = &self.header.profile;
+            Session::new(&mut target, profile, settings, &noise, &self.signals.stop, &mut emit).run()
+        });
+        // The test file goes before anything else can fail.
+        drop(target);
+        self.signals.set_test_file(None);
+        self.store.set_test_file(id, None)?;
+        let (status, error) = match &outcome {
+            Ok(()) => (RunStatus::Complete, None),
+            Err(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
+            Err(error) => (RunStatus::Failed, Some(error.what().clone())),
+        };
+        let ended_at = now();
+        let health_after = health(&self.header.environment.devices);
+        self.store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
+        emit(Event::RunDone { status, ended_at, error })?;
+        progress.finish();
+        self.show(outcome)
+    }
+
+    /// What the store keeps of an event.
+    fn keep(&self, event: &Event) -> Result<()> {
+        let id = &self.header.id;
+        match event {
+            Event::Notice { notice } => self.store.append_notice(id, notice),
+            Event::FillDone { fill } => self.store.set_fill(id, fill),
+            Event::CellDone { cell } => self.store.append_cell(id, cell),
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows the run from the store, or removes it if nothing was measured.
+    fn show(&self, outcome: Result<()>) -> Result<()> {
+        let id = &self.header.id;
+        let record = self.store.load(id)?;
+        if record.cells.is_empty() {
+            self.store.remove(id, |_| false)?;
+            if outcome.is_err() && !self.global.json {
+                say(t(
+                    "kurabe: nothing was measured, so nothing is kept",
+                    "kurabe: 何も測れなかったため、記録は残しません",
+                ));
+            }
+        } else if self.global.json {
+            print_record(&record)?;
+        } else {
+            print(&render_run(&record, &headline(&record.header.environment), &style()))?;
+        }
+        outcome
+    }
+}
+
+/// The last line of `--json`.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print_record(record: &RunRecord) -> Result<()> {
+    print_json(&serde_json::json!({ "event": "record", "run": record }))
+}
+
+fn settings(args: &RunArgs) -> Settings {
+    Settings {
+        engine: match args.engine.as_str() {
+            "uring" => EngineChoice::Fixed(Engine::Uring),
+            "threads" => EngineChoice::Fixed(Engine::Threads),
+            _ => EngineChoice::Auto,
+        },
+        wait: match args.wait.as_str() {
+            "spin" => WaitMode::Spin,
+            "poll" => WaitMode::Poll,
+            _ => WaitMode::Sleep,
+        },
+        pages: if args.pages == "huge" { Pages::Huge } else { Pages::Small },
+        cache: if args.cache == "keep" { CachePolicy::Keep } else { CachePolicy::Drop },
+    }
+}
+
+fn target_options(args: &RunArgs, profile: &Profile) -> TargetOptions {
+    TargetOptions {
+        direct: profile.rules.direct,
+        buffered_if_refused: args.buffered,
+        write_existing: args.write_existing,
+        destroy_data_on: args.destroy_data_on.clone(),
+        size_bytes: profile.rules.size_bytes,
+        size_is_asked: args.size.is_some(),
+        test_file_name: String::new(),
+    }
+}
+
+/// What is stored of a target until it is open.
+fn unopened(args: &RunArgs, options: &TargetOptions) -> TargetRecord {
+    TargetRecord {
+        given: args.target.display().to_string(),
+        path: args.target.display().to_string(),
+        kind: TargetKind::File,
+        span_bytes: options.size_bytes,
+        direct: options.direct,
+        alignment_bytes: 1,
+        writable: false,
+    }
+}
+
+/// Where the test file will be, if the target is a directory.
+fn test_file_path(target: &std::path::Path, name: &str) -> Option<PathBuf> {
+    let directory = target.canonicalize().ok()?;
+    directory.is_dir().then(|| directory.join(name))
+}
+
+/// Bytes that the run writes, as far as its end is given in bytes; the cells bounded by time are told apart.
+fn planned_write_bytes(profile: &Profile, cells: &[CellPlan], fill_bytes: u64) -> Option<u64> {
+    let repetitions = u64::from(profile.rules.runs + profile.rules.discarded_runs);
+    let of_cell = |cell: &CellPlan| {
+        let workload = &cell.workload;
+        let passes = workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
+        workload.end.bytes.into_iter().chain(passes).min().unwrap_or(0).saturating_mul(repetitions)
+    };
+    let by_cells: u64 = cells.iter().filter(|cell| cell.workload.writes()).map(of_cell).sum();
+    Some(fill_bytes.saturating_add(by_cells))
+}
+
+fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
+    let cells = profile.cells(profile.rules.size_bytes);
+    let writes = cells.iter().filter(|cell| cell.workload.writes()).count();
+    let mut lines = vec![kurabe_report::render_profile(profile, &style())];
+    if let Some(ns) = planned_time_ns(profile, &cells) {
+        lines.push(format!(
+            "{} {}\n",
+            t("measuring takes at least", "測定時間(最短):"),
+            format_time_setting(ns.next_multiple_of(1_000_000_000))
+        ));
+    }
+    if args.target.is_dir() {
+        lines.push(format!(
+            "{} {}\n",
+            t("test file to write:", "書き込むテストファイル:"),
+            format_bytes_decimal(profile.rules.size_bytes)
+        ));
+    }
+    lines.push(format!("{} {writes}\n", t("cells that write:", "書き込みを含む項目:")));
+    print(&lines.concat())
+}
+
+/// The time of day, RFC 3339 with offset.
+pub fn now() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+fn random_word() -> Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()).map_err(|error| {
+        Error::new(ErrorKind::Internal, text!("no random numbers", "乱数を得られません")).because(error)
+    })?;
+    Ok(u64::from_ne_bytes(bytes))
+}

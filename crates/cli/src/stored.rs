@@ -1,0 +1,223 @@
+//! The commands that work on stored runs: list, show, rm, label, export, import.
+
+use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs};
+use crate::lang::t;
+use crate::output::{print, print_json, say, style};
+use crate::run::{now, print_record};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::remove_orphan;
+use kurabe_host::{headline, process_alive};
+use kurabe_report::{render_details, render_list, render_run};
+use kurabe_store::{Owner, Store, default_path, export as to_json, parse_export};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+fn store_path(global: &Global) -> Result<PathBuf> {
+    match &global.db {
+        Some(path) => Ok(path.clone()),
+        None => default_path(|name| std::env::var_os(name)),
+    }
+}
+
+/// The store, made if it is not there.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn open_store(global: &Global) -> Result<Store> {
+    Store::open(&store_path(global)?)
+}
+
+/// The store, if it is there; runs that died are recovered.
+fn existing_store(global: &Global) -> Result<Option<Store>> {
+    let store = Store::open_existing(&store_path(global)?)?;
+    if let Some(store) = &store {
+        recover(store)?;
+    }
+    Ok(store)
+}
+
+/// The store that must hold a run.
+fn store_with_runs(global: &Global) -> Result<Store> {
+    existing_store(global)?.ok_or_else(|| {
+        Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
+            .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
+    })
+}
+
+fn owner_lives(owner: &Owner) -> bool {
+    process_alive(owner.pid, owner.start_ticks, &owner.boot_id)
+}
+
+/// Removes the test files of runs that died, and marks these runs as interrupted.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn recover(store: &Store) -> Result<()> {
+    for run in store.abandoned(owner_lives)? {
+        if let Some(path) = &run.test_file {
+            match remove_orphan(path) {
+                Ok(true) => say(&format!(
+                    "kurabe: {} {} ({})",
+                    t(
+                        "removed the test file of a run that died:",
+                        "異常終了した測定のテストファイルを消しました:"
+                    ),
+                    path.display(),
+                    run.id
+                )),
+                Ok(false) => {}
+                // The run stays as it is, so the next start tries again.
+                Err(error) => {
+                    say(&error.render(crate::lang::lang()));
+                    continue;
+                }
+            }
+        }
+        store.mark_interrupted(&run.id, &now())?;
+    }
+    Ok(())
+}
+
+/// `kurabe list`
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn list(global: &Global) -> Result<()> {
+    let runs = existing_store(global)?.map_or(Ok(Vec::new()), |store| store.list())?;
+    if global.json {
+        return runs.iter().try_for_each(print_json);
+    }
+    print(&render_list(&runs, &style()))
+}
+
+/// `kurabe show`
+///
+/// # Errors
+/// When there is no such run.
+pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    let record = store.load(&store.resolve(&args.run)?)?;
+    if global.json {
+        return print_record(&record);
+    }
+    print(&render_run(&record, &headline(&record.header.environment), &style()))?;
+    if args.details {
+        print("\n")?;
+        print(&render_details(&record, &style()))?;
+    }
+    Ok(())
+}
+
+/// `kurabe rm`
+///
+/// # Errors
+/// When there is no such run, or it is being measured.
+pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    // All are looked up before the first goes, so a mistyped one removes nothing.
+    let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
+    for id in ids {
+        store.remove(&id, owner_lives)?;
+        tell(global, "removed", &id, t("removed", "削除しました:"))?;
+    }
+    Ok(())
+}
+
+/// `kurabe label`
+///
+/// # Errors
+/// When there is no such run, or a label is malformed.
+pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    let id = store.resolve(&args.run)?;
+    let labels = args.labels.iter().map(|label| parse_label(label)).collect::<Result<Vec<_>>>()?;
+    for (key, value) in labels {
+        store.label(&id, &key, value.as_deref())?;
+    }
+    tell(global, "labelled", &id, t("labelled", "ラベルを更新しました:"))
+}
+
+/// `key=value`, or `key=` to remove.
+///
+/// # Errors
+/// When there is no `=`.
+pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
+    let Some((key, value)) = words.split_once('=') else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("`{words}` is not a label", "`{words}` はラベルとして読めません"),
+        )
+        .remedy(text!("write key=value", "key=value の形で書いてください")));
+    };
+    Ok((key.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
+}
+
+/// `kurabe export`
+///
+/// # Errors
+/// When there is no such run, or the file exists.
+pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    let json = to_json(&store.load(&store.resolve(&args.run)?)?);
+    let Some(path) = &args.output else { return print(&json) };
+    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(json.as_bytes()));
+    written.map_err(|error| {
+        let what = text!("cannot write {}", "{} に書けません", path.display());
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            return Error::new(ErrorKind::Refused, what).because(error).remedy(text!(
+                "choose another name; nothing is overwritten",
+                "別の名前を指定してください。上書きはしません"
+            ));
+        }
+        Error::os(what, &error)
+    })
+}
+
+/// `kurabe import`
+///
+/// # Errors
+/// When a file is not an exported run.
+pub fn import(args: &ImportArgs, global: &Global) -> Result<()> {
+    let store = open_store(global)?;
+    for path in &args.files {
+        let record = parse_export(&read(path)?).map_err(|error| name_file(error, path))?;
+        let id = store.import(record)?;
+        tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        std::fs::read(path).map(|found| bytes = found)
+    };
+    read.map_err(|error| Error::os(text!("cannot read {}", "{} を読めません", path.display()), &error))?;
+    Ok(bytes)
+}
+
+/// The same error, with the file's name before it.
+fn name_file(error: Error, path: &Path) -> Error {
+    let (file, what) = (path.display(), error.what());
+    let mut named = Error::new(
+        error.kind(),
+        kurabe_core::Text { en: format!("{file}: {}", what.en), ja: format!("{file}: {}", what.ja) },
+    );
+    if let Some(cause) = error.cause() {
+        named = named.because(cause);
+    }
+    if let Some(remedy) = error.remedy_text() {
+        named = named.remedy(remedy.clone());
+    }
+    named
+}
+
+/// Says what was done to a run.
+fn tell(global: &Global, event: &str, id: &str, words: &str) -> Result<()> {
+    if global.json {
+        return print_json(&serde_json::json!({ "event": event, "id": id }));
+    }
+    if global.quiet { Ok(()) } else { print(&format!("{words} {id}\n")) }
+}

@@ -1,0 +1,196 @@
+//! Which engine shows the storage, and not a detour.
+//!
+//! Where an operation cannot be started without blocking (tmpfs, zram, some file systems), io_uring hands it to a
+//! kernel worker thread, and a reading of 1 µs becomes 80 µs. So `auto` times a handful of operations both ways, one
+//! at a time and in turns, before it measures a cell: same kind, same block size, same target.
+
+use crate::device_uring::{WaitMode, probe_ring};
+use crate::driver::Stop;
+use crate::measure::{Engine, Issue, measure};
+use crate::platform;
+use crate::target::Target;
+use kurabe_core::quantity::format_duration_ns;
+use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, Workload};
+use kurabe_core::{Result, Text, text};
+use kurabe_stats::{merge, percentile_ns};
+use std::collections::HashMap;
+
+/// What the user asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// Find out.
+    Auto,
+    /// This one.
+    Fixed(Engine),
+}
+
+impl EngineChoice {
+    /// The word used in flags and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Fixed(engine) => engine.word(),
+        }
+    }
+}
+
+/// An engine with the reason for it.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The engine.
+    pub engine: Engine,
+    /// Why.
+    pub reason: Text,
+    /// What did not work on the way.
+    pub fallbacks: Vec<String>,
+}
+
+/// Rounds of the comparison.
+const ROUNDS: u32 = 3;
+/// Operations of a round.
+const ROUND_OPERATIONS: u64 = 48;
+/// Longest time of a round.
+const ROUND_TIME_NS: u64 = 40_000_000;
+/// io_uring takes a detour if its median is above this many times that of pread …
+const DETOUR_RATIO: f64 = 2.0;
+/// … and this much above it.
+const DETOUR_NS: u64 = 5_000;
+
+/// Remembers what was found out, because cells of one profile ask the same again.
+#[derive(Default)]
+pub struct Chooser {
+    detours: HashMap<(u8, u32), Probe>,
+}
+
+#[derive(Clone)]
+enum Probe {
+    NoRing(String),
+    Direct { uring_ns: u64, threads_ns: u64 },
+    Detour { uring_ns: u64, threads_ns: u64, workers: usize },
+}
+
+impl Chooser {
+    /// The engine for a workload.
+    ///
+    /// # Errors
+    /// When the target fails the trial.
+    pub fn choose(
+        &mut self,
+        asked: EngineChoice,
+        target: &Target,
+        workload: &Workload,
+        issue: Issue,
+        interrupt: &Stop,
+    ) -> Result<Choice> {
+        let chosen = |engine: Engine, reason: Text| Choice { engine, reason, fallbacks: Vec::new() };
+        if let EngineChoice::Fixed(engine) = asked {
+            return Ok(chosen(engine, text!("asked for", "指定による")));
+        }
+        let key = (workload.read_percent, workload.largest_block_bytes());
+        let probe = match self.detours.get(&key) {
+            Some(probe) => probe.clone(),
+            None => {
+                let probe = try_both(target, workload, issue, interrupt)?;
+                self.detours.insert(key, probe.clone());
+                probe
+            }
+        };
+        Ok(match probe {
+            Probe::NoRing(why) => Choice {
+                engine: Engine::Threads,
+                reason: text!("there is no io_uring here: {why}", "io_uring が使えません: {why}"),
+                fallbacks: vec![format!("uring: {why}")],
+            },
+            Probe::Detour { uring_ns, threads_ns, workers } => {
+                let (uring, threads) = (format_duration_ns(uring_ns), format_duration_ns(threads_ns));
+                let by = if workers > 0 {
+                    text!("to {workers} kernel worker(s)", "カーネルワーカー {workers} 本に")
+                } else {
+                    text!("to a detour", "回り道に")
+                };
+                chosen(
+                    Engine::Threads,
+                    Text {
+                        en: format!(
+                            "io_uring hands operations {} here: {uring} each, against {threads} with pread/pwrite",
+                            by.en
+                        ),
+                        ja: format!(
+                            "ここでは io_uring が操作を{}回します(1 回 {uring}、pread/pwrite なら {threads})",
+                            by.ja
+                        ),
+                    },
+                )
+            }
+            Probe::Direct { uring_ns, threads_ns } => {
+                let (uring, threads) = (format_duration_ns(uring_ns), format_duration_ns(threads_ns));
+                if workload.iodepth == 1 && issue.wait == WaitMode::Sleep {
+                    chosen(
+                        Engine::Threads,
+                        text!(
+                            "one operation in flight: pread/pwrite is the shortest way ({threads}; io_uring {uring})",
+                            "同時に 1 操作なら pread/pwrite が最短です({threads}。io_uring は {uring})"
+                        ),
+                    )
+                } else {
+                    chosen(
+                        Engine::Uring,
+                        text!(
+                            "io_uring reaches the storage without a detour ({uring}; pread/pwrite {threads})",
+                            "io_uring が回り道なしでストレージに届きます({uring}。pread/pwrite は {threads})"
+                        ),
+                    )
+                }
+            }
+        })
+    }
+}
+
+/// Times operations one at a time with both engines, in turns.
+fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop) -> Result<Probe> {
+    if let Err(error) = probe_ring() {
+        return Ok(Probe::NoRing(error.cause().unwrap_or("not available").to_owned()));
+    }
+    let mut latencies = [Vec::new(), Vec::new()];
+    let mut workers = 0;
+    for round in 0..ROUNDS {
+        let trial = trial_of(workload, round);
+        for (engine, found) in [Engine::Uring, Engine::Threads].into_iter().zip(&mut latencies) {
+            let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+            let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
+            let mut watch = |_, _, _| {};
+            let measured = measure(&open, &trial, issue, interrupt, &mut watch)?;
+            // Idle workers stay for seconds, so they can be counted afterwards.
+            workers = workers.max(platform::uring_worker_count());
+            found.extend([measured.recorded.read.latency, measured.recorded.write.latency]);
+        }
+    }
+    let median = |records: &[_]| percentile_ns(&merge(records), 0.5).unwrap_or(0);
+    let [uring_ns, threads_ns] = latencies.each_ref().map(|records| median(records));
+    let detour = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;
+    Ok(if detour {
+        Probe::Detour { uring_ns, threads_ns, workers }
+    } else {
+        Probe::Direct { uring_ns, threads_ns }
+    })
+}
+
+/// The workload, cut down to a handful of operations at places of their own.
+fn trial_of(workload: &Workload, round: u32) -> Workload {
+    const NO_RATE: Option<OpenLoop> = None;
+    Workload {
+        pattern: Pattern::Random,
+        iodepth: 1,
+        threads: 1,
+        open_loop: NO_RATE,
+        warm_up_ns: 0,
+        end: End {
+            time_ns: Some(ROUND_TIME_NS),
+            bytes: Some(ROUND_OPERATIONS * u64::from(workload.largest_block_bytes())),
+            passes: None,
+        },
+        sync: SyncRule { every_writes: None, at_end: EndSync::None, ..workload.sync },
+        seed: workload.seed ^ (0x7472_6961_6c00 + u64::from(round)),
+        ..workload.clone()
+    }
+}

@@ -1,0 +1,110 @@
+//! A device in real time that does nothing: everything is complete at once, so that a run on it costs what the
+//! driver costs.
+
+use crate::clock::monotonic_ns;
+use crate::content::Content;
+use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::recorder::Recorder;
+use crate::source::Generator;
+use kurabe_core::Result;
+use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::quantity::GIB;
+use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, Workload};
+
+/// A buffer of no bytes.
+pub struct NoBuffer(usize);
+
+impl NoBuffer {
+    /// That many of them.
+    pub fn count(depth: usize) -> Vec<Self> {
+        (0..depth).map(Self).collect()
+    }
+}
+
+impl Buffer for NoBuffer {
+    fn slot(&self) -> usize {
+        self.0
+    }
+
+    fn bytes_mut(&mut self, _length: usize) -> &mut [u8] {
+        &mut []
+    }
+}
+
+/// A device in real time that completes everything at once.
+pub struct IdleDevice {
+    depth: usize,
+    done: Vec<(NoBuffer, u32)>,
+}
+
+impl IdleDevice {
+    /// A device that holds `depth` operations.
+    pub fn new(depth: usize) -> Self {
+        Self { depth, done: Vec::with_capacity(depth) }
+    }
+}
+
+impl Device for IdleDevice {
+    type Buffer = NoBuffer;
+
+    fn take_buffers(&mut self) -> Vec<NoBuffer> {
+        NoBuffer::count(self.depth)
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn submit(&mut self, batch: &mut Vec<Request<NoBuffer>>) -> Result<()> {
+        self.done.extend(batch.drain(..).map(|request| (request.buffer, request.op.length_bytes)));
+        Ok(())
+    }
+
+    fn reap(&mut self, _wait: Wait, done: &mut Vec<Completion<NoBuffer>>) -> Result<()> {
+        let completed_at_ns = monotonic_ns();
+        done.extend(self.done.drain(..).map(|(buffer, length)| Completion {
+            buffer,
+            outcome: Ok(length),
+            completed_at_ns,
+        }));
+        Ok(())
+    }
+}
+
+/// What the driver itself costs per operation at a queue depth, in ns: 4 KiB random reads on the idle device, with
+/// everything recorded. The least of three rounds, because only other work on the machine can add to it.
+///
+/// # Errors
+/// Never in practice; the device does not fail.
+pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
+    const OPERATIONS: u64 = 400_000;
+    const BLOCK_BYTES: u32 = 4096;
+    let workload = Workload {
+        pattern: Pattern::Random,
+        block_sizes: vec![BlockSize { size_bytes: BLOCK_BYTES, weight: 1 }],
+        read_percent: 100,
+        iodepth,
+        threads: 1,
+        offset_bytes: 0,
+        span_bytes: GIB,
+        open_loop: None,
+        warm_up_ns: 0,
+        end: End { bytes: Some(OPERATIONS * u64::from(BLOCK_BYTES)), ..End::default() },
+        sync: SyncRule::default(),
+        data: Data::Zero,
+        seed: 1,
+    };
+    let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+    let mut least_ns = f64::INFINITY;
+    for _ in 0..3 {
+        let mut device = IdleDevice::new(iodepth as usize);
+        let mut content = Content::new(workload.data, workload.seed, 0);
+        let buffers = filled_buffers(&mut device, &mut content);
+        let (mut recorder, stop) = (Recorder::new(None), Stop::default());
+        let start_ns = monotonic_ns();
+        let mut generators = Generator::for_threads(&workload);
+        drive(&mut device, buffers, &mut generators[0], &mut content, &plan, &mut recorder, &stop)?;
+        least_ns = least_ns.min((monotonic_ns() - start_ns) as f64 / OPERATIONS as f64);
+    }
+    Ok(least_ns)
+}

@@ -1,0 +1,73 @@
+//! pread and pwrite: one operation at a time for one issuing thread. A queue depth above one is made of as many
+//! threads, as AmorphousDiskMark does.
+
+use crate::buffer::{Arena, Lease, Pages};
+use crate::clock::{monotonic_ns, sleep_until};
+use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, Result, text};
+use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use std::fs::File;
+
+/// A file, one operation at a time.
+pub struct ThreadsDevice {
+    file: File,
+    leases: Vec<Lease>,
+    pending: Option<Request<Lease>>,
+}
+
+impl ThreadsDevice {
+    /// Takes a file and makes one buffer of `size` bytes; says which pages lie under it.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn open(file: File, size: usize, pages: Pages) -> Result<(Self, Pages)> {
+        let (_, leases, pages) = Arena::lease(1, size, pages).map_err(|error| {
+            Error::os(text!("no memory for I/O buffers", "I/O バッファのメモリーがありません"), &error)
+        })?;
+        Ok((Self { file, leases, pending: None }, pages))
+    }
+
+    fn perform(&self, request: &mut Request<Lease>) -> std::result::Result<u32, i32> {
+        let Request { op, buffer } = request;
+        let length = op.length_bytes as usize;
+        let result = match op.kind {
+            OpKind::Read => retry_on_intr(|| pread(&self.file, buffer.bytes_mut(length), op.offset_bytes)),
+            OpKind::Write => retry_on_intr(|| pwrite(&self.file, buffer.bytes_mut(length), op.offset_bytes)),
+            OpKind::Sync => retry_on_intr(|| rustix::fs::fsync(&self.file)).map(|()| 0),
+        };
+        result.map(|bytes| bytes as u32).map_err(Errno::raw_os_error)
+    }
+}
+
+impl Device for ThreadsDevice {
+    type Buffer = Lease;
+
+    fn take_buffers(&mut self) -> Vec<Lease> {
+        std::mem::take(&mut self.leases)
+    }
+
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn submit(&mut self, batch: &mut Vec<Request<Lease>>) -> Result<()> {
+        debug_assert!(batch.len() <= 1 && self.pending.is_none(), "one buffer, one operation");
+        self.pending = batch.pop();
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<Lease>>) -> Result<()> {
+        match (self.pending.take(), wait) {
+            (Some(mut request), _) => {
+                let outcome = self.perform(&mut request);
+                let completed_at_ns = monotonic_ns();
+                done.push(Completion { buffer: request.buffer, outcome, completed_at_ns });
+            }
+            (None, Wait::Until(until_ns)) => sleep_until(until_ns),
+            (None, Wait::One) => {}
+        }
+        Ok(())
+    }
+}

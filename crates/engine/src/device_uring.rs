@@ -1,0 +1,359 @@
+//! io_uring: one ring for one issuing thread.
+//!
+//! The model: buffers and file are registered once; `submit` writes entries into the ring without a system call;
+//! `reap` enters the kernel once, which hands over what is new and waits for at least one completion. One reading
+//! of the clock serves all completions of a reap.
+//!
+//! The ring is opened with everything that lowers the cost of an operation; what the kernel refuses is left off
+//! step by step, and the list of refusals goes into the record.
+#![allow(unsafe_code)]
+
+use crate::buffer::{Arena, Lease, Pages};
+use crate::clock::{monotonic_ns, sleep_until};
+use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
+use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+/// How completions are awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WaitMode {
+    /// The thread sleeps until the kernel wakes it. The default: it is what programs do.
+    Sleep,
+    /// The thread looks at the completion queue again and again; saves the 30 to 60 µs that waking an idle CPU
+    /// costs in a virtual machine.
+    Spin,
+    /// The kernel polls the device instead of waiting for its interrupt; few devices and drivers allow it.
+    Poll,
+}
+
+impl WaitMode {
+    /// The word used in flags and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sleep => "sleep",
+            Self::Spin => "spin",
+            Self::Poll => "poll",
+        }
+    }
+}
+
+/// What an open ring came out as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingFacts {
+    /// Features in use.
+    pub features: Vec<String>,
+    /// Features that were refused, with the reason.
+    pub fallbacks: Vec<String>,
+    /// How completions are awaited.
+    pub wait: WaitMode,
+    /// Pages under the buffers.
+    pub pages: Pages,
+}
+
+/// A ring with a file and buffers; a device works on it.
+pub struct Ring {
+    /// Declared before the file and the arena: the ring goes first, so that the kernel is done with both.
+    ring: IoUring,
+    _file: File,
+    arena: Arc<Arena>,
+    leases: Vec<Lease>,
+    wait: WaitMode,
+    aim: Aim,
+}
+
+/// The halves of a ring at work.
+pub struct UringDevice<'r> {
+    submitter: Submitter<'r>,
+    submission: SubmissionQueue<'r>,
+    completion: CompletionQueue<'r>,
+    arena: &'r Arena,
+    leases: &'r mut Vec<Lease>,
+    in_flight: Vec<Option<Lease>>,
+    in_flight_count: usize,
+    wait: WaitMode,
+    aim: Aim,
+}
+
+/// How entries name the file and the buffers.
+#[derive(Clone, Copy)]
+struct Aim {
+    raw_file: RawFd,
+    fixed_file: bool,
+    fixed_buffers: bool,
+}
+
+impl Aim {
+    /// The ring's entry for an operation on a buffer.
+    #[inline]
+    fn entry(self, arena: &Arena, request: &Request<Lease>) -> squeue::Entry {
+        /// The same expression for a registered and for an ordinary file, which are different types.
+        macro_rules! with_file {
+            ($file:ident => $entry:expr) => {
+                if self.fixed_file {
+                    let $file = Fixed(0);
+                    $entry
+                } else {
+                    let $file = Fd(self.raw_file);
+                    $entry
+                }
+            };
+        }
+        let Request { op, buffer } = request;
+        let (at, length, address) = (op.offset_bytes, op.length_bytes, arena.address(buffer.slot()));
+        let entry = match op.kind {
+            OpKind::Read if self.fixed_buffers => {
+                with_file!(file => opcode::ReadFixed::new(file, address, length, 0).offset(at).build())
+            }
+            OpKind::Read => with_file!(file => opcode::Read::new(file, address, length).offset(at).build()),
+            OpKind::Write if self.fixed_buffers => {
+                with_file!(file => opcode::WriteFixed::new(file, address, length, 0).offset(at).build())
+            }
+            OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).offset(at).build()),
+            OpKind::Sync => with_file!(file => opcode::Fsync::new(file).build()),
+        };
+        entry.user_data(buffer.slot() as u64)
+    }
+}
+
+type Setup = (&'static str, fn(&mut io_uring::Builder));
+
+/// Opens the ring with as many of the wished features as the kernel takes; the last of the list goes first.
+fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<IoUring> {
+    let mut wishes: Vec<Setup> = match wait {
+        WaitMode::Sleep => vec![
+            ("single-issuer", |builder| {
+                builder.setup_single_issuer();
+            }),
+            ("deferred-task-work", |builder| {
+                builder.setup_defer_taskrun();
+            }),
+        ],
+        // Completions must appear without entering the kernel.
+        WaitMode::Spin => vec![("single-issuer", |builder| {
+            builder.setup_single_issuer();
+        })],
+        WaitMode::Poll => vec![("completion-polling", |builder| {
+            builder.setup_iopoll();
+        })],
+    };
+    wishes.push(("no-submission-array", |builder| {
+        builder.setup_no_sqarray();
+    }));
+    let entries = u32::try_from(depth).unwrap_or(u32::MAX).next_power_of_two();
+    loop {
+        let mut builder = IoUring::builder();
+        builder.setup_clamp();
+        for (_, apply) in &wishes {
+            apply(&mut builder);
+        }
+        match builder.build(entries) {
+            Ok(ring) => {
+                facts.features.extend(wishes.iter().map(|(name, _)| (*name).to_owned()));
+                return Ok(ring);
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                let Some((name, _)) = wishes.pop() else { return Err(error) };
+                facts.fallbacks.push(format!("{name}: {error}"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Ring {
+    /// Opens a ring with `depth` buffers of `size` bytes for a file.
+    ///
+    /// # Errors
+    /// When the kernel has no io_uring for this process, or no memory.
+    pub fn open(
+        file: File,
+        depth: usize,
+        size: usize,
+        pages: Pages,
+        wait: WaitMode,
+    ) -> Result<(Self, RingFacts)> {
+        let mut facts = RingFacts { features: Vec::new(), fallbacks: Vec::new(), wait, pages };
+        let cannot = |error: &io::Error| {
+            Error::new(ErrorKind::Unsupported, text!("cannot open an io_uring", "io_uring を開けません"))
+                .because(error)
+                .remedy(text!(
+                    "use --engine threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
+                    "--engine threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナの seccomp)"
+                ))
+        };
+        let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
+        let (arena, leases, pages) = Arena::lease(depth, size, pages).map_err(|error| cannot(&error))?;
+        facts.pages = pages;
+
+        let (start, length) = arena.span();
+        let whole = [libc::iovec { iov_base: start.cast(), iov_len: length }];
+        // SAFETY: the buffer is the arena's mapping, which is held here until after the ring is gone.
+        let fixed_buffers = unsafe { ring.submitter().register_buffers(&whole) };
+        let fixed_buffers = facts.note("registered-buffers", fixed_buffers);
+        let fixed_file = ring.submitter().register_files(&[file.as_raw_fd()]);
+        let fixed_file = facts.note("registered-file", fixed_file);
+        let aim = Aim { raw_file: file.as_raw_fd(), fixed_file, fixed_buffers };
+        Ok((Self { ring, _file: file, arena, leases, wait, aim }, facts))
+    }
+
+    /// The device that works on the ring, for the calling thread.
+    pub fn device(&mut self, facts: &mut RingFacts) -> UringDevice<'_> {
+        let (mut submitter, submission, completion) = self.ring.split();
+        facts.note("registered-ring", submitter.register_ring_fd());
+        UringDevice {
+            submitter,
+            submission,
+            completion,
+            arena: &self.arena,
+            in_flight: self.leases.iter().map(|_| None).collect(),
+            leases: &mut self.leases,
+            in_flight_count: 0,
+            wait: self.wait,
+            aim: self.aim,
+        }
+    }
+}
+
+impl UringDevice<'_> {
+    /// Enters the kernel: hands over what is new and waits for a completion, at most until `until_ns`.
+    fn enter(&self, until_ns: Option<u64>) -> io::Result<()> {
+        let entered = match until_ns {
+            None => self.submitter.submit_and_wait(1),
+            Some(until_ns) => {
+                let left = until_ns.saturating_sub(monotonic_ns());
+                let time = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
+                self.submitter.submit_with_args(1, &SubmitArgs::new().timespec(&time))
+            }
+        };
+        match entered {
+            Ok(_) => Ok(()),
+            Err(error)
+                if [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
+                    .iter()
+                    .any(|passing| error.raw_os_error() == Some(passing.raw_os_error())) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Looks at the completion queue without sleeping until something is there or the time is over.
+    fn spin(&mut self, until_ns: Option<u64>) -> io::Result<()> {
+        self.submission.sync();
+        if !self.submission.is_empty() {
+            self.submitter.submit()?;
+        }
+        loop {
+            self.completion.sync();
+            if !self.completion.is_empty() {
+                break;
+            }
+            if until_ns.is_some_and(|until| monotonic_ns() >= until) {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+}
+
+impl Device for UringDevice<'_> {
+    type Buffer = Lease;
+
+    fn take_buffers(&mut self) -> Vec<Lease> {
+        std::mem::take(self.leases)
+    }
+
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn submit(&mut self, batch: &mut Vec<Request<Lease>>) -> Result<()> {
+        for request in batch.drain(..) {
+            let entry = self.aim.entry(self.arena, &request);
+            let slot = request.buffer.slot();
+            self.in_flight[slot] = Some(request.buffer);
+            self.in_flight_count += 1;
+            // SAFETY: the address lies in the arena, which outlives the ring; the lease to it is kept in
+            // `in_flight` until the completion is seen, so nothing else touches the bytes.
+            let pushed = unsafe { self.submission.push(&entry) };
+            if pushed.is_err() {
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    text!("the submission queue is full", "送信キューがあふれました"),
+                ));
+            }
+        }
+        self.submission.sync();
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<Lease>>) -> Result<()> {
+        let until_ns = match wait {
+            Wait::One => None,
+            Wait::Until(until) => Some(until),
+        };
+        if self.in_flight_count == 0 {
+            if let Some(until) = until_ns {
+                sleep_until(until);
+            }
+            return Ok(());
+        }
+        let entered = if self.wait == WaitMode::Spin { self.spin(until_ns) } else { self.enter(until_ns) };
+        entered.map_err(|error| Error::os(text!("io_uring failed", "io_uring が失敗しました"), &error))?;
+        let completed_at_ns = monotonic_ns();
+        self.completion.sync();
+        for entry in self.completion.by_ref() {
+            let Some(buffer) = self.in_flight[entry.user_data() as usize].take() else { continue };
+            self.in_flight_count -= 1;
+            let result = entry.result();
+            let outcome = u32::try_from(result).map_err(|_| -result);
+            done.push(Completion { buffer, outcome, completed_at_ns });
+        }
+        self.completion.sync();
+        Ok(())
+    }
+}
+
+impl Drop for UringDevice<'_> {
+    /// Waits until the kernel is done with the buffers; after an error some may still be in flight.
+    fn drop(&mut self) {
+        let mut done = Vec::new();
+        while self.in_flight_count > 0 && self.reap(Wait::One, &mut done).is_ok() {}
+    }
+}
+
+impl RingFacts {
+    /// Notes whether a feature could be had.
+    fn note(&mut self, feature: &str, result: io::Result<impl Sized>) -> bool {
+        match result {
+            Ok(_) => self.features.push(feature.to_owned()),
+            Err(error) => {
+                self.fallbacks.push(format!("{feature}: {error}"));
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Whether this kernel gives this process a ring, and with which features.
+///
+/// # Errors
+/// When it does not.
+pub fn probe_ring() -> Result<RingFacts> {
+    let zero = File::open("/dev/zero")
+        .map_err(|error| Error::os(text!("cannot open /dev/zero", "/dev/zero を開けません"), &error))?;
+    let (mut ring, mut facts) = Ring::open(zero, 4, 4096, Pages::Small, WaitMode::Sleep)?;
+    drop(ring.device(&mut facts));
+    Ok(facts)
+}

@@ -1,0 +1,407 @@
+//! The issue loop: one thread, one device, as many operations in flight as the device has buffers.
+//!
+//! The model: take the next operation for every free buffer, hand them over together, wait for at least one to
+//! come back, account for all that did, and refill. Nothing waits for a batch to be complete, so a slot is refilled
+//! as soon as its completion is seen; where completions come in line, batches form by themselves.
+//!
+//! Time: latency counts from the submission of the batch, or in an open loop from when the operation was due.
+
+use crate::content::Content;
+use crate::recorder::Recorder;
+use crate::source::{Next, Source};
+use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::workload::{Op, OpKind};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Stops all threads of a repetition.
+#[derive(Debug, Default)]
+pub struct Stop {
+    asked: AtomicBool,
+}
+
+impl Stop {
+    /// Asks for it.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked for.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// What one issuing thread is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Time before recording starts.
+    pub warm_up_ns: u64,
+    /// Recorded time after which nothing new is issued.
+    pub time_ns: Option<u64>,
+    /// Whether to end with a fsync.
+    pub end_sync: bool,
+}
+
+/// How one issuing thread ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Last completion, in ns from the start of recording, the fsync at the end not included.
+    pub last_completion_ns: u64,
+    /// Time of the fsync at the end.
+    pub end_sync_ns: Option<u64>,
+    /// Operations of an open loop that were due but not issued when the time was over.
+    pub unserved: u64,
+}
+
+/// An operation in flight.
+#[derive(Clone, Copy)]
+struct Flight {
+    op: Op,
+    started_ns: u64,
+    recorded: bool,
+}
+
+/// Takes a device's buffers and fills them, so that this costs no measured time.
+pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D::Buffer> {
+    let mut buffers = device.take_buffers();
+    for buffer in &mut buffers {
+        content.fill(buffer.bytes_mut(usize::MAX));
+    }
+    buffers
+}
+
+/// Runs `source` against `device` until it ends, the time is over, or a stop is asked for. `free` are the device's
+/// buffers; there are as many operations in flight as there are buffers.
+///
+/// # Errors
+/// When the device or one of its operations fails; everything in flight has come back by then.
+pub fn drive<D: Device, S: Source>(
+    device: &mut D,
+    mut free: Vec<D::Buffer>,
+    source: &mut S,
+    content: &mut Content,
+    plan: &Plan,
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Outcome> {
+    let depth = free.len();
+    let start_ns = device.now_ns();
+    let record_from_ns = start_ns + plan.warm_up_ns;
+    let deadline_ns = plan.time_ns.map_or(u64::MAX, |time| record_from_ns.saturating_add(time));
+    let idle = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
+    let mut flights = vec![Flight { op: idle, started_ns: 0, recorded: false }; depth];
+    let mut batch: Vec<Request<D::Buffer>> = Vec::with_capacity(depth);
+    let mut done: Vec<Completion<D::Buffer>> = Vec::with_capacity(depth);
+    let mut failure = None;
+    let mut issuing = true;
+    let mut now_ns = start_ns;
+    let mut last_completion_ns = record_from_ns;
+
+    loop {
+        let mut wait = Wait::One;
+        let recorded = now_ns >= record_from_ns;
+        while issuing {
+            let Some(mut buffer) = free.pop() else { break };
+            match source.next(now_ns.saturating_sub(start_ns)) {
+                Next::Op { op, due_ns } => {
+                    if op.kind == OpKind::Write {
+                        content.freshen(buffer.bytes_mut(op.length_bytes as usize));
+                    }
+                    // Zero stands for "when the batch is handed over".
+                    let started_ns = due_ns.map_or(0, |due| start_ns + due);
+                    flights[buffer.slot()] = Flight { op, started_ns, recorded };
+                    if recorded {
+                        recorder.submitted(op.kind);
+                    }
+                    batch.push(Request { op, buffer });
+                }
+                Next::NotBefore(due_ns) => {
+                    free.push(buffer);
+                    wait = Wait::Until((start_ns + due_ns).min(deadline_ns));
+                    break;
+                }
+                Next::End => {
+                    free.push(buffer);
+                    issuing = false;
+                }
+            }
+        }
+        if !batch.is_empty() {
+            let submitted_ns = device.now_ns();
+            for request in &batch {
+                let flight = &mut flights[request.buffer.slot()];
+                if flight.started_ns == 0 {
+                    flight.started_ns = submitted_ns;
+                }
+            }
+            device.submit(&mut batch)?;
+        } else if !issuing && free.len() == depth {
+            break;
+        }
+
+        device.reap(wait, &mut done)?;
+        if done.is_empty() {
+            now_ns = device.now_ns();
+        }
+        for completion in done.drain(..) {
+            let flight = flights[completion.buffer.slot()];
+            now_ns = completion.completed_at_ns;
+            free.push(completion.buffer);
+            match completion.outcome {
+                Ok(length) if length == flight.op.length_bytes => {
+                    if flight.recorded {
+                        last_completion_ns = now_ns;
+                        recorder.completed(
+                            flight.op.kind,
+                            flight.op.offset_bytes,
+                            length,
+                            flight.started_ns.saturating_sub(record_from_ns),
+                            now_ns.saturating_sub(record_from_ns),
+                        );
+                    }
+                }
+                outcome => {
+                    if flight.recorded {
+                        recorder.failed(flight.op.kind);
+                    }
+                    failure.get_or_insert_with(|| operation_error(flight.op, outcome));
+                    stop.ask();
+                }
+            }
+        }
+        if now_ns >= deadline_ns || stop.is_asked() {
+            issuing = false;
+        }
+    }
+
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let mut outcome = Outcome {
+        last_completion_ns: last_completion_ns - record_from_ns,
+        end_sync_ns: None,
+        unserved: count_unserved(source, deadline_ns.min(now_ns).saturating_sub(start_ns)),
+    };
+    if plan.end_sync && !stop.is_asked() {
+        outcome.end_sync_ns = Some(sync(device, free, &mut done)?);
+    }
+    Ok(outcome)
+}
+
+/// Operations of an open loop that were due before the end but never issued.
+fn count_unserved<S: Source>(source: &mut S, end_ns: u64) -> u64 {
+    const ENOUGH: u64 = 10_000_000;
+    let mut unserved = 0;
+    while unserved < ENOUGH
+        && matches!(source.next(end_ns), Next::Op { due_ns: Some(due), .. } if due < end_ns)
+    {
+        unserved += 1;
+    }
+    unserved
+}
+
+/// One fsync; returns its time.
+fn sync<D: Device>(
+    device: &mut D,
+    mut free: Vec<D::Buffer>,
+    done: &mut Vec<Completion<D::Buffer>>,
+) -> Result<u64> {
+    let op = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
+    let Some(buffer) = free.pop() else { return Ok(0) };
+    let started_ns = device.now_ns();
+    device.submit(&mut vec![Request { op, buffer }])?;
+    while done.is_empty() {
+        device.reap(Wait::One, done)?;
+    }
+    match &done[0] {
+        Completion { outcome: Ok(_), completed_at_ns, .. } => Ok(completed_at_ns - started_ns),
+        failed => Err(operation_error(op, failed.outcome)),
+    }
+}
+
+fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) -> Error {
+    let (offset, length) = (op.offset_bytes, op.length_bytes);
+    match (op.kind, outcome) {
+        (OpKind::Read, Ok(got)) => Error::new(
+            ErrorKind::Io,
+            text!(
+                "reading {length} bytes at offset {offset} gave only {got}",
+                "オフセット {offset} から {length} バイト読もうとしましたが、{got} バイトしか読めませんでした"
+            ),
+        )
+        .remedy(text!(
+            "the target became shorter, or ends before its stated size: check it, or choose a smaller --size",
+            "対象が短くなったか、申告より手前で終わっています。対象を確かめるか、--size を小さくしてください"
+        )),
+        (OpKind::Write, Ok(got)) => Error::new(
+            ErrorKind::NoSpace,
+            text!(
+                "writing {length} bytes at offset {offset} took only {got}",
+                "オフセット {offset} に {length} バイト書こうとしましたが、{got} バイトしか書けませんでした"
+            ),
+        ),
+        (kind, outcome) => {
+            let cause = std::io::Error::from_raw_os_error(outcome.err().unwrap_or(0));
+            let what = match kind {
+                OpKind::Read => text!(
+                    "the target failed a read of {length} bytes at offset {offset}",
+                    "オフセット {offset} から {length} バイトの読み込みに失敗しました"
+                ),
+                OpKind::Write => text!(
+                    "the target failed a write of {length} bytes at offset {offset}",
+                    "オフセット {offset} への {length} バイトの書き込みに失敗しました"
+                ),
+                OpKind::Sync => text!("the target failed a fsync", "fsync に失敗しました"),
+            };
+            let error = Error::os(what, &cause);
+            if error.kind() == ErrorKind::Io {
+                return error.remedy(text!(
+                    "look at the kernel log (dmesg) and the health of the device before you trust it with data",
+                    "大切なデータを置く前に、カーネルログ(dmesg)とデバイスの状態を確認してください"
+                ));
+            }
+            error
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device_null::{NullDevice, Script};
+    use crate::recorder::Recorded;
+    use crate::source::Generator;
+    use kurabe_core::workload::{Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, Workload};
+    use proptest::prelude::*;
+
+    fn workload() -> Workload {
+        Workload {
+            pattern: Pattern::Random,
+            block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
+            read_percent: 100,
+            iodepth: 4,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: 1 << 20,
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End::default(),
+            sync: SyncRule::default(),
+            data: Data::Zero,
+            seed: 1,
+        }
+    }
+
+    fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Recorded) {
+        let mut device = NullDevice::new(workload.iodepth as usize, script);
+        let mut recorder = Recorder::new(None);
+        let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: workload.end.time_ns, end_sync: false };
+        let mut content = Content::new(workload.data, 1, 0);
+        let buffers = filled_buffers(&mut device, &mut content);
+        let outcome = drive(
+            &mut device,
+            buffers,
+            &mut Generator::for_threads(workload)[0],
+            &mut content,
+            &plan,
+            &mut recorder,
+            &Stop::default(),
+        );
+        (outcome, Recorder::merge(&[recorder]))
+    }
+
+    #[test]
+    fn a_closed_loop_keeps_the_queue_full() {
+        let mut plan = workload();
+        plan.end.time_ns = Some(1_000_000);
+        let (outcome, recorded) = run(&plan, Script { latency_ns: 10_000, ..Script::default() });
+        // Four at a time, 10 µs each, for 1 ms; the last batch is issued before the deadline.
+        assert_eq!(recorded.read.completed, 400);
+        assert_eq!(outcome.unwrap().last_completion_ns, 1_000_000);
+        assert_eq!(recorded.read.latency.max_ns, 10_000);
+    }
+
+    #[test]
+    fn an_open_loop_counts_latency_from_when_an_operation_was_due() {
+        let mut plan = workload();
+        plan.iodepth = 1;
+        plan.end.time_ns = Some(100_000_000);
+        plan.open_loop = Some(OpenLoop { rate_iops: 1000.0, arrival: Arrival::Even });
+        // One operation in the middle takes 20 ms: the 20 that were due meanwhile waited, too.
+        let script = Script { latency_ns: 1000, slow: Some((30, 20_000_000)), ..Script::default() };
+        let (_, recorded) = run(&plan, script);
+        let waited: u64 = recorded
+            .read
+            .latency
+            .buckets
+            .iter()
+            .filter(|(ns, _)| *ns > 500_000)
+            .map(|(_, count)| count)
+            .sum();
+        assert!((19..=21).contains(&waited), "{waited}");
+        assert_eq!(recorded.read.completed, 100);
+    }
+
+    #[test]
+    fn an_overloaded_open_loop_tells_what_it_did_not_serve() {
+        let mut plan = workload();
+        plan.iodepth = 1;
+        plan.end.time_ns = Some(10_000_000);
+        plan.open_loop = Some(OpenLoop { rate_iops: 10_000.0, arrival: Arrival::Even });
+        let (outcome, recorded) = run(&plan, Script { latency_ns: 1_000_000, ..Script::default() });
+        assert_eq!(recorded.read.completed, 10);
+        assert_eq!(outcome.unwrap().unserved, 90);
+    }
+
+    #[test]
+    fn a_warm_up_is_not_recorded() {
+        let mut plan = workload();
+        plan.iodepth = 1;
+        plan.warm_up_ns = 500_000;
+        plan.end.time_ns = Some(1_000_000);
+        let (outcome, recorded) = run(&plan, Script { latency_ns: 10_000, ..Script::default() });
+        assert_eq!(recorded.read.completed, 100);
+        assert_eq!(outcome.unwrap().last_completion_ns, 1_000_000);
+    }
+
+    #[test]
+    fn a_failing_operation_ends_the_run_with_its_offset() {
+        let mut plan = workload();
+        plan.end.passes = Some(1);
+        let (outcome, recorded) =
+            run(&plan, Script { latency_ns: 10, fail_at: Some(7), ..Script::default() });
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.what().en.contains("read of 4096 bytes at offset"), "{error}");
+        assert_eq!(recorded.read.submitted, recorded.read.completed + recorded.read.failed);
+        assert_eq!(recorded.read.failed, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn operations_and_bytes_are_conserved(
+            iodepth in 1u32..64,
+            read_percent in 0u8..=100,
+            blocks in 1u64..300,
+            every in prop::option::of(1u32..10),
+            latency_ns in 1u64..100_000,
+        ) {
+            let mut plan = workload();
+            (plan.iodepth, plan.read_percent) = (iodepth, read_percent);
+            plan.sync.every_writes = every;
+            plan.end = End { bytes: Some(blocks * 4096), ..End::default() };
+            let (outcome, recorded) = run(&plan, Script { latency_ns, ..Script::default() });
+            prop_assert!(outcome.is_ok());
+            prop_assert_eq!(recorded.read.bytes + recorded.write.bytes, blocks * 4096);
+            prop_assert_eq!(recorded.read.completed + recorded.write.completed, blocks);
+            for ops in [&recorded.read, &recorded.write, &recorded.sync] {
+                prop_assert_eq!(ops.submitted, ops.completed + ops.failed);
+                prop_assert_eq!(ops.latency.buckets.iter().map(|(_, count)| count).sum::<u64>(), ops.completed);
+            }
+            if let Some(every) = every {
+                prop_assert_eq!(recorded.sync.completed, recorded.write.completed / u64::from(every));
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! One repetition of a workload on a real target, with all its threads.
+//!
+//! The model: with io_uring, one operating-system thread per thread of the workload, each with a ring as deep as
+//! the queue. With pread/pwrite, as many operating-system threads as operations in flight; those that make up one
+//! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together.
+
+use crate::buffer::Pages;
+use crate::clock::monotonic_ns;
+use crate::content::Content;
+use crate::device_threads::ThreadsDevice;
+use crate::device_uring::{Ring, RingFacts, WaitMode};
+use crate::driver::{Outcome, Plan, Stop, drive, filled_buffers};
+use crate::gate::Gate;
+use crate::platform;
+use crate::recorder::{Recorded, Recorder, add_interval};
+use crate::source::{Generator, Source};
+use kurabe_core::device::Device;
+use kurabe_core::record::{CpuUse, Interval};
+use kurabe_core::workload::{EndSync, Workload};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::fs::File;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
+
+/// Most operating-system threads of a repetition.
+const MOST_LANES: u32 = 2048;
+/// Stack of such a thread.
+const LANE_STACK_BYTES: usize = 512 << 10;
+/// How often the interrupt is looked at and progress is told.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A way to the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// io_uring.
+    Uring,
+    /// pread and pwrite.
+    Threads,
+}
+
+impl Engine {
+    /// The word used in flags and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Uring => "uring",
+            Self::Threads => "threads",
+        }
+    }
+}
+
+/// How operations are issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// The engine.
+    pub engine: Engine,
+    /// How completions are awaited.
+    pub wait: WaitMode,
+    /// Pages under the buffers.
+    pub pages: Pages,
+}
+
+/// A repetition.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// What the operations did.
+    pub recorded: Recorded,
+    /// From the start of recording to the last completion, a timed fsync included.
+    pub elapsed_ns: u64,
+    /// Time of the fsync at the end.
+    pub end_sync_ns: Option<u64>,
+    /// Operations of an open loop that were due but not issued.
+    pub unserved: u64,
+    /// What the engine came out as.
+    pub facts: RingFacts,
+    /// Operating-system threads that issued operations.
+    pub issuing_threads: u32,
+    /// CPU time of the process meanwhile.
+    pub cpu: CpuUse,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// What one operating-system thread is made of.
+struct Lane<'a> {
+    generator: &'a Mutex<Generator>,
+    number: u64,
+}
+
+/// Runs a workload once. `open` opens the target anew for every thread; `live` hears of progress about ten times a
+/// second: the time since the start, what was done since the last call, and how long that was.
+///
+/// # Errors
+/// When the engine cannot be had, or the target fails.
+pub fn measure(
+    open: &(dyn Fn() -> Result<File> + Sync),
+    workload: &Workload,
+    issue: Issue,
+    interrupt: &Stop,
+    live: &mut dyn FnMut(u64, Interval, u64),
+) -> Result<Measured> {
+    let generators: Vec<Mutex<Generator>> =
+        Generator::for_threads(workload).into_iter().map(Mutex::new).collect();
+    let lanes_per_thread = if issue.engine == Engine::Threads { workload.iodepth } else { 1 };
+    let lane_count = lanes_per_thread.saturating_mul(workload.threads);
+    if lane_count > MOST_LANES {
+        return Err(too_many_lanes(lane_count));
+    }
+    let lanes: Vec<Lane<'_>> = (0..lane_count)
+        .map(|number| Lane {
+            generator: &generators[(number / lanes_per_thread) as usize],
+            number: u64::from(number),
+        })
+        .collect();
+    let (gate, stop) = (Gate::default(), Stop::default());
+    let (sender, receiver) = channel();
+    let work = Work { open, workload, issue, gate: &gate, stop: &stop };
+
+    std::thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(lanes.len());
+        let mut refused = None;
+        for lane in lanes {
+            let (work, sender) = (&work, sender.clone());
+            let thread =
+                std::thread::Builder::new().stack_size(LANE_STACK_BYTES).name("kurabe-io".to_owned());
+            match thread.spawn_scoped(scope, move || work.run(&lane, sender)) {
+                Ok(handle) => threads.push(handle),
+                Err(error) => {
+                    refused = Some(error);
+                    stop.ask();
+                    break;
+                }
+            }
+        }
+        drop(sender);
+        let mut cpu_before = (0, 0);
+        gate.open(threads.len(), || cpu_before = platform::cpu_times_ns());
+        watch(&receiver, interrupt, &stop, live);
+        let ended: Vec<_> = threads.into_iter().map(join).collect();
+        let cpu_after = platform::cpu_times_ns();
+        if let Some(error) = refused {
+            return Err(Error::os(text!("cannot start a thread", "スレッドを開始できません"), &error));
+        }
+
+        let mut recorders = Vec::with_capacity(ended.len());
+        let (mut last_ns, mut end_sync_ns, mut unserved, mut facts) = (0, None, 0, None);
+        for lane in ended {
+            let (recorder, outcome, lane_facts) = lane?;
+            recorders.push(recorder);
+            let timed_sync = match workload.sync.at_end {
+                EndSync::Timed => outcome.end_sync_ns.unwrap_or(0),
+                EndSync::None | EndSync::Untimed => 0,
+            };
+            last_ns = last_ns.max(outcome.last_completion_ns + timed_sync);
+            end_sync_ns = end_sync_ns.max(outcome.end_sync_ns);
+            unserved += outcome.unserved;
+            facts = Some(lane_facts);
+        }
+        Ok(Measured {
+            recorded: Recorder::merge(&recorders),
+            elapsed_ns: last_ns,
+            end_sync_ns,
+            unserved,
+            facts: facts.ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Usage,
+                    text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"),
+                )
+            })?,
+            issuing_threads: lane_count,
+            cpu: CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 },
+            interrupted: interrupt.is_asked(),
+        })
+    })
+}
+
+/// What all lanes share.
+struct Work<'a> {
+    open: &'a (dyn Fn() -> Result<File> + Sync),
+    workload: &'a Workload,
+    issue: Issue,
+    gate: &'a Gate,
+    stop: &'a Stop,
+}
+
+type LaneEnd = Result<(Recorder, Outcome, RingFacts)>;
+
+impl Work<'_> {
+    fn run(&self, lane: &Lane<'_>, live: Sender<(usize, Interval)>) -> LaneEnd {
+        let size = self.workload.largest_block_bytes() as usize;
+        let Issue { engine, wait, pages } = self.issue;
+        match engine {
+            Engine::Uring => {
+                let depth = self.workload.iodepth as usize;
+                let mut ring;
+                let opened = match (self.open)().and_then(|file| Ring::open(file, depth, size, pages, wait)) {
+                    Ok((open_ring, mut facts)) => {
+                        ring = open_ring;
+                        Ok((ring.device(&mut facts), facts))
+                    }
+                    Err(error) => Err(error),
+                };
+                // Nobody else draws from this generator, so it is locked once, not for every operation.
+                let mut generator = lane.generator.lock().unwrap_or_else(PoisonError::into_inner);
+                self.drive_lane(opened, &mut *generator, lane.number, live)
+            }
+            Engine::Threads => {
+                let opened = (self.open)().and_then(|file| ThreadsDevice::open(file, size, pages)).map(
+                    |(device, pages)| {
+                        let features = vec!["pread-pwrite".to_owned()];
+                        (device, RingFacts { features, fallbacks: Vec::new(), wait: WaitMode::Sleep, pages })
+                    },
+                );
+                self.drive_lane(opened, &mut &*lane.generator, lane.number, live)
+            }
+        }
+    }
+
+    fn drive_lane<D: Device>(
+        &self,
+        opened: Result<(D, RingFacts)>,
+        source: &mut impl Source,
+        number: u64,
+        live: Sender<(usize, Interval)>,
+    ) -> LaneEnd {
+        let mut content = Content::new(self.workload.data, self.workload.seed, number);
+        let mut recorder = Recorder::new(Some(live));
+        let prepared = opened.map(|(mut device, facts)| {
+            let buffers = filled_buffers(&mut device, &mut content);
+            (device, buffers, facts)
+        });
+        if prepared.is_err() {
+            self.stop.ask();
+        }
+        self.gate.wait();
+        let (mut device, buffers, facts) = prepared?;
+        let plan = Plan {
+            warm_up_ns: self.workload.warm_up_ns,
+            time_ns: self.workload.end.time_ns,
+            end_sync: self.workload.writes() && self.workload.sync.at_end != EndSync::None,
+        };
+        let driven = drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, self.stop);
+        if driven.is_err() {
+            self.stop.ask();
+        }
+        recorder.hang_up();
+        Ok((recorder, driven?, facts))
+    }
+}
+
+/// The result of a thread; a panic in it goes on here.
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Tells progress and forwards the user's interrupt until all lanes have hung up.
+fn watch(
+    receiver: &Receiver<(usize, Interval)>,
+    interrupt: &Stop,
+    stop: &Stop,
+    live: &mut dyn FnMut(u64, Interval, u64),
+) {
+    let start_ns = monotonic_ns();
+    let (mut told_ns, mut sum) = (start_ns, Interval::default());
+    loop {
+        match receiver.recv_timeout(TICK) {
+            Ok((_, part)) => add_interval(&mut sum, &part),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if interrupt.is_asked() {
+            stop.ask();
+        }
+        let now_ns = monotonic_ns();
+        if u128::from(now_ns - told_ns) >= TICK.as_nanos() {
+            live(now_ns - start_ns, std::mem::take(&mut sum), now_ns - told_ns);
+            told_ns = now_ns;
+        }
+    }
+}
+
+fn too_many_lanes(lane_count: u32) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        text!(
+            "the threads engine would need {lane_count} threads (queue depth × threads); it takes at most {MOST_LANES}",
+            "threads エンジンでは {lane_count} 本のスレッド(キューの深さ × スレッド数)が必要ですが、上限は {MOST_LANES} 本です"
+        ),
+    )
+    .remedy(text!(
+        "use --engine uring, or a smaller --iodepth or --threads",
+        "--engine uring を使うか、--iodepth や --threads を小さくしてください"
+    ))
+}

@@ -1,0 +1,116 @@
+//! Everything that depends on the operating system and is not a device, in one file. Linux is the platform that
+//! is tested.
+
+use rustix::fs::{Advice, FallocateFlags, Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// How a target is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct OpenHow {
+    /// For writing as well as for reading.
+    pub write: bool,
+    /// Around the page cache.
+    pub direct: bool,
+    /// Every write durable before it completes.
+    pub o_sync: bool,
+    /// Make the file; fail if it exists.
+    pub create_new: bool,
+    /// On a block device: fail if it is in use, and keep others from using it.
+    pub exclusive: bool,
+}
+
+/// Opens a path.
+///
+/// # Errors
+/// The operating system's; `InvalidInput` when the file system refuses direct I/O.
+pub fn open(path: &Path, how: OpenHow) -> io::Result<File> {
+    let mut flags = OFlags::CLOEXEC | OFlags::NOCTTY;
+    flags |= if how.write { OFlags::RDWR } else { OFlags::RDONLY };
+    for (wanted, flag) in [
+        (how.direct, OFlags::DIRECT),
+        (how.o_sync, OFlags::SYNC),
+        (how.create_new, OFlags::CREATE | OFlags::EXCL),
+        (how.exclusive, OFlags::EXCL),
+    ] {
+        if wanted {
+            flags |= flag;
+        }
+    }
+    Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
+}
+
+/// Reserves room for a file, so that its blocks are laid out at once. `false`: the file system cannot.
+///
+/// # Errors
+/// When there is no room, among others.
+pub fn preallocate(file: impl AsFd, size_bytes: u64) -> io::Result<bool> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size_bytes) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Free bytes for this user on the file system of a path.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let facts = rustix::fs::statvfs(path)?;
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+/// Asks the kernel to forget its cached pages of a file.
+pub fn forget_cached(file: impl AsFd) -> io::Result<()> {
+    Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
+/// Drops the whole page cache of the machine; needs privilege.
+pub fn drop_page_cache() -> io::Result<()> {
+    std::fs::write("/proc/sys/vm/drop_caches", "1\n")
+}
+
+/// Whether dropping the page cache is allowed, found out without doing it.
+pub fn may_drop_page_cache() -> bool {
+    rustix::fs::access("/proc/sys/vm/drop_caches", rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// Whether huge pages lie under an address.
+pub fn has_huge_pages(address: usize) -> bool {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return false };
+    let mut inside = false;
+    for line in maps.lines() {
+        let range = line.split(' ').next().and_then(|word| word.split_once('-'));
+        if let Some((start, end)) = range
+            && let (Ok(start), Ok(end)) = (usize::from_str_radix(start, 16), usize::from_str_radix(end, 16))
+        {
+            inside = (start..end).contains(&address);
+        } else if inside && let Some(size) = line.strip_prefix("AnonHugePages:") {
+            return size.trim() != "0 kB";
+        }
+    }
+    false
+}
+
+/// User and system CPU time of this process in ns, all threads together. The clock of the kernel's accounting
+/// ticks 100 times a second.
+pub fn cpu_times_ns() -> (u64, u64) {
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The second field, the name in parentheses, may hold anything; the fields after it are numbers.
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let mut times =
+        fields.split_ascii_whitespace().skip(11).map(|word| word.parse::<u64>().unwrap_or(0) * tick_ns);
+    (times.next().unwrap_or(0), times.next().unwrap_or(0))
+}
+
+/// Kernel threads that io_uring started on behalf of this process.
+pub fn uring_worker_count() -> usize {
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return 0 };
+    tasks
+        .filter_map(Result::ok)
+        .filter(|task| {
+            std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.starts_with("iou-wrk"))
+        })
+        .count()
+}

@@ -1,0 +1,598 @@
+//! A run: a profile on a target, from the writing of the test file to the last cell.
+//!
+//! The model: everything that happens is an event, in order; whoever listens stores, prints or sends it. An error
+//! or an interrupt ends the run after the event of the last whole cell.
+
+use crate::buffer::Pages;
+use crate::choose::{Choice, Chooser, EngineChoice};
+use crate::clock::monotonic_ns;
+use crate::device_uring::WaitMode;
+use crate::driver::Stop;
+use crate::measure::{Engine, Issue, Measured, measure};
+use crate::platform;
+use crate::random::split_mix;
+use crate::target::Target;
+use kurabe_core::event::Event;
+use kurabe_core::profile::{CellPlan, Profile};
+use kurabe_core::quantity::{MIB, NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
+use kurabe_core::record::{Cell, EngineRecord, FillRecord, Notice, NoticeKind, Repetition, TargetKind};
+use kurabe_core::workload::{BlockSize, Direction, End, EndSync, Pattern, SyncRule, Workload};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_host::NoiseWatch;
+use std::time::Duration;
+
+/// What becomes of the page cache between repetitions of buffered I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePolicy {
+    /// Dropped: every repetition starts cold.
+    Drop,
+    /// Kept: the cache is part of what is measured.
+    Keep,
+}
+
+/// How operations are issued, as far as the user decides it.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Engine.
+    pub engine: EngineChoice,
+    /// How completions are awaited.
+    pub wait: WaitMode,
+    /// Pages under the buffers.
+    pub pages: Pages,
+    /// The page cache.
+    pub cache: CachePolicy,
+}
+
+/// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
+const GENERATOR_BOUND_SHARE: f64 = 0.5;
+/// Block and queue depth that write the test file.
+const FILL_BLOCK_BYTES: u32 = MIB as u32;
+const FILL_IODEPTH: u32 = 8;
+
+/// A run under way.
+pub struct Session<'a> {
+    target: &'a mut Target,
+    profile: &'a Profile,
+    settings: Settings,
+    noise: &'a NoiseWatch,
+    interrupt: &'a Stop,
+    emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    chooser: Chooser,
+    started_ns: u64,
+    told: Vec<NoticeKind>,
+}
+
+impl<'a> Session<'a> {
+    /// A run of a profile on a target. `emit` hears of every event; an error of its own ends the run.
+    pub fn new(
+        target: &'a mut Target,
+        profile: &'a Profile,
+        settings: Settings,
+        noise: &'a NoiseWatch,
+        interrupt: &'a Stop,
+        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    ) -> Self {
+        Self {
+            target,
+            profile,
+            settings,
+            noise,
+            interrupt,
+            emit,
+            chooser: Chooser::default(),
+            started_ns: monotonic_ns(),
+            told: Vec::new(),
+        }
+    }
+
+    /// Checks the plan, writes the test file and measures every cell.
+    ///
+    /// # Errors
+    /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
+    pub fn run(mut self) -> Result<()> {
+        let cells = self.plan_cells()?;
+        self.say_how()?;
+        if self.target.kind() == TargetKind::Directory {
+            self.fill()?;
+        }
+        self.tell_writing(&cells)?;
+        // The fill may have cut the file, so the spans are taken again.
+        for (index, plan) in self.plan_cells()?.into_iter().enumerate() {
+            if index > 0 {
+                self.pause(self.profile.rules.interval_ns)?;
+            }
+            self.measure_cell(index as u32, &plan)?;
+        }
+        Ok(())
+    }
+
+    /// The cells of the profile that this target takes.
+    ///
+    /// # Errors
+    /// When a cell cannot be run here at all.
+    pub fn plan_cells(&self) -> Result<Vec<CellPlan>> {
+        plan_cells(self.profile, self.target)
+    }
+
+    fn emit(&mut self, event: Event) -> Result<()> {
+        (self.emit)(event)
+    }
+
+    fn notice(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
+        self.emit(Event::Notice { notice: Notice { kind, text } })
+    }
+
+    fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
+        if self.told.contains(&kind) {
+            return Ok(());
+        }
+        self.told.push(kind);
+        self.notice(kind, text)
+    }
+
+    fn check_interrupt(&self) -> Result<()> {
+        if self.interrupt.is_asked() { Err(interrupted()) } else { Ok(()) }
+    }
+
+    /// Says aloud what the target made different from the plan.
+    fn say_how(&mut self) -> Result<()> {
+        if self.target.direct_was_refused() {
+            self.notice(
+                NoticeKind::DirectRefused,
+                text!(
+                    "direct I/O is refused here; measured through the page cache (--buffered), so figures include memory",
+                    "ダイレクト I/O が使えないため、ページキャッシュ経由で測りました(--buffered)。結果にはメモリーの速さが含まれます"
+                ),
+            )?;
+        }
+        let writes = self.profile.cells(self.target.span_bytes()).iter().any(|cell| cell.workload.writes());
+        if writes && !self.target.is_writable() {
+            self.notice(NoticeKind::WritesLeftOut, writes_left_out(self.target.kind()))?;
+        }
+        let (wanted, span) = (self.profile.rules.size_bytes, self.target.span_bytes());
+        if span < wanted {
+            self.notice(
+                NoticeKind::SpanCut,
+                text!(
+                    "the target has {}, less than the profile's {}: all of it is used",
+                    "対象は {} で、プロファイルの {} より小さいため、全体を使います",
+                    format_bytes(span),
+                    format_bytes(wanted)
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Says how much the write cells are going to write.
+    fn tell_writing(&mut self, cells: &[CellPlan]) -> Result<()> {
+        let rules = &self.profile.rules;
+        let repetitions = u64::from(rules.runs + rules.discarded_runs);
+        let writing_ns: u64 = cells
+            .iter()
+            .filter(|cell| cell.workload.writes() && cell.workload.end.bytes.is_none())
+            .filter_map(|cell| cell.workload.end.time_ns)
+            .sum::<u64>()
+            * repetitions;
+        if writing_ns == 0 {
+            return Ok(());
+        }
+        let time = format_time_setting(writing_ns.next_multiple_of(NS_PER_S));
+        let text = text!(
+            "write cells will write for {time} in all; at 500 MB/s that is {} of wear",
+            "書き込みの測定は合計 {time} です。500 MB/s なら {} の書き込みになります",
+            format_bytes_decimal(writing_ns / 2)
+        );
+        self.notice(NoticeKind::Other, text)
+    }
+
+    /// Writes the test file in full, or as much of it as the time limit allows.
+    fn fill(&mut self) -> Result<()> {
+        let rules = &self.profile.rules;
+        let asked_bytes = self.target.span_bytes();
+        let block = u64::from(FILL_BLOCK_BYTES).min(asked_bytes) as u32;
+        let limit_ns = rules.size_at_least_bytes.and(rules.fill_time_limit_ns);
+        let mut workload = Workload {
+            pattern: Pattern::Sequential,
+            block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
+            read_percent: 0,
+            iodepth: FILL_IODEPTH,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: asked_bytes / u64::from(block) * u64::from(block),
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End { passes: Some(1), ..End::default() },
+            sync: SyncRule { at_end: EndSync::Timed, ..SyncRule::default() },
+            data: rules.data,
+            seed: rules.seed,
+        };
+        let whole = workload.span_bytes;
+        let least = rules.size_at_least_bytes.unwrap_or(whole).next_multiple_of(u64::from(block)).min(whole);
+        // First what must be there, then more of it as long as there is time.
+        let mut fill = FillRecord { asked_bytes: whole, written_bytes: 0, elapsed_ns: 0 };
+        for (until, limit) in [(least, None), (whole, limit_ns)] {
+            let left_ns = limit.map(|limit: u64| limit.saturating_sub(fill.elapsed_ns));
+            if until == fill.written_bytes || left_ns == Some(0) {
+                continue;
+            }
+            workload.offset_bytes = fill.written_bytes;
+            workload.span_bytes = until - fill.written_bytes;
+            workload.end.time_ns = left_ns;
+            let measured = self.write_part(&workload, fill.written_bytes, whole)?;
+            fill.written_bytes += measured.recorded.write.bytes;
+            fill.elapsed_ns += measured.elapsed_ns;
+        }
+        if fill.written_bytes < self.target.span_bytes() {
+            self.target.cut(fill.written_bytes)?;
+        }
+        self.emit(Event::FillDone { fill })?;
+        if fill.written_bytes < whole {
+            self.notice(
+                NoticeKind::SizeCut,
+                text!(
+                    "the test file is {}, not {}: writing all of it would have taken too long (--size sets it)",
+                    "書き込みに時間がかかりすぎるため、テストファイルを {}({} ではなく)にしました(--size で指定できます)",
+                    format_bytes(fill.written_bytes),
+                    format_bytes(whole)
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {
+        let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.settings.pages };
+        let target = &*self.target;
+        let choice = self.chooser.choose(self.settings.engine, target, workload, issue, self.interrupt)?;
+        let issue = Issue { engine: choice.engine, ..issue };
+        let (mut done_bytes, mut failed, emit) = (before_bytes, None, &mut *self.emit);
+        let mut live = |_, interval: kurabe_core::record::Interval, _| {
+            done_bytes += interval.write_bytes;
+            if failed.is_none() {
+                failed = emit(Event::FillProgress { done_bytes, total_bytes }).err();
+            }
+        };
+        let measured =
+            measure(&|| target.open_file(true, false), workload, issue, self.interrupt, &mut live)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if measured.interrupted {
+            return Err(interrupted());
+        }
+        Ok(measured)
+    }
+
+    fn measure_cell(&mut self, index: u32, plan: &CellPlan) -> Result<()> {
+        let rules = self.profile.rules.clone();
+        let Settings { engine, wait, pages, .. } = self.settings;
+        let issue = Issue { engine: Engine::Uring, wait, pages };
+        let choice = self.chooser.choose(engine, self.target, &plan.workload, issue, self.interrupt)?;
+        let issue = Issue { engine: choice.engine, ..issue };
+        let count = rules.discarded_runs + rules.runs;
+        let mut cell: Option<Cell> = None;
+        let mut ending = Ok(());
+        for number in 0..count {
+            if let Err(error) = self.check_interrupt().and_then(|()| self.drop_cache()) {
+                ending = Err(error);
+                break;
+            }
+            let seed = if rules.same_offsets {
+                rules.seed
+            } else {
+                split_mix(&mut (rules.seed ^ (u64::from(index) << 40) ^ (u64::from(number) << 20)))
+            };
+            let workload = Workload { seed, ..plan.workload.clone() };
+            let discarded = number < rules.discarded_runs;
+            self.emit(Event::RepetitionStarted {
+                cell_index: index,
+                label: plan.label.clone(),
+                direction: plan.direction,
+                repetition_index: number,
+                repetition_count: count,
+                discarded,
+            })?;
+            let started_ns = monotonic_ns() - self.started_ns;
+            match self.repeat(&workload, issue, number, discarded, started_ns) {
+                Ok((repetition, measured)) => {
+                    self.emit(Event::RepetitionDone {
+                        cell_index: index,
+                        repetition: Box::new(repetition.clone()),
+                    })?;
+                    self.remark(plan, &repetition, &measured)?;
+                    cell.get_or_insert_with(|| new_cell(index, plan, engine, &choice, &measured))
+                        .repetitions
+                        .push(repetition);
+                }
+                Err(error) => {
+                    ending = Err(error);
+                    break;
+                }
+            }
+        }
+        // A cell of which at least one counted repetition is whole is kept, whatever ended it.
+        if let Some(cell) = cell.filter(|cell| cell.counted().next().is_some()) {
+            for fallback in &cell.engine.fallbacks {
+                self.notice_once(
+                    NoticeKind::EngineFallback,
+                    text!(
+                        "the engine goes without: {fallback}",
+                        "エンジンの機能が一部使えません: {fallback}"
+                    ),
+                )?;
+            }
+            self.emit(Event::CellDone { cell: Box::new(cell) })?;
+        }
+        ending
+    }
+
+    fn repeat(
+        &mut self,
+        workload: &Workload,
+        issue: Issue,
+        index: u32,
+        discarded: bool,
+        started_ns: u64,
+    ) -> Result<(Repetition, Measured)> {
+        let target = &*self.target;
+        let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+        let (mut failed, emit) = (None, &mut *self.emit);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
+            }
+        };
+        let mark = self.noise.start();
+        let measured = measure(&open, workload, issue, self.interrupt, &mut live)?;
+        let noise = self.noise.finish(mark);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if measured.interrupted {
+            return Err(interrupted());
+        }
+        let thread_time_ns = measured.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
+        let generator_share =
+            if thread_time_ns > 0.0 { measured.cpu.user_ns as f64 / thread_time_ns } else { 0.0 };
+        let recorded = measured.recorded.clone();
+        let repetition = Repetition {
+            index,
+            discarded,
+            seed: workload.seed,
+            started_ns,
+            elapsed_ns: measured.elapsed_ns,
+            read: recorded.read,
+            write: recorded.write,
+            sync: recorded.sync,
+            end_sync_ns: measured.end_sync_ns,
+            series: recorded.series,
+            stalls: recorded.stalls,
+            stall_count: recorded.stall_count,
+            stall_threshold_ns: recorded.stall_threshold_ns,
+            cpu: measured.cpu,
+            generator_share: generator_share.min(1.0),
+            generator_bound: generator_share > GENERATOR_BOUND_SHARE,
+            noise,
+        };
+        Ok((repetition, measured))
+    }
+
+    /// Says what disturbed a repetition.
+    fn remark(&mut self, plan: &CellPlan, repetition: &Repetition, measured: &Measured) -> Result<()> {
+        let own = repetition.read.bytes + repetition.write.bytes;
+        let (label, word) = (&plan.label, plan.direction.word());
+        let number = repetition.index + 1;
+        for remark in kurabe_host::noise_remarks(&repetition.noise, own, repetition.elapsed_ns) {
+            let (en, ja) = (remark.en, remark.ja);
+            self.notice(
+                NoticeKind::Noise,
+                Text {
+                    en: format!("{en} during {label} {word}, repetition {number}"),
+                    ja: format!("{label} {}の {number} 回目: {ja}", direction_ja(plan.direction)),
+                },
+            )?;
+        }
+        if repetition.generator_bound {
+            self.notice_once(
+                NoticeKind::GeneratorBound,
+                text!(
+                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more --threads can show it)",
+                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません(--threads を増やすと確かめられます)"
+                ),
+            )?;
+        }
+        if measured.unserved > 0 {
+            let (unserved, done) =
+                (measured.unserved, repetition.read.completed + repetition.write.completed);
+            self.notice(
+                NoticeKind::Other,
+                text!(
+                    "{label} {word}: the device did not keep up with the rate; {unserved} operations were due and not issued, {done} were done",
+                    "{label}: 指定の頻度に追いつけませんでした(期限までに発行できなかった操作 {unserved}、完了した操作 {done})"
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Makes buffered repetitions start cold, unless the cache is wanted.
+    fn drop_cache(&mut self) -> Result<()> {
+        if self.target.is_direct() || self.target.kind() == TargetKind::CharacterDevice {
+            return Ok(());
+        }
+        if self.settings.cache == CachePolicy::Keep {
+            return self.notice_once(
+                NoticeKind::CacheDrop,
+                text!(
+                    "the page cache is kept (--cache keep): figures include memory",
+                    "ページキャッシュを残しています(--cache keep)。結果にはメモリーの速さが含まれます"
+                ),
+            );
+        }
+        let file = self.target.open_file(self.target.is_writable(), false)?;
+        if self.target.is_writable() {
+            file.sync_all().map_err(|error| {
+                Error::os(
+                    text!("cannot write the page cache back", "ページキャッシュを書き戻せません"),
+                    &error,
+                )
+            })?;
+        }
+        let dropped = platform::drop_page_cache();
+        let forgotten = platform::forget_cached(&file);
+        self.notice_once(
+            NoticeKind::CacheDrop,
+            match (dropped, forgotten) {
+                (Ok(()), _) => text!(
+                    "the page cache is dropped before every repetition",
+                    "各回の前にページキャッシュを破棄します"
+                ),
+                (Err(error), Ok(())) => text!(
+                    "dropping the page cache is not allowed ({error}); posix_fadvise forgets the file's pages instead",
+                    "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
+                ),
+                (Err(error), Err(advice)) => text!(
+                    "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
+                    "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
+                ),
+            },
+        )
+    }
+
+    fn pause(&mut self, length_ns: u64) -> Result<()> {
+        const STEP_NS: u64 = 100_000_000;
+        if length_ns == 0 {
+            return self.check_interrupt();
+        }
+        self.emit(Event::Pause { length_ns })?;
+        let end_ns = monotonic_ns() + length_ns;
+        loop {
+            self.check_interrupt()?;
+            let left_ns = end_ns.saturating_sub(monotonic_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_nanos(left_ns.min(STEP_NS)));
+        }
+    }
+}
+
+/// The cells of a profile that a target takes.
+///
+/// # Errors
+/// When no cell is left, or one cannot be run there at all.
+pub fn plan_cells(profile: &Profile, target: &Target) -> Result<Vec<CellPlan>> {
+    let cells: Vec<CellPlan> = profile
+        .cells(target.span_bytes())
+        .into_iter()
+        .filter(|cell| target.is_writable() || !cell.workload.writes())
+        .collect();
+    if cells.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            text!(
+                "nothing is left to measure: the profile only writes, and the target is read-only",
+                "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
+            ),
+        )
+        .remedy(writes_left_out(target.kind())));
+    }
+    for cell in &cells {
+        check_fit(cell, target)?;
+    }
+    Ok(cells)
+}
+
+fn check_fit(cell: &CellPlan, target: &Target) -> Result<()> {
+    let Workload { offset_bytes, span_bytes, .. } = cell.workload;
+    let (label, largest) = (&cell.label, u64::from(cell.workload.largest_block_bytes()));
+    if span_bytes < largest {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "{label} needs {}, but only {} lie within its span",
+                "{label} には {} 必要ですが、範囲には {} しかありません",
+                format_bytes(largest),
+                format_bytes(span_bytes)
+            ),
+        )
+        .remedy(text!(
+            "choose a larger --size, a smaller --bs or a smaller --offset",
+            "--size を大きくするか、--bs または --offset を小さくしてください"
+        )));
+    }
+    let unit = u64::from(target.alignment_bytes());
+    let sizes = cell.workload.block_sizes.iter().map(|block| u64::from(block.size_bytes));
+    if let Some(odd) = sizes.chain([offset_bytes]).find(|bytes| !bytes.is_multiple_of(unit)) {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "{label}: {odd} bytes is not a multiple of {unit}, the unit of direct I/O here",
+                "{label}: {odd} バイトは、ここでのダイレクト I/O の単位 {unit} バイトの倍数ではありません"
+            ),
+        )
+        .remedy(text!(
+            "use multiples of {unit} bytes, or --buffered",
+            "{unit} バイトの倍数にするか、--buffered を使ってください"
+        )));
+    }
+    Ok(())
+}
+
+fn writes_left_out(kind: TargetKind) -> Text {
+    match kind {
+        TargetKind::BlockDevice => text!(
+            "write cells are left out: writing to a device needs --destroy-data-on naming it, and destroys what is on it",
+            "書き込みは測りません。デバイスへの書き込みには --destroy-data-on での指定が必要で、中身は失われます"
+        ),
+        _ => text!(
+            "write cells are left out: writing to an existing file needs --write-existing, and destroys its contents",
+            "書き込みは測りません。既存のファイルへの書き込みには --write-existing が必要で、中身は失われます"
+        ),
+    }
+}
+
+fn direction_ja(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "読み込み",
+        Direction::Write => "書き込み",
+        Direction::Mix => "混合",
+    }
+}
+
+fn new_cell(index: u32, plan: &CellPlan, asked: EngineChoice, choice: &Choice, measured: &Measured) -> Cell {
+    Cell {
+        index,
+        step_index: plan.step_index as u32,
+        label: plan.label.clone(),
+        direction: plan.direction,
+        workload: plan.workload.clone(),
+        engine: EngineRecord {
+            name: choice.engine.word().to_owned(),
+            asked: asked.word().to_owned(),
+            reason: choice.reason.clone(),
+            features: measured.facts.features.clone(),
+            fallbacks: choice.fallbacks.iter().chain(&measured.facts.fallbacks).cloned().collect(),
+            wait: measured.facts.wait.word().to_owned(),
+            pages: measured.facts.pages.word().to_owned(),
+            issuing_threads: measured.issuing_threads,
+        },
+        repetitions: Vec::new(),
+    }
+}
+
+fn interrupted() -> Error {
+    Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました"))
+}
+
+/// How long a run of these cells takes at least, if all are bounded by time.
+pub fn planned_time_ns(profile: &Profile, cells: &[CellPlan]) -> Option<u64> {
+    let rules = &profile.rules;
+    let one_pass = cells
+        .iter()
+        .map(|cell| cell.workload.end.time_ns.map(|time| time + cell.workload.warm_up_ns))
+        .sum::<Option<u64>>()?;
+    let pauses = rules.interval_ns * (cells.len() as u64).saturating_sub(1);
+    Some(one_pass * u64::from(rules.runs + rules.discarded_runs) + pauses)
+}

@@ -1,0 +1,408 @@
+//! Which operation comes next, and when it is due.
+//!
+//! The model: a `Generator` belongs to one of the workload's threads and gives out its share of offsets, in order.
+//! It knows nothing of devices and reads no clock. Where one thread's queue depth is made of several
+//! operating-system threads, they share the generator behind a lock.
+
+use crate::permutation::Permutation;
+use crate::random::Random;
+use crate::zipf::Zipf;
+use kurabe_core::workload::{Arrival, Op, OpKind, OpenLoop, Pattern, Workload};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This operation, now. An open loop says when it was due.
+    Op {
+        /// The operation.
+        op: Op,
+        /// When it was due, in ns from the start; `None` in a closed loop.
+        due_ns: Option<u64>,
+    },
+    /// Nothing before this time, in ns from the start.
+    NotBefore(u64),
+    /// Nothing any more.
+    End,
+}
+
+/// Something that gives out operations.
+pub trait Source {
+    /// The next operation at a time in ns from the start.
+    fn next(&mut self, now_ns: u64) -> Next;
+}
+
+impl Source for Generator {
+    #[inline]
+    fn next(&mut self, now_ns: u64) -> Next {
+        self.draw(now_ns)
+    }
+}
+
+impl Source for &Mutex<Generator> {
+    fn next(&mut self, now_ns: u64) -> Next {
+        self.lock().unwrap_or_else(PoisonError::into_inner).draw(now_ns)
+    }
+}
+
+/// The order of offsets of one thread.
+#[derive(Clone, Debug)]
+enum Order {
+    /// From `start` to `end`, then again.
+    Sequential { next: u64, start: u64, end: u64 },
+    /// The next block of the stream that all threads share.
+    Interleaved { shared: Arc<AtomicU64> },
+    /// Any of `positions`, one grain apart.
+    Random { positions: u64 },
+    /// Every `stride`-th visit of a permutation of `positions`, beginning with `next`; then the next pass.
+    Permutation {
+        order: Permutation,
+        positions: u64,
+        next: u64,
+        stride: u64,
+        first: u64,
+        pass: u64,
+        seed: u64,
+    },
+    /// Popular blocks, scattered by a permutation.
+    Zipf { ranks: Zipf, scatter: Permutation },
+}
+
+/// The schedule of an open loop for one thread.
+#[derive(Clone, Debug)]
+struct Schedule {
+    arrival: Arrival,
+    mean_gap_ns: f64,
+    due_ns: f64,
+}
+
+/// The operations of one thread of a workload.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    random: Random,
+    order: Order,
+    /// Sizes with the running sum of weights; one entry in the usual case.
+    sizes: Vec<(u32, u32)>,
+    weight_sum: u32,
+    base: u64,
+    span: u64,
+    grain: u64,
+    read_percent: u8,
+    /// Bytes left to give out.
+    budget: u64,
+    schedule: Option<Schedule>,
+    sync_every: Option<u32>,
+    writes_since_sync: u32,
+}
+
+impl Generator {
+    /// The generators of all threads of a workload. The span must hold at least one block.
+    pub fn for_threads(workload: &Workload) -> Vec<Self> {
+        let shared = Arc::new(AtomicU64::new(0));
+        (0..workload.threads).map(|thread| Self::new(workload, thread, &shared)).collect()
+    }
+
+    fn new(workload: &Workload, thread: u32, shared: &Arc<AtomicU64>) -> Self {
+        let largest = u64::from(workload.largest_block_bytes());
+        let grain = u64::from(workload.smallest_block_bytes());
+        let (threads, index) = (u64::from(workload.threads), u64::from(thread));
+        let span = workload.span_bytes;
+        let positions = (span - largest) / grain + 1;
+        let mut share = share_of(span / grain, threads, index);
+        if (share.end - share.start) * grain < largest {
+            share = 0..span / grain;
+        }
+        let mut budget = workload.end.bytes.map_or(u64::MAX, |bytes| part_of(bytes, threads, index));
+        if let Some(passes) = workload.end.passes {
+            let covered = match workload.pattern {
+                Pattern::Sequential => (share.end - share.start) * grain,
+                _ => part_of(span / grain, threads, index) * grain,
+            };
+            budget = budget.min(covered.saturating_mul(u64::from(passes)));
+        }
+        let order = match workload.pattern {
+            Pattern::Sequential => Order::Sequential {
+                next: share.start * grain,
+                start: share.start * grain,
+                end: share.end * grain,
+            },
+            Pattern::Interleaved => Order::Interleaved { shared: Arc::clone(shared) },
+            Pattern::Random => Order::Random { positions },
+            Pattern::Permutation => Order::Permutation {
+                order: Permutation::new(positions, workload.seed),
+                positions,
+                next: index,
+                stride: threads,
+                first: index,
+                pass: 0,
+                seed: workload.seed,
+            },
+            Pattern::Zipf { exponent } => Order::Zipf {
+                ranks: Zipf::new(positions, exponent),
+                scatter: Permutation::new(positions, workload.seed),
+            },
+        };
+        let mut weight_sum = 0;
+        let sizes = workload
+            .block_sizes
+            .iter()
+            .map(|block| {
+                weight_sum += block.weight;
+                (block.size_bytes, weight_sum)
+            })
+            .collect();
+        Self {
+            random: Random::new(workload.seed, index),
+            order,
+            sizes,
+            weight_sum,
+            base: workload.offset_bytes,
+            span,
+            grain,
+            read_percent: workload.read_percent,
+            budget,
+            schedule: workload.open_loop.map(|open| Schedule::new(open, threads, index)),
+            sync_every: workload.sync.every_writes,
+            writes_since_sync: 0,
+        }
+    }
+
+    #[inline]
+    fn draw(&mut self, now_ns: u64) -> Next {
+        if self.sync_every.is_some_and(|every| self.writes_since_sync >= every) {
+            self.writes_since_sync = 0;
+            return Next::Op {
+                op: Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 },
+                due_ns: None,
+            };
+        }
+        if self.budget == 0 {
+            return Next::End;
+        }
+        let mut due_ns = None;
+        if let Some(schedule) = &self.schedule {
+            let due = schedule.due_ns as u64;
+            if due > now_ns {
+                return Next::NotBefore(due);
+            }
+            due_ns = Some(due);
+        }
+        let length = self.length();
+        if u64::from(length) > self.budget {
+            self.budget = 0;
+            return Next::End;
+        }
+        let kind = match self.read_percent {
+            100 => OpKind::Read,
+            0 => OpKind::Write,
+            percent if self.random.below(100) < u64::from(percent) => OpKind::Read,
+            _ => OpKind::Write,
+        };
+        let offset = self.offset(u64::from(length));
+        self.budget -= if self.budget == u64::MAX { 0 } else { u64::from(length) };
+        if let Some(schedule) = &mut self.schedule {
+            schedule.advance(&mut self.random);
+        }
+        if kind == OpKind::Write {
+            self.writes_since_sync = self.writes_since_sync.saturating_add(1);
+        }
+        Next::Op { op: Op { kind, offset_bytes: self.base + offset, length_bytes: length }, due_ns }
+    }
+
+    #[inline]
+    fn length(&mut self) -> u32 {
+        if let [(size, _)] = self.sizes[..] {
+            return size;
+        }
+        let drawn = self.random.below(u64::from(self.weight_sum)) as u32;
+        self.sizes.iter().find(|(_, until)| drawn < *until).map_or(0, |(size, _)| *size)
+    }
+
+    #[inline]
+    fn offset(&mut self, length: u64) -> u64 {
+        match &mut self.order {
+            Order::Random { positions } => self.random.below(*positions) * self.grain,
+            Order::Sequential { next, start, end } => {
+                if *next + length > *end {
+                    *next = *start;
+                }
+                let offset = *next;
+                *next += length;
+                offset
+            }
+            Order::Interleaved { shared } => {
+                let length = length.next_multiple_of(self.grain);
+                let blocks = self.span / length;
+                (shared.fetch_add(1, Ordering::Relaxed) % blocks) * length
+            }
+            Order::Permutation { order, positions, next, stride, first, pass, seed } => {
+                if *next >= *positions {
+                    *pass += 1;
+                    *next = *first % *positions;
+                    *order = Permutation::new(*positions, seed.wrapping_add(*pass << 20));
+                }
+                let at = order.at(*next);
+                *next += *stride;
+                at * self.grain
+            }
+            Order::Zipf { ranks, scatter } => scatter.at(ranks.draw(&mut self.random)) * self.grain,
+        }
+    }
+}
+
+impl Schedule {
+    fn new(open: OpenLoop, threads: u64, index: u64) -> Self {
+        let gap_ns = 1e9 / open.rate_iops;
+        Self { arrival: open.arrival, mean_gap_ns: gap_ns * threads as f64, due_ns: gap_ns * index as f64 }
+    }
+
+    fn advance(&mut self, random: &mut Random) {
+        self.due_ns += match self.arrival {
+            Arrival::Even => self.mean_gap_ns,
+            Arrival::Poisson => -random.unit().ln() * self.mean_gap_ns,
+        };
+    }
+}
+
+/// The `index`-th of `parts` nearly equal shares of `0..count`.
+fn share_of(count: u64, parts: u64, index: u64) -> std::ops::Range<u64> {
+    let cut = |at: u64| (u128::from(count) * u128::from(at) / u128::from(parts)) as u64;
+    cut(index)..cut(index + 1)
+}
+
+/// How many of `count` things fall to the `index`-th of `parts` who take turns.
+fn part_of(count: u64, parts: u64, index: u64) -> u64 {
+    count / parts + u64::from(index < count % parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::workload::{BlockSize, Data, End, SyncRule};
+    use proptest::prelude::*;
+
+    pub(crate) fn workload(pattern: Pattern, span_bytes: u64, block: u32, threads: u32) -> Workload {
+        Workload {
+            pattern,
+            block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
+            read_percent: 100,
+            iodepth: 1,
+            threads,
+            offset_bytes: 0,
+            span_bytes,
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End { passes: Some(1), ..End::default() },
+            sync: SyncRule::default(),
+            data: Data::Random,
+            seed: 3,
+        }
+    }
+
+    /// All operations, threads taking turns.
+    fn ops(workload: &Workload) -> Vec<Op> {
+        let mut generators = Generator::for_threads(workload);
+        let mut found = Vec::new();
+        let mut open = vec![true; generators.len()];
+        while open.contains(&true) {
+            for (generator, open) in generators.iter_mut().zip(&mut open) {
+                match generator.next(u64::MAX) {
+                    Next::Op { op, .. } => found.push(op),
+                    _ => *open = false,
+                }
+            }
+            assert!(found.len() < 1_000_000);
+        }
+        found
+    }
+
+    #[test]
+    fn a_sequential_thread_reads_its_share_in_order() {
+        let offsets: Vec<u64> =
+            ops(&workload(Pattern::Sequential, 4 * 4096, 4096, 2)).iter().map(|op| op.offset_bytes).collect();
+        assert_eq!(offsets, [0, 2 * 4096, 4096, 3 * 4096]);
+    }
+
+    #[test]
+    fn interleaved_threads_make_one_stream() {
+        let offsets: Vec<u64> =
+            ops(&workload(Pattern::Interleaved, 5 * 512, 512, 2)).iter().map(|op| op.offset_bytes).collect();
+        assert_eq!(offsets, [0, 512, 1024, 1536, 2048]);
+    }
+
+    #[test]
+    fn an_open_loop_says_when_operations_were_due() {
+        let mut plan = workload(Pattern::Random, 1 << 20, 4096, 1);
+        plan.open_loop = Some(OpenLoop { rate_iops: 1000.0, arrival: Arrival::Even });
+        let generator = &mut Generator::for_threads(&plan)[0];
+        assert!(matches!(generator.next(0), Next::Op { due_ns: Some(0), .. }));
+        assert_eq!(generator.next(10), Next::NotBefore(1_000_000));
+        assert!(matches!(generator.next(5_000_000), Next::Op { due_ns: Some(1_000_000), .. }));
+        assert!(matches!(generator.next(5_000_000), Next::Op { due_ns: Some(2_000_000), .. }));
+    }
+
+    #[test]
+    fn a_sync_follows_every_n_writes() {
+        let mut plan = workload(Pattern::Sequential, 5 * 512, 512, 1);
+        plan.read_percent = 0;
+        plan.sync.every_writes = Some(2);
+        let kinds: Vec<OpKind> = ops(&plan).iter().map(|op| op.kind).collect();
+        use OpKind::{Sync, Write};
+        assert_eq!(kinds, [Write, Write, Sync, Write, Write, Sync, Write]);
+    }
+
+    #[test]
+    fn sizes_are_drawn_by_weight() {
+        let mut plan = workload(Pattern::Random, 1 << 20, 4096, 1);
+        plan.block_sizes =
+            vec![BlockSize { size_bytes: 4096, weight: 3 }, BlockSize { size_bytes: 8192, weight: 1 }];
+        plan.end = End { bytes: Some(64 << 20), ..End::default() };
+        let all = ops(&plan);
+        let small = all.iter().filter(|op| op.length_bytes == 4096).count() as f64 / all.len() as f64;
+        assert!((small - 0.75).abs() < 0.02, "{small}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_pass_of_a_permutation_covers_every_block_once(blocks in 1u64..500, threads in 1u32..5) {
+            let mut offsets: Vec<u64> =
+                ops(&workload(Pattern::Permutation, blocks * 4096, 4096, threads)).iter().map(|op| op.offset_bytes).collect();
+            offsets.sort_unstable();
+            prop_assert!(offsets.into_iter().eq((0..blocks).map(|block| block * 4096)));
+        }
+
+        #[test]
+        fn a_sequential_pass_covers_every_block_once(blocks in 8u64..500, threads in 1u32..5) {
+            for pattern in [Pattern::Sequential, Pattern::Interleaved] {
+                let mut offsets: Vec<u64> =
+                    ops(&workload(pattern, blocks * 512, 512, threads)).iter().map(|op| op.offset_bytes).collect();
+                offsets.sort_unstable();
+                prop_assert!(offsets.into_iter().eq((0..blocks).map(|block| block * 512)));
+            }
+        }
+
+        #[test]
+        fn every_offset_stays_inside_the_span(
+            which in 0usize..5,
+            base in 0u64..100,
+            span_blocks in 1u64..200,
+            largest in 1u32..8,
+            threads in 1u32..4,
+            read_percent in 0u8..=100,
+        ) {
+            let pattern = [Pattern::Sequential, Pattern::Interleaved, Pattern::Random, Pattern::Permutation,
+                Pattern::Zipf { exponent: 1.1 }][which];
+            let mut plan = workload(pattern, span_blocks.max(u64::from(largest)) * 512, 512, threads);
+            plan.block_sizes.push(BlockSize { size_bytes: 512 * largest, weight: 2 });
+            plan.offset_bytes = base * 512;
+            plan.read_percent = read_percent;
+            plan.end = End { bytes: Some(1 << 20), ..End::default() };
+            for op in ops(&plan) {
+                prop_assert!(op.offset_bytes >= plan.offset_bytes);
+                prop_assert!(op.offset_bytes + u64::from(op.length_bytes) <= plan.offset_bytes + plan.span_bytes);
+                prop_assert_eq!(op.offset_bytes % 512, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The chain from a path down to the devices at the bottom.
+//!
+//! The model: a path lies in a mount, the mount on one block device (or on several, or on memory, or on another
+//! directory), a partition on its disk, and a virtual device (device mapper, md, bcache) on those in its `slaves`.
+//! A loop device is a bottom device with a link of its own kind; what lies under its file is told as a layer, not
+//! as further devices, because several devices in the list mean RAID and the like.
+
+use crate::block::Block;
+use crate::device::describe;
+use crate::mount::{self, Mount};
+use crate::observe::{ObserveOptions, Subject, SubjectKind};
+use crate::roots::{self, Roots};
+use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
+use std::path::{Path, PathBuf};
+
+/// Deepest stack that is followed; the kernel itself forbids long before.
+const DEEPEST: usize = 24;
+
+/// File systems that live in memory.
+const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "rootfs"];
+
+/// File systems whose data is on another machine, or on the host of a virtual one.
+const ELSEWHERE: [&str; 12] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "9p",
+    "virtiofs",
+    "ceph",
+    "afs",
+    "lustre",
+    "beegfs",
+    "gpfs",
+    "fuse.sshfs",
+];
+
+/// Asks the operating system what a path is.
+pub(crate) type Look<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
+
+/// One walk down.
+pub(crate) struct Walk<'a> {
+    pub roots: &'a Roots,
+    pub mounts: &'a [Mount],
+    pub look: Look<'a>,
+    pub options: &'a ObserveOptions<'a>,
+}
+
+impl Walk<'_> {
+    /// Fills the environment's file system, layers and devices from what the path is.
+    pub(crate) fn walk_subject(&self, subject: &Subject, into: &mut Environment) {
+        match subject.kind {
+            SubjectKind::Block(number) => match Block::by_number(self.roots, number) {
+                Ok(block) => self.descend(&block, None, 0, into),
+                Err(error) => {
+                    into.missing.push(format!("block device {}:{}: {error}", number.0, number.1));
+                }
+            },
+            SubjectKind::Stored => self.walk_stored(subject, 0, into),
+            SubjectKind::Other => {}
+        }
+    }
+
+    fn walk_stored(&self, subject: &Subject, depth: usize, into: &mut Environment) {
+        let Some(mount) = mount::holding(self.mounts, &subject.path, subject.dev) else {
+            into.missing.push(format!("file system of {}: no mount is known", subject.path.display()));
+            return;
+        };
+        if into.file_system.is_none() {
+            into.file_system = Some(file_system(mount, subject));
+        }
+        self.walk_mount(mount, subject, depth, into);
+    }
+
+    fn walk_mount(&self, mount: &Mount, subject: &Subject, depth: usize, into: &mut Environment) {
+        let kind = mount.kind.as_str();
+        // An anonymous number (major 0) is no device.
+        let named = [subject.dev, mount.number].into_iter().find(|number| number.0 != 0);
+        let block = named.and_then(|number| Block::by_number(self.roots, number).ok());
+        if kind == "overlay" {
+            self.walk_overlay(mount, block.as_ref(), depth, into);
+        } else if let Some(block) = block {
+            self.descend(&block, None, depth, into);
+        } else if IN_MEMORY.contains(&kind) {
+            into.devices.push(BlockDevice {
+                name: kind.to_owned(),
+                size_bytes: subject.space.map(|space| space.size_bytes),
+                link: Some(Link::Memory),
+                ..BlockDevice::default()
+            });
+        } else if ELSEWHERE.contains(&kind) {
+            into.missing.push(format!("devices under {kind} {}: not on this machine", mount.source));
+        } else if kind == "zfs" {
+            let pool = mount.source.split('/').next().unwrap_or_default();
+            into.layers.push(format!("zfs pool {pool}"));
+            into.missing.push(format!("devices of the ZFS pool {pool}: the kernel does not list them"));
+        } else {
+            self.walk_sources(mount, depth, into);
+        }
+    }
+
+    /// btrfs and bcachefs: an anonymous number over one or several devices.
+    fn walk_sources(&self, mount: &Mount, depth: usize, into: &mut Environment) {
+        let sources = sources(self.roots, &mount.source);
+        let members =
+            sources.first().map(|source| btrfs_members(self.roots, &source.name)).unwrap_or_default();
+        let blocks: Vec<Block> = if members.len() > sources.len() {
+            members.iter().filter_map(|name| Block::by_name(self.roots, name)).collect()
+        } else {
+            sources
+        };
+        if blocks.is_empty() {
+            into.missing
+                .push(format!("devices under {} {}: the kernel does not tell", mount.kind, mount.source));
+        }
+        if blocks.len() > 1 {
+            into.layers.push(format!("{} over {} devices", mount.kind, blocks.len()));
+        }
+        for block in blocks {
+            self.descend(&block, None, depth, into);
+        }
+    }
+
+    /// An overlay writes to its upper directory, which is told in its options as the mounting process saw it. Some
+    /// kernels give a file of the upper directory the number of the device below.
+    fn walk_overlay(&self, mount: &Mount, below: Option<&Block>, depth: usize, into: &mut Environment) {
+        let upper = mount.option("upperdir").map(|path| PathBuf::from(mount::unescape_text(path.as_bytes())));
+        into.layers.push(match &upper {
+            Some(upper) => format!("overlay (upper {})", upper.display()),
+            None => "overlay (read-only)".to_owned(),
+        });
+        if let Some(block) = below {
+            return self.descend(block, None, depth, into);
+        }
+        let below = upper.and_then(|upper| (self.look)(&upper));
+        match below {
+            Some(below) if depth < DEEPEST => self.walk_stored(&below, depth + 1, into),
+            _ => into
+                .missing
+                .push("devices under the overlay: its upper directory cannot be seen from here".to_owned()),
+        }
+    }
+
+    /// From a block device down.
+    fn descend(&self, block: &Block, partition: Option<String>, depth: usize, into: &mut Environment) {
+        if depth >= DEEPEST {
+            into.missing.push(format!("what lies under {}: the stack is too deep", block.name));
+            return;
+        }
+        if let Some(disk) = block.disk() {
+            let name = block.name.clone();
+            return self.descend(&disk, Some(partition.unwrap_or(name)), depth + 1, into);
+        }
+        let slaves = block.slaves();
+        let loop_backing = block.loop_backing();
+        if block.layer().is_some() {
+            let words = block.described();
+            if !into.layers.contains(&words) {
+                into.layers.push(words);
+            }
+        }
+        if !slaves.is_empty() {
+            for name in slaves {
+                match Block::by_name(self.roots, &name) {
+                    Some(slave) => self.descend(&slave, None, depth + 1, into),
+                    None => into.missing.push(format!("{name} under {}: sysfs does not show it", block.name)),
+                }
+            }
+            return;
+        }
+        if into.devices.iter().any(|device| device.name == block.name) {
+            return;
+        }
+        into.devices.push(describe(self.roots, block, partition, self.options));
+        if let Some(backing) = loop_backing {
+            self.under_loop(block, &backing, depth, into);
+        }
+    }
+
+    /// Tells what a loop device's file lies on, as a layer.
+    fn under_loop(&self, block: &Block, backing: &Path, depth: usize, into: &mut Environment) {
+        let Some(below) = (self.look)(backing) else {
+            into.missing.push(format!("what lies under {}: its file cannot be seen from here", block.name));
+            return;
+        };
+        let mut chain = Environment::default();
+        match below.kind {
+            SubjectKind::Stored => self.walk_stored(&below, depth + 1, &mut chain),
+            SubjectKind::Block(number) => {
+                if let Ok(under) = Block::by_number(self.roots, number) {
+                    self.descend(&under, None, depth + 1, &mut chain);
+                }
+            }
+            SubjectKind::Other => {}
+        }
+        let devices: Vec<&str> =
+            chain.devices.iter().map(|device| device.partition.as_deref().unwrap_or(&device.name)).collect();
+        let kind = chain.file_system.and_then(|file_system| file_system.kind);
+        let words = match kind {
+            Some(kind) if kind == devices.join(", ") => kind,
+            Some(kind) if devices.is_empty() => kind,
+            Some(kind) => format!("{kind} on {}", devices.join(", ")),
+            None => devices.join(", "),
+        };
+        if !words.is_empty() {
+            into.layers.push(format!("under {}: {words}", block.name));
+        }
+        into.layers.extend(chain.layers.into_iter().map(|layer| format!("under {}: {layer}", block.name)));
+    }
+}
+
+fn file_system(mount: &Mount, subject: &Subject) -> FileSystem {
+    FileSystem {
+        kind: Some(mount.kind.clone()),
+        mount_point: Some(mount.point.display().to_string()),
+        source: Some(mount.source.clone()),
+        options: Some(mount.all_options()),
+        block_size_bytes: subject.space.map(|space| space.block_size_bytes),
+        size_bytes: subject.space.map(|space| space.size_bytes),
+        free_bytes: subject.space.map(|space| space.free_bytes),
+    }
+}
+
+/// The block devices that a mount's source names; bcachefs joins several with colons.
+pub(crate) fn sources(roots: &Roots, source: &str) -> Vec<Block> {
+    // Only below /dev: looking at a path on a dead network mount would hang.
+    if !source.starts_with("/dev/") {
+        return Vec::new();
+    }
+    match Block::by_path(roots, Path::new(source)) {
+        Some(block) => vec![block],
+        None => source.split(':').filter_map(|part| Block::by_path(roots, Path::new(part))).collect(),
+    }
+}
+
+/// The devices of the mounted btrfs file system that has this device, itself included; none if there is none.
+pub(crate) fn btrfs_members(roots: &Roots, name: &str) -> Vec<String> {
+    btrfs_of(roots, name).map(|(_, members)| members).unwrap_or_default()
+}
+
+/// The UUID and devices of the mounted btrfs file system that has this device. sysfs lists mounted ones only.
+pub(crate) fn btrfs_of(roots: &Roots, name: &str) -> Option<(String, Vec<String>)> {
+    let all = roots.sys.join("fs/btrfs");
+    roots::names(&all).into_iter().find_map(|uuid| {
+        let members = roots::names(&all.join(&uuid).join("devices"));
+        members.iter().any(|member| member == name).then_some((uuid, members))
+    })
+}

@@ -1,0 +1,316 @@
+//! Every kind of holder on fake devices.
+
+use super::*;
+use crate::fake::Fake;
+use std::collections::BTreeMap;
+
+const DISK: &str = "pci0000:00/ata1/host0/block/sda";
+const FIRST: &str = "pci0000:00/ata1/host0/block/sda/sda1";
+const SECOND: &str = "pci0000:00/ata1/host0/block/sda/sda2";
+const MIB: usize = 1 << 20;
+
+/// Media of a test: empty unless told otherwise.
+#[derive(Default)]
+struct FakeMedia {
+    magics: BTreeMap<&'static str, (usize, Vec<u8>)>,
+    locked: Vec<&'static str>,
+    unreadable: Vec<&'static str>,
+}
+
+impl Media for FakeMedia {
+    fn ends(&self, block: &Block, size_bytes: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        if self.unreadable.contains(&block.name.as_str()) {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
+        let mut bytes = vec![0; usize::try_from(size_bytes).expect("a small device")];
+        if let Some((offset, magic)) = self.magics.get(block.name.as_str()) {
+            bytes[*offset..offset + magic.len()].copy_from_slice(magic);
+        }
+        let head = bytes[..bytes.len().min(HEAD_BYTES as usize)].to_vec();
+        let tail = bytes[bytes.len().saturating_sub(TAIL_BYTES as usize)..].to_vec();
+        Ok((head, tail))
+    }
+
+    fn exclusive_is_free(&self, block: &Block) -> io::Result<bool> {
+        Ok(!self.locked.contains(&block.name.as_str()))
+    }
+}
+
+/// A disk of 8 MiB with partitions of 2 and 4 MiB, the second reaching almost to its end, and nobody on it.
+fn machine() -> Fake {
+    let fake = Fake::new();
+    fake.disk(DISK, "8:0");
+    fake.file(&format!("sys/devices/{DISK}/size"), "16384\n");
+    fake.partition(FIRST, "8:1", 2048, 4096);
+    fake.partition(SECOND, "8:2", 8192, 8192 - 34);
+    fake.mounts("27 1 254:0 / / rw - ext4 /dev/vda rw\n");
+    fake.file("proc/swaps", "Filename Type Size Used Priority\n");
+    fake
+}
+
+fn ask_with(fake: &Fake, media: &FakeMedia, name: &str) -> Result<Vec<String>> {
+    let block = Block::by_name(&fake.roots, name).expect("the device");
+    let found = Inquiry { roots: &fake.roots, media, own_pid: 4242 }.claims(&block)?;
+    Ok(found.into_iter().map(|claim| format!("{}: {}", claim.device, claim.by.en)).collect())
+}
+
+fn ask(fake: &Fake, name: &str) -> Vec<String> {
+    ask_with(fake, &FakeMedia::default(), name).expect("an answer")
+}
+
+fn contents_of(fake: &Fake, media: &FakeMedia, name: &str) -> Option<String> {
+    let block = Block::by_name(&fake.roots, name).expect("the device");
+    Inquiry { roots: &fake.roots, media, own_pid: 4242 }.contents(&block).expect("an answer")
+}
+
+#[test]
+fn a_device_that_nobody_uses_is_free() {
+    let fake = machine();
+    for name in ["sda", "sda1", "sda2"] {
+        assert!(ask(&fake, name).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_mounted_partition_holds_its_disk_but_not_its_neighbour() {
+    let fake = machine();
+    fake.mounts("30 27 8:1 / /mnt/a\\040b rw - ext4 /dev/sda1 rw\n");
+    assert_eq!(ask(&fake, "sda1"), ["sda1: mounted on /mnt/a b"]);
+    assert_eq!(ask(&fake, "sda"), ["sda1: mounted on /mnt/a b"]);
+    assert!(ask(&fake, "sda2").is_empty());
+}
+
+#[test]
+fn a_disk_mounted_whole_holds_its_partitions() {
+    let fake = machine();
+    fake.mounts("30 27 8:0 / /mnt rw - vfat /dev/sda rw\n");
+    assert_eq!(ask(&fake, "sda2"), ["sda: mounted on /mnt"]);
+}
+
+#[test]
+fn a_mount_with_an_anonymous_number_is_found_by_its_source() {
+    let fake = machine();
+    fake.link("dev/disk/by-id/usb-x-part1", "dev/sda1");
+    fake.mounts("30 27 0:50 / /mnt rw - btrfs /dev/disk/by-id/usb-x-part1 rw\n");
+    assert_eq!(ask(&fake, "sda"), ["sda1: mounted on /mnt"]);
+    fake.mounts("30 27 0:50 / /mnt rw - bcachefs /dev/sda1:/dev/sda2 rw\n");
+    assert_eq!(ask(&fake, "sda2"), ["sda2: mounted on /mnt"]);
+}
+
+#[test]
+fn mounts_of_the_first_process_count_where_they_can_be_seen() {
+    let fake = machine();
+    fake.file("proc/1/mountinfo", "30 27 8:2 / /host rw - xfs /dev/sda2 rw\n");
+    assert_eq!(ask(&fake, "sda"), ["sda2: mounted on /host"]);
+}
+
+#[test]
+fn swap_is_a_holder() {
+    let fake = machine();
+    fake.file(
+        "proc/swaps",
+        "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n/swapfile file 1 0 -3\n",
+    );
+    assert_eq!(ask(&fake, "sda"), ["sda2: in use as swap"]);
+    assert_eq!(ask(&fake, "sda2"), ["sda2: in use as swap"]);
+    assert!(ask(&fake, "sda1").is_empty());
+}
+
+#[test]
+fn whatever_is_built_on_it_is_a_holder() {
+    for (upper, files, words) in [
+        (
+            "virtual/block/dm-0",
+            vec![("dm/name", "luks-home"), ("dm/uuid", "CRYPT-LUKS2-1-x")],
+            "dm-0 (crypt, luks-home)",
+        ),
+        ("virtual/block/dm-0", vec![("dm/name", "vg-lv"), ("dm/uuid", "LVM-x")], "dm-0 (lvm, vg-lv)"),
+        ("virtual/block/md0", vec![("md/level", "raid1"), ("md/raid_disks", "2")], "md0 (raid1, 2 devices)"),
+        (
+            "virtual/block/bcache0",
+            vec![("bcache/cache_mode", "writethrough [writeback]")],
+            "bcache0 (bcache, writeback)",
+        ),
+    ] {
+        let fake = machine();
+        fake.disk(upper, "252:0");
+        fake.files(&format!("sys/devices/{upper}"), &files);
+        fake.stack(upper, SECOND);
+        assert_eq!(ask(&fake, "sda2"), [format!("sda2: held by {words}")]);
+        assert_eq!(ask(&fake, "sda"), [format!("sda2: held by {words}")]);
+        assert!(ask(&fake, "sda1").is_empty());
+        let name = upper.rsplit('/').next().expect("a name");
+        assert!(ask(&fake, name).is_empty(), "what it is built on does not hold {name}");
+    }
+}
+
+#[test]
+fn a_loop_device_on_a_partition_is_a_holder() {
+    let fake = machine();
+    fake.disk("virtual/block/loop3", "7:3");
+    fake.file("sys/devices/virtual/block/loop3/loop/backing_file", "/dev/sda1\n");
+    assert_eq!(ask(&fake, "sda"), ["sda1: loop device loop3 stands on it"]);
+    assert!(ask(&fake, "loop3").is_empty(), "a loop device does not hold itself");
+    fake.mounts("30 27 8:1 / /mnt rw - ext4 /dev/sda1 rw\n");
+    assert_eq!(ask(&fake, "loop3"), ["sda1: mounted on /mnt"], "it would write to a mounted partition");
+}
+
+#[test]
+fn loop_devices_over_one_file_share_their_holders() {
+    let fake = machine();
+    for (name, number) in [("loop0", "7:0"), ("loop1", "7:1")] {
+        fake.disk(&format!("virtual/block/{name}"), number);
+        fake.file(&format!("sys/devices/virtual/block/{name}/loop/backing_file"), "/srv/x.img\n");
+    }
+    fake.mounts("30 27 7:1 / /mnt rw - ext4 /dev/loop1 rw\n");
+    assert_eq!(ask(&fake, "loop0"), ["loop1: mounted on /mnt"]);
+}
+
+#[test]
+fn a_member_of_a_mounted_btrfs_is_held_under_any_name() {
+    let fake = machine();
+    fake.link("sys/fs/btrfs/0123-uuid/devices/sda2", &format!("sys/devices/{SECOND}"));
+    fake.directory("sys/fs/btrfs/features");
+    assert_eq!(ask(&fake, "sda"), ["sda2: part of the mounted btrfs 0123-uuid"]);
+}
+
+#[test]
+fn a_process_that_writes_holds_and_one_that_reads_does_not() {
+    let fake = machine();
+    let open = |pid: u32, flags: &str| {
+        fake.raw_link(&format!("proc/{pid}/fd/9"), "/dev/sda");
+        fake.file(&format!("proc/{pid}/fdinfo/9"), format!("pos:\t0\nflags:\t{flags}\nmnt_id:\t1\n"));
+        fake.file(&format!("proc/{pid}/comm"), "qemu-system-x86\n");
+    };
+    open(70, "0100000");
+    open(4242, "0100002");
+    assert!(ask(&fake, "sda").is_empty(), "a reader, and kurabe itself");
+    open(71, "0140002");
+    assert_eq!(ask(&fake, "sda"), ["sda: open for writing in qemu-system-x86 (process 71)"]);
+    assert_eq!(ask(&fake, "sda1"), ["sda: open for writing in qemu-system-x86 (process 71)"]);
+}
+
+#[test]
+fn the_kernels_lock_holds_what_nothing_else_shows() {
+    let fake = machine();
+    let media = FakeMedia { locked: vec!["sda"], ..FakeMedia::default() };
+    let told = ask_with(&fake, &media, "sda").expect("an answer");
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("sda: locked by the kernel"), "{told:?}");
+}
+
+#[test]
+fn signatures_of_members_are_claims() {
+    let uberblock = 0x00ba_b10c_u64.to_le_bytes().to_vec();
+    for (kind, offset, magic) in [
+        ("LVM", 512, b"LABELONE".to_vec()),
+        ("LUKS", 0, b"LUKS\xba\xbe".to_vec()),
+        ("Linux RAID (md)", 4096, [0xfc, 0x4e, 0x2b, 0xa9, 1, 0, 0, 0].to_vec()),
+        ("ZFS", 128 << 10, uberblock),
+        ("swap", 4086, b"SWAPSPACE2".to_vec()),
+        ("bcache", 4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81".to_vec()),
+    ] {
+        let fake = machine();
+        let media = FakeMedia { magics: BTreeMap::from([("sda1", (offset, magic))]), ..FakeMedia::default() };
+        let told = [format!("sda1: carries a signature of {kind}")];
+        assert_eq!(ask_with(&fake, &media, "sda1").expect("an answer"), told);
+        assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), told);
+        assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty());
+    }
+}
+
+#[test]
+fn a_member_that_is_a_whole_disk_holds_its_partitions() {
+    let fake = machine();
+    // Version 1.0 lies behind the last partition, where firmware of a mirror would put it too.
+    let magic = [0xfc, 0x4e, 0x2b, 0xa9, 1, 0, 0, 0].to_vec();
+    let media =
+        FakeMedia { magics: BTreeMap::from([("sda", (8 * MIB - 8192, magic))]), ..FakeMedia::default() };
+    assert_eq!(
+        ask_with(&fake, &media, "sda1").expect("an answer"),
+        ["sda: carries a signature of Linux RAID (md)"]
+    );
+}
+
+#[test]
+fn a_signature_within_the_last_partition_is_not_the_disks() {
+    let fake = machine();
+    // The last 64 KiB before the end of the disk lie in sda2.
+    let magic = [0xfc, 0x4e, 0x2b, 0xa9, 0, 0, 0, 0].to_vec();
+    let media =
+        FakeMedia { magics: BTreeMap::from([("sda", (8 * MIB - 65536, magic))]), ..FakeMedia::default() };
+    assert!(ask_with(&fake, &media, "sda1").expect("an answer").is_empty());
+}
+
+#[test]
+fn an_unmounted_file_system_is_content_and_no_claim() {
+    let fake = machine();
+    let media = FakeMedia {
+        magics: BTreeMap::from([
+            ("sda1", (0, b"XFSB".to_vec())),
+            ("sda2", (0x10040, b"_BHRfS_M".to_vec())),
+            ("sda", (512, b"EFI PART".to_vec())),
+        ]),
+        ..FakeMedia::default()
+    };
+    for name in ["sda", "sda1", "sda2"] {
+        assert!(ask_with(&fake, &media, name).expect("an answer").is_empty(), "{name}");
+    }
+    assert_eq!(contents_of(&fake, &media, "sda1").as_deref(), Some("XFS"));
+    assert_eq!(contents_of(&fake, &media, "sda2").as_deref(), Some("btrfs"));
+    assert_eq!(contents_of(&fake, &media, "sda").as_deref(), Some("GPT (sda1: XFS, sda2: btrfs)"));
+    assert_eq!(contents_of(&fake, &FakeMedia::default(), "sda1"), None);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_never_free() {
+    let fake = machine();
+    let media = FakeMedia { unreadable: vec!["sda1"], ..FakeMedia::default() };
+    for name in ["sda1", "sda"] {
+        let error = ask_with(&fake, &media, name).expect_err("no answer");
+        assert_eq!(error.kind(), ErrorKind::Permission, "{name}");
+    }
+    let block = Block::by_name(&fake.roots, "sda1").expect("the device");
+    let inquiry = Inquiry { roots: &fake.roots, media: &media, own_pid: 1 };
+    assert!(inquiry.contents(&block).is_err());
+    fake.mounts("30 27 8:1 / /mnt rw - ext4 /dev/sda1 rw\n");
+    assert_eq!(ask_with(&fake, &media, "sda").expect("held"), ["sda1: mounted on /mnt"], "held all the same");
+}
+
+#[test]
+fn missing_tables_are_an_error() {
+    let fake = machine();
+    std::fs::remove_file(fake.roots.proc.join("self/mountinfo")).expect("removed");
+    assert!(ask_with(&fake, &FakeMedia::default(), "sda").is_err(), "no table of mounts");
+    let fake = machine();
+    std::fs::remove_dir(fake.roots.sys.join("class/block/sda1/holders")).expect("removed");
+    assert!(ask_with(&fake, &FakeMedia::default(), "sda").is_err(), "no list of holders");
+    let fake = machine();
+    std::fs::remove_file(fake.roots.proc.join("swaps")).expect("removed");
+    assert!(ask(&fake, "sda").is_empty(), "a kernel without swap");
+}
+
+#[test]
+fn an_empty_drive_is_free() {
+    let fake = machine();
+    fake.disk("virtual/block/sr0", "11:0");
+    fake.file("sys/devices/virtual/block/sr0/size", "0\n");
+    assert!(ask(&fake, "sr0").is_empty());
+}
+
+#[test]
+fn a_path_that_is_no_block_device_is_an_error() {
+    for path in ["/dev/null", "/", "/no/such/device"] {
+        assert_eq!(claims(Path::new(path)).expect_err("an error").kind(), ErrorKind::Target, "{path}");
+    }
+}
+
+#[test]
+fn tables_of_swap_are_read() {
+    let swaps = b"Filename\t\t\t\tType\n/dev/sda2                             partition\t1\n/my\\040swap\tfile\n\nx\n";
+    assert_eq!(parse_swaps(swaps), [Path::new("/dev/sda2"), Path::new("/my swap")]);
+    assert!(opened_for_writing("pos:\t0\nflags:\t02\n"));
+    assert!(opened_for_writing("flags:\t0100001\n"));
+    assert!(!opened_for_writing("flags:\t0100000\n"));
+    assert!(!opened_for_writing(""));
+}

@@ -1,0 +1,160 @@
+//! Running a small helper program: never through a shell, never for long, never with much output.
+//!
+//! The model: a program is found as an executable file in the directories of PATH (and the usual places of system
+//! programs, which an ordinary user's PATH lacks), started with its arguments, and killed at its time limit. A test
+//! puts prepared answers in the place of programs.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// Longest output that is kept, in bytes; more is cut.
+const OUTPUT_BYTES: u64 = 4 << 20;
+
+/// Pause between two looks at a running program.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Time that a killed program gets to go away before it is left behind.
+const AFTER_KILL: Duration = Duration::from_millis(500);
+
+/// What came of running a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// There is no such program.
+    NotInstalled,
+    /// It could not be started.
+    Failed(String),
+    /// It did not end in time and was killed.
+    TimedOut,
+    /// It ended; the standard output, whatever its exit status.
+    Ended(Vec<u8>),
+}
+
+/// Prepared answers of a test: program name and arguments to outcome.
+pub(crate) type Prepared<'a> = &'a dyn Fn(&str, &[&str]) -> Outcome;
+
+/// Who runs programs.
+#[derive(Clone, Copy)]
+pub(crate) enum Runner<'a> {
+    /// The operating system.
+    System,
+    /// A test.
+    #[cfg_attr(not(test), expect(dead_code))]
+    Prepared(Prepared<'a>),
+}
+
+impl Runner<'_> {
+    /// Runs a program to its end or its time limit.
+    pub(crate) fn run(&self, name: &str, arguments: &[&str], limit: Duration) -> Outcome {
+        match self {
+            Self::Prepared(answer) => answer(name, arguments),
+            Self::System => match find(name) {
+                Some(program) => run(&program, arguments, limit),
+                None => Outcome::NotInstalled,
+            },
+        }
+    }
+}
+
+/// The executable file of a program.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from))
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(name))
+        .find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    let Ok(status) = std::fs::metadata(file) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        status.is_file() && status.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    {
+        status.is_file()
+    }
+}
+
+fn run(program: &Path, arguments: &[&str], limit: Duration) -> Outcome {
+    let started = Command::new(program)
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    let output = collect(&mut child);
+    let deadline = Instant::now() + limit;
+    if !wait_until(&mut child, deadline) {
+        // A process that hangs in the kernel outlives even this; it is then left behind, not waited for.
+        child.kill().ok();
+        wait_until(&mut child, Instant::now() + AFTER_KILL);
+        return Outcome::TimedOut;
+    }
+    let left = deadline.saturating_duration_since(Instant::now()).max(POLL);
+    match output.recv_timeout(left) {
+        Ok(bytes) => Outcome::Ended(bytes),
+        Err(_) => Outcome::TimedOut,
+    }
+}
+
+/// Reads the output in a thread of its own, so that a full pipe stops nobody.
+fn collect(child: &mut Child) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    if let Some(pipe) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // What was read before an error is still an answer.
+            pipe.take(OUTPUT_BYTES).read_to_end(&mut bytes).ok();
+            sender.send(bytes).ok();
+        });
+    }
+    receiver
+}
+
+/// Whether the program ended before the deadline.
+fn wait_until(child: &mut Child, deadline: Instant) -> bool {
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) | Err(_) => return true,
+            Ok(None) if Instant::now() >= deadline => return false,
+            Ok(None) => std::thread::sleep(POLL),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_answers() {
+        let outcome = Runner::System.run("echo", &["a b", "$HOME"], Duration::from_secs(5));
+        assert_eq!(outcome, Outcome::Ended(b"a b $HOME\n".to_vec()), "arguments pass no shell");
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_killed() {
+        let start = Instant::now();
+        assert_eq!(Runner::System.run("sleep", &["60"], Duration::from_millis(50)), Outcome::TimedOut);
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_said_so() {
+        assert_eq!(
+            Runner::System.run("kurabe-no-such-program", &[], Duration::from_secs(1)),
+            Outcome::NotInstalled
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! The environment in one line: where, on what, how it is connected.
+
+use kurabe_core::environment::{BlockDevice, Environment, Link};
+use kurabe_core::{Text, text};
+
+/// The environment in one line, such as
+/// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
+pub fn headline(environment: &Environment) -> Text {
+    let mut parts = Vec::new();
+    parts.extend(place(environment));
+    parts.extend(devices(&environment.devices));
+    let virtualisation = &environment.machine.virtualisation;
+    if let Some(name) = &virtualisation.machine {
+        parts.push(text!("virtual machine ({name})", "仮想マシン ({name})"));
+    }
+    if let Some(name) = &virtualisation.container {
+        parts.push(text!("container ({name})", "コンテナー ({name})"));
+    }
+    if environment.file_system.is_none() && environment.devices.is_empty() {
+        parts.insert(0, text!("no storage device", "記憶装置なし"));
+    }
+    let joined = |pick: fn(&Text) -> &str| parts.iter().map(pick).collect::<Vec<_>>().join(" · ");
+    Text { en: joined(|part| &part.en), ja: joined(|part| &part.ja) }
+}
+
+/// The file system and what it is mounted from, or the bare device.
+fn place(environment: &Environment) -> Option<Text> {
+    let first = environment.devices.first();
+    let Some(file_system) = &environment.file_system else {
+        let device = first?;
+        let name = device.partition.as_deref().unwrap_or(&device.name);
+        // A bare dm or md device is told by the topmost layer.
+        let top = environment.layers.first().and_then(|layer| layer.split(' ').next());
+        let words = match top {
+            Some(top) if environment.layers[0].starts_with("dm-") || top.starts_with("md") => top,
+            _ => name,
+        };
+        return Some(Text::same(format!("/dev/{}", words.replace('!', "/"))));
+    };
+    let kind = file_system.kind.as_deref().unwrap_or("?");
+    let source = file_system.source.as_deref().filter(|source| *source != kind && *source != "none");
+    // `/dev/root` and the names of memory file systems tell less than the partition or the mount point.
+    let partition = first.and_then(|device| device.partition.as_deref());
+    Some(match (source, partition, file_system.mount_point.as_deref()) {
+        (Some("/dev/root"), Some(partition), _) => {
+            text!("{kind} on /dev/{partition}", "/dev/{partition} 上の {kind}")
+        }
+        (Some(source), ..) if source.starts_with('/') || source.contains(['/', ':']) => {
+            text!("{kind} on {source}", "{source} 上の {kind}")
+        }
+        (_, _, Some(point)) => text!("{kind} on {point}", "{point} の {kind}"),
+        _ => Text::same(kind),
+    })
+}
+
+/// The devices: one by name and link, equal ones counted, others side by side.
+fn devices(devices: &[BlockDevice]) -> Vec<Text> {
+    let Some(first) = devices.first() else { return Vec::new() };
+    let alike = devices.iter().all(|device| device.model == first.model && device.firmware == first.firmware);
+    let mut parts = Vec::new();
+    if devices.len() == 1 || alike {
+        let count = devices.len();
+        match (identity(first), count) {
+            (Some(who), 1) => parts.push(who),
+            (Some(who), _) => {
+                parts.push(Text {
+                    en: format!("{count} × {}", who.en),
+                    ja: format!("{} × {count} 台", who.ja),
+                });
+            }
+            (None, 1) => {}
+            (None, _) => parts.push(text!("{count} devices", "デバイス {count} 台")),
+        }
+    } else {
+        let names: Vec<&str> =
+            devices.iter().map(|device| device.model.as_deref().unwrap_or(&device.name)).collect();
+        parts.push(Text::same(names.join(" + ")));
+    }
+    if devices.iter().all(|device| device.link == first.link) {
+        parts.extend(first.link.as_ref().map(link));
+    }
+    parts
+}
+
+fn identity(device: &BlockDevice) -> Option<Text> {
+    let model = device.model.as_deref()?;
+    Some(match device.firmware.as_deref() {
+        Some(firmware) => text!("{model}, firmware {firmware}", "{model}、ファームウェア {firmware}"),
+        None => Text::same(model),
+    })
+}
+
+/// The generation of PCI Express with this rate of transfers, in GT/s (PCI Express base specifications 1.0 to 6.0).
+fn pcie_generation(speed_gt_per_s: f64) -> Option<&'static str> {
+    [(2.5, "1.x"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0"), (64.0, "6.0")]
+        .iter()
+        .find(|(speed, _)| (speed - speed_gt_per_s).abs() < 0.01)
+        .map(|(_, name)| *name)
+}
+
+fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
+    let speed = speed_gt_per_s?;
+    let mut words = pcie_generation(speed).map_or_else(|| format!("{speed} GT/s"), str::to_owned);
+    if let Some(width) = width {
+        words.push_str(&format!(" x{width}"));
+    }
+    Some(words)
+}
+
+/// A link in words: `PCIe 4.0 x4`, `SATA 6.0 Gbit/s NCQ 32`, `USB 5000 Mbit/s UAS`. A link that runs below what its
+/// device can says both.
+fn link(link: &Link) -> Text {
+    match link {
+        Link::Pcie { speed_gt_per_s, width, speed_max_gt_per_s, width_max } => {
+            let now = pcie(*speed_gt_per_s, *width);
+            let most = pcie(*speed_max_gt_per_s, *width_max);
+            match (now, most) {
+                (Some(now), Some(most)) if now != most => {
+                    text!("PCIe {now} (device can {most})", "PCIe {now}(デバイスの上限は {most})")
+                }
+                (Some(now), _) => text!("PCIe {now}", "PCIe {now}"),
+                (None, _) => text!("PCIe", "PCIe"),
+            }
+        }
+        Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, ncq_depth } => {
+            let mut words = "SATA".to_owned();
+            if let Some(speed) = speed_gbit_per_s.or(*speed_max_gbit_per_s) {
+                words.push_str(&format!(" {speed:.1} Gbit/s"));
+            }
+            if let Some(depth) = ncq_depth {
+                words.push_str(&format!(" NCQ {depth}"));
+            }
+            match (speed_gbit_per_s, speed_max_gbit_per_s) {
+                (Some(now), Some(most)) if now + 0.01 < *most => {
+                    text!("{words} (limit {most:.1} Gbit/s)", "{words}(上限は {most:.1} Gbit/s)")
+                }
+                _ => Text::same(words),
+            }
+        }
+        Link::Usb { speed_mbit_per_s, protocol, .. } => {
+            let mut words = "USB".to_owned();
+            if let Some(speed) = speed_mbit_per_s {
+                words.push_str(&format!(" {speed} Mbit/s"));
+            }
+            if let Some(protocol) = protocol {
+                words.push_str(&format!(" {}", protocol.to_uppercase()));
+            }
+            Text::same(words)
+        }
+        Link::Virtio => text!("virtio", "virtio"),
+        Link::Loop { backing, direct } => {
+            let backing = backing.as_deref().unwrap_or("?");
+            match direct {
+                Some(true) => {
+                    text!("loop device on {backing}, direct", "{backing} のループデバイス(ダイレクト)")
+                }
+                Some(false) => {
+                    text!("loop device on {backing}, buffered", "{backing} のループデバイス(バッファー経由)")
+                }
+                None => text!("loop device on {backing}", "{backing} のループデバイス"),
+            }
+        }
+        Link::Memory => text!("memory", "メモリー"),
+        Link::Other { subsystem } => Text::same(subsystem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::environment::FileSystem;
+
+    fn on(kind: &str, source: &str, point: &str, devices: Vec<BlockDevice>) -> Environment {
+        Environment {
+            file_system: Some(FileSystem {
+                kind: Some(kind.to_owned()),
+                source: Some(source.to_owned()),
+                mount_point: Some(point.to_owned()),
+                ..FileSystem::default()
+            }),
+            devices,
+            ..Environment::default()
+        }
+    }
+
+    fn device(model: Option<&str>, link: Link) -> BlockDevice {
+        BlockDevice {
+            name: "nvme0n1".to_owned(),
+            model: model.map(str::to_owned),
+            firmware: model.map(|_| "5B2QGXA7".to_owned()),
+            link: Some(link),
+            ..BlockDevice::default()
+        }
+    }
+
+    fn pcie_link(speed: f64, width: u32) -> Link {
+        Link::Pcie {
+            speed_gt_per_s: Some(speed),
+            width: Some(width),
+            speed_max_gt_per_s: Some(16.0),
+            width_max: Some(4),
+        }
+    }
+
+    #[test]
+    fn a_real_disk_is_told_by_place_model_and_link() {
+        let told = headline(&on(
+            "ext4",
+            "/dev/nvme0n1p2",
+            "/",
+            vec![device(Some("Samsung SSD 980 PRO 1TB"), pcie_link(16.0, 4))],
+        ));
+        assert_eq!(
+            told.en,
+            "ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4"
+        );
+        assert_eq!(
+            told.ja,
+            "/dev/nvme0n1p2 上の ext4 · Samsung SSD 980 PRO 1TB、ファームウェア 5B2QGXA7 · PCIe 4.0 x4"
+        );
+    }
+
+    #[test]
+    fn a_link_below_the_devices_best_says_both() {
+        assert_eq!(link(&pcie_link(8.0, 2)).en, "PCIe 3.0 x2 (device can 4.0 x4)");
+        assert_eq!(link(&pcie_link(7.0, 2)).en, "PCIe 7 GT/s x2 (device can 4.0 x4)");
+        let sata = |speed, ncq_depth| {
+            link(&Link::Sata { speed_gbit_per_s: Some(speed), speed_max_gbit_per_s: Some(6.0), ncq_depth }).en
+        };
+        assert_eq!(sata(6.0, Some(32)), "SATA 6.0 Gbit/s NCQ 32");
+        assert_eq!(sata(3.0, None), "SATA 3.0 Gbit/s (limit 6.0 Gbit/s)");
+    }
+
+    #[test]
+    fn usb_says_its_protocol() {
+        let usb = |protocol: Option<&str>| {
+            link(&Link::Usb {
+                speed_mbit_per_s: Some(5000.0),
+                protocol: protocol.map(str::to_owned),
+                version: None,
+            })
+            .en
+        };
+        assert_eq!(usb(Some("uas")), "USB 5000 Mbit/s UAS");
+        assert_eq!(usb(None), "USB 5000 Mbit/s");
+    }
+
+    #[test]
+    fn a_virtual_machine_says_so() {
+        let mut environment = on("ext4", "/dev/vda", "/", vec![device(None, Link::Virtio)]);
+        environment.machine.virtualisation.machine = Some("kvm".to_owned());
+        let told = headline(&environment);
+        assert_eq!(told.en, "ext4 on /dev/vda · virtio · virtual machine (kvm)");
+        assert_eq!(told.ja, "/dev/vda 上の ext4 · virtio · 仮想マシン (kvm)");
+    }
+
+    #[test]
+    fn equal_devices_are_counted() {
+        let devices =
+            vec![device(Some("Disk"), pcie_link(16.0, 4)), device(Some("Disk"), pcie_link(16.0, 4))];
+        let told = headline(&on("xfs", "/dev/md0", "/srv", devices));
+        assert_eq!(told.en, "xfs on /dev/md0 · 2 × Disk, firmware 5B2QGXA7 · PCIe 4.0 x4");
+        assert_eq!(told.ja, "/dev/md0 上の xfs · Disk、ファームウェア 5B2QGXA7 × 2 台 · PCIe 4.0 x4");
+    }
+
+    #[test]
+    fn memory_and_nothing_are_told_too() {
+        let memory = BlockDevice { link: Some(Link::Memory), ..BlockDevice::default() };
+        assert_eq!(headline(&on("tmpfs", "tmpfs", "/tmp", vec![memory])).en, "tmpfs on /tmp · memory");
+        assert_eq!(headline(&Environment::default()).en, "no storage device");
+        assert_eq!(headline(&Environment::default()).ja, "記憶装置なし");
+    }
+}

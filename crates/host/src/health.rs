@@ -1,0 +1,369 @@
+//! Health as the device itself reports it, through smartctl or nvme-cli.
+//!
+//! The model: kurabe has no SMART code of its own; it asks smartctl, and for NVMe devices nvme-cli if smartctl has
+//! no answer, and reads their JSON leniently: what is absent or odd is `None`. A wear figure is taken only from a
+//! field whose meaning is fixed by its name. Field names: smartmontools' JSON, nvme-cli's `smart-log`.
+
+use crate::command::{Outcome, Runner};
+use crate::roots::Roots;
+use kurabe_core::environment::{BlockDevice, DeviceHealth, Link};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Time that a tool gets. A disk that must spin up first takes longer, and is then not waited for.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Bytes of a data unit of NVMe's health log: 1000 blocks of 512 bytes (NVMe base specification, health log).
+const NVME_UNIT_BYTES: u64 = 512_000;
+
+/// ATA attributes whose normalised value counts down from 100 to 0 over the rated life, by number and
+/// smartmontools' name. The same numbers mean other things on other disks, so the name must fit too.
+const WEAR_ATTRIBUTES: [(u64, &str); 4] = [
+    (177, "Wear_Leveling_Count"),
+    (202, "Percent_Lifetime_Remain"),
+    (231, "SSD_Life_Left"),
+    (233, "Media_Wearout_Indicator"),
+];
+
+/// ATA attributes that count what the host wrote, by smartmontools' name, with the bytes of one count.
+const WRITTEN_ATTRIBUTES: [(&str, u64); 4] = [
+    ("Total_LBAs_Written", 512),
+    ("Host_Writes_32MiB", 32 << 20),
+    ("Host_Writes_GiB", 1 << 30),
+    ("Lifetime_Writes_GiB", 1 << 30),
+];
+
+/// A whole number that JSON may carry as a number or as text (nvme-cli's 128-bit counters).
+fn whole(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64().or_else(|| {
+            let number = number.as_f64()?;
+            (0.0..1.8e19).contains(&number).then_some(number as u64)
+        }),
+        Value::String(words) => words.replace(',', "").trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn at(value: &Value, pointer: &str) -> Option<u64> {
+    whole(value.pointer(pointer)?)
+}
+
+/// A temperature that a device can have; 0 and below stand for "no sensor" on many.
+fn celsius(degrees: u64) -> Option<i32> {
+    i32::try_from(degrees).ok().filter(|degrees| (1..=150).contains(degrees))
+}
+
+fn percent(share: u64) -> Option<u32> {
+    // NVMe counts beyond 100 up to 255 when the rated life is over.
+    u32::try_from(share).ok().filter(|&share| share <= 255)
+}
+
+/// Whether anything was told at all.
+fn tells(health: &DeviceHealth) -> bool {
+    health.temperature_celsius.is_some()
+        || health.wear_percent.is_some()
+        || health.power_on_hours.is_some()
+        || health.written_bytes.is_some()
+}
+
+/// The wear that ATA attributes agree on; attributes that contradict each other tell nothing.
+fn ata_wear(report: &Value) -> Option<u32> {
+    let table = report.pointer("/ata_smart_attributes/table")?.as_array()?;
+    let mut found: Vec<u64> = table
+        .iter()
+        .filter_map(|row| {
+            let (id, name) = (at(row, "/id")?, row.get("name")?.as_str()?);
+            WEAR_ATTRIBUTES.contains(&(id, name)).then(|| at(row, "/value")).flatten()
+        })
+        .filter(|&left| left <= 100)
+        .collect();
+    found.dedup();
+    match found.as_slice() {
+        [left] => percent(100 - left),
+        _ => None,
+    }
+}
+
+fn ata_written(report: &Value) -> Option<u64> {
+    let table = report.pointer("/ata_smart_attributes/table")?.as_array()?;
+    table.iter().find_map(|row| {
+        let name = row.get("name")?.as_str()?;
+        let (_, unit) = WRITTEN_ATTRIBUTES.iter().find(|(known, _)| *known == name)?;
+        at(row, "/raw/value")?.checked_mul(*unit)
+    })
+}
+
+/// Bytes written of a SCSI disk, which tells 10^9 bytes as text such as `1234.567`.
+fn scsi_written(report: &Value) -> Option<u64> {
+    let words = report.pointer("/scsi_error_counter_log/write/gigabytes_processed")?.as_str()?;
+    let gigabytes: f64 = words.trim().parse().ok()?;
+    (0.0..1e9).contains(&gigabytes).then_some((gigabytes * 1e9) as u64)
+}
+
+/// What smartctl's JSON tells, or why it tells nothing.
+pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
+    let report: Value = serde_json::from_slice(json).map_err(|_| "its answer is no JSON".to_owned())?;
+    let version = match (at(&report, "/smartctl/version/0"), at(&report, "/smartctl/version/1")) {
+        (Some(major), Some(minor)) => format!("smartctl {major}.{minor}"),
+        _ => "smartctl".to_owned(),
+    };
+    let health = DeviceHealth {
+        source: version,
+        temperature_celsius: at(&report, "/temperature/current").and_then(celsius),
+        wear_percent: [
+            "/nvme_smart_health_information_log/percentage_used",
+            "/endurance_used/current_percent",
+            "/scsi_percentage_used_endurance_indicator",
+        ]
+        .iter()
+        .find_map(|pointer| at(&report, pointer))
+        .and_then(percent)
+        .or_else(|| ata_wear(&report)),
+        power_on_hours: at(&report, "/power_on_time/hours")
+            .or_else(|| at(&report, "/nvme_smart_health_information_log/power_on_hours")),
+        written_bytes: at(&report, "/nvme_smart_health_information_log/data_units_written")
+            .and_then(|units| units.checked_mul(NVME_UNIT_BYTES))
+            .or_else(|| ata_written(&report))
+            .or_else(|| scsi_written(&report)),
+    };
+    if tells(&health) {
+        return Ok(health);
+    }
+    let said = report
+        .pointer("/smartctl/messages")
+        .and_then(Value::as_array)
+        .and_then(|messages| messages.iter().find_map(|message| message.get("string")?.as_str()))
+        .unwrap_or("it tells nothing about this device");
+    Err(said.to_owned())
+}
+
+/// What nvme-cli's `smart-log` tells, or why it tells nothing.
+pub(crate) fn parse_nvme(json: &[u8]) -> Result<DeviceHealth, String> {
+    let log: Value = serde_json::from_slice(json).map_err(|_| "its answer is no JSON".to_owned())?;
+    let health = DeviceHealth {
+        source: "nvme smart-log".to_owned(),
+        temperature_celsius: at(&log, "/temperature")
+            .and_then(|kelvin| kelvin.checked_sub(273))
+            .and_then(celsius),
+        wear_percent: at(&log, "/percent_used").or_else(|| at(&log, "/percentage_used")).and_then(percent),
+        power_on_hours: at(&log, "/power_on_hours"),
+        written_bytes: at(&log, "/data_units_written").and_then(|units| units.checked_mul(NVME_UNIT_BYTES)),
+    };
+    if tells(&health) { Ok(health) } else { Err("it tells nothing about this device".to_owned()) }
+}
+
+fn ask(
+    runner: &Runner<'_>,
+    tool: &str,
+    arguments: &[&str],
+    parse: fn(&[u8]) -> Result<DeviceHealth, String>,
+) -> Result<DeviceHealth, String> {
+    let why = match runner.run(tool, arguments, LIMIT) {
+        Outcome::Ended(answer) => match parse(&answer) {
+            Ok(health) => return Ok(health),
+            Err(why) => why,
+        },
+        Outcome::NotInstalled => "not installed".to_owned(),
+        Outcome::TimedOut => format!("no answer within {} s", LIMIT.as_secs()),
+        Outcome::Failed(why) => why,
+    };
+    Err(format!("{tool}: {why}"))
+}
+
+/// Whether a device of this kind has health to tell at all.
+fn has_health(device: &BlockDevice) -> bool {
+    match &device.link {
+        Some(Link::Virtio | Link::Loop { .. } | Link::Memory) => false,
+        Some(Link::Other { subsystem }) => {
+            !matches!(subsystem.as_str(), "mmc" | "xen" | "vmbus" | "nd" | "iscsi" | "block")
+        }
+        Some(Link::Pcie { .. } | Link::Sata { .. } | Link::Usb { .. }) => true,
+        None => false,
+    }
+}
+
+/// A device's health, `None` if its kind has none.
+///
+/// # Errors
+/// A line for `Environment::missing` that says which tool could not tell and why.
+pub(crate) fn device_health(
+    roots: &Roots,
+    runner: &Runner<'_>,
+    device: &BlockDevice,
+) -> Result<Option<DeviceHealth>, String> {
+    if !has_health(device) {
+        return Ok(None);
+    }
+    let node = roots.node(&device.name);
+    let node = node.to_string_lossy();
+    let mut tried = match ask(runner, "smartctl", &["--json", "-a", &node], parse_smartctl) {
+        Ok(health) => return Ok(Some(health)),
+        Err(why) => vec![why],
+    };
+    if device.name.starts_with("nvme") {
+        match ask(runner, "nvme", &["smart-log", "-o", "json", &node], parse_nvme) {
+            Ok(health) => return Ok(Some(health)),
+            Err(why) => tried.push(why),
+        }
+    }
+    Err(format!("health of {}: {}", device.name, tried.join("; ")))
+}
+
+/// Health of the devices after a run, to stand beside the one before it.
+///
+/// With several devices it is the worst of them: the highest temperature, wear and hours, and the sum of the bytes
+/// written. `None` if no device tells.
+pub fn health(devices: &[BlockDevice]) -> Option<DeviceHealth> {
+    health_in(&Roots::default(), &Runner::System, devices)
+}
+
+fn health_in(roots: &Roots, runner: &Runner<'_>, devices: &[BlockDevice]) -> Option<DeviceHealth> {
+    let told: Vec<DeviceHealth> =
+        devices.iter().filter_map(|device| device_health(roots, runner, device).ok().flatten()).collect();
+    let first = told.first()?.clone();
+    if told.len() == 1 {
+        return Some(first);
+    }
+    Some(DeviceHealth {
+        source: format!("{}, worst of {} devices", first.source, told.len()),
+        temperature_celsius: told.iter().filter_map(|health| health.temperature_celsius).max(),
+        wear_percent: told.iter().filter_map(|health| health.wear_percent).max(),
+        power_on_hours: told.iter().filter_map(|health| health.power_on_hours).max(),
+        written_bytes: told
+            .iter()
+            .map(|health| health.written_bytes)
+            .try_fold(0_u64, |sum, written| sum.checked_add(written?)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const SMARTCTL_NVME: &str = include_str!("../tests/fixtures/smartctl_nvme.json");
+    const SMARTCTL_SATA: &str = include_str!("../tests/fixtures/smartctl_sata_ssd.json");
+    const SMARTCTL_REFUSED: &str = include_str!("../tests/fixtures/smartctl_refused.json");
+    const NVME_LOG: &str = include_str!("../tests/fixtures/nvme_smart_log.json");
+
+    fn device(name: &str, link: Link) -> BlockDevice {
+        BlockDevice { name: name.to_owned(), link: Some(link), ..BlockDevice::default() }
+    }
+
+    fn nvme_device() -> BlockDevice {
+        let none =
+            Link::Pcie { speed_gt_per_s: None, width: None, speed_max_gt_per_s: None, width_max: None };
+        device("nvme0n1", none)
+    }
+
+    #[test]
+    fn smartctl_tells_an_nvme_devices_health() {
+        let health = parse_smartctl(SMARTCTL_NVME.as_bytes()).expect("health");
+        assert_eq!(health.source, "smartctl 7.3");
+        assert_eq!(health.temperature_celsius, Some(41));
+        assert_eq!(health.wear_percent, Some(3));
+        assert_eq!(health.power_on_hours, Some(1234));
+        assert_eq!(health.written_bytes, Some(20_000_000 * 512_000));
+    }
+
+    #[test]
+    fn smartctl_tells_a_sata_devices_health() {
+        let health = parse_smartctl(SMARTCTL_SATA.as_bytes()).expect("health");
+        assert_eq!(health.temperature_celsius, Some(33));
+        assert_eq!(health.wear_percent, Some(4), "177 Wear_Leveling_Count stands at 96");
+        assert_eq!(health.power_on_hours, Some(8760));
+        assert_eq!(health.written_bytes, Some(30_000_000_000 * 512));
+    }
+
+    #[test]
+    fn attributes_that_contradict_each_other_tell_no_wear() {
+        let rows = |rows: &str| {
+            let json =
+                format!(r#"{{"ata_smart_attributes":{{"table":[{rows}]}},"temperature":{{"current":30}}}}"#);
+            parse_smartctl(json.as_bytes()).expect("health").wear_percent
+        };
+        let life = r#"{"id":231,"name":"SSD_Life_Left","value":90}"#;
+        assert_eq!(rows(life), Some(10));
+        assert_eq!(
+            rows(&format!(r#"{life},{{"id":233,"name":"Media_Wearout_Indicator","value":90}}"#)),
+            Some(10)
+        );
+        assert_eq!(
+            rows(&format!(r#"{life},{{"id":233,"name":"Media_Wearout_Indicator","value":50}}"#)),
+            None
+        );
+        assert_eq!(
+            rows(r#"{"id":231,"name":"Temperature_Celsius","value":90}"#),
+            None,
+            "the number alone is not enough"
+        );
+        assert_eq!(rows(r#"{"id":231,"name":"SSD_Life_Left","value":200}"#), None);
+    }
+
+    #[test]
+    fn a_refusal_is_told_in_smartctls_words() {
+        let why = parse_smartctl(SMARTCTL_REFUSED.as_bytes()).expect_err("no health");
+        assert!(why.contains("Permission denied"), "{why}");
+    }
+
+    #[test]
+    fn nvme_cli_counts_in_kelvin_and_in_text() {
+        let health = parse_nvme(NVME_LOG.as_bytes()).expect("health");
+        assert_eq!(health.temperature_celsius, Some(38));
+        assert_eq!(health.wear_percent, Some(101), "beyond the rated life");
+        assert_eq!(health.power_on_hours, Some(15_000));
+        assert_eq!(health.written_bytes, Some(7_000_000 * 512_000));
+    }
+
+    #[test]
+    fn nvme_cli_is_asked_when_smartctl_is_not_there() {
+        let answer = |tool: &str, arguments: &[&str]| match tool {
+            "nvme" => {
+                assert_eq!(arguments, ["smart-log", "-o", "json", "/dev/nvme0n1"]);
+                Outcome::Ended(NVME_LOG.as_bytes().to_vec())
+            }
+            _ => Outcome::NotInstalled,
+        };
+        let health = device_health(&Roots::under(Path::new("/")), &Runner::Prepared(&answer), &nvme_device());
+        assert_eq!(health.expect("an answer").expect("health").source, "nvme smart-log");
+    }
+
+    #[test]
+    fn silence_of_every_tool_is_a_line_with_the_reasons() {
+        let answer = |tool: &str, _: &[&str]| match tool {
+            "nvme" => Outcome::TimedOut,
+            _ => Outcome::NotInstalled,
+        };
+        let why = device_health(&Roots::default(), &Runner::Prepared(&answer), &nvme_device())
+            .expect_err("nothing");
+        assert_eq!(why, "health of nvme0n1: smartctl: not installed; nvme: no answer within 5 s");
+    }
+
+    #[test]
+    fn virtual_devices_are_not_asked() {
+        let answer = |_: &str, _: &[&str]| -> Outcome { panic!("asked") };
+        for link in [Link::Virtio, Link::Memory, Link::Loop { backing: None, direct: None }] {
+            let health = device_health(&Roots::default(), &Runner::Prepared(&answer), &device("x", link));
+            assert_eq!(health, Ok(None));
+        }
+    }
+
+    #[test]
+    fn several_devices_are_told_by_the_worst() {
+        let answer = |_: &str, arguments: &[&str]| {
+            Outcome::Ended(
+                if arguments.contains(&"/dev/sda") { SMARTCTL_SATA } else { SMARTCTL_NVME }
+                    .as_bytes()
+                    .to_vec(),
+            )
+        };
+        let sata = Link::Sata { speed_gbit_per_s: None, speed_max_gbit_per_s: None, ncq_depth: None };
+        let devices = [device("sda", sata), nvme_device()];
+        let health = health_in(&Roots::default(), &Runner::Prepared(&answer), &devices).expect("health");
+        assert_eq!(health.temperature_celsius, Some(41));
+        assert_eq!(health.wear_percent, Some(4));
+        assert_eq!(health.written_bytes, Some(20_000_000 * 512_000 + 30_000_000_000 * 512));
+        assert!(health.source.ends_with("worst of 2 devices"));
+    }
+}

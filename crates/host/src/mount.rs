@@ -1,0 +1,166 @@
+//! The table of mounts, and which mount holds a path.
+//!
+//! The model: /proc/self/mountinfo lists mounts in the order they were made; the mount of a path is the one with
+//! the longest mount point above it, the later one when several sit on the same point. Its device number must be
+//! the path's own, except where the file system gives its files a number of their own (btrfs subvolumes, some
+//! overlays): if no mount above the path has the number, the longest mount point decides.
+//! Format: proc_pid_mountinfo(5).
+
+use crate::platform::{Number, path_of_bytes};
+use std::path::{Path, PathBuf};
+
+/// A line of mountinfo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// Device number of its files, as the kernel shows it; major 0 is anonymous.
+    pub number: Number,
+    /// Which directory of the file system is mounted.
+    pub root: PathBuf,
+    /// Where.
+    pub point: PathBuf,
+    /// Options of this mount.
+    pub options: String,
+    /// Type of the file system.
+    pub kind: String,
+    /// What is mounted, such as `/dev/sda1`.
+    pub source: String,
+    /// Options of the file system.
+    pub super_options: String,
+}
+
+impl Mount {
+    /// Both lists of options as one, each word once.
+    pub(crate) fn all_options(&self) -> String {
+        let mut words: Vec<&str> = Vec::new();
+        for word in self.options.split(',').chain(self.super_options.split(',')) {
+            if !word.is_empty() && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words.join(",")
+    }
+
+    /// The value of an option of the file system, such as `upperdir`.
+    pub(crate) fn option(&self, name: &str) -> Option<&str> {
+        self.super_options.split(',').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// `8:1` as a number.
+pub(crate) fn parse_number(words: &str) -> Option<Number> {
+    let (major, minor) = words.trim().split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Undoes the kernel's escapes: `\040` is a blank.
+pub(crate) fn unescape(escaped: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some((&first, tail)) = rest.split_first() {
+        let octal = match tail {
+            [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] if first == b'\\' => {
+                Some((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'))
+            }
+            _ => None,
+        };
+        bytes.push(octal.unwrap_or(first));
+        rest = &tail[if octal.is_some() { 3 } else { 0 }..];
+    }
+    bytes
+}
+
+/// Undoes the kernel's escapes in a word that is shown.
+pub(crate) fn unescape_text(escaped: &[u8]) -> String {
+    String::from_utf8_lossy(&unescape(escaped)).into_owned()
+}
+
+/// The mounts of a mountinfo file; lines that make no sense are left out.
+pub(crate) fn parse(mountinfo: &[u8]) -> Vec<Mount> {
+    mountinfo.split(|&byte| byte == b'\n').filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
+    let number = parse_number(std::str::from_utf8(fields.nth(2)?).ok()?)?;
+    let root = path_of_bytes(unescape(fields.next()?));
+    let point = path_of_bytes(unescape(fields.next()?));
+    let options = unescape_text(fields.next()?);
+    // Optional fields end at a single dash.
+    fields.by_ref().find(|&field| field == b"-")?;
+    let kind = unescape_text(fields.next()?);
+    let source = unescape_text(fields.next()?);
+    let super_options = fields.next().map(unescape_text).unwrap_or_default();
+    Some(Mount { number, root, point, options, kind, source, super_options })
+}
+
+/// The mount that holds a canonical path whose files have this device number.
+pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, number: Number) -> Option<&'a Mount> {
+    let longest = |fits: &dyn Fn(&Mount) -> bool| {
+        mounts
+            .iter()
+            .enumerate()
+            .filter(|(_, mount)| path.starts_with(&mount.point) && fits(mount))
+            .max_by_key(|(place, _)| *place)
+            .map(|(_, mount)| mount)
+    };
+    longest(&|mount| mount.number == number).or_else(|| longest(&|_| true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[u8] = b"27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+35 27 8:17 / /mnt/my\\040stick rw,nosuid shared:5 master:1 - vfat /dev/sdb1 rw,utf8
+36 27 0:44 /@home /home rw,noatime - btrfs /dev/sda2 rw,compress=zstd:3,subvol=/@home
+40 27 8:33 / /home/u/deep rw - xfs /dev/sdc1 rw
+garbage
+41 27 8:49 / /mnt/twice rw - ext4 /dev/sdd1 rw
+42 27 8:65 / /mnt/twice rw - ext4 /dev/sde1 rw
+";
+
+    fn source_of(path: &str, number: Number) -> String {
+        holding(&parse(TABLE), Path::new(path), number).expect("a mount").source.clone()
+    }
+
+    #[test]
+    fn the_longest_mount_point_with_the_number_holds_the_path() {
+        assert_eq!(source_of("/etc/passwd", (254, 0)), "/dev/vda");
+        assert_eq!(source_of("/mnt/my stick/a", (8, 17)), "/dev/sdb1");
+        assert_eq!(source_of("/home/u/deep/x", (8, 33)), "/dev/sdc1");
+    }
+
+    #[test]
+    fn a_prefix_of_a_name_is_not_a_mount_point() {
+        assert_eq!(source_of("/homework", (254, 0)), "/dev/vda");
+    }
+
+    #[test]
+    fn an_anonymous_number_falls_back_to_the_longest_point() {
+        assert_eq!(source_of("/home/u/file", (0, 99)), "/dev/sda2");
+    }
+
+    #[test]
+    fn the_number_decides_between_mounts_on_one_point() {
+        assert_eq!(source_of("/mnt/twice/x", (8, 49)), "/dev/sdd1");
+        assert_eq!(source_of("/mnt/twice/x", (8, 65)), "/dev/sde1");
+        assert_eq!(source_of("/mnt/twice/x", (1, 1)), "/dev/sde1", "the later one covers the earlier");
+    }
+
+    #[test]
+    fn options_are_told_once() {
+        let mounts = parse(TABLE);
+        assert_eq!(mounts[0].all_options(), "rw,relatime,discard");
+        assert_eq!(mounts[2].option("subvol"), Some("/@home"));
+        assert_eq!(mounts[2].option("sub"), None);
+        assert_eq!(mounts.len(), 6);
+    }
+
+    #[test]
+    fn escapes_are_undone_and_broken_ones_kept() {
+        assert_eq!(unescape(b"a\\040b\\134c"), b"a b\\c");
+        assert_eq!(unescape(b"\\04"), b"\\04");
+        assert_eq!(unescape(b"\\999"), b"\\999");
+        assert_eq!(unescape(b"\\777"), b"\\777", "beyond a byte");
+    }
+}

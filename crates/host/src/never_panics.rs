@@ -1,0 +1,111 @@
+//! Every parser takes any bytes without a panic, and lines that are almost right as well.
+
+use crate::signature::{Ends, signatures};
+use crate::{claims, device, health, identity, link, machine, mount, noise, roots};
+use proptest::prelude::*;
+
+/// Pieces of the kernel's files in any order, which reach deeper than random bytes do.
+fn almost() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        Just(b"36 27 8:1 / /mnt\\040x rw shared:1 - ext4 /dev/sda1 rw\n".to_vec()),
+        Just(b"cpu  1 2 3 4 5 6 7 8 9 10\n".to_vec()),
+        Just(b"some avg10=0.00 avg60=0.00 avg300=0.00 total=".to_vec()),
+        Just(b"write_bytes: ".to_vec()),
+        Just(b"read_bytes: ".to_vec()),
+        Just(b"18446744073709551615".to_vec()),
+        Just(b"9223372036854775807 ".to_vec()),
+        Just(b"\\04".to_vec()),
+        Just(b"flags:\t0100002\n".to_vec()),
+        Just(b"{\"temperature\":".to_vec()),
+        Just(b"{\"ata_smart_attributes\":{\"table\":[{\"id\":177}]}}".to_vec()),
+        Just(b"E:ID_MODEL_ENC=\\x2".to_vec()),
+        Just(b"E:ID_SERIAL_SHORT=a\n".to_vec()),
+        Just(b"1 (a) b) S ".to_vec()),
+        Just(b"\n".to_vec()),
+        Just(b" - ".to_vec()),
+        Just(b":".to_vec()),
+        proptest::collection::vec(any::<u8>(), 0..12),
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn parse_all(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mounts = mount::parse(bytes);
+    mount::holding(&mounts, std::path::Path::new("/mnt/x"), (8, 1));
+    for mount in &mounts {
+        mount.all_options();
+        mount.option("upperdir");
+    }
+    mount::parse_number(&text);
+    mount::unescape(bytes);
+    claims::parse_swaps(bytes);
+    claims::opened_for_writing(&text);
+    noise::parse_disk_stat(&text);
+    noise::parse_own_io(&text);
+    noise::parse_cpu(&text);
+    noise::parse_own_ticks(&text);
+    noise::parse_pressure_us(&text);
+    identity::parse_start_ticks(&text);
+    link::leading_number(&text);
+    machine::parse_cpu_list(&text);
+    roots::chosen(&text);
+    device::parse_ata_page(bytes);
+    device::parse_serial_page(bytes);
+    device::parse_udev(&text);
+    health::parse_smartctl(bytes).ok();
+    health::parse_nvme(bytes).ok();
+}
+
+/// JSON of the right shape with any values in it.
+fn json_with(value: &str) -> [String; 2] {
+    [
+        format!(
+            "{{\"smartctl\":{{\"version\":[{value},3],\"messages\":[{{\"string\":{value}}}]}},\"temperature\":{{\"current\":{value}}},\
+             \"power_on_time\":{{\"hours\":{value}}},\"nvme_smart_health_information_log\":{{\"percentage_used\":{value},\"data_units_written\":{value}}},\
+             \"ata_smart_attributes\":{{\"table\":[{value},{{\"id\":177,\"name\":\"Wear_Leveling_Count\",\"value\":{value}}},\
+             {{\"id\":241,\"name\":\"Total_LBAs_Written\",\"raw\":{{\"value\":{value}}}}}]}},\
+             \"scsi_error_counter_log\":{{\"write\":{{\"gigabytes_processed\":{value}}}}}}}"
+        ),
+        format!(
+            "{{\"temperature\":{value},\"percent_used\":{value},\"power_on_hours\":{value},\"data_units_written\":{value}}}"
+        ),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn parsers_take_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        parse_all(&bytes);
+    }
+
+    #[test]
+    fn parsers_take_almost_right_bytes(bytes in almost()) {
+        parse_all(&bytes);
+    }
+
+    #[test]
+    fn health_takes_any_values(value in prop_oneof![
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<u64>().prop_map(|number| number.to_string()),
+        any::<f64>().prop_filter("JSON has no such number", |number| number.is_finite()).prop_map(|number| format!("{number:e}")),
+        "[ -~]{0,12}".prop_map(|words| serde_json::Value::from(words).to_string()),
+        Just("null".to_owned()), Just("[]".to_owned()), Just("{}".to_owned()),
+    ]) {
+        let [smartctl, nvme] = json_with(&value);
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&smartctl).is_ok());
+        health::parse_smartctl(smartctl.as_bytes()).ok();
+        health::parse_nvme(nvme.as_bytes()).ok();
+    }
+
+    #[test]
+    fn signatures_take_any_sizes_and_bytes(
+        head in proptest::collection::vec(any::<u8>(), 0..5000),
+        tail in proptest::collection::vec(any::<u8>(), 0..5000),
+        size_bytes in prop_oneof![0..10_000_u64, any::<u64>()],
+    ) {
+        signatures(&Ends { head: &head, tail: &tail, size_bytes });
+    }
+}

@@ -1,0 +1,320 @@
+//! What else went on while a repetition ran.
+//!
+//! The model: counters of the kernel before and after, and the differences. Bytes of others are those that the
+//! disk's counters show and kurabe's own do not.
+//!
+//! When that subtraction means something: /proc/self/io counts a read when it goes to the block layer, a direct
+//! write likewise, and a buffered write when the page becomes dirty, long before it reaches the disk. So the
+//! difference "disk minus kurabe" dips when kurabe fills the cache and comes back when the kernel writes it out.
+//! A [`NoiseWatch`] therefore keeps the highest difference it has seen, and what others did in a repetition is the
+//! rise of that record: late writing of kurabe's own data does not count, at the price of missing others' bytes
+//! while a dip lasts. It means nothing where a layer changes the amount (RAID, compression, copy on write, a cache,
+//! memory) or where there is not exactly one disk; it is `None` then. The journal of a
+//! file system is written by the kernel, not by kurabe, and counts as others' work.
+//!
+//! Sources: kernel Documentation/block/stat.rst, accounting/psi.rst; proc_pid_io(5), proc_stat(5), proc_pid_stat(5).
+
+use crate::block::{Block, SECTOR_BYTES};
+use crate::identity::{fields_after_name, stat_field};
+use crate::platform;
+use crate::roots::{self, Roots};
+use kurabe_core::environment::{Environment, Link};
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::record::Noise;
+use kurabe_core::{Text, text};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bytes of others below which nothing is said, whatever their share.
+pub const OTHER_BYTES_FLOOR: u64 = 1_000_000;
+/// Share of kurabe's own bytes below which nothing is said of the bytes of others.
+pub const OTHER_BYTES_SHARE: f64 = 0.01;
+/// Share of the CPU time taken by the hypervisor above which it is said.
+pub const STEAL_SHARE: f64 = 0.02;
+/// CPUs busy with other things above which it is said.
+pub const OTHER_CPUS_BUSY: f64 = 0.5;
+/// Share of the time in which tasks waited for a CPU or for memory above which it is said.
+pub const PRESSURE_SHARE: f64 = 0.10;
+
+/// Shortest time for which shares of CPU time are told: the kernel counts in ticks of 10 ms.
+const CPU_SPAN_MIN: Duration = Duration::from_millis(200);
+
+/// File systems that write other amounts than they are given.
+const TRANSFORMING: [&str; 7] = ["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2", "ecryptfs", "fuseblk"];
+
+/// Bytes read and written since some beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bytes {
+    pub read: u64,
+    pub written: u64,
+}
+
+/// CPU time in clock ticks since boot, over all CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ticks {
+    /// User, nice and system. Interrupts are left out: they may serve kurabe's own I/O.
+    pub busy: u64,
+    /// Taken by the hypervisor.
+    pub steal: u64,
+    /// Everything.
+    pub total: u64,
+}
+
+/// Counters at one moment.
+#[derive(Debug)]
+struct Counters {
+    disk: Option<Bytes>,
+    own: Option<Bytes>,
+    cpu: Option<Ticks>,
+    own_ticks: Option<u64>,
+    /// Microseconds of waiting for I/O, CPU, memory.
+    pressure_us: [Option<u64>; 3],
+    at: Instant,
+}
+
+/// The start of a repetition.
+#[derive(Debug)]
+pub struct NoiseMark {
+    counters: Counters,
+    read_record: i64,
+    write_record: i64,
+}
+
+/// Watches the disk and the machine of one run.
+#[derive(Debug)]
+pub struct NoiseWatch {
+    roots: Roots,
+    /// `stat` of the disk, where the bytes of others can be told.
+    disk_stat: Option<PathBuf>,
+    /// Highest "disk minus kurabe" seen, reads.
+    read_record: AtomicI64,
+    /// Highest "disk minus kurabe" seen, writes.
+    write_record: AtomicI64,
+}
+
+impl NoiseWatch {
+    /// A watch for a run with this environment. Make it before the test file is written, so that its late writing
+    /// is known as kurabe's own.
+    pub fn new(environment: &Environment) -> Self {
+        Self::new_in(Roots::default(), environment)
+    }
+
+    fn new_in(roots: Roots, environment: &Environment) -> Self {
+        let disk_stat = countable_disk(environment)
+            .and_then(|name| Block::by_name(&roots, name))
+            // Without its statistics (`queue/iostats`) a disk counts nothing.
+            .filter(|disk| roots::flag(&disk.directory.join("queue/iostats")) == Some(true))
+            .map(|disk| disk.directory.join("stat"));
+        let watch = Self {
+            roots,
+            disk_stat,
+            read_record: AtomicI64::new(i64::MIN),
+            write_record: AtomicI64::new(i64::MIN),
+        };
+        let counters = watch.counters();
+        watch.record(&counters);
+        watch
+    }
+
+    /// Reads the counters at the start of a repetition: at most seven small files.
+    pub fn start(&self) -> NoiseMark {
+        let counters = self.counters();
+        let (read_record, write_record) = self.record(&counters);
+        NoiseMark { counters, read_record, write_record }
+    }
+
+    /// Reads them again at its end and takes the differences.
+    pub fn finish(&self, mark: NoiseMark) -> Noise {
+        let now = self.counters();
+        let (read_record, write_record) = self.record(&now);
+        let before = mark.counters;
+        let span = now.at.saturating_duration_since(before.at);
+        let rise = |before: i64, now: i64| {
+            (before > i64::MIN && now > i64::MIN).then(|| now.saturating_sub(before).max(0) as u64)
+        };
+        let (steal_share, other_cpus_busy) = cpu_noise(&before, &now, span);
+        let pressure = |which: usize| {
+            let (from, to) = before.pressure_us[which].zip(now.pressure_us[which])?;
+            let span_us = span.as_micros() as f64;
+            (span_us > 0.0).then(|| (to.saturating_sub(from) as f64 / span_us).min(1.0))
+        };
+        Noise {
+            other_read_bytes: rise(mark.read_record, read_record),
+            other_write_bytes: rise(mark.write_record, write_record),
+            steal_share,
+            io_pressure_share: pressure(0),
+            cpu_pressure_share: pressure(1),
+            memory_pressure_share: pressure(2),
+            other_cpus_busy,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let proc_text = |name: &str| roots::text(&self.roots.proc.join(name));
+        let disk = self.disk_stat.as_ref().and_then(|stat| parse_disk_stat(&roots::text(stat)?));
+        Counters {
+            disk,
+            own: disk.and_then(|_| parse_own_io(&proc_text("self/io")?)),
+            cpu: proc_text("stat").and_then(|stat| parse_cpu(&stat)),
+            own_ticks: proc_text("self/stat").and_then(|stat| parse_own_ticks(&stat)),
+            pressure_us: ["io", "cpu", "memory"]
+                .map(|name| parse_pressure_us(&proc_text(&format!("pressure/{name}"))?)),
+            at: Instant::now(),
+        }
+    }
+
+    /// Raises the records to a moment's difference and returns them; `i64::MIN` stands for unknown.
+    fn record(&self, counters: &Counters) -> (i64, i64) {
+        let Some((disk, own)) = counters.disk.zip(counters.own) else { return (i64::MIN, i64::MIN) };
+        let raise = |record: &AtomicI64, disk: u64, own: u64| {
+            // Counters above 2^63 bytes do not occur; wrapping keeps differences right even then.
+            let difference = disk.wrapping_sub(own) as i64;
+            record.fetch_max(difference, Ordering::Relaxed).max(difference)
+        };
+        (raise(&self.read_record, disk.read, own.read), raise(&self.write_record, disk.written, own.written))
+    }
+}
+
+/// The disk whose counters can be compared with kurabe's own, if there is one.
+fn countable_disk(environment: &Environment) -> Option<&str> {
+    let [device] = environment.devices.as_slice() else { return None };
+    if device.link == Some(Link::Memory) {
+        return None;
+    }
+    if let Some(file_system) = &environment.file_system {
+        let kind = file_system.kind.as_deref().unwrap_or_default();
+        let options = file_system.options.as_deref().unwrap_or_default();
+        if TRANSFORMING.contains(&kind) || kind.starts_with("fuse") || options.contains("compress") {
+            return None;
+        }
+    }
+    let layers = environment.layers.iter().filter(|layer| !layer.starts_with("under "));
+    // LVM in one layer is a plain volume; thin, cached and RAID volumes stand on further ones.
+    let mut volumes = 0;
+    for layer in layers {
+        let kind = layer.split_once('(').map(|(_, kind)| kind.split([',', ')']).next().unwrap_or_default());
+        match kind {
+            Some("crypt" | "part" | "mpath" | "loop") => {}
+            Some("lvm") => volumes += 1,
+            Some(kind) if kind.starts_with("upper ") => {}
+            _ => return None,
+        }
+    }
+    (volumes <= 1).then_some(device.name.as_str())
+}
+
+fn cpu_noise(before: &Counters, now: &Counters, span: Duration) -> (Option<f64>, Option<f64>) {
+    let Some((from, to)) = before.cpu.zip(now.cpu).filter(|_| span >= CPU_SPAN_MIN) else {
+        return (None, None);
+    };
+    let total = to.total.saturating_sub(from.total);
+    let steal = (total > 0).then(|| (to.steal.saturating_sub(from.steal) as f64 / total as f64).min(1.0));
+    let busy = before.own_ticks.zip(now.own_ticks).map(|(own_from, own_to)| {
+        let all = to.busy.saturating_sub(from.busy);
+        let others = all.saturating_sub(own_to.saturating_sub(own_from));
+        others as f64 / platform::ticks_per_s() as f64 / span.as_secs_f64()
+    });
+    (steal, busy)
+}
+
+/// Bytes in a disk's `stat`: field 3 sectors read, field 7 sectors written, of 512 bytes each.
+pub(crate) fn parse_disk_stat(stat: &str) -> Option<Bytes> {
+    let mut fields = stat.split_whitespace();
+    let read: u64 = fields.nth(2)?.parse().ok()?;
+    let written: u64 = fields.nth(3)?.parse().ok()?;
+    Some(Bytes { read: read.checked_mul(SECTOR_BYTES)?, written: written.checked_mul(SECTOR_BYTES)? })
+}
+
+/// kurabe's own bytes in /proc/self/io, all threads, without those that were dirtied but never written.
+pub(crate) fn parse_own_io(io: &str) -> Option<Bytes> {
+    let field = |name: &str| -> Option<u64> {
+        io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
+    };
+    let written = field("write_bytes")?.saturating_sub(field("cancelled_write_bytes").unwrap_or(0));
+    Some(Bytes { read: field("read_bytes")?, written })
+}
+
+/// The first line of /proc/stat. `guest` is contained in `user` and not counted again.
+pub(crate) fn parse_cpu(stat: &str) -> Option<Ticks> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let numbers: Vec<u64> = line.split_whitespace().map_while(|number| number.parse().ok()).collect();
+    let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = numbers[..] else { return None };
+    let sum = |numbers: &[u64]| numbers.iter().try_fold(0_u64, |sum, &number| sum.checked_add(number));
+    Some(Ticks {
+        busy: sum(&[user, nice, system])?,
+        steal,
+        total: sum(&[user, nice, system, idle, iowait, irq, softirq, steal])?,
+    })
+}
+
+/// kurabe's own user and system time in ticks, all threads: fields 14 and 15.
+pub(crate) fn parse_own_ticks(stat: &str) -> Option<u64> {
+    let fields = fields_after_name(stat)?;
+    let ticks = |number| stat_field(&fields, number)?.parse::<u64>().ok();
+    ticks(14)?.checked_add(ticks(15)?)
+}
+
+/// Microseconds in which some task waited, since boot.
+pub(crate) fn parse_pressure_us(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
+}
+
+/// What is worth telling about a repetition's noise.
+///
+/// `own_bytes` is what kurabe read and wrote, `elapsed_ns` how long it took. The thresholds are the constants of
+/// this module. Waiting for I/O is not told: kurabe's own waiting is most of it.
+pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text> {
+    let mut remarks = Vec::new();
+    let worth_telling =
+        |bytes: &u64| *bytes > OTHER_BYTES_FLOOR && *bytes as f64 > OTHER_BYTES_SHARE * own_bytes as f64;
+    let rate = |bytes: u64| {
+        let per_s = if elapsed_ns == 0 { 0.0 } else { bytes as f64 * 1e9 / elapsed_ns as f64 };
+        format_bytes_decimal(per_s as u64)
+    };
+    if let Some(bytes) = noise.other_read_bytes.filter(worth_telling) {
+        let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
+        remarks.push(text!(
+            "other programs read {amount} from this device meanwhile ({rate}/s)",
+            "測定中に他のプログラムがこのデバイスから {amount} を読み取りました({rate}/s)"
+        ));
+    }
+    if let Some(bytes) = noise.other_write_bytes.filter(worth_telling) {
+        let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
+        remarks.push(text!(
+            "other programs, or the file system's own journal, wrote {amount} to this device meanwhile ({rate}/s)",
+            "測定中に他のプログラムまたはファイルシステムのジャーナルがこのデバイスに {amount} を書き込みました({rate}/s)"
+        ));
+    }
+    if let Some(percent) = noise.steal_share.filter(|&share| share > STEAL_SHARE).map(|share| share * 100.0) {
+        remarks.push(text!(
+            "the hypervisor took {percent:.0} % of the CPU time",
+            "ハイパーバイザーが CPU 時間の {percent:.0} % を取りました"
+        ));
+    }
+    if let Some(cpus) = noise.other_cpus_busy.filter(|&cpus| cpus > OTHER_CPUS_BUSY) {
+        remarks.push(text!(
+            "{cpus:.1} CPUs were busy with other work",
+            "CPU {cpus:.1} 個分が他の処理に使われていました"
+        ));
+    }
+    let pressed =
+        |share: Option<f64>| share.filter(|&share| share > PRESSURE_SHARE).map(|share| share * 100.0);
+    if let Some(percent) = pressed(noise.cpu_pressure_share) {
+        remarks.push(text!(
+            "tasks waited for a CPU {percent:.0} % of the time",
+            "時間の {percent:.0} % で、CPU の空きを待つ処理がありました"
+        ));
+    }
+    if let Some(percent) = pressed(noise.memory_pressure_share) {
+        remarks.push(text!(
+            "tasks waited for memory {percent:.0} % of the time",
+            "時間の {percent:.0} % で、メモリーの空きを待つ処理がありました"
+        ));
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests;

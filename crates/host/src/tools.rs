@@ -1,0 +1,48 @@
+//! Helper programs that kurabe can use, for `kurabe doctor`.
+
+use crate::command::{Outcome, Runner, find};
+use std::time::Duration;
+
+/// Programs that are looked for.
+const TOOLS: [&str; 3] = ["smartctl", "nvme", "fio"];
+
+/// Time that a program gets to tell its version.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// The helper programs by name: the first line of what they say to `--version`; their path if they say nothing
+/// in time; `None` if they are not installed.
+pub fn tools() -> Vec<(&'static str, Option<String>)> {
+    TOOLS.iter().map(|&name| (name, version(name))).collect()
+}
+
+fn version(name: &str) -> Option<String> {
+    let path = find(name)?;
+    let said = match Runner::System.run(name, &["--version"], LIMIT) {
+        Outcome::Ended(output) => first_line(&output),
+        Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => None,
+    };
+    Some(said.unwrap_or_else(|| path.display().to_string()))
+}
+
+/// The first line with anything in it.
+fn first_line(output: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(output);
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_named_once() {
+        let names: Vec<&str> = tools().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, TOOLS);
+    }
+
+    #[test]
+    fn the_first_line_is_the_version() {
+        assert_eq!(first_line(b"\n  fio-3.33 \nmore").as_deref(), Some("fio-3.33"));
+        assert_eq!(first_line(b"\n \n"), None);
+    }
+}

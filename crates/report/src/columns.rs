@@ -1,0 +1,165 @@
+//! A plain table: a title row and rows of words, aligned by display width.
+//!
+//! The model: columns are as wide as their widest entry; a column without entries is left out; when the line is
+//! too long, columns that may be dropped go first, then the widest one that may be cut gives way until it fits.
+
+use crate::layout::{Row, clip, clip_front, display_width, flow, tame};
+use crate::style::{Role, Style};
+
+/// Spaces between columns.
+const GAP: usize = 2;
+/// A column is not cut below this.
+const NARROWEST: usize = 6;
+
+/// On which side a column stands flush.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Flush {
+    Left,
+    Right,
+}
+
+/// What may be cut off an entry that is too wide.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Cut {
+    Never,
+    End,
+    Front,
+    /// Nothing: what is too wide goes on below.
+    Wrap,
+    /// The whole column.
+    Drop,
+}
+
+pub(crate) struct Column {
+    title: String,
+    flush: Flush,
+    cut: Cut,
+}
+
+impl Column {
+    pub(crate) fn left(title: &str) -> Self {
+        Self { title: title.to_owned(), flush: Flush::Left, cut: Cut::Never }
+    }
+
+    pub(crate) fn right(title: &str) -> Self {
+        Self { title: title.to_owned(), flush: Flush::Right, cut: Cut::Never }
+    }
+
+    pub(crate) fn cut(self, cut: Cut) -> Self {
+        Self { cut, ..self }
+    }
+}
+
+/// An entry in its tone.
+pub(crate) type Entry = (Role, String);
+
+/// An entry without a tone.
+pub(crate) fn plain(text: impl Into<String>) -> Entry {
+    (Role::Plain, text.into())
+}
+
+/// The lines of the table, indented.
+pub(crate) fn render(columns: &[Column], rows: &[Vec<Entry>], indent: usize, style: &Style) -> Vec<String> {
+    let table = Table::fitted(columns, rows, style.width.saturating_sub(indent));
+    let titled = columns.iter().any(|column| !column.title.is_empty());
+    let head: Vec<Entry> = columns.iter().map(|column| (Role::Quiet, column.title.clone())).collect();
+    titled.then_some(&head).into_iter().chain(rows).flat_map(|row| table.lines(row, indent, style)).collect()
+}
+
+/// The columns that are shown, with their widths.
+struct Table<'a> {
+    columns: &'a [Column],
+    shown: Vec<(usize, usize)>,
+}
+
+impl<'a> Table<'a> {
+    fn fitted(columns: &'a [Column], rows: &[Vec<Entry>], room: usize) -> Self {
+        let width_of =
+            |row: &Vec<Entry>, index: usize| row.get(index).map_or(0, |(_, text)| display_width(text));
+        let shown = (0..columns.len())
+            .filter_map(|index| {
+                let widest = rows.iter().map(|row| width_of(row, index)).max().unwrap_or(0);
+                (widest > 0).then(|| (index, widest.max(display_width(&columns[index].title))))
+            })
+            .collect();
+        let mut table = Self { columns, shown };
+        if table.width() > room {
+            table.shown.retain(|(index, _)| columns[*index].cut != Cut::Drop);
+        }
+        while table.width() > room {
+            let widest = table.shown.iter_mut().filter(|(index, width)| {
+                let column = &columns[*index];
+                let may = !matches!(column.cut, Cut::Never | Cut::Drop);
+                may && *width > NARROWEST.max(display_width(&column.title))
+            });
+            let Some((_, width)) = widest.max_by_key(|(_, width)| *width) else { break };
+            *width -= 1;
+        }
+        table
+    }
+
+    fn width(&self) -> usize {
+        self.shown.iter().map(|(_, width)| width + GAP).sum::<usize>().saturating_sub(GAP)
+    }
+
+    /// A row, on several lines if a column wraps.
+    fn lines(&self, row: &[Entry], indent: usize, style: &Style) -> Vec<String> {
+        let cells: Vec<Vec<String>> = self
+            .shown
+            .iter()
+            .map(|(index, width)| {
+                let text = row.get(*index).map_or("", |(_, text)| text.as_str());
+                match self.columns[*index].cut {
+                    Cut::Front => vec![clip_front(&tame(text), *width)],
+                    Cut::End => vec![clip(&tame(text), *width)],
+                    Cut::Wrap => flow(&[text.to_owned()], *width),
+                    Cut::Never | Cut::Drop => vec![tame(text)],
+                }
+            })
+            .collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        (0..height)
+            .map(|line| {
+                let mut out = Row::new(style);
+                let mut at = indent;
+                for ((index, width), cell) in self.shown.iter().zip(&cells) {
+                    let text = cell.get(line).map_or("", String::as_str);
+                    let role = row.get(*index).map_or(Role::Plain, |(role, _)| *role);
+                    match self.columns[*index].flush {
+                        Flush::Left => out.at(at, role, text),
+                        Flush::Right => out.until(at + width, role, text),
+                    };
+                    at += width + GAP;
+                }
+                out.finish()
+            })
+            .collect()
+    }
+}
+
+/// A key and the items of its value.
+pub(crate) type Field = (String, Vec<String>);
+
+/// Columns that the widest key takes.
+pub(crate) fn key_width(fields: &[Field]) -> usize {
+    fields.iter().map(|(key, _)| display_width(key)).max().unwrap_or(0)
+}
+
+/// Lines of `key  value`, keys aligned, values wrapped under themselves between their items.
+pub(crate) fn fields(fields: &[Field], indent: usize, key_width: usize, style: &Style) -> Vec<String> {
+    let at = indent + key_width + GAP;
+    fields
+        .iter()
+        .flat_map(|(key, items)| {
+            let lines = flow(items, style.width.saturating_sub(at).max(20));
+            lines.into_iter().enumerate().map(move |(index, line)| {
+                let mut row = Row::new(style);
+                if index == 0 {
+                    row.at(indent, Role::Quiet, key);
+                }
+                row.at(at, Role::Plain, &line);
+                row.finish()
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,275 @@
+//! Everything behind the table: each cell with its engine, repetitions, latencies, stalls and disturbances, then
+//! what the run stood on.
+
+use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::environment;
+use crate::figures::{completed, failed, latency, rate_bytes_per_s, rate_iops};
+use crate::layout::{page, tame};
+use crate::number;
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::record::{Cell, LatencyRecord, Noise, Repetition, RunRecord};
+use kurabe_core::text;
+use kurabe_core::workload::OpKind;
+use kurabe_stats::{merge, percentile_ns};
+
+/// Percentiles of the latency table.
+const PERCENTILES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+/// Stalls listed for a cell; the record may hold more.
+const STALLS_LISTED: usize = 10;
+
+/// What stands behind the figures of a run.
+pub fn render_details(record: &RunRecord, style: &Style) -> String {
+    let mut lines = Vec::new();
+    for cell in &record.cells {
+        lines.extend(render_cell(cell, style));
+        lines.push(String::new());
+    }
+    lines.extend(environment::render(record, style));
+    page(&lines)
+}
+
+fn render_cell(cell: &Cell, style: &Style) -> Vec<String> {
+    let title = format!("{} · {}", words::direction(style, cell.direction), tame(&cell.label));
+    let mut lines = vec![style.paint(Role::Strong, &crate::layout::clip(&title, style.width))];
+    let (engine, surroundings) = (engine(cell, style), surroundings(cell, style));
+    let key_width = columns::key_width(&engine).max(columns::key_width(&surroundings));
+    lines.extend(columns::fields(&engine, 2, key_width, style));
+    lines.extend(repetitions(cell, style));
+    lines.extend(latencies(cell, style));
+    lines.extend(stalls(cell, style));
+    lines.extend(columns::fields(&surroundings, 2, key_width, style));
+    lines
+}
+
+fn engine(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
+    let engine = &cell.engine;
+    let mut how = vec![words::engine(style, &engine.name).to_owned()];
+    if !engine.reason.get(style.lang).is_empty() {
+        how.push(engine.reason.get(style.lang).to_owned());
+    }
+    let asked = &engine.asked;
+    how.push(style.say(&text!("asked for: {asked}", "指定: {asked}")));
+    let mut fields = vec![(style.pick("engine", "エンジン").to_owned(), how)];
+    if !engine.features.is_empty() {
+        fields.push((style.pick("features", "機能").to_owned(), engine.features.clone()));
+    }
+    for fallback in &engine.fallbacks {
+        fields.push((style.pick("refused", "使用不可").to_owned(), vec![fallback.clone()]));
+    }
+    let (wait, pages, threads) = (&engine.wait, &engine.pages, engine.issuing_threads);
+    let plural = if threads == 1 { "" } else { "s" };
+    fields.push((
+        style.pick("issuing", "I/O 発行").to_owned(),
+        vec![
+            style.say(&text!("{threads} thread{plural}", "スレッド {threads} 本")),
+            style.say(&text!("completions: {wait}", "完了待ち: {wait}")),
+            style.say(&text!("pages: {pages}", "ページ: {pages}")),
+        ],
+    ));
+    fields
+}
+
+fn repetitions(cell: &Cell, style: &Style) -> Vec<String> {
+    let heads = [
+        Column::right("#"),
+        Column::right("MB/s"),
+        Column::right("IOPS"),
+        Column::right(style.pick("mean", "平均")),
+        Column::right(style.pick("start", "開始")),
+        Column::right(style.pick("time", "時間")),
+        Column::right(style.pick("stalls", "停滞")),
+        Column::left("").cut(Cut::End),
+    ];
+    let rows: Vec<Vec<Entry>> = cell
+        .repetitions
+        .iter()
+        .map(|repetition| {
+            let mean = latency(repetition, cell.direction).mean_ns();
+            let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
+            let (note_role, note) = note(repetition, style);
+            vec![
+                (role, (u64::from(repetition.index) + 1).to_string()),
+                (role, number::rate(rate_bytes_per_s(repetition, cell.direction)).number),
+                (role, number::iops(rate_iops(repetition, cell.direction)).number),
+                (role, mean.map_or(number::NONE.to_owned(), |ns| number::latency(ns).to_string())),
+                (role, number::moment(repetition.started_ns)),
+                (role, number::latency_ns(repetition.elapsed_ns)),
+                (role, number::count(repetition.stall_count)),
+                (note_role, note),
+            ]
+        })
+        .collect();
+    columns::render(&heads, &rows, 2, style)
+}
+
+/// What is to be said of a repetition.
+fn note(repetition: &Repetition, style: &Style) -> Entry {
+    let mut notes = Vec::new();
+    let mut role = Role::Quiet;
+    if repetition.discarded {
+        notes.push(style.pick("discarded", "集計外").to_owned());
+    }
+    if repetition.generator_bound {
+        role = Role::Warn;
+        notes.push(style.pick("limit: kurabe", "kurabe が上限").to_owned());
+    }
+    let failed = failed(repetition);
+    if failed > 0 {
+        role = Role::Bad;
+        let failed = number::count(failed);
+        notes.push(style.say(&text!("{failed} failed", "{failed} 件失敗")));
+    }
+    if let Some(ns) = repetition.end_sync_ns {
+        let time = number::latency_ns(ns);
+        notes.push(style.say(&text!("fsync {time}", "fsync {time}")));
+    }
+    (role, notes.join(", "))
+}
+
+fn latencies(cell: &Cell, style: &Style) -> Vec<String> {
+    let kinds = [OpKind::Read, OpKind::Write, OpKind::Sync];
+    let side = |repetition: &Repetition, kind: OpKind| match kind {
+        OpKind::Read => repetition.read.latency.clone(),
+        OpKind::Write => repetition.write.latency.clone(),
+        OpKind::Sync => repetition.sync.latency.clone(),
+    };
+    let mut heads =
+        vec![Column::left(style.pick("latency", "レイテンシ")), Column::right(style.pick("min", "最小"))];
+    heads.extend(PERCENTILES.iter().map(|(name, _)| Column::right(name)));
+    heads.push(Column::right(style.pick("max", "最大")));
+    let rows: Vec<Vec<Entry>> = kinds
+        .into_iter()
+        .filter_map(|kind| {
+            let all: Vec<LatencyRecord> = cell.counted().map(|repetition| side(repetition, kind)).collect();
+            let all = merge(&all);
+            (all.count > 0).then(|| {
+                let mut row = vec![plain(words::op_kind(style, kind)), plain(number::latency_ns(all.min_ns))];
+                row.extend(PERCENTILES.iter().map(|(_, fraction)| {
+                    plain(percentile_ns(&all, *fraction).map_or(number::NONE.to_owned(), number::latency_ns))
+                }));
+                row.push(plain(number::latency_ns(all.max_ns)));
+                row
+            })
+        })
+        .collect();
+    if rows.is_empty() { Vec::new() } else { columns::render(&heads, &rows, 2, style) }
+}
+
+/// The worst stalls of the counted repetitions, in order of time.
+fn stalls(cell: &Cell, style: &Style) -> Vec<String> {
+    let mut stalls: Vec<_> = cell
+        .counted()
+        .flat_map(|repetition| {
+            let started_ns = repetition.started_ns;
+            repetition.stalls.iter().map(move |stall| (started_ns.saturating_add(stall.at_ns), *stall))
+        })
+        .collect();
+    stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.length_ns));
+    stalls.truncate(STALLS_LISTED);
+    stalls.sort_by_key(|(at_ns, _)| *at_ns);
+    if stalls.is_empty() {
+        return Vec::new();
+    }
+    let heads = [
+        Column::left(style.pick("stall at", "停滞の時刻")),
+        Column::right(style.pick("length", "長さ")),
+        Column::left(style.pick("of a", "操作")),
+        Column::right(style.pick("at offset", "オフセット")),
+        Column::right(style.pick("held up", "影響")),
+    ];
+    let rows: Vec<Vec<Entry>> = stalls
+        .iter()
+        .map(|(at_ns, stall)| {
+            vec![
+                plain(number::moment(*at_ns)),
+                plain(number::latency_ns(stall.length_ns)),
+                plain(words::op_kind(style, stall.kind)),
+                plain(format_bytes(stall.offset_bytes)),
+                plain(words::operations(style, stall.operations)),
+            ]
+        })
+        .collect();
+    columns::render(&heads, &rows, 2, style)
+}
+
+fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
+    let mut fields = Vec::new();
+    let mut threshold: Vec<String> =
+        cell.counted().map(|repetition| number::latency_ns(repetition.stall_threshold_ns)).collect();
+    threshold.dedup();
+    if cell.counted().any(|repetition| repetition.stall_count > 0) && !threshold.is_empty() {
+        let limits = threshold.join(", ");
+        fields.push((
+            style.pick("stalls", "停滞").to_owned(),
+            vec![style.say(&text!("counted from {limits} up", "{limits} 以上を停滞と数える"))],
+        ));
+    }
+    let others = noise(cell, style);
+    if !others.is_empty() {
+        fields.push((style.pick("others", "外乱").to_owned(), others));
+    }
+    let cpu = cpu(cell, style);
+    if !cpu.is_empty() {
+        fields.push((style.pick("kurabe's CPU", "kurabe の CPU").to_owned(), cpu));
+    }
+    fields
+}
+
+/// What else went on: bytes summed up, shares at their worst.
+fn noise(cell: &Cell, style: &Style) -> Vec<String> {
+    let sum = |value: fn(&Noise) -> Option<u64>| {
+        cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(u64::saturating_add)
+    };
+    let worst = |value: fn(&Noise) -> Option<f64>| {
+        cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(f64::max)
+    };
+    let mut items = Vec::new();
+    let mut put = |text: Option<kurabe_core::Text>| items.extend(text.map(|text| style.say(&text)));
+    put(sum(|noise| noise.other_read_bytes)
+        .map(format_bytes_decimal)
+        .map(|bytes| text!("read {bytes}", "読み出し {bytes}")));
+    put(sum(|noise| noise.other_write_bytes)
+        .map(format_bytes_decimal)
+        .map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")));
+    put(worst(|noise| noise.other_cpus_busy)
+        .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")));
+    put(worst(|noise| noise.steal_share)
+        .map(number::percent)
+        .map(|share| text!("CPU stolen {share}", "CPU の横取り {share}")));
+    let waits = [
+        (worst(|noise| noise.io_pressure_share), text!("waiting for I/O", "I/O 待ち")),
+        (worst(|noise| noise.cpu_pressure_share), text!("for a CPU", "CPU 待ち")),
+        (worst(|noise| noise.memory_pressure_share), text!("for memory", "メモリ待ち")),
+    ];
+    for (share, what) in waits {
+        let (en, ja) = (what.en, what.ja);
+        put(share.map(number::percent).map(|share| text!("{en} {share}", "{ja} {share}")));
+    }
+    items
+}
+
+/// kurabe's own time: per operation, and as a share of its threads' time.
+fn cpu(cell: &Cell, style: &Style) -> Vec<String> {
+    let sum = |value: &dyn Fn(&Repetition) -> f64| cell.counted().map(value).sum::<f64>();
+    let operations = sum(&|repetition| completed(repetition) as f64);
+    if operations == 0.0 {
+        return Vec::new();
+    }
+    let user = number::latency(sum(&|repetition| repetition.cpu.user_ns as f64) / operations);
+    let system = number::latency(sum(&|repetition| repetition.cpu.system_ns as f64) / operations);
+    let share = cell.counted().map(|repetition| repetition.generator_share).fold(0.0, f64::max);
+    let share = number::percent(share);
+    vec![
+        style.say(&text!(
+            "per operation {user} user, {system} system",
+            "1 操作あたり ユーザー {user}、システム {system}"
+        )),
+        style.say(&text!(
+            "own code {share} of its threads' time",
+            "kurabe 自身の処理はスレッド時間の {share}"
+        )),
+    ]
+}

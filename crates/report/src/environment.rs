@@ -1,0 +1,286 @@
+//! What a run stood on, as a block of `key  value` lines.
+
+use crate::columns;
+use crate::number;
+use crate::style::{Role, Style};
+use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::record::RunRecord;
+use kurabe_core::text;
+
+type Field = (String, Vec<String>);
+
+/// The environment of a run.
+pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
+    let environment = &record.header.environment;
+    let mut fields: Vec<Field> = Vec::new();
+    let mut put = |key: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            fields.push((key.to_owned(), items));
+        }
+    };
+    put(style.pick("machine", "マシン"), machine(&environment.machine, style));
+    put(style.pick("system", "システム"), system(&environment.machine, style));
+    if let Some(file_system) = &environment.file_system {
+        put(style.pick("file system", "ファイルシステム"), self::file_system(file_system, style));
+    }
+    put(style.pick("layers", "中間層"), environment.layers.clone());
+    for device in &environment.devices {
+        put(style.pick("device", "デバイス"), identity(device, style));
+        put(style.pick("queue", "キュー"), queue(device, style));
+        put(
+            style.pick("link", "接続"),
+            device.link.iter().flat_map(|link| self::link(link, style)).collect(),
+        );
+        let after = record.health_after.as_ref().filter(|_| environment.devices.len() == 1);
+        put(style.pick("health", "健康状態"), health(device.health.as_ref(), after, style));
+    }
+    if environment.devices.len() != 1 {
+        put(style.pick("health", "健康状態"), health(None, record.health_after.as_ref(), style));
+    }
+    for missing in &environment.missing {
+        put(style.pick("not known", "不明"), vec![missing.clone()]);
+    }
+    let instrument = &record.header.instrument;
+    let resolution = number::latency_ns(instrument.clock_resolution_ns);
+    let cost = number::latency(instrument.clock_cost_ns);
+    put(
+        style.pick("clock", "時計"),
+        vec![
+            style.say(&text!("steps of {resolution}", "分解能 {resolution}")),
+            style.say(&text!("reading it costs {cost}", "1 回の読み取りに {cost}")),
+        ],
+    );
+    put("kurabe", vec![record.header.kurabe_version.clone(), record.header.command.join(" ")]);
+    let mut times = vec![record.header.started_at.clone()];
+    times.extend(record.ended_at.iter().map(|end| format!("→ {end}")));
+    put(style.pick("time", "日時"), vec![times.join(" ")]);
+    let mut lines = vec![style.paint(Role::Strong, style.pick("environment", "環境"))];
+    lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
+    lines
+}
+
+fn machine(machine: &Machine, style: &Style) -> Vec<String> {
+    let mut items: Vec<String> = machine.model.iter().chain(&machine.cpu_model).cloned().collect();
+    items.extend(machine.cpu_count.map(|count| match count {
+        1 => style.say(&text!("1 CPU", "CPU 1 個")),
+        _ => style.say(&text!("{count} CPUs", "CPU {count} 個")),
+    }));
+    items.extend(
+        machine
+            .cpu_governor
+            .as_ref()
+            .map(|governor| style.say(&text!("governor {governor}", "ガバナー {governor}"))),
+    );
+    items.extend(machine.memory_bytes.map(|bytes| {
+        let size = format_bytes(bytes);
+        style.say(&text!("{size} of memory", "メモリ {size}"))
+    }));
+    items
+}
+
+fn system(machine: &Machine, style: &Style) -> Vec<String> {
+    let mut items: Vec<String> = machine.os.iter().chain(&machine.kernel).cloned().collect();
+    items.extend(
+        machine
+            .virtualisation
+            .machine
+            .as_ref()
+            .map(|name| style.say(&text!("virtual machine ({name})", "仮想マシン ({name})"))),
+    );
+    items.extend(
+        machine
+            .virtualisation
+            .container
+            .as_ref()
+            .map(|name| style.say(&text!("container ({name})", "コンテナ ({name})"))),
+    );
+    items
+}
+
+fn file_system(file_system: &FileSystem, style: &Style) -> Vec<String> {
+    let mut items = Vec::new();
+    let kind = file_system.kind.clone().unwrap_or_else(|| style.pick("unknown type", "種類不明").to_owned());
+    items.push(match (&file_system.source, &file_system.mount_point) {
+        (Some(source), Some(point)) => {
+            style.say(&text!("{kind} on {source} at {point}", "{kind} ({source} を {point} にマウント)"))
+        }
+        (Some(source), None) => style.say(&text!("{kind} on {source}", "{kind} ({source})")),
+        (None, Some(point)) => style.say(&text!("{kind} at {point}", "{kind} ({point})")),
+        (None, None) => kind,
+    });
+    items.extend(file_system.options.clone());
+    items.extend(file_system.block_size_bytes.map(|bytes| {
+        let size = format_bytes(bytes);
+        style.say(&text!("blocks of {size}", "ブロック {size}"))
+    }));
+    items.extend(file_system.size_bytes.map(|bytes| {
+        let size = format_bytes(bytes);
+        match file_system.free_bytes.map(format_bytes) {
+            Some(free) => style.say(&text!("{size}, {free} free", "{size} (空き {free})")),
+            None => size,
+        }
+    }));
+    items
+}
+
+fn identity(device: &BlockDevice, style: &Style) -> Vec<String> {
+    let mut items = vec![match &device.partition {
+        Some(partition) => {
+            style.say(&text!("{} (partition {partition})", "{} (パーティション {partition})", device.name))
+        }
+        None => device.name.clone(),
+    }];
+    items.extend(device.model.clone());
+    items.extend(
+        device
+            .firmware
+            .as_ref()
+            .map(|firmware| style.say(&text!("firmware {firmware}", "ファームウェア {firmware}"))),
+    );
+    items.extend(
+        device.serial.as_ref().map(|serial| style.say(&text!("serial {serial}", "シリアル {serial}"))),
+    );
+    items.extend(device.size_bytes.map(format_bytes_decimal));
+    items.extend(device.rotational.map(|turns| {
+        let words = if turns {
+            style.pick("rotating", "回転式")
+        } else {
+            style.pick("not rotating", "非回転式")
+        };
+        words.to_owned()
+    }));
+    if device.removable == Some(true) {
+        items.push(style.pick("removable", "リムーバブル").to_owned());
+    }
+    items
+}
+
+fn queue(device: &BlockDevice, style: &Style) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut put = |text: Option<kurabe_core::Text>| items.extend(text.map(|text| style.say(&text)));
+    put(device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")));
+    put(device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")));
+    put(device
+        .queue_depth
+        .map(|count| text!("device takes {count} at once", "デバイスの同時処理 {count} 件")));
+    put(device
+        .write_cache
+        .as_ref()
+        .map(|cache| text!("write cache: {cache}", "書き込みキャッシュ: {cache}")));
+    put(match (device.logical_sector_bytes, device.physical_sector_bytes) {
+        (Some(logical), Some(physical)) => {
+            Some(text!("sectors {logical}/{physical} B", "セクタ {logical}/{physical} B"))
+        }
+        (Some(one), None) | (None, Some(one)) => Some(text!("sectors {one} B", "セクタ {one} B")),
+        (None, None) => None,
+    });
+    let largest = device.largest_request_bytes.map(format_bytes);
+    put(largest.map(|size| text!("requests up to {size}", "要求は最大 {size}")));
+    let ahead = device.read_ahead_bytes.map(format_bytes);
+    put(ahead.map(|size| text!("read-ahead {size}", "先読み {size}")));
+    items
+}
+
+/// The generation of PCI Express that runs at a line rate.
+fn pcie_generation(gt_per_s: f64) -> Option<&'static str> {
+    [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0"), (64.0, "6.0")]
+        .into_iter()
+        .find(|(rate, _)| (rate - gt_per_s).abs() < 0.1)
+        .map(|(_, name)| name)
+}
+
+fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
+    let speed = speed_gt_per_s.map(|speed| match pcie_generation(speed) {
+        Some(generation) => format!("PCIe {generation}"),
+        None => format!("PCIe {speed} GT/s"),
+    });
+    match (speed, width) {
+        (None, None) => None,
+        (speed, width) => {
+            let lanes = width.map(|width| format!(" x{width}")).unwrap_or_default();
+            Some(format!("{}{lanes}", speed.unwrap_or_else(|| "PCIe".to_owned())))
+        }
+    }
+}
+
+/// The link now, and what it could be.
+fn link(link: &Link, style: &Style) -> Vec<String> {
+    let possible = |now: &Option<String>, most: Option<String>| {
+        most.map(|most| {
+            if now.as_ref() == Some(&most) {
+                style.pick("the most the device can", "デバイスの上限どおり").to_owned()
+            } else {
+                style.say(&text!("the device can {most}", "デバイスの上限は {most}"))
+            }
+        })
+    };
+    let mut items = Vec::new();
+    match link {
+        Link::Pcie { speed_gt_per_s, width, speed_max_gt_per_s, width_max } => {
+            let now = pcie(*speed_gt_per_s, *width);
+            let most = possible(&now, pcie(*speed_max_gt_per_s, *width_max));
+            items.push(now.unwrap_or_else(|| "PCIe".to_owned()));
+            items.extend(most);
+        }
+        Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, ncq_depth } => {
+            let sata = |speed: f64| format!("SATA {speed:.1} Gbit/s");
+            let now = speed_gbit_per_s.map(sata);
+            let most = possible(&now, speed_max_gbit_per_s.map(sata));
+            items.push(now.unwrap_or_else(|| "SATA".to_owned()));
+            items.extend(most);
+            items.extend(ncq_depth.map(|depth| format!("NCQ {depth}")));
+        }
+        Link::Usb { speed_mbit_per_s, protocol, version } => {
+            items.push(match speed_mbit_per_s {
+                Some(speed) => format!("USB {speed} Mbit/s"),
+                None => "USB".to_owned(),
+            });
+            items.extend(protocol.as_ref().map(|protocol| protocol.to_uppercase()));
+            items.extend(version.as_ref().map(|version| {
+                style.say(&text!("the device claims USB {version}", "デバイスの申告は USB {version}"))
+            }));
+        }
+        Link::Virtio => items.push("virtio".to_owned()),
+        Link::Loop { backing, direct } => {
+            items.push(style.pick("loop device", "ループデバイス").to_owned());
+            items.extend(backing.clone());
+            items.extend(direct.map(|direct| words_direct(direct, style)));
+        }
+        Link::Memory => items.push(style.pick("memory", "メモリ").to_owned()),
+        Link::Other { subsystem } => items.push(subsystem.clone()),
+    }
+    items
+}
+
+fn words_direct(direct: bool, style: &Style) -> String {
+    crate::words::access(style, direct).to_owned()
+}
+
+/// Health before and after, each figure once if it did not change.
+fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>, style: &Style) -> Vec<String> {
+    let Some(source) = before.or(after).map(|health| health.source.clone()) else { return Vec::new() };
+    let mut items = Vec::new();
+    let pair = |value: &dyn Fn(&DeviceHealth) -> Option<String>| match (
+        before.and_then(value),
+        after.and_then(value),
+    ) {
+        (Some(before), Some(after)) if before != after => Some(format!("{before} → {after}")),
+        (before, after) => before.or(after),
+    };
+    items.extend(pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))));
+    items.extend(
+        pair(&|health| health.wear_percent.map(|wear| format!("{wear} %")))
+            .map(|wear| style.say(&text!("{wear} of rated life used", "定格寿命の {wear} を消費"))),
+    );
+    items.extend(
+        pair(&|health| health.power_on_hours.map(|hours| format!("{} h", number::count(hours))))
+            .map(|hours| style.say(&text!("on for {hours}", "通電 {hours}"))),
+    );
+    items.extend(
+        pair(&|health| health.written_bytes.map(format_bytes_decimal))
+            .map(|bytes| style.say(&text!("{bytes} written over its life", "累計書き込み {bytes}"))),
+    );
+    items.push(style.say(&text!("told by {source}", "情報源 {source}")));
+    items
+}

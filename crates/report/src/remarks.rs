@@ -1,0 +1,226 @@
+//! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
+
+use crate::figures::{Figures, stall_count, worst_stall};
+use crate::grid::GENERATOR_SIGN;
+use crate::layout::{hanging, indented, tame, wrap};
+use crate::number;
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_core::profile::Statistic;
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
+use kurabe_core::text;
+use std::collections::BTreeSet;
+
+/// A remark of one or more lines, in its tone, continued under its own text.
+fn remark(style: &Style, role: Role, text: &str) -> Vec<String> {
+    hanging(wrap(text, style.width.saturating_sub(2)), 0, 2)
+        .into_iter()
+        .map(|line| {
+            let body = line.trim_start();
+            format!("{}{}", &line[..line.len() - body.len()], style.paint(role, body))
+        })
+        .collect()
+}
+
+/// How the run ended, if not at its end.
+pub(crate) fn status(record: &RunRecord, style: &Style) -> Vec<String> {
+    let measured = record.cells.len();
+    let planned = record.header.profile.cells(record.header.target.span_bytes).len().max(measured);
+    let holds = match measured {
+        0 => text!("nothing was measured", "まだ何も測定されていません"),
+        _ => text!(
+            "{measured} of {planned} cells were measured, and these hold",
+            "{planned} 項目中 {measured} 項目は測定済みで、その値は有効です"
+        ),
+    };
+    let (en, ja) = (holds.en, holds.ja);
+    let (word, role) = words::status(style, record.status);
+    let sentence = match record.status {
+        RunStatus::Complete if measured > 0 => return Vec::new(),
+        RunStatus::Complete => return remark(style, Role::Warn, style.pick(&en, &ja)),
+        RunStatus::Running => style.say(&text!(
+            "{word}: it still runs, or kurabe was killed; {en}",
+            "{word}: 測定中か、kurabe が強制終了されました。{ja}"
+        )),
+        RunStatus::Interrupted => style.say(&text!("{word}: {en}", "{word}: {ja}")),
+        RunStatus::Failed => {
+            let error = record.error.as_ref().map_or("", |error| error.get(style.lang));
+            let mut lines = remark(style, role, format!("{word}: {error}").trim_end_matches(": "));
+            lines.extend(indented(wrap(style.pick(&en, &ja), style.width.saturating_sub(2)), 2));
+            return lines;
+        }
+    };
+    remark(style, role, &sentence)
+}
+
+/// Everything else below the table, in the order of weight.
+pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(worst(record, style));
+    lines.extend(fill(record, style));
+    let mut told = BTreeSet::new();
+    for notice in &record.notices {
+        let text = notice.text.get(style.lang);
+        if told.insert(text) {
+            let role = match notice.kind {
+                NoticeKind::CacheDrop
+                | NoticeKind::Orphan
+                | NoticeKind::Other
+                | NoticeKind::EngineFallback => Role::Plain,
+                _ => Role::Warn,
+            };
+            lines.extend(remark(style, role, &format!("{}: {text}", words::notice(style, notice.kind))));
+        }
+    }
+    if !record.labels.is_empty() {
+        let labels: Vec<String> = record.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let labels = labels.join(", ");
+        lines.extend(remark(style, Role::Plain, &style.say(&text!("labels: {labels}", "ラベル: {labels}"))));
+    }
+    lines
+}
+
+/// The worst stall and how many there were.
+fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
+    let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
+    let length = number::latency_ns(stall.length_ns);
+    let at = number::moment(at_ns);
+    let place = format!("{} {}", words::direction(style, cell.direction), tame(&cell.label));
+    let count = stall_count(&record.cells).max(1);
+    let others = match count {
+        1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
+        _ => {
+            let all = number::count(count);
+            text!(" ({all} stalls in all)", "停滞は全部で {all} 回")
+        }
+    };
+    let (en, ja) = (others.en, others.ja);
+    let sentence = text!(
+        "worst stall: {length} at {at} in {place}{en}",
+        "最長の停滞: {length} ({place}、開始から {at})。{ja}"
+    );
+    remark(style, Role::Plain, &style.say(&sentence))
+}
+
+/// The writing of the test file.
+fn fill(record: &RunRecord, style: &Style) -> Vec<String> {
+    let Some(fill) = record.fill.filter(|fill| fill.written_bytes > 0) else { return Vec::new() };
+    let written = format_bytes(fill.written_bytes);
+    let time = number::moment(fill.elapsed_ns);
+    let rate = match fill.elapsed_ns {
+        0 => number::rate(0.0),
+        ns => number::rate(fill.written_bytes as f64 * 1e9 / ns as f64),
+    };
+    let cut = if fill.written_bytes < fill.asked_bytes {
+        let asked = format_bytes(fill.asked_bytes);
+        text!(" (the profile asks for {asked})", " (プロファイルの指定は {asked})")
+    } else {
+        text!("", "")
+    };
+    let (en, ja) = (cut.en, cut.ja);
+    remark(
+        style,
+        Role::Plain,
+        &style.say(&text!(
+            "test file: {written} written in {time}, {rate}{en}",
+            "テストファイル: {written} を {time} で書き込み、{rate}{ja}"
+        )),
+    )
+}
+
+/// What the signs in the table mean.
+pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
+    let statistic = record.header.profile.statistic;
+    let figures: Vec<Figures> = record.cells.iter().map(|cell| Figures::of(cell, statistic)).collect();
+    let mut notes = Vec::new();
+    if figures.iter().any(|figures| figures.generator_bound) {
+        notes.push((
+            Role::Warn,
+            text!(
+                "{GENERATOR_SIGN} kurabe was the limit here, not the storage: the storage may be faster",
+                "{GENERATOR_SIGN} ここではストレージではなく kurabe 自身が上限でした。実際の性能はこれより高い可能性があります"
+            ),
+        ));
+    }
+    if figures.iter().any(|figures| figures.interval().is_some()) {
+        notes.push((
+            Role::Quiet,
+            text!(
+                "± is the 95 % interval of the mean over the repetitions",
+                "± は繰り返しの平均の 95 % 信頼区間です"
+            ),
+        ));
+    }
+    if figures.iter().any(|figures| figures.counted == 1) {
+        let some = figures.iter().any(|figures| figures.counted != 1);
+        notes.push((
+            Role::Quiet,
+            match some {
+                false => text!(
+                    "one repetition each, so no interval (±) can be told",
+                    "繰り返しが 1 回だけなので、信頼区間 (±) は出せません"
+                ),
+                true => text!(
+                    "where no ± stands, there was one repetition and no interval can be told",
+                    "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
+                ),
+            },
+        ));
+    }
+    if statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
+        let name = tame(&record.header.profile.name);
+        notes.push((
+            Role::Quiet,
+            match statistic {
+                Statistic::Best => text!(
+                    "the best repetition is the figure of `{name}`; kurabe's own is the mean below it",
+                    "`{name}` の値は繰り返しのうち最良のもの。kurabe 自身の値はその下の平均です"
+                ),
+                _ => text!(
+                    "the median is the figure of `{name}`; kurabe's own is the mean below it",
+                    "`{name}` の値は中央値。kurabe 自身の値はその下の平均です"
+                ),
+            },
+        ));
+    }
+    notes.into_iter().flat_map(|(role, note)| remark(style, role, &style.say(&note))).collect()
+}
+
+/// The engines of the cells, told once: `io_uring; queue depth 1: pread/pwrite`.
+pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
+    let count = |name: &str| cells.iter().filter(|cell| cell.engine.name == name).count();
+    let mut names: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !names.contains(&cell.engine.name.as_str()) {
+            names.push(&cell.engine.name);
+        }
+    }
+    names.sort_by_key(|name| std::cmp::Reverse(count(name)));
+    // An engine that serves exactly the cells of queue depth 1 is never the main one, however many they are.
+    let shallow =
+        |name: &str| cells.iter().all(|cell| (cell.engine.name == name) == (cell.workload.iodepth == 1));
+    if names.len() == 2 && shallow(names[0]) {
+        names.swap(0, 1);
+    }
+    let (main, others) = names.split_first()?;
+    let mut words = vec![words::engine(style, main).to_owned()];
+    for name in others {
+        let engine = words::engine(style, name);
+        words.push(style.say(&if shallow(name) {
+            text!("queue depth 1: {engine}", "キュー深度 1 は {engine}")
+        } else {
+            match count(name) {
+                1 => text!("1 cell: {engine}", "1 項目は {engine}"),
+                n => text!("{n} cells: {engine}", "{n} 項目は {engine}"),
+            }
+        }));
+    }
+    Some(words.join(style.pick("; ", "、")))
+}
+
+/// The bytes that will be written, said before they are.
+pub(crate) fn planned_writes(bytes: u64, style: &Style) -> String {
+    let amount = format_bytes_decimal(bytes);
+    style.say(&text!("up to {amount} will be written", "最大 {amount} を書き込みます"))
+}

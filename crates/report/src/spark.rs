@@ -1,0 +1,115 @@
+//! The course of a rate in a few characters: `▇▇▇▅▅▅▅▅`.
+//!
+//! The model: the scale goes from 0 to the maximum, so a steady rate is a high flat line. A character stands for
+//! several intervals and shows their mean; but if the course is steady and a few intervals fall to nearly
+//! nothing, these are stalls, and the character that holds one shows it as a dip.
+
+use kurabe_core::record::{Cell, Repetition};
+use kurabe_core::workload::Direction;
+
+const LEVELS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
+
+/// The values in at most `length` characters; empty if there are none. What is not a number counts as 0.
+pub fn sparkline(values: &[f64], length: usize) -> String {
+    let values: Vec<f64> = values.iter().map(|v| if v.is_finite() && *v > 0.0 { *v } else { 0.0 }).collect();
+    let length = length.min(values.len());
+    if length == 0 {
+        return String::new();
+    }
+    let stall = stall_level(&values);
+    let points: Vec<f64> = (0..length)
+        .map(|point| {
+            let part = &values[point * values.len() / length..(point + 1) * values.len() / length];
+            let lowest = part.iter().copied().fold(f64::INFINITY, f64::min);
+            if lowest < stall { lowest } else { part.iter().map(|v| v / part.len() as f64).sum() }
+        })
+        .collect();
+    let most = points.iter().copied().fold(0.0, f64::max);
+    points
+        .into_iter()
+        .map(|value| {
+            let share = if most > 0.0 { value / most } else { 0.0 };
+            LEVELS[((share * LEVELS.len() as f64).ceil() as usize).clamp(1, LEVELS.len()) - 1]
+        })
+        .collect()
+}
+
+/// The rate below which an interval is a stall: a tenth of the median, if few intervals are below it.
+fn stall_level(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let level = sorted[sorted.len() / 2] / 10.0;
+    let below = sorted.iter().take_while(|value| **value < level).count();
+    if below * 8 <= sorted.len() { level } else { 0.0 }
+}
+
+/// The rates of a cell's counted repetitions, one repetition behind the other, in bytes per ns.
+pub(crate) fn course(cell: &Cell) -> Vec<f64> {
+    cell.counted().flat_map(|repetition| rates(repetition, cell.direction)).collect()
+}
+
+/// The rate of each interval; the last one is cut short, so it counts with the length that it had, and not at
+/// all if that was less than half an interval.
+fn rates(repetition: &Repetition, direction: Direction) -> Vec<f64> {
+    let series = &repetition.series;
+    let full = series.interval_ns.max(1);
+    let count = series.intervals.len();
+    series
+        .intervals
+        .iter()
+        .enumerate()
+        .filter_map(|(index, interval)| {
+            let bytes = match direction {
+                Direction::Read => interval.read_bytes,
+                Direction::Write => interval.write_bytes,
+                Direction::Mix => interval.read_bytes.saturating_add(interval.write_bytes),
+            };
+            let before = full.saturating_mul(index as u64);
+            let length = match repetition.elapsed_ns.saturating_sub(before) {
+                rest if index + 1 == count && count > 1 => rest.min(full),
+                _ => full,
+            };
+            (length >= full.div_ceil(2)).then(|| bytes as f64 / length as f64)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_steady_rate_is_high_and_flat() {
+        assert_eq!(sparkline(&[100.0; 50], 8), "▇▇▇▇▇▇▇▇");
+        assert_eq!(sparkline(&[1.0, 1.0], 8), "▇▇");
+        assert_eq!(sparkline(&[0.0; 20], 4), "▁▁▁▁");
+        assert_eq!(sparkline(&[], 4), "");
+    }
+
+    #[test]
+    fn one_stalled_interval_shows_as_a_dip() {
+        let mut values = [100.0; 80];
+        values[33] = 0.0;
+        assert_eq!(sparkline(&values, 8), "▇▇▇▁▇▇▇▇");
+    }
+
+    #[test]
+    fn a_device_too_slow_for_the_interval_does_not_look_stalled() {
+        let values: Vec<f64> = (0..80).map(|i| if i % 2 == 0 { 1.0 } else { 0.0 }).collect();
+        assert_eq!(sparkline(&values, 8), "▇▇▇▇▇▇▇▇");
+    }
+
+    #[test]
+    fn a_cache_that_runs_full_shows_as_a_step() {
+        let values: Vec<f64> = (0..80).map(|i| if i < 30 { 100.0 } else { 60.0 }).collect();
+        assert_eq!(sparkline(&values, 8), "▇▇▇▅▅▅▅▅");
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_never_longer_than_asked(values in proptest::collection::vec(proptest::num::f64::ANY, 0..200), length in 0usize..20) {
+            prop_assert_eq!(sparkline(&values, length).chars().count(), length.min(values.len()));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The words of the record in both languages.
+
+use crate::number;
+use crate::style::{Role, Style};
+use kurabe_core::profile::{Order, Profile, Statistic, Step};
+use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::record::{NoticeKind, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::text;
+use kurabe_core::workload::{Data, Direction, End, OpKind, Pattern};
+
+pub(crate) fn direction(style: &Style, direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => style.lang.pick("read", "読み出し"),
+        Direction::Write => style.lang.pick("write", "書き込み"),
+        Direction::Mix => style.lang.pick("mix", "混合"),
+    }
+}
+
+pub(crate) fn op_kind(style: &Style, kind: OpKind) -> &'static str {
+    match kind {
+        OpKind::Read => style.lang.pick("read", "読み出し"),
+        OpKind::Write => style.lang.pick("write", "書き込み"),
+        OpKind::Sync => style.lang.pick("sync", "同期 (fsync)"),
+    }
+}
+
+pub(crate) fn status(style: &Style, status: RunStatus) -> (&'static str, Role) {
+    match status {
+        RunStatus::Running => (style.lang.pick("unfinished", "未完了"), Role::Warn),
+        RunStatus::Complete => (style.lang.pick("complete", "完了"), Role::Plain),
+        RunStatus::Interrupted => (style.lang.pick("interrupted", "中断"), Role::Warn),
+        RunStatus::Failed => (style.lang.pick("failed", "失敗"), Role::Bad),
+    }
+}
+
+pub(crate) fn notice(style: &Style, kind: NoticeKind) -> &'static str {
+    let (en, ja) = match kind {
+        NoticeKind::EngineFallback => ("engine", "エンジン"),
+        NoticeKind::DirectRefused => ("direct I/O", "ダイレクト I/O"),
+        NoticeKind::CacheDrop => ("page cache", "ページキャッシュ"),
+        NoticeKind::SizeCut => ("test file", "テストファイル"),
+        NoticeKind::SpanCut => ("span", "測定範囲"),
+        NoticeKind::WritesLeftOut => ("writes", "書き込み"),
+        NoticeKind::GeneratorBound => ("kurabe", "kurabe"),
+        NoticeKind::Noise => ("noise", "外乱"),
+        NoticeKind::Orphan => ("clean-up", "後片付け"),
+        NoticeKind::Other => ("note", "備考"),
+    };
+    style.lang.pick(en, ja)
+}
+
+/// The engine as the kernel interface it uses.
+pub(crate) fn engine<'a>(style: &Style, name: &'a str) -> &'a str {
+    match name {
+        "uring" => "io_uring",
+        "threads" => "pread/pwrite",
+        "null" => style.lang.pick("null device", "ヌルデバイス"),
+        other => other,
+    }
+}
+
+pub(crate) fn data(style: &Style, data: Data) -> String {
+    style.say(&match data {
+        Data::Random => text!("random data, every block its own", "データ: ランダム (ブロックごとに別)"),
+        Data::Zero => text!("zeros", "データ: ゼロ"),
+        Data::Repeat => text!("one random block, repeated", "データ: 同じランダムブロックの繰り返し"),
+        Data::Compressible { percent } => {
+            text!("random data, {percent} % of it zeros", "データ: ランダム ({percent} % はゼロ)")
+        }
+    })
+}
+
+/// What the span lies on.
+pub(crate) fn span(style: &Style, target: &TargetRecord) -> String {
+    let size = format_bytes(target.span_bytes);
+    style.say(&match target.kind {
+        TargetKind::Directory => text!("test file {size}", "テストファイル {size}"),
+        TargetKind::File => text!("{size} of the file", "ファイルの {size}"),
+        TargetKind::BlockDevice | TargetKind::CharacterDevice => {
+            text!("{size} of the device", "デバイスの {size}")
+        }
+        TargetKind::Null => text!("{size} of nothing", "架空の {size}"),
+    })
+}
+
+pub(crate) fn access(style: &Style, direct: bool) -> &'static str {
+    if direct {
+        style.lang.pick("direct I/O", "ダイレクト I/O")
+    } else {
+        style.lang.pick("buffered I/O (page cache)", "バッファ I/O (ページキャッシュ経由)")
+    }
+}
+
+/// `best of 3`; nothing for the mean.
+pub(crate) fn statistic_of(style: &Style, statistic: Statistic, count: usize) -> Option<String> {
+    match statistic {
+        Statistic::Mean => None,
+        Statistic::Median => Some(style.say(&text!("median of {count}", "{count} 回の中央値"))),
+        Statistic::Best => Some(style.say(&text!("best of {count}", "{count} 回の最良値"))),
+    }
+}
+
+pub(crate) fn statistic(style: &Style, statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Mean => style.lang.pick("mean of the repetitions", "繰り返しの平均"),
+        Statistic::Median => style.lang.pick("median of the repetitions", "繰り返しの中央値"),
+        Statistic::Best => style.lang.pick("best repetition", "繰り返しのうち最良の値"),
+    }
+}
+
+pub(crate) fn order(style: &Style, order: Order) -> &'static str {
+    match order {
+        Order::ByDirection => {
+            style.lang.pick("all reads, then all writes, then all mixes", "読み出し、書き込み、混合の順")
+        }
+        Order::ByStep => style.lang.pick("step by step", "ステップごと"),
+    }
+}
+
+/// `3 × 5 s per cell`, with the discarded repetitions if there are any.
+pub(crate) fn repetitions(style: &Style, profile: &Profile) -> String {
+    let runs = profile.rules.runs;
+    let time = format_time_setting(profile.rules.time_ns);
+    let by_time = profile.steps.iter().all(|Step::Io(step)| step.end == End::default());
+    let mut words = style.say(&if by_time {
+        text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回")
+    } else {
+        let plural = if runs == 1 { "" } else { "s" };
+        text!("{runs} repetition{plural} per cell", "1 項目 {runs} 回")
+    });
+    if profile.rules.discarded_runs > 0 {
+        let discarded = profile.rules.discarded_runs;
+        words.push_str(
+            &style.say(&text!(" after {discarded} discarded", " (ほかに集計しない {discarded} 回)")),
+        );
+    }
+    words
+}
+
+/// `12 operations`, with its plural.
+pub(crate) fn operations(style: &Style, count: u64) -> String {
+    let number = number::count(count);
+    let plural = if count == 1 { "" } else { "s" };
+    style.say(&text!("{number} operation{plural}", "{number} 操作"))
+}
+
+pub(crate) fn pattern(style: &Style, pattern: Pattern) -> String {
+    style.say(&match pattern {
+        Pattern::Sequential => text!("sequential", "順次"),
+        Pattern::Interleaved => text!("sequential, shared by threads", "順次 (スレッド間で共有)"),
+        Pattern::Random => text!("random", "ランダム"),
+        Pattern::Permutation => text!("random, each block once", "ランダム (各ブロック 1 回)"),
+        Pattern::Zipf { exponent } => text!("Zipf {exponent}", "Zipf {exponent}"),
+    })
+}

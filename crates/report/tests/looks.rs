@@ -1,0 +1,174 @@
+//! What people see, in both languages and at several widths.
+
+mod common;
+
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, Text};
+use kurabe_report::*;
+
+/// Checks what holds for every page, and gives it back with its right margin drawn.
+fn checked(page: &str, width: usize) -> String {
+    assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{page}");
+    for line in page.lines() {
+        assert!(display_width(line) <= width, "{} > {width}: {line}", display_width(line));
+        assert_eq!(line.trim_end(), line);
+    }
+    page.to_owned()
+}
+
+fn both(name: &str, widths: &[usize], render: impl Fn(&Style) -> String) {
+    for (lang, suffix) in [(Lang::En, "en"), (Lang::Ja, "ja")] {
+        for width in widths {
+            let page = checked(&render(&common::style(lang, *width)), *width);
+            insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+                insta::assert_snapshot!(format!("{name}_{suffix}_{width}"), page);
+            });
+        }
+    }
+}
+
+fn run(name: &str, widths: &[usize], record: &RunRecord) {
+    both(name, widths, |style| render_run(record, &common::headline(), style));
+}
+
+#[test]
+fn a_run_by_its_mean() {
+    run("run", &[48, 80, 100, 120, 140], &common::run());
+}
+
+#[test]
+fn a_run_with_mixed_reads_and_writes() {
+    run("mix", &[80, 140, 180], &common::run_with(Statistic::Mean, &Direction::ALL));
+}
+
+#[test]
+fn a_run_by_its_best_repetition() {
+    run("best", &[80, 120], &common::run_best());
+}
+
+#[test]
+fn a_run_that_an_error_ended() {
+    run("failed", &[80, 120], &common::run_failed());
+}
+
+#[test]
+fn a_run_that_was_stopped_before_its_first_cell() {
+    let mut record = common::run();
+    record.status = RunStatus::Interrupted;
+    record.cells.clear();
+    record.notices.clear();
+    record.fill = None;
+    run("empty", &[80], &record);
+}
+
+#[test]
+fn a_slow_disk_keeps_its_points_aligned() {
+    let mut record = common::run();
+    for cell in &mut record.cells {
+        for repetition in &mut cell.repetitions {
+            repetition.elapsed_ns *= if cell.step_index == 3 { 200 } else { 50 };
+        }
+    }
+    run("slow", &[100], &record);
+}
+
+#[test]
+fn details() {
+    let mut record = common::run();
+    record.cells = vec![record.cells[2].clone(), record.cells[7].clone()];
+    record.cells[0].repetitions[0].discarded = true;
+    both("details", &[80, 120], |style| render_details(&record, style));
+}
+
+#[test]
+fn lists() {
+    both("list", &[80, 120], |style| render_list(&common::summaries(), style));
+    both("no_runs", &[80], |style| render_list(&[], style));
+}
+
+#[test]
+fn profiles() {
+    let mut profile = common::profile(Statistic::Best, &Direction::ALL);
+    let kurabe_core::profile::Step::Io(step) = &mut profile.steps[3];
+    step.sync.at_end = kurabe_core::workload::EndSync::Timed;
+    step.end.bytes = Some(64 << 20);
+    let profiles = [common::profile(Statistic::Mean, &[Direction::Read, Direction::Write]), profile.clone()];
+    both("profiles", &[80], |style| render_profiles(&profiles, style));
+    both("profile", &[80, 120], |style| render_profile(&profile, style));
+}
+
+#[test]
+fn the_doctor() {
+    let line = |mark, what: Text, value: Text, remedy: Option<Text>| Line { mark, what, value, remedy };
+    let doctor = Doctor {
+        sections: vec![
+            Section {
+                title: text!("engines", "エンジン"),
+                lines: vec![
+                    line(
+                        Mark::Good,
+                        Text::same("io_uring"),
+                        text!("works, kernel 6.12", "使えます (カーネル 6.12)"),
+                        None,
+                    ),
+                    line(
+                        Mark::Bad,
+                        text!("registered buffers", "登録バッファ"),
+                        text!(
+                            "refused: the limit of locked memory is 64 KiB",
+                            "拒否されました: ロック可能メモリの上限が 64 KiB です"
+                        ),
+                        Some(text!(
+                            "raise it with `ulimit -l unlimited`, or as root in /etc/security/limits.conf",
+                            "`ulimit -l unlimited` か、root として /etc/security/limits.conf で引き上げてください"
+                        )),
+                    ),
+                ],
+            },
+            Section {
+                title: text!("facts", "環境情報"),
+                lines: vec![line(
+                    Mark::Note,
+                    Text::same("smartctl"),
+                    text!("not installed", "インストールされていません"),
+                    Some(text!(
+                        "apt install smartmontools, for temperature and wear",
+                        "apt install smartmontools で、温度と摩耗がわかります"
+                    )),
+                )],
+            },
+        ],
+    };
+    assert!(doctor.is_bad());
+    both("doctor", &[80], |style| render_doctor(&doctor, style));
+}
+
+#[test]
+fn one_line_a_cell() {
+    for (name, record) in [("cells", common::run()), ("cells_best", common::run_best())] {
+        both(name, &[80, 120], |style| {
+            let statistic = record.header.profile.statistic;
+            record.cells.iter().map(|cell| render_cell(cell, statistic, style) + "\n").collect()
+        });
+    }
+}
+
+#[test]
+fn colour_adds_codes_and_changes_nothing_else() {
+    let plain = common::style(Lang::En, 100);
+    let colored = Style { color: true, ..plain };
+    let record = common::run();
+    let page = render_run(&record, &common::headline(), &colored);
+    assert!(page.contains("\u{1b}["));
+    let mut bare = String::new();
+    let mut rest = page.as_str();
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        bare.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    bare.push_str(rest);
+    assert_eq!(bare, render_run(&record, &common::headline(), &plain));
+}

@@ -1,0 +1,130 @@
+//! Progress on a terminal in memory and in a pipe.
+
+mod common;
+
+use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
+use kurabe_core::Lang;
+use kurabe_core::event::Event;
+use kurabe_core::record::{FillRecord, Interval, RunRecord, RunStatus};
+use kurabe_report::{Mode, Progress, Style};
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+/// The events of the first cell of a run, up to its last interval; and those after.
+fn events(record: &RunRecord) -> (Vec<Event>, Vec<Event>) {
+    let cell = record.cells[0].clone();
+    let mut before = vec![
+        Event::RunStarted {
+            header: Box::new(record.header.clone()),
+            cell_count: 8,
+            planned_write_bytes: Some(142_000_000_000),
+            planned_ns: Some(120_000_000_000),
+        },
+        Event::FillProgress { done_bytes: 1 << 29, total_bytes: 1 << 30 },
+        Event::FillDone {
+            fill: FillRecord { asked_bytes: 1 << 30, written_bytes: 1 << 30, elapsed_ns: 1_000_000_000 },
+        },
+        Event::Notice { notice: record.notices[0].clone() },
+        Event::RepetitionStarted {
+            cell_index: 0,
+            label: cell.label.clone(),
+            direction: cell.direction,
+            repetition_index: 1,
+            repetition_count: 3,
+            discarded: false,
+        },
+    ];
+    for number in 0..20u64 {
+        before.push(Event::Progress {
+            elapsed_ns: (number + 1) * 100_000_000,
+            interval: Interval { read_bytes: 691_120_000, ..Interval::default() },
+            interval_ns: 100_000_000,
+        });
+    }
+    let after = vec![
+        Event::RepetitionDone { cell_index: 0, repetition: Box::new(cell.repetitions[0].clone()) },
+        Event::CellDone { cell: Box::new(cell) },
+        Event::RunDone {
+            status: RunStatus::Interrupted,
+            ended_at: "2026-02-03T12:40:00Z".into(),
+            error: None,
+        },
+    ];
+    (before, after)
+}
+
+#[derive(Clone, Default)]
+struct Pipe(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn snapshot(name: &str, text: &str) {
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn a_pipe_gets_lines_without_control_characters() {
+    for (lang, name) in [(Lang::En, "plain_en"), (Lang::Ja, "plain_ja")] {
+        let pipe = Pipe::default();
+        let mut progress = Progress::plain_to(common::style(lang, 100), Box::new(pipe.clone()))
+            .with_headline(|_| common::headline());
+        let (before, after) = events(&common::run());
+        before.iter().chain(&after).for_each(|event| progress.on_event(event));
+        drop(progress);
+        let text = String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap();
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+        snapshot(name, &text);
+    }
+}
+
+#[test]
+fn a_terminal_shows_a_live_line_and_is_left_clean() {
+    for (lang, name) in [(Lang::En, "terminal_en"), (Lang::Ja, "terminal_ja")] {
+        let terminal = InMemoryTerm::new(20, 100);
+        let style = Style { lang, color: false, width: usize::from(terminal.width()) };
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
+        let mut progress = Progress::terminal_on(style, target).with_headline(|_| common::headline());
+        let (before, after) = events(&common::run());
+        before[..2].iter().for_each(|event| progress.on_event(event));
+        assert!(terminal.contents().contains("512.00 MiB / 1.00 GiB"), "{}", terminal.contents());
+        for event in &before[2..] {
+            // The live line is redrawn at a bounded rate.
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            progress.on_event(event);
+        }
+        snapshot(&format!("{name}_live"), &terminal.contents());
+        after.iter().for_each(|event| progress.on_event(event));
+        drop(progress);
+        snapshot(&format!("{name}_end"), &terminal.contents());
+    }
+}
+
+#[test]
+fn dropped_in_the_middle_it_clears_its_line() {
+    let terminal = InMemoryTerm::new(20, 100);
+    let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
+    let mut progress = Progress::terminal_on(common::style(Lang::En, 100), target);
+    let (before, _) = events(&common::run());
+    before.iter().for_each(|event| progress.on_event(event));
+    assert!(terminal.contents().contains("[1/8]"));
+    drop(progress);
+    assert!(!terminal.contents().contains("[1/8]"), "{}", terminal.contents());
+}
+
+#[test]
+fn quiet_takes_everything_and_says_nothing() {
+    let mut progress = Progress::new(common::style(Lang::En, 80), Mode::Quiet);
+    let (before, after) = events(&common::run());
+    before.iter().chain(&after).for_each(|event| progress.on_event(event));
+}

@@ -1,0 +1,126 @@
+//! A run as one JSON file, out and in. docs/record.md tells the form.
+//!
+//! The model: two numbers tell the form, `kurabe_record` that of the file, `run.header.schema` that of the record.
+//! They are read first and alone, so that a file of a newer kurabe is answered with "update", not with a complaint
+//! about a field. Then the form is read, then what must hold in it is checked; nothing half right comes in.
+
+use crate::check::check;
+use crate::json::{self, Misfit};
+use crate::tidy_json::to_tidy_text;
+use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+/// The version of the file's form that this kurabe writes.
+pub const EXPORT_VERSION: u32 = 1;
+
+/// The run as a JSON file, for people too: with line breaks, and one at the end.
+pub fn export(record: &RunRecord) -> String {
+    export_owned(record.clone())
+}
+
+/// [`export`], for a record that is not needed any more.
+pub(crate) fn export_owned(mut run: RunRecord) -> String {
+    #[derive(Serialize)]
+    struct File {
+        kurabe_record: u32,
+        run: RunRecord,
+    }
+    run.cells.iter_mut().for_each(json::make_finite);
+    to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run })
+}
+
+/// Reads an exported file. A run that was running when it was exported comes back as interrupted.
+///
+/// # Errors
+/// When the bytes are something else, say too little, contradict themselves, or come from a newer kurabe. The error
+/// names the field.
+pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        #[serde(rename = "kurabe_record")]
+        _version: IgnoredAny,
+        run: RunRecord,
+    }
+    check_versions(bytes)?;
+    let File { mut run, .. } = json::from_slice(bytes).map_err(misfit)?;
+    if run.status == RunStatus::Running {
+        run.status = RunStatus::Interrupted;
+    }
+    check(&run).map_err(|fault| {
+        let (field, en, ja) = (fault.field, fault.what.en, fault.what.ja);
+        Error::new(
+            ErrorKind::Import,
+            text!(
+                "the run to import is wrong at `run.{field}`: {en}",
+                "取り込むファイルの `run.{field}` に誤りがあります: {ja}"
+            ),
+        )
+    })?;
+    Ok(run)
+}
+
+fn check_versions(bytes: &[u8]) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Outer {
+        kurabe_record: Option<u64>,
+    }
+    #[derive(Deserialize)]
+    struct Inner {
+        run: Run,
+    }
+    #[derive(Deserialize)]
+    struct Run {
+        header: Header,
+    }
+    #[derive(Deserialize)]
+    struct Header {
+        schema: u64,
+    }
+    let Outer { kurabe_record } = json::from_slice(bytes).map_err(misfit)?;
+    let version = kurabe_record.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Import,
+            text!(
+                "the file to import is JSON, but not an exported run: it has no `kurabe_record`",
+                "取り込むファイルは JSON ですが、測定の書き出しではありません(`kurabe_record` がありません)"
+            ),
+        )
+        .remedy(text!("write one with `kurabe export`", "`kurabe export` で書き出したものを指定してください"))
+    })?;
+    check_version("kurabe_record", version, EXPORT_VERSION)?;
+    let Inner { run } = json::from_slice(bytes).map_err(misfit)?;
+    check_version("run.header.schema", run.header.schema, RECORD_SCHEMA)
+}
+
+fn check_version(field: &str, version: u64, newest: u32) -> Result<()> {
+    if (1..=u64::from(newest)).contains(&version) {
+        return Ok(());
+    }
+    let error = Error::new(
+        ErrorKind::Import,
+        text!(
+            "the file to import has `{field}` {version}; this kurabe reads 1 to {newest}",
+            "取り込むファイルの `{field}` は {version} です。この kurabe が読めるのは 1〜{newest} です"
+        ),
+    );
+    if version == 0 {
+        return Err(error);
+    }
+    Err(error.remedy(text!(
+        "a newer kurabe wrote it: update this one",
+        "新しい kurabe が書いたファイルです。kurabe を更新してください"
+    )))
+}
+
+fn misfit(misfit: Misfit) -> Error {
+    let Misfit { field, reason } = misfit;
+    let what = if field.is_empty() {
+        text!("the file to import is not an exported run", "取り込むファイルは測定の書き出しではありません")
+    } else {
+        text!("the file to import is wrong at `{field}`", "取り込むファイルの `{field}` に誤りがあります")
+    };
+    Error::new(ErrorKind::Import, what).because(reason)
+}

@@ -1,0 +1,41 @@
+//! Parts of a record as JSON text, and back with the field named when that fails.
+
+use kurabe_core::record::Cell;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What is wrong with a JSON text, and where.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    /// The field, such as `cells[2].label`; empty when the text is not JSON at all.
+    pub field: String,
+    /// The reason, with line and column.
+    pub reason: String,
+}
+
+/// JSON text of a value.
+pub(crate) fn to_text(value: &impl Serialize) -> String {
+    // The types of a record have string keys only, and a string can always be written to.
+    serde_json::to_string(value).expect("a record is always JSON")
+}
+
+/// Reads a value; nothing may follow it.
+pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Misfit> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let field = error.path().to_string();
+        Misfit { field: if field == "." { String::new() } else { field }, reason: error.inner().to_string() }
+    })?;
+    reader.end().map_err(|error| Misfit { field: String::new(), reason: error.to_string() })?;
+    Ok(value)
+}
+
+/// JSON has no infinity and no "not a number": the one share that is a quotient of two measured times becomes 0, so
+/// that a measured cell is never lost to it.
+pub(crate) fn make_finite(cell: &mut Cell) {
+    for repetition in &mut cell.repetitions {
+        if !repetition.generator_share.is_finite() {
+            repetition.generator_share = 0.0;
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Reading runs: the list, one run whole, and the run that a few letters mean.
+
+use crate::json;
+use crate::open::Store;
+use crate::write::no_such_run;
+use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus, RunSummary};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+/// The word that means the newest run.
+const LAST: &str = "last";
+
+/// How many of the runs that a prefix may mean are named.
+const NAMED: usize = 8;
+
+impl Store {
+    /// All runs by their start, the newest last. No cell is read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list(&self) -> Result<Vec<RunSummary>> {
+        let read = || {
+            let snapshot = snapshot(&self.connection)?;
+            let mut labels = all_labels(&snapshot)?;
+            let mut statement = snapshot.prepare(
+                "SELECT id, started_at, status, target, device, profile, cell_count
+                 FROM runs ORDER BY started_unix_s, rowid",
+            )?;
+            statement
+                .query_map([], |row| {
+                    let id: String = row.get(0)?;
+                    Ok(RunSummary {
+                        started_at: row.get(1)?,
+                        status: status(row, 2)?,
+                        target: row.get(3)?,
+                        device: row.get(4)?,
+                        profile: row.get(5)?,
+                        cell_count: row.get(6)?,
+                        labels: labels.remove(&id).unwrap_or_default(),
+                        id,
+                    })
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.cannot_read())
+    }
+
+    /// The id that is meant: itself, or the only one that begins so, or the newest run for `last`. Capitals are
+    /// taken for small letters.
+    ///
+    /// # Errors
+    /// When no run or more than one is meant.
+    pub fn resolve(&self, prefix: &str) -> Result<String> {
+        let words = prefix.to_ascii_lowercase();
+        let (sql, words) = if words == LAST {
+            ("SELECT id FROM runs WHERE ?1 = ?1 ORDER BY started_unix_s DESC, rowid DESC LIMIT 1", LAST)
+        } else {
+            (
+                "SELECT id FROM runs WHERE ?1 <> '' AND substr(id, 1, length(?1)) = ?1
+                 ORDER BY id <> ?1, started_unix_s, rowid",
+                words.as_str(),
+            )
+        };
+        let read = || {
+            let mut statement = self.connection.prepare(sql)?;
+            statement.query_map([words], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+        };
+        let found = read().map_err(self.cannot_read())?;
+        match found.as_slice() {
+            [] if words == LAST => Err(Error::new(
+                ErrorKind::NoSuchRun,
+                text!("the store has no run yet", "測定がまだひとつもありません"),
+            )
+            .remedy(text!("measure something first: `kurabe run`", "まず `kurabe run` で測定してください"))),
+            [] => Err(no_such_run(prefix)),
+            [id] => Ok(id.clone()),
+            [id, ..] if id == words => Ok(id.clone()),
+            several => Err(ambiguous(prefix, several)),
+        }
+    }
+
+    /// A run, whole.
+    ///
+    /// # Errors
+    /// When the store cannot be read, has no such run, or what it has cannot be understood.
+    pub fn load(&self, id: &str) -> Result<RunRecord> {
+        let snapshot = snapshot(&self.connection).map_err(self.cannot_read())?;
+        self.load_in(&snapshot, id)
+    }
+
+    /// A run as a transaction sees it.
+    pub(crate) fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
+        let texts = Texts::read(snapshot, id).map_err(self.cannot_read())?;
+        texts.ok_or_else(|| no_such_run(id))?.parse(id)
+    }
+}
+
+/// A view of the store that stays the same while others write.
+pub(crate) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
+}
+
+/// A run as the tables have it.
+struct Texts {
+    status: RunStatus,
+    header: String,
+    ended_at: Option<String>,
+    error: Option<String>,
+    fill: Option<String>,
+    health_after: Option<String>,
+    labels: BTreeMap<String, String>,
+    notices: Vec<String>,
+    cells: Vec<String>,
+}
+
+impl Texts {
+    fn read(snapshot: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Self>> {
+        let column = |sql: &str| -> rusqlite::Result<Vec<String>> {
+            snapshot.prepare(sql)?.query_map([id], |row| row.get(0))?.collect()
+        };
+        let run = |row: &Row<'_>| {
+            Ok(Self {
+                status: status(row, 0)?,
+                header: row.get(1)?,
+                ended_at: row.get(2)?,
+                error: row.get(3)?,
+                fill: row.get(4)?,
+                health_after: row.get(5)?,
+                labels: BTreeMap::new(),
+                notices: Vec::new(),
+                cells: Vec::new(),
+            })
+        };
+        let sql = "SELECT status, header, ended_at, error, fill, health_after FROM runs WHERE id = ?1";
+        let Some(mut texts) = snapshot.query_row(sql, [id], run).optional()? else { return Ok(None) };
+        texts.notices = column("SELECT notice FROM notices WHERE run_id = ?1 ORDER BY notice_index")?;
+        texts.cells = column("SELECT cell FROM cells WHERE run_id = ?1 ORDER BY cell_index")?;
+        texts.labels = snapshot
+            .prepare("SELECT key, value FROM labels WHERE run_id = ?1")?
+            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(Some(texts))
+    }
+
+    fn parse(self, id: &str) -> Result<RunRecord> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let Version { schema } = parse(id, "header", &self.header)?;
+        if schema > RECORD_SCHEMA {
+            return Err(Error::new(
+                ErrorKind::Store,
+                text!(
+                    "the run `{id}` was recorded by a newer kurabe (schema {schema}, known here up to {RECORD_SCHEMA})",
+                    "測定 `{id}` は新しい kurabe の記録です(schema {schema}。ここで扱えるのは {RECORD_SCHEMA} まで)"
+                ),
+            )
+            .remedy(text!("update kurabe", "kurabe を更新してください")));
+        }
+        let list = |name: &str, texts: &[String]| -> Vec<(String, String)> {
+            texts.iter().enumerate().map(|(index, text)| (format!("{name}[{index}]"), text.clone())).collect()
+        };
+        Ok(RunRecord {
+            header: parse(id, "header", &self.header)?,
+            status: self.status,
+            ended_at: self.ended_at,
+            error: self.error.map(|text| parse(id, "error", &text)).transpose()?,
+            labels: self.labels,
+            fill: self.fill.map(|text| parse(id, "fill", &text)).transpose()?,
+            notices: list("notices", &self.notices)
+                .iter()
+                .map(|(name, text)| parse(id, name, text))
+                .collect::<Result<_>>()?,
+            cells: list("cells", &self.cells)
+                .iter()
+                .map(|(name, text)| parse(id, name, text))
+                .collect::<Result<_>>()?,
+            health_after: self.health_after.map(|text| parse(id, "health_after", &text)).transpose()?,
+        })
+    }
+}
+
+fn parse<T: DeserializeOwned>(id: &str, part: &str, words: &str) -> Result<T> {
+    json::from_slice(words.as_bytes()).map_err(|misfit| {
+        let dot = if misfit.field.is_empty() { "" } else { "." };
+        let field = format!("{part}{dot}{}", misfit.field);
+        Error::new(
+            ErrorKind::Store,
+            text!("the run `{id}` cannot be read at `{field}`", "測定 `{id}` の `{field}` を読めません"),
+        )
+        .remedy(text!(
+            "if a newer kurabe wrote it, update this one; `kurabe remove {id}` takes the run out of the store",
+            "新しい kurabe で測定したものなら、この kurabe を更新してください。`kurabe remove {id}` で取り除けます"
+        ))
+        .because(misfit.reason)
+    })
+}
+
+/// The status in a column.
+pub(crate) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<RunStatus> {
+    let word: String = row.get(column)?;
+    Ok(match word.as_str() {
+        "running" => RunStatus::Running,
+        "complete" => RunStatus::Complete,
+        "failed" => RunStatus::Failed,
+        // The table allows no other word.
+        _ => RunStatus::Interrupted,
+    })
+}
+
+fn all_labels(snapshot: &Transaction<'_>) -> rusqlite::Result<BTreeMap<String, BTreeMap<String, String>>> {
+    let mut labels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let mut statement = snapshot.prepare("SELECT run_id, key, value FROM labels")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        labels.entry(row.get(0)?).or_default().insert(row.get(1)?, row.get(2)?);
+    }
+    Ok(labels)
+}
+
+fn ambiguous(prefix: &str, ids: &[String]) -> Error {
+    let mut names = ids[..ids.len().min(NAMED)].join(", ");
+    if ids.len() > NAMED {
+        names.push_str(", …");
+    }
+    let count = ids.len();
+    Error::new(
+        ErrorKind::NoSuchRun,
+        text!(
+            "`{prefix}` may be any of {count} runs: {names}",
+            "`{prefix}` に当てはまる測定が {count} 件あります: {names}"
+        ),
+    )
+    .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
+}

@@ -1,0 +1,162 @@
+//! The tables, their version, and the way from an older version to this one.
+//!
+//! The model: `application_id` says that the file is kurabe's, `user_version` which of the steps below it has seen.
+//! A step is never changed once it was released; a change of the tables is one more step.
+
+use crate::sqlite_error::store_error;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::path::Path;
+
+/// "kura" in ASCII, in the header of the file.
+pub(crate) const APPLICATION_ID: i32 = 0x6b75_7261;
+
+/// The version of the tables that this kurabe writes.
+pub(crate) const VERSION: i32 = STEPS.len() as i32;
+
+const STEPS: [&str; 1] = ["
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY NOT NULL,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE runs (
+    id                TEXT PRIMARY KEY NOT NULL,
+    started_at        TEXT NOT NULL,
+    started_unix_s    REAL NOT NULL,
+    status            TEXT NOT NULL CHECK (status IN ('running', 'complete', 'interrupted', 'failed')),
+    target            TEXT NOT NULL,
+    device            TEXT,
+    profile           TEXT NOT NULL,
+    cell_count        INTEGER NOT NULL DEFAULT 0,
+    header            TEXT NOT NULL,
+    fill              TEXT,
+    ended_at          TEXT,
+    error             TEXT,
+    health_after      TEXT,
+    test_file         BLOB,
+    owner_pid         INTEGER,
+    owner_start_ticks INTEGER,
+    owner_boot_id     TEXT
+) STRICT;
+CREATE INDEX runs_by_start ON runs (started_unix_s);
+
+CREATE TABLE notices (
+    run_id       TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    notice_index INTEGER NOT NULL,
+    notice       TEXT NOT NULL,
+    PRIMARY KEY (run_id, notice_index)
+) STRICT;
+
+CREATE TABLE cells (
+    run_id     TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    cell_index INTEGER NOT NULL,
+    cell       TEXT NOT NULL,
+    PRIMARY KEY (run_id, cell_index)
+) STRICT;
+
+CREATE TABLE labels (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    key    TEXT NOT NULL,
+    value  TEXT NOT NULL,
+    PRIMARY KEY (run_id, key)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO meta (key, value) VALUES ('salt', randomblob(16));
+"];
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owned {
+    /// Nothing is in it.
+    Empty,
+    /// It is kurabe's.
+    Kurabe,
+    /// It is another program's.
+    Other,
+}
+
+/// Looks whose file it is, without writing. Both looks are in one transaction: between two of them another process
+/// may make the file.
+pub(crate) fn owned(connection: &Connection) -> rusqlite::Result<Owned> {
+    let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    if is_ours(&snapshot)? {
+        return Ok(Owned::Kurabe);
+    }
+    let pages: i64 = snapshot.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    Ok(if pages == 0 { Owned::Empty } else { Owned::Other })
+}
+
+fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
+    let id: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    Ok(id == APPLICATION_ID)
+}
+
+/// Brings the tables to [`VERSION`]. Of two processes that come at once, one does the work and the other waits
+/// for it and finds it done.
+pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
+    let shown = path.display();
+    let failed = |error: rusqlite::Error| {
+        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error)
+    };
+    match owned(connection).map_err(failed)? {
+        Owned::Other => return Err(not_ours(path)),
+        Owned::Kurabe if version(connection, path)? == VERSION => return Ok(()),
+        _ => {}
+    }
+    let transaction =
+        Transaction::new_unchecked(connection, TransactionBehavior::Exclusive).map_err(failed)?;
+    let done = if is_ours(&transaction).map_err(failed)? {
+        version(&transaction, path)?
+    } else if has_no_tables(&transaction).map_err(failed)? {
+        0
+    } else {
+        return Err(not_ours(path));
+    };
+    for step in &STEPS[done as usize..] {
+        transaction.execute_batch(step).map_err(failed)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+    transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
+/// The version of the tables, if this kurabe knows it.
+fn version(connection: &Connection, path: &Path) -> Result<i32> {
+    let shown = path.display();
+    let version: i32 =
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {
+            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error)
+        })?;
+    if (1..=VERSION).contains(&version) {
+        return Ok(version);
+    }
+    Err(Error::new(
+        ErrorKind::Store,
+        text!(
+            "the store {shown} was written by a newer kurabe (its version {version}, known here up to {VERSION})",
+            "保存先 {shown} は新しい kurabe のものです(版 {version}。ここで扱えるのは {VERSION} まで)"
+        ),
+    )
+    .remedy(text!(
+        "update kurabe, or use another store with --db FILE",
+        "kurabe を更新するか、--db FILE で別の保存先を使ってください"
+    )))
+}
+
+/// The error for a file that is not kurabe's.
+pub(crate) fn not_ours(path: &Path) -> Error {
+    let path = path.display();
+    Error::new(
+        ErrorKind::Store,
+        text!(
+            "{path} is another program's file, not a store of kurabe; it was left as it is",
+            "{path} は kurabe の保存先ではなく、ほかのプログラムのファイルです(変更していません)"
+        ),
+    )
+    .remedy(crate::sqlite_error::elsewhere())
+}

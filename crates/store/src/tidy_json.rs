@@ -1,0 +1,161 @@
+//! JSON with line breaks where a person wants them: a field per line, but a histogram on one line, and one line per
+//! interval of a series and per stall. Breaking those too would make a file five times as long and no clearer.
+//!
+//! The model: a writer that breaks lines, and a depth. While the depth is above zero we are inside something that
+//! stays on its line.
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, PrettyFormatter};
+use std::io::{Result, Write};
+
+/// Keys of arrays that stay on one line.
+const FLAT: [&str; 1] = ["buckets"];
+/// Keys of arrays each element of which stays on one line.
+const FLAT_ELEMENTS: [&str; 2] = ["intervals", "stalls"];
+
+/// JSON text of a value, with a line break at the end.
+pub(crate) fn to_tidy_text(value: &impl Serialize) -> String {
+    let mut bytes = Vec::new();
+    // The types of a record have string keys only, and memory can always be written to.
+    value
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Tidy::default()))
+        .expect("a record is always JSON");
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+#[derive(Default)]
+struct Tidy {
+    pretty: PrettyFormatter<'static>,
+    flat_depth: usize,
+    elements_are_flat: bool,
+    key: String,
+    in_key: bool,
+}
+
+impl Tidy {
+    /// Opens a bracket that stays on its line, if it is one.
+    fn opens_flat(&mut self, starts: bool) -> bool {
+        if starts || self.flat_depth > 0 {
+            self.flat_depth += 1;
+            return true;
+        }
+        false
+    }
+
+    fn closes_flat(&mut self) -> bool {
+        let is_flat = self.flat_depth > 0;
+        self.flat_depth = self.flat_depth.saturating_sub(1);
+        is_flat
+    }
+}
+
+fn separate<W: ?Sized + Write>(writer: &mut W, first: bool) -> Result<()> {
+    if first { Ok(()) } else { writer.write_all(b", ") }
+}
+
+impl Formatter for Tidy {
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if self.opens_flat(FLAT.contains(&self.key.as_str())) {
+            return writer.write_all(b"[");
+        }
+        self.elements_are_flat = FLAT_ELEMENTS.contains(&self.key.as_str());
+        self.pretty.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if self.closes_flat() {
+            return writer.write_all(b"]");
+        }
+        self.elements_are_flat = false;
+        self.pretty.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> Result<()> {
+        if self.flat_depth > 0 {
+            separate(writer, first)
+        } else {
+            self.pretty.begin_array_value(writer, first)
+        }
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if self.flat_depth > 0 { Ok(()) } else { self.pretty.end_array_value(writer) }
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if self.opens_flat(self.elements_are_flat) {
+            return writer.write_all(b"{ ");
+        }
+        self.pretty.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if self.closes_flat() { writer.write_all(b" }") } else { self.pretty.end_object(writer) }
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> Result<()> {
+        self.key.clear();
+        self.in_key = true;
+        if self.flat_depth > 0 {
+            separate(writer, first)
+        } else {
+            self.pretty.begin_object_key(writer, first)
+        }
+    }
+
+    fn end_object_key<W: ?Sized + Write>(&mut self, _writer: &mut W) -> Result<()> {
+        self.in_key = false;
+        Ok(())
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if self.flat_depth > 0 { Ok(()) } else { self.pretty.end_object_value(writer) }
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> Result<()> {
+        if self.in_key {
+            self.key.push_str(fragment);
+        }
+        writer.write_all(fragment.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn histograms_and_intervals_stay_on_their_lines() {
+        let value = json!({
+            "a": { "buckets": [[1, 2], [3, 4]], "empty": [], "none": {} },
+            "b": { "intervals": [{ "x": 1, "y": [2] }, { "x": 3, "y": [] }], "last": ["buckets", "}"] },
+        });
+        let wanted = r#"{
+  "a": {
+    "buckets": [[1, 2], [3, 4]],
+    "empty": [],
+    "none": {}
+  },
+  "b": {
+    "intervals": [
+      { "x": 1, "y": [2] },
+      { "x": 3, "y": [] }
+    ],
+    "last": [
+      "buckets",
+      "}"
+    ]
+  }
+}
+"#;
+        let words = to_tidy_text(&value);
+        assert_eq!(words, wanted);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&words).unwrap(), value);
+    }
+}

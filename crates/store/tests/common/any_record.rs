@@ -1,0 +1,426 @@
+//! Any record that can be. A tape of random numbers is read while the record is built; where it ends, everything
+//! is zero, empty or absent, so that a shorter tape is a simpler record and proptest shrinks well.
+
+use super::sample_header;
+use kurabe_core::Text;
+use kurabe_core::environment::{
+    BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
+};
+use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::record::{
+    Cell, CpuUse, EngineRecord, FillRecord, Instrument, Interval, LatencyRecord, Noise, Notice, NoticeKind,
+    OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Series, Stall, TargetKind,
+    TargetRecord,
+};
+use kurabe_core::workload::{
+    Arrival, BlockSize, Data, Direction, End, EndSync, OpKind, OpenLoop, Pattern, SyncRule, Workload,
+};
+use proptest::prelude::*;
+
+/// A strategy for whole records, closed ones.
+pub fn any_record() -> impl Strategy<Value = RunRecord> {
+    prop::collection::vec(any::<u64>(), 0..600).prop_map(|tape| Tape(tape.into_iter()).record())
+}
+
+struct Tape(std::vec::IntoIter<u64>);
+
+impl Tape {
+    fn u64(&mut self) -> u64 {
+        self.0.next().unwrap_or(0)
+    }
+
+    fn u32(&mut self) -> u32 {
+        (self.u64() >> 32) as u32
+    }
+
+    fn bool(&mut self) -> bool {
+        self.u64() % 2 == 1
+    }
+
+    /// Any finite number, every bit pattern.
+    fn f64(&mut self) -> f64 {
+        let number = f64::from_bits(self.u64());
+        if number.is_finite() { number } else { 0.1 }
+    }
+
+    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.u64() as usize % choices.len()].clone()
+    }
+
+    fn option<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.bool().then(|| make(self))
+    }
+
+    fn list<T>(&mut self, most: u64, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.u64() % (most + 1)).map(|_| make(self)).collect()
+    }
+
+    fn string(&mut self) -> String {
+        const CHARS: [char; 14] =
+            ['a', '比', 'べ', '"', '\\', '\n', '\0', '\u{1b}', ' ', 'ﾊ', '😀', '\u{2028}', '\u{feff}', '}'];
+        self.list(5, |tape| tape.pick(&CHARS)).into_iter().collect()
+    }
+
+    fn text(&mut self) -> Text {
+        Text { en: self.string(), ja: self.string() }
+    }
+
+    fn time(&mut self) -> String {
+        let (minute, second) = (self.u64() % 60, self.u64() % 60);
+        format!("2026-02-03T04:{minute:02}:{second:02}{}", self.pick(&["Z", ".125+09:00", "-11:30"]))
+    }
+
+    fn key(&mut self) -> String {
+        format!("k{}", self.list(3, |tape| tape.pick(&["a", "_", "9", ".", "-"])).concat())
+    }
+
+    fn health(&mut self) -> DeviceHealth {
+        DeviceHealth {
+            source: self.string(),
+            temperature_celsius: self.option(|tape| tape.u32() as i32),
+            wear_percent: self.option(Self::u32),
+            power_on_hours: self.option(Self::u64),
+            written_bytes: self.option(Self::u64),
+        }
+    }
+
+    fn link(&mut self) -> Link {
+        match self.u64() % 7 {
+            0 => Link::Memory,
+            1 => Link::Pcie {
+                speed_gt_per_s: self.option(Self::f64),
+                width: self.option(Self::u32),
+                speed_max_gt_per_s: self.option(Self::f64),
+                width_max: self.option(Self::u32),
+            },
+            2 => Link::Sata {
+                speed_gbit_per_s: self.option(Self::f64),
+                speed_max_gbit_per_s: self.option(Self::f64),
+                ncq_depth: self.option(Self::u32),
+            },
+            3 => Link::Usb {
+                speed_mbit_per_s: self.option(Self::f64),
+                protocol: self.option(Self::string),
+                version: self.option(Self::string),
+            },
+            4 => Link::Virtio,
+            5 => Link::Loop { backing: self.option(Self::string), direct: self.option(Self::bool) },
+            _ => Link::Other { subsystem: self.string() },
+        }
+    }
+
+    fn device(&mut self) -> BlockDevice {
+        BlockDevice {
+            name: self.string(),
+            partition: self.option(Self::string),
+            model: self.option(Self::string),
+            firmware: self.option(Self::string),
+            serial: self.option(Self::string),
+            size_bytes: self.option(Self::u64),
+            rotational: self.option(Self::bool),
+            queue_depth: self.option(Self::u32),
+            link: self.option(Self::link),
+            health: self.option(Self::health),
+            ..BlockDevice::default()
+        }
+    }
+
+    fn environment(&mut self) -> Environment {
+        Environment {
+            machine: Machine {
+                model: self.option(Self::string),
+                memory_bytes: self.option(Self::u64),
+                virtualisation: Virtualisation {
+                    machine: self.option(Self::string),
+                    container: self.option(Self::string),
+                },
+                ..Machine::default()
+            },
+            file_system: self.option(|tape| FileSystem {
+                kind: tape.option(Self::string),
+                free_bytes: tape.option(Self::u64),
+                ..FileSystem::default()
+            }),
+            layers: self.list(2, Self::string),
+            devices: self.list(2, Self::device),
+            missing: self.list(2, Self::string),
+        }
+    }
+
+    fn pattern(&mut self) -> Pattern {
+        let exponent = self.f64();
+        self.pick(&[
+            Pattern::Sequential,
+            Pattern::Interleaved,
+            Pattern::Random,
+            Pattern::Permutation,
+            Pattern::Zipf { exponent },
+        ])
+    }
+
+    fn data(&mut self) -> Data {
+        let percent = self.u64() as u8;
+        self.pick(&[Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent }])
+    }
+
+    fn block_sizes(&mut self) -> Vec<BlockSize> {
+        let mut sizes = self.list(2, |tape| BlockSize { size_bytes: tape.u32(), weight: tape.u32() });
+        sizes.push(BlockSize { size_bytes: 4096, weight: 1 });
+        sizes
+    }
+
+    fn open_loop(&mut self) -> OpenLoop {
+        OpenLoop { rate_iops: self.f64(), arrival: self.pick(&[Arrival::Even, Arrival::Poisson]) }
+    }
+
+    fn end(&mut self) -> End {
+        End { time_ns: self.option(Self::u64), bytes: self.option(Self::u64), passes: self.option(Self::u32) }
+    }
+
+    fn sync(&mut self) -> SyncRule {
+        SyncRule {
+            o_sync: self.bool(),
+            every_writes: self.option(Self::u32),
+            at_end: self.pick(&[EndSync::None, EndSync::Timed, EndSync::Untimed]),
+        }
+    }
+
+    fn workload(&mut self) -> Workload {
+        Workload {
+            pattern: self.pattern(),
+            block_sizes: self.block_sizes(),
+            read_percent: self.u64() as u8,
+            iodepth: self.u32(),
+            threads: self.u32(),
+            offset_bytes: self.u64(),
+            span_bytes: self.u64(),
+            open_loop: self.option(Self::open_loop),
+            warm_up_ns: self.u64(),
+            end: self.end(),
+            sync: self.sync(),
+            data: self.data(),
+            seed: self.u64(),
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        Step::Io(IoStep {
+            label: self.option(Self::string),
+            directions: self.list(3, |tape| tape.pick(&Direction::ALL)),
+            read_percent: self.u64() as u8,
+            pattern: self.pattern(),
+            block_sizes: self.block_sizes(),
+            iodepth: self.u32(),
+            threads: self.u32(),
+            offset_bytes: self.u64(),
+            span_bytes: self.option(Self::u64),
+            open_loop: self.option(Self::open_loop),
+            warm_up_ns: self.u64(),
+            end: self.end(),
+            sync: self.sync(),
+            data: self.option(Self::data),
+        })
+    }
+
+    fn profile(&mut self) -> Profile {
+        let rules = Rules {
+            size_bytes: self.u64(),
+            size_at_least_bytes: self.option(Self::u64),
+            fill_time_limit_ns: self.option(Self::u64),
+            runs: self.u32(),
+            discarded_runs: self.u32(),
+            time_ns: self.u64(),
+            interval_ns: self.u64(),
+            order: self.pick(&[Order::ByDirection, Order::ByStep]),
+            direct: self.bool(),
+            data: self.data(),
+            same_offsets: self.bool(),
+            seed: self.u64(),
+        };
+        let mut steps = self.list(2, Self::step);
+        steps.push(self.step());
+        Profile {
+            name: self.string(),
+            title: self.text(),
+            source: self.option(Self::string),
+            differs: self.option(Self::text),
+            statistic: self.pick(&[Statistic::Mean, Statistic::Median, Statistic::Best]),
+            rules,
+            steps,
+        }
+    }
+
+    fn latency(&mut self) -> LatencyRecord {
+        let mut values = self.list(6, |tape| {
+            let shift = tape.u64() % 64;
+            tape.u64() >> shift
+        });
+        values.sort_unstable();
+        let mut buckets: Vec<(u64, u64)> = Vec::new();
+        for value in &values {
+            let lowest =
+                if *value < 256 { *value } else { value >> (value.ilog2() - 7) << (value.ilog2() - 7) };
+            match buckets.last_mut() {
+                Some((last, count)) if *last == lowest => *count += 1,
+                _ => buckets.push((lowest, 1)),
+            }
+        }
+        LatencyRecord {
+            count: values.len() as u64,
+            min_ns: values.first().copied().unwrap_or(0),
+            max_ns: values.last().copied().unwrap_or(0),
+            sum_ns: values.iter().fold(0, |sum: u64, value| sum.saturating_add(*value)),
+            buckets,
+        }
+    }
+
+    fn ops(&mut self) -> OpsRecord {
+        OpsRecord {
+            submitted: self.u64() >> 5,
+            completed: self.u64() >> 5,
+            failed: self.u64() >> 5,
+            bytes: self.u64() >> 5,
+            latency: self.latency(),
+        }
+    }
+
+    fn repetition(&mut self) -> Repetition {
+        Repetition {
+            index: self.u32(),
+            discarded: self.bool(),
+            seed: self.u64(),
+            started_ns: self.u64(),
+            elapsed_ns: self.u64(),
+            read: self.ops(),
+            write: self.ops(),
+            sync: self.ops(),
+            end_sync_ns: self.option(Self::u64),
+            series: Series {
+                interval_ns: self.u64(),
+                intervals: self.list(2, |tape| Interval {
+                    read_bytes: tape.u64(),
+                    read_operations: tape.u32(),
+                    read_worst_ns: tape.u64(),
+                    write_bytes: tape.u64(),
+                    write_operations: tape.u32(),
+                    write_worst_ns: tape.u64(),
+                }),
+            },
+            stalls: self.list(2, |tape| Stall {
+                at_ns: tape.u64(),
+                length_ns: tape.u64(),
+                kind: tape.pick(&[OpKind::Read, OpKind::Write, OpKind::Sync]),
+                offset_bytes: tape.u64(),
+                operations: tape.u64(),
+            }),
+            stall_count: self.u64(),
+            stall_threshold_ns: self.u64(),
+            cpu: CpuUse { user_ns: self.u64(), system_ns: self.u64() },
+            generator_share: self.f64(),
+            generator_bound: self.bool(),
+            noise: Noise {
+                other_read_bytes: self.option(Self::u64),
+                other_write_bytes: self.option(Self::u64),
+                steal_share: self.option(Self::f64),
+                io_pressure_share: self.option(Self::f64),
+                cpu_pressure_share: self.option(Self::f64),
+                memory_pressure_share: self.option(Self::f64),
+                other_cpus_busy: self.option(Self::f64),
+            },
+        }
+    }
+
+    fn cell(&mut self) -> Cell {
+        Cell {
+            index: 0,
+            step_index: 0,
+            label: self.string(),
+            direction: self.pick(&Direction::ALL),
+            workload: self.workload(),
+            engine: EngineRecord {
+                name: self.string(),
+                asked: self.string(),
+                reason: self.text(),
+                features: self.list(2, Self::string),
+                fallbacks: self.list(2, Self::string),
+                wait: self.string(),
+                pages: self.string(),
+                issuing_threads: self.u32(),
+            },
+            repetitions: self.list(2, Self::repetition),
+        }
+    }
+
+    fn notice(&mut self) -> Notice {
+        let kinds = [
+            NoticeKind::EngineFallback,
+            NoticeKind::DirectRefused,
+            NoticeKind::CacheDrop,
+            NoticeKind::SizeCut,
+            NoticeKind::SpanCut,
+            NoticeKind::WritesLeftOut,
+            NoticeKind::GeneratorBound,
+            NoticeKind::Noise,
+            NoticeKind::Orphan,
+            NoticeKind::Other,
+        ];
+        Notice { kind: self.pick(&kinds), text: self.text() }
+    }
+
+    fn header(&mut self) -> RunHeader {
+        let kinds = [
+            TargetKind::Directory,
+            TargetKind::File,
+            TargetKind::BlockDevice,
+            TargetKind::CharacterDevice,
+            TargetKind::Null,
+        ];
+        RunHeader {
+            schema: RECORD_SCHEMA,
+            kurabe_version: self.string(),
+            started_at: self.time(),
+            command: self.list(3, Self::string),
+            target: TargetRecord {
+                given: self.string(),
+                path: self.string(),
+                kind: self.pick(&kinds),
+                span_bytes: self.u64(),
+                direct: self.bool(),
+                alignment_bytes: self.u32(),
+                writable: self.bool(),
+            },
+            profile: self.profile(),
+            environment: self.environment(),
+            instrument: Instrument { clock_resolution_ns: self.u64(), clock_cost_ns: self.f64() },
+            ..sample_header()
+        }
+    }
+
+    fn record(&mut self) -> RunRecord {
+        // The cells come first, so that a short tape still reaches them.
+        let mut cells = self.list(3, Self::cell);
+        let header = self.header();
+        let mut next_index = 0;
+        for cell in &mut cells {
+            next_index += self.u32() % 3;
+            cell.index = next_index;
+            next_index += 1;
+            cell.step_index = self.u32() % header.profile.steps.len() as u32;
+        }
+        RunRecord {
+            header,
+            status: self.pick(&[RunStatus::Complete, RunStatus::Interrupted, RunStatus::Failed]),
+            ended_at: Some(self.time()),
+            error: self.option(Self::text),
+            labels: self.list(3, |tape| (tape.key(), tape.string())).into_iter().collect(),
+            fill: self.option(|tape| FillRecord {
+                asked_bytes: tape.u64(),
+                written_bytes: tape.u64(),
+                elapsed_ns: tape.u64(),
+            }),
+            notices: self.list(2, Self::notice),
+            cells,
+            health_after: self.option(Self::health),
+        }
+    }
+}

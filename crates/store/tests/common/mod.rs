@@ -1,0 +1,226 @@
+//! Records for the tests: one that looks like a real run, and any that can be.
+#![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
+
+mod any_record;
+
+pub use any_record::any_record;
+
+use kurabe_core::environment::{BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine};
+use kurabe_core::profile::Profile;
+use kurabe_core::record::{
+    Cell, CpuUse, EngineRecord, FillRecord, Instrument, Interval, LatencyRecord, Noise, Notice, NoticeKind,
+    OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Series, Stall, TargetKind,
+    TargetRecord,
+};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, Text};
+use kurabe_store::{Owner, Store};
+use std::collections::BTreeMap;
+use tempfile::TempDir;
+
+/// A store of its own for a test; it is gone with the directory.
+pub fn fresh_store() -> (TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&directory.path().join("kurabe.db")).unwrap();
+    (directory, store)
+}
+
+pub fn owner() -> Owner {
+    Owner { pid: 4242, start_ticks: u64::MAX - 7, boot_id: "5e1c2f0a-boot".to_owned() }
+}
+
+/// A profile of two steps, five cells.
+pub fn sample_profile() -> Profile {
+    let source = r#"
+        schema = 1
+        name = "sample"
+        title = { en = "A sample", ja = "見本" }
+        source = "written for a test"
+        differs = { en = "in everything", ja = "すべて" }
+        statistic = "median"
+        [rules]
+        size = "1 MiB"
+        runs = 2
+        time = "1 s"
+        [[step]]
+        kind = "io"
+        directions = ["read", "write", "mix"]
+        pattern = "zipf"
+        exponent = 1.1
+        block_size = ["4 KiB", { size = "8 KiB", weight = 3 }]
+        rate_iops = 1234.5
+        [[step]]
+        kind = "io"
+        pattern = "sequential"
+        block_size = "1 MiB"
+        data = "compressible"
+    "#;
+    Profile::parse("sample.toml", source).unwrap()
+}
+
+pub fn sample_latency() -> LatencyRecord {
+    let buckets = vec![(200, 1), (256, 2), (1024, 4), (65_536, 1)];
+    LatencyRecord { count: 8, min_ns: 200, max_ns: 65_700, sum_ns: 70_600, buckets }
+}
+
+/// Cell `index` of the sample; its figures differ from those of the others.
+pub fn sample_cell(index: u32) -> Cell {
+    let plan = sample_profile().cells(1 << 20).swap_remove(index as usize % 5);
+    let ops = OpsRecord {
+        submitted: 9,
+        completed: 8,
+        failed: 1,
+        bytes: 32_768 + u64::from(index),
+        latency: sample_latency(),
+    };
+    let repetition = |number: u32| Repetition {
+        index: number,
+        discarded: number == 0,
+        seed: u64::MAX - u64::from(number),
+        started_ns: 5,
+        elapsed_ns: 1_000_000_007,
+        read: ops.clone(),
+        write: ops.clone(),
+        sync: OpsRecord::default(),
+        end_sync_ns: (number == 1).then_some(77),
+        series: Series {
+            interval_ns: 100_000_000,
+            intervals: vec![
+                Interval { read_bytes: 4096, read_operations: 1, read_worst_ns: 900, ..Interval::default() },
+                Interval {
+                    write_bytes: 8192,
+                    write_operations: 2,
+                    write_worst_ns: 800,
+                    ..Interval::default()
+                },
+            ],
+        },
+        stalls: vec![Stall {
+            at_ns: 12,
+            length_ns: 65_700,
+            kind: OpKind::Write,
+            offset_bytes: 8192,
+            operations: 3,
+        }],
+        stall_count: 1,
+        stall_threshold_ns: 60_000,
+        cpu: CpuUse { user_ns: 10, system_ns: 20 },
+        generator_share: 0.1 + 0.2,
+        generator_bound: false,
+        noise: Noise { other_read_bytes: Some(0), steal_share: Some(0.015), ..Noise::default() },
+    };
+    Cell {
+        index,
+        step_index: plan.step_index as u32,
+        label: plan.label,
+        direction: plan.direction,
+        workload: plan.workload,
+        engine: EngineRecord {
+            name: "threads".to_owned(),
+            asked: "auto".to_owned(),
+            reason: Text {
+                en: "the kernel refuses io_uring".to_owned(),
+                ja: "io_uring を使えません".to_owned(),
+            },
+            features: vec!["o_direct".to_owned()],
+            fallbacks: vec!["registered-buffers: EPERM".to_owned()],
+            wait: "sleep".to_owned(),
+            pages: "4k".to_owned(),
+            issuing_threads: 1,
+        },
+        repetitions: vec![repetition(0), repetition(1)],
+    }
+}
+
+pub fn sample_health() -> DeviceHealth {
+    DeviceHealth {
+        source: "smartctl 7.4".to_owned(),
+        temperature_celsius: Some(-3),
+        ..DeviceHealth::default()
+    }
+}
+
+pub fn sample_header() -> RunHeader {
+    RunHeader {
+        schema: RECORD_SCHEMA,
+        kurabe_version: "0.1.0".to_owned(),
+        id: "k7f".to_owned(),
+        started_at: "2026-01-31T12:00:00+09:00".to_owned(),
+        command: ["kurabe", "run", "/mnt/試験 \"one\""].map(str::to_owned).to_vec(),
+        target: TargetRecord {
+            given: "/mnt/試験 \"one\"".to_owned(),
+            path: "/mnt/試験 \"one\"".to_owned(),
+            kind: TargetKind::Directory,
+            span_bytes: 1 << 20,
+            direct: true,
+            alignment_bytes: 512,
+            writable: true,
+        },
+        profile: sample_profile(),
+        environment: Environment {
+            machine: Machine {
+                kernel: Some("Linux 6.12".to_owned()),
+                cpu_count: Some(2),
+                ..Machine::default()
+            },
+            file_system: Some(FileSystem { kind: Some("ext4".to_owned()), ..FileSystem::default() }),
+            layers: vec!["dm-0 (crypt)".to_owned()],
+            devices: vec![BlockDevice {
+                name: "sda".to_owned(),
+                model: Some("比べ SSD 1".to_owned()),
+                link: Some(Link::Sata {
+                    speed_gbit_per_s: Some(1.5),
+                    speed_max_gbit_per_s: Some(6.0),
+                    ncq_depth: None,
+                }),
+                health: Some(sample_health()),
+                ..BlockDevice::default()
+            }],
+            missing: vec!["nvme: not installed".to_owned()],
+        },
+        instrument: Instrument { clock_resolution_ns: 1, clock_cost_ns: 23.7 },
+    }
+}
+
+pub fn sample_notice(number: u32) -> Notice {
+    Notice { kind: NoticeKind::Noise, text: Text::same(format!("remark {number} / 注意")) }
+}
+
+/// A whole run with five cells, as it would be after a measurement.
+pub fn sample_record() -> RunRecord {
+    RunRecord {
+        header: sample_header(),
+        status: RunStatus::Failed,
+        ended_at: Some("2026-01-31T12:00:09.25+09:00".to_owned()),
+        error: Some(Text { en: "EIO".to_owned(), ja: "入出力エラー".to_owned() }),
+        labels: BTreeMap::from([("firmware".to_owned(), "版 2".to_owned())]),
+        fill: Some(FillRecord { asked_bytes: 1 << 20, written_bytes: 1 << 19, elapsed_ns: 99 }),
+        notices: vec![sample_notice(0), sample_notice(1)],
+        cells: (0..5).map(sample_cell).collect(),
+        health_after: Some(sample_health()),
+    }
+}
+
+/// Records a run call by call, as the program does while it measures; returns its id.
+pub fn record(store: &Store, run: &RunRecord) -> Result<String, Error> {
+    let mut header = run.header.clone();
+    let id = store.begin_run(&mut header, &owner())?;
+    assert_eq!(header.id, id);
+    for (key, value) in &run.labels {
+        store.label(&id, key, Some(value))?;
+    }
+    if let Some(fill) = &run.fill {
+        store.set_fill(&id, fill)?;
+    }
+    for notice in &run.notices {
+        store.append_notice(&id, notice)?;
+    }
+    for cell in &run.cells {
+        store.append_cell(&id, cell)?;
+    }
+    if run.status != RunStatus::Running {
+        let ended_at = run.ended_at.as_deref().unwrap_or_default();
+        store.finish_run(&id, run.status, ended_at, run.error.as_ref(), run.health_after.as_ref())?;
+    }
+    Ok(id)
+}

@@ -1,0 +1,73 @@
+//! docs/record.md tells every field of an exported run.
+
+mod common;
+
+use common::{sample_header, sample_record};
+use kurabe_core::environment::Link;
+use kurabe_core::record::RunRecord;
+use kurabe_store::{Store, export};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn collect_keys(value: &Value, keys: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                keys.insert(key.clone());
+                collect_keys(value, keys);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect_keys(value, keys)),
+        _ => {}
+    }
+}
+
+fn documented() -> BTreeSet<String> {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/record.md")).unwrap();
+    page.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').map(str::to_owned).collect()
+}
+
+#[test]
+fn every_field_of_an_exported_run_is_documented() {
+    let mut run = RunRecord { labels: [].into(), ..sample_record() };
+    let device = run.header.environment.devices[0].clone();
+    let links = [
+        Link::Pcie { speed_gt_per_s: None, width: None, speed_max_gt_per_s: None, width_max: None },
+        Link::Usb { speed_mbit_per_s: None, protocol: None, version: None },
+        Link::Loop { backing: None, direct: None },
+        Link::Other { subsystem: String::new() },
+    ];
+    for link in links {
+        run.header
+            .environment
+            .devices
+            .push(kurabe_core::environment::BlockDevice { link: Some(link), ..device.clone() });
+    }
+    let mut keys = BTreeSet::new();
+    collect_keys(&serde_json::from_str(&export(&run)).unwrap(), &mut keys);
+    assert!(keys.len() > 150, "{}", keys.len());
+    let documented = documented();
+    let missing: Vec<&String> = keys.difference(&documented).collect();
+    assert!(missing.is_empty(), "not in docs/record.md: {missing:?}");
+}
+
+#[test]
+fn every_column_of_the_store_is_documented() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("kurabe.db");
+    Store::open(&path).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
+    let tables = rusqlite::Connection::open(&path).unwrap();
+    let mut columns = BTreeSet::new();
+    let sql = "SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c
+               WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'";
+    let mut statement = tables.prepare(sql).unwrap();
+    let mut rows = statement.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        columns.insert(row.get::<_, String>(0).unwrap());
+        columns.insert(row.get::<_, String>(1).unwrap());
+    }
+    assert!(columns.len() > 20, "{columns:?}");
+    let documented = documented();
+    let missing: Vec<&String> = columns.difference(&documented).collect();
+    assert!(missing.is_empty(), "not in docs/record.md: {missing:?}");
+}

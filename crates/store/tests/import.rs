@@ -1,0 +1,188 @@
+//! Files from outside: refused with the field named, or taken in once.
+
+mod common;
+
+use common::{any_record, fresh_store, record, sample_record};
+use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::{Error, ErrorKind, Lang};
+use kurabe_store::{export, parse_export};
+use proptest::prelude::*;
+
+fn refused(bytes: &[u8]) -> Error {
+    let error = parse_export(bytes).expect_err("this must not be accepted");
+    assert_eq!(error.kind(), ErrorKind::Import);
+    error
+}
+
+/// Breaks the sample, and gives the words of the refusal in both languages.
+fn refusal(spoil: impl FnOnce(&mut RunRecord)) -> String {
+    let mut run = sample_record();
+    spoil(&mut run);
+    let error = refused(export(&run).as_bytes());
+    format!("{}\n{}", error.render(Lang::En), error.render(Lang::Ja))
+}
+
+fn replaced(from: &str, to: &str) -> Vec<u8> {
+    let words = export(&sample_record());
+    assert!(words.contains(from), "{from}");
+    words.replacen(from, to, 1).into_bytes()
+}
+
+#[test]
+fn a_refusal_names_the_field_and_the_line() {
+    let words = refused(&replaced("\"generator_bound\": false", "\"generator_bound\": 3")).to_string();
+    assert!(words.contains("run.cells[0].repetitions[0].generator_bound"), "{words}");
+    assert!(words.contains(" line "), "{words}");
+    let words = refused(&replaced("\"step_index\": 0,", "")).to_string();
+    assert!(words.contains("run.cells[0]") && words.contains("step_index"), "{words}");
+}
+
+#[test]
+fn a_file_of_a_newer_kurabe_is_answered_with_update() {
+    let newer_file = br#"{ "kurabe_record": 2, "run": "quite another form" }"#;
+    let newer_record = replaced("\"schema\": 1", "\"schema\": 7");
+    for bytes in [&newer_file[..], &newer_record] {
+        let error = refused(bytes);
+        assert!(error.remedy_text().unwrap().en.contains("update"), "{error}");
+        assert!(error.remedy_text().unwrap().ja.contains("更新"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_exported_run_is_said_to_be_none() {
+    for bytes in [&b""[..], b"null", b"[]", b"{}", b"{\"run\": {}}", b"\xff\xfe", "測定".as_bytes()] {
+        refused(bytes);
+    }
+    let whole = export(&sample_record());
+    assert!(refused(&whole.as_bytes()[..whole.len() / 2]).to_string().contains("EOF"), "cut short");
+    refused(format!("{whole} x").as_bytes());
+    let error = refused(b"{}");
+    assert!(error.remedy_text().unwrap().en.contains("kurabe export"));
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_refused_at_the_field() {
+    let latency = |run: &mut RunRecord, spoil: fn(&mut kurabe_core::record::LatencyRecord)| {
+        spoil(&mut run.cells[1].repetitions[1].write.latency);
+    };
+    let buckets = "`run.cells[1].repetitions[1].write.latency.buckets";
+    let refusals = [
+        (refusal(|run| latency(run, |latency| latency.count += 1)), buckets),
+        (refusal(|run| latency(run, |latency| latency.buckets[0].1 = u64::MAX)), buckets),
+        (refusal(|run| latency(run, |latency| latency.buckets.swap(0, 1))), buckets),
+        (refusal(|run| latency(run, |latency| latency.buckets[1].0 = 257)), buckets),
+        (refusal(|run| latency(run, |latency| latency.max_ns = 300)), buckets),
+        (refusal(|run| latency(run, |latency| latency.buckets.insert(0, (3, 0)))), buckets),
+        (refusal(|run| latency(run, |latency| latency.min_ns = 70_000)), "write.latency.min_ns`"),
+        (refusal(|run| run.cells[2].repetitions[0].read.bytes = u64::MAX), "`run.cells`"),
+        (refusal(|run| run.header.id = "ID".to_owned()), "`run.header.id`"),
+        (refusal(|run| run.header.started_at = "yesterday".to_owned()), "`run.header.started_at`"),
+        (refusal(|run| run.ended_at = Some(String::new())), "`run.ended_at`"),
+        (refusal(|run| drop(run.labels.insert("鍵".to_owned(), String::new()))), "`run.labels`"),
+        (refusal(|run| run.cells.swap(0, 1)), "`run.cells[1].index`"),
+        (refusal(|run| run.cells[1].index = 0), "`run.cells[1].index`"),
+        (refusal(|run| run.cells[3].step_index = 2), "`run.cells[3].step_index`"),
+        (refusal(|run| run.cells[3].workload.block_sizes.clear()), "`run.cells[3].workload.block_sizes`"),
+    ];
+    for (words, field) in refusals {
+        assert_eq!(words.matches(field).count(), 2, "{field} in {words}");
+    }
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_not_stored() {
+    let (_directory, store) = fresh_store();
+    let mut run = sample_record();
+    run.cells[0].repetitions[0].read.latency.count = 1;
+    assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import);
+    assert!(store.list().unwrap().is_empty());
+}
+
+#[test]
+fn an_imported_run_keeps_its_id_if_that_is_free() {
+    let (_directory, store) = fresh_store();
+    assert_eq!(store.import(sample_record()).unwrap(), "k7f");
+    let mut other = sample_record();
+    other.header.started_at = "2026-03-01T00:00:00Z".to_owned();
+    let id = store.import(other.clone()).unwrap();
+    assert_ne!(id, "k7f");
+    other.header.id.clone_from(&id);
+    assert_eq!(store.load(&id).unwrap(), other);
+    assert_eq!(store.load("k7f").unwrap(), sample_record());
+}
+
+#[test]
+fn the_same_run_again_is_stored_once() {
+    let (_directory, store) = fresh_store();
+    let recorded = record(&store, &sample_record()).unwrap();
+    let again = store.load(&recorded).unwrap();
+    assert_eq!(store.import(again.clone()).unwrap(), recorded);
+
+    // Under another id, and with another label: still the same run.
+    let mut renamed = again;
+    renamed.header.id = "zzz".to_owned();
+    renamed.labels.insert("note".to_owned(), "夜".to_owned());
+    assert_eq!(store.import(renamed.clone()).unwrap(), recorded);
+    assert_eq!(store.list().unwrap().len(), 1);
+    assert_eq!(store.load(&recorded).unwrap().labels, renamed.labels);
+
+    // One figure differs: another run.
+    renamed.cells[4].repetitions[1].elapsed_ns += 1;
+    assert_eq!(store.import(renamed).unwrap(), "zzz");
+    assert_eq!(store.list().unwrap().len(), 2);
+}
+
+#[test]
+fn a_running_run_is_imported_as_interrupted() {
+    let (_directory, store) = fresh_store();
+    let mut run = sample_record();
+    run.status = RunStatus::Running;
+    let id = store.import(run).unwrap();
+    assert_eq!(store.load(&id).unwrap().status, RunStatus::Interrupted);
+    assert!(store.abandoned(|_| false).unwrap().is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = parse_export(&bytes);
+    }
+
+    #[test]
+    fn mutated_files_never_panic(
+        run in any_record(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = export(&run).into_bytes();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let _ = parse_export(&bytes);
+    }
+
+    #[test]
+    fn files_with_a_number_changed_never_panic_and_stay_storable(
+        run in any_record(),
+        place in any::<prop::sample::Index>(),
+        number in prop_oneof![Just("0"), Just("-1"), Just("18446744073709551615"), Just("1e400"), Just("null")],
+    ) {
+        let words = export(&run);
+        let numbers: Vec<(usize, &str)> =
+            words.split_inclusive(": ").scan(0, |at, part| { *at += part.len(); Some(*at) })
+                .filter_map(|at| {
+                    let digits = words[at..].bytes().take_while(u8::is_ascii_digit).count();
+                    (digits > 0).then(|| (at, &words[at..at + digits]))
+                })
+                .collect();
+        let (at, old) = numbers[place.index(numbers.len())];
+        let changed = format!("{}{number}{}", &words[..at], &words[at + old.len()..]);
+        if let Ok(run) = parse_export(changed.as_bytes()) {
+            let (_directory, store) = fresh_store();
+            let id = store.import(run.clone()).unwrap();
+            prop_assert_eq!(store.load(&id).unwrap(), run);
+        }
+    }
+}

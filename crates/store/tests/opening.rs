@@ -1,0 +1,269 @@
+//! Opening: a store is made where there is none; what is not a store is left alone; two at once get along.
+
+mod common;
+
+use common::{fresh_store, record, sample_record};
+use kurabe_core::{Error, ErrorKind};
+use kurabe_store::Store;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Names and bytes of all files of a directory.
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap())
+        })
+        .collect()
+}
+
+/// Both ways of opening must refuse the file, name it, say a remedy, and leave everything as it was.
+fn refused(path: &Path) -> Error {
+    let directory = path.parent().unwrap();
+    let before = files(directory);
+    let existing = Store::open_existing(path).expect_err("this must not be opened");
+    let error = Store::open(path).expect_err("this must not be opened");
+    assert!(files(directory) == before, "the files were changed: {:?}", files(directory).keys());
+    for error in [&existing, &error] {
+        assert_eq!(error.kind(), ErrorKind::Store);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(error.what().en.contains(&name) && error.what().ja.contains(&name), "{error}");
+        assert!(error.remedy_text().is_some(), "{error}");
+    }
+    error
+}
+
+#[test]
+fn a_store_is_made_with_its_directories_for_the_owner_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a/b/比べ #1?%20.db");
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.path(), path);
+    assert!(path.exists());
+    assert_eq!(files(&directory.path().join("a/b")).keys().filter(|name| name.ends_with(".db")).count(), 1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(directory.path().join("a")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+    drop(store);
+    assert!(Store::open_existing(&path).unwrap().is_some());
+}
+
+#[test]
+fn opening_for_reading_makes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(Store::open_existing(&directory.path().join("none/kurabe.db")).unwrap().is_none());
+    assert!(files(directory.path()).is_empty());
+    let empty = directory.path().join("empty.db");
+    std::fs::write(&empty, b"").unwrap();
+    assert!(Store::open_existing(&empty).unwrap().is_none());
+    assert_eq!(files(directory.path()).len(), 1);
+    Store::open(&empty).unwrap().salt().unwrap();
+}
+
+#[test]
+fn the_salt_is_made_once_per_store() {
+    let (directory, store) = fresh_store();
+    let salt = store.salt().unwrap();
+    assert_eq!(salt.len(), 16);
+    drop(store);
+    let path = directory.path().join("kurabe.db");
+    assert_eq!(Store::open(&path).unwrap().salt().unwrap(), salt);
+    let (_other_directory, other) = fresh_store();
+    assert_ne!(other.salt().unwrap(), salt);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes.txt");
+    std::fs::write(&path, "not a database at all\n".repeat(300)).unwrap();
+    refused(&path);
+    std::fs::write(&path, "x").unwrap();
+    refused(&path);
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("places.sqlite");
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("CREATE TABLE moz (x); INSERT INTO moz VALUES (1)").unwrap();
+    drop(other);
+    assert!(refused(&path).what().en.contains("another program"));
+
+    // With a write-ahead log, opening it in the usual way would leave files behind.
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("PRAGMA journal_mode = wal; PRAGMA application_id = 77").unwrap();
+    drop(other);
+    assert_eq!(files(directory.path()).len(), 1);
+    assert!(refused(&path).what().en.contains("another program"));
+}
+
+#[test]
+fn a_store_of_a_newer_kurabe_asks_for_an_update() {
+    let (directory, store) = fresh_store();
+    drop(store);
+    let path = directory.path().join("kurabe.db");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = refused(&path);
+    let remedy = error.remedy_text().unwrap();
+    assert!(remedy.en.contains("update kurabe") && remedy.en.contains("--db"), "{remedy:?}");
+}
+
+#[test]
+fn a_truncated_store_is_an_error_with_a_remedy() {
+    let (directory, store) = fresh_store();
+    record(&store, &sample_record()).unwrap();
+    drop(store);
+    let path = directory.path().join("kurabe.db");
+    let whole = std::fs::read(&path).unwrap();
+    assert!(whole.len() > 20_000, "{}", whole.len());
+    for length in [whole.len() - 4096, whole.len() / 2, 5000, 4096, 512, 60] {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let read = Store::open_existing(&path).and_then(|store| {
+            let store = store.unwrap();
+            let id = store.resolve("last")?;
+            store.load(&id)
+        });
+        let error = read.expect_err("half a store cannot be read");
+        assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+        assert!(error.remedy_text().is_some(), "{error}");
+    }
+}
+
+#[test]
+fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, b"").unwrap();
+    // A file is no directory; the kernel's own tree takes no directories, not even from root.
+    for path in [file.join("kurabe.db"), "/sys/kurabe/kurabe.db".into(), directory.path().to_path_buf()] {
+        let error = Store::open(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+        assert!(error.remedy_text().unwrap().en.contains("--db"), "{error}");
+    }
+}
+
+/// Not a test by itself: the part of the next test that runs as an ordinary user.
+#[test]
+fn part_read_only() {
+    let Some(path) = std::env::var_os("KURABE_TEST_READ_ONLY") else { return };
+    let path = Path::new(&path);
+    for name in ["closed.db", "rollback.db"] {
+        let path = path.join(name);
+        let error = Store::open(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+        assert!(error.remedy_text().unwrap().en.contains("KURABE_DB"), "{error}");
+        let store = Store::open_existing(&path).unwrap().expect("it is there");
+        let id = store.resolve("last").unwrap();
+        assert_eq!(store.load(&id).unwrap().cells.len(), 5, "what can be read is read");
+        assert_eq!(store.label(&id, "k", Some("v")).unwrap_err().kind(), ErrorKind::Store);
+    }
+    assert_eq!(Store::open(&path.join("new.db")).unwrap_err().kind(), ErrorKind::Store);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_cannot_be_written_is_read_and_not_written() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let (directory, store) = fresh_store();
+    record(&store, &sample_record()).unwrap();
+    drop(store);
+    let (log, rollback) = (directory.path().join("closed.db"), directory.path().join("rollback.db"));
+    std::fs::rename(directory.path().join("kurabe.db"), &log).unwrap();
+    std::fs::copy(&log, &rollback).unwrap();
+    Connection::open(&rollback)
+        .unwrap()
+        .query_row("PRAGMA journal_mode = delete", [], |row| row.get::<_, String>(0))
+        .unwrap();
+    let set_mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set_mode(&log, 0o444);
+    set_mode(&rollback, 0o444);
+    set_mode(directory.path(), 0o555);
+    let part = |command: &mut Command| {
+        command
+            .args(["--exact", "part_read_only"])
+            .env("KURABE_TEST_READ_ONLY", directory.path())
+            .current_dir("/")
+            .output()
+    };
+    // Root may write everywhere: then the part runs as nobody.
+    let is_root = std::fs::File::create(directory.path().join("probe")).is_ok();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    if is_root {
+        command.uid(65534).gid(65534);
+    }
+    let output = part(&mut command);
+    set_mode(directory.path(), 0o755);
+    match output {
+        Ok(output) => {
+            let words = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success() && words.contains("1 passed"), "{words}");
+        }
+        Err(error) => {
+            writeln!(std::io::stderr(), "skipped: root cannot become nobody here: {error}").unwrap();
+        }
+    }
+}
+
+/// Not a test by itself: a process of the next test.
+#[test]
+fn part_open_at_once() {
+    let Some(path) = std::env::var_os("KURABE_TEST_OPEN") else { return };
+    let store = Store::open(Path::new(&path)).unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "\nsalt {:?}", store.salt().unwrap()).unwrap();
+}
+
+#[test]
+fn processes_that_open_a_fresh_store_at_once_all_succeed() {
+    for _ in 0..5 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new/kurabe.db");
+        let children: Vec<_> = (0..6)
+            .map(|_| {
+                Command::new(std::env::current_exe().unwrap())
+                    .args(["--exact", "part_open_at_once", "--nocapture"])
+                    .env("KURABE_TEST_OPEN", &path)
+                    .stdout(Stdio::piped())
+                    .spawn()
+                    .unwrap()
+            })
+            .collect();
+        let mut salts: Vec<String> = children
+            .into_iter()
+            .map(|child| {
+                let output = child.wait_with_output().unwrap();
+                let words = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(output.status.success(), "{words}");
+                words.lines().find(|line| line.starts_with("salt")).unwrap().to_owned()
+            })
+            .collect();
+        salts.dedup();
+        assert_eq!(salts.len(), 1, "all see the same store");
+    }
+}
+
+#[test]
+fn threads_that_open_a_fresh_store_at_once_all_succeed() {
+    for _ in 0..50 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kurabe.db");
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| Store::open(&path).unwrap());
+            }
+        });
+    }
+}

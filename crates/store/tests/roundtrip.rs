@@ -1,0 +1,65 @@
+//! Whatever is recorded is what is read, through the store and through a file.
+
+mod common;
+
+use common::{any_record, fresh_store, record, sample_record};
+use kurabe_core::record::RunStatus;
+use kurabe_store::{export, parse_export};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_recorded_run_is_read_unchanged(run in any_record()) {
+        let (_directory, store) = fresh_store();
+        let id = record(&store, &run).unwrap();
+        let mut read = store.load(&id).unwrap();
+        prop_assert_eq!(&read.header.id, &id);
+        read.header.id.clone_from(&run.header.id);
+        prop_assert_eq!(read, run);
+    }
+
+    #[test]
+    fn an_exported_run_is_read_unchanged(run in any_record()) {
+        prop_assert_eq!(parse_export(export(&run).as_bytes()).unwrap(), run);
+    }
+
+    #[test]
+    fn an_imported_run_is_read_unchanged(run in any_record()) {
+        let (_directory, store) = fresh_store();
+        let id = store.import(run.clone()).unwrap();
+        prop_assert_eq!(store.load(&id).unwrap(), run);
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_is_exported_and_comes_back_interrupted() {
+    let mut run = sample_record();
+    run.status = RunStatus::Running;
+    run.ended_at = None;
+    let read = parse_export(export(&run).as_bytes()).unwrap();
+    run.status = RunStatus::Interrupted;
+    assert_eq!(read, run);
+}
+
+#[test]
+fn a_cell_is_not_lost_to_a_share_that_is_no_number() {
+    let (_directory, store) = fresh_store();
+    let mut run = sample_record();
+    run.header.instrument.clock_cost_ns = f64::NAN;
+    run.cells[0].repetitions[0].generator_share = f64::NAN;
+    run.cells[0].repetitions[0].noise.steal_share = Some(f64::INFINITY);
+    let read = store.load(&record(&store, &run).unwrap()).unwrap();
+    assert_eq!(read.cells[0].repetitions[0].generator_share, 0.0);
+    assert_eq!(read.cells[0].repetitions[0].noise.steal_share, None);
+    assert_eq!(read.cells[1], run.cells[1]);
+}
+
+#[test]
+fn an_export_is_readable_text() {
+    let words = export(&sample_record());
+    assert!(words.starts_with("{\n  \"kurabe_record\": 1,\n  \"run\": {\n"), "{words}");
+    assert!(words.ends_with("\n}\n"));
+    assert!(words.contains("比べ SSD 1"), "Japanese is not escaped");
+}
