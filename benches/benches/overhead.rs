@@ -1,8 +1,11 @@
 //! `cargo bench -p kurabe-benches --bench overhead`: see `kurabe_benches::overhead`.
 
+use kurabe_benches::{exit_code, overhead};
+use std::io::{stderr, stdout};
 use std::path::Path;
+use std::process::ExitCode;
 
-fn main() -> kurabe_benches::Result<()> {
+fn main() -> ExitCode {
     let bare = Path::new(env!("CARGO_BIN_EXE_bare"));
-    kurabe_benches::overhead::main(bare, &mut std::io::stdout(), &mut std::io::stderr())
+    exit_code(overhead::main(bare, &mut stdout(), &mut stderr()), &mut stderr())
 }

@@ -180,7 +180,8 @@ fn print_table(options: &Options, kit: &Kit, cells: &[Cell], out: &mut dyn Write
         kit.fio.as_deref().unwrap_or("fio is not installed: its columns are left empty")
     )?;
     let heading = ["kurabe", "fio", "kurabe / fio", "fio / itself", "spread % kurabe", "fio", ""];
-    let tables: [(&str, f64, fn(&Cell) -> Comparison); 2] =
+    type Figure = fn(&Cell) -> Comparison;
+    let tables: [(&str, f64, Figure); 2] =
         [("throughput, MB/s", 1e6, Cell::throughput), ("p50, µs", 1e3, Cell::p50)];
     for (title, unit, comparison) in tables {
         let mut laid: Vec<Vec<String>> =

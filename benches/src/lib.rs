@@ -17,3 +17,14 @@ pub mod tools;
 
 /// What goes wrong here is told and ends the bench; nobody handles it.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The end of a bench: an error is told as a sentence, not as a value.
+pub fn exit_code(ended: Result<()>, to: &mut dyn std::io::Write) -> std::process::ExitCode {
+    match ended {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(to, "{error}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}

@@ -205,7 +205,8 @@ pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn
                 seconds: options.seconds,
                 direct: false,
             };
-            rows.push(measure_row(cheap, &job, options, kit, progress)?);
+            let bench = Bench { kit, file: &file, cheap };
+            rows.push(bench.measure_row(&job, options, progress)?);
             if let (Some(counter), Some(row)) = (&counter, rows.last_mut()) {
                 count_instructions(row, &job, counter, kit, &mut missing, progress)?;
             }
@@ -225,45 +226,56 @@ pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn
     Ok(())
 }
 
-fn measure_row(
+/// What the rows of one target are measured with.
+struct Bench<'a> {
+    kit: &'a Kit,
+    file: &'a TestFile,
     cheap: Cheap,
-    job: &Job,
-    options: &Options,
-    kit: &Kit,
-    progress: &mut dyn Write,
-) -> Result<Row> {
-    let mut row = Row { cheap, depth: job.depth, columns: Vec::new() };
-    for column in Column::ALL {
-        let candidates: Vec<Tool> =
-            column.candidates(job.depth).into_iter().filter(|tool| kit.has(tool)).collect();
-        if let Some(tool) = best_of(candidates, job, options.trial_seconds, kit)? {
-            row.columns.push(ColumnResult { column, tool, samples: Vec::new(), instructions: None });
-        }
-    }
-    for round in 1..=options.rounds {
-        writeln!(progress, "{}: round {round} of {}", row.name(), options.rounds)?;
-        for result in &mut row.columns {
-            result.samples.push(kit.measure(&result.tool, job)?);
-        }
-    }
-    Ok(row)
 }
 
-/// The fastest of several settings; a single one needs no trial.
-fn best_of(mut candidates: Vec<Tool>, job: &Job, seconds: f64, kit: &Kit) -> Result<Option<Tool>> {
-    if candidates.len() <= 1 || seconds <= 0.0 {
-        candidates.truncate(1);
-        return Ok(candidates.pop());
-    }
-    let trial = Job { seconds, ..job.clone() };
-    let mut best: Option<(f64, Tool)> = None;
-    for tool in candidates {
-        let iops = kit.measure(&tool, &trial)?.figures.iops;
-        if best.as_ref().is_none_or(|(most, _)| iops > *most) {
-            best = Some((iops, tool));
+impl Bench<'_> {
+    fn measure_row(&self, job: &Job, options: &Options, progress: &mut dyn Write) -> Result<Row> {
+        let mut row = Row { cheap: self.cheap, depth: job.depth, columns: Vec::new() };
+        for column in Column::ALL {
+            let candidates: Vec<Tool> =
+                column.candidates(job.depth).into_iter().filter(|tool| self.kit.has(tool)).collect();
+            if let Some(tool) = self.best_of(candidates, job, options.trial_seconds)? {
+                row.columns.push(ColumnResult { column, tool, samples: Vec::new(), instructions: None });
+            }
         }
+        for round in 1..=options.rounds {
+            writeln!(progress, "{}: round {round} of {}", row.name(), options.rounds)?;
+            for result in &mut row.columns {
+                result.samples.push(self.measure(&result.tool, job)?);
+            }
+        }
+        Ok(row)
     }
-    Ok(best.map(|(_, tool)| tool))
+
+    /// Nothing keeps others from dropping the page cache, so the file is read again each time.
+    fn measure(&self, tool: &Tool, job: &Job) -> Result<Sample> {
+        if self.cheap == Cheap::CachedFile {
+            self.file.warm()?;
+        }
+        self.kit.measure(tool, job)
+    }
+
+    /// The fastest of several settings; a single one needs no trial.
+    fn best_of(&self, mut candidates: Vec<Tool>, job: &Job, seconds: f64) -> Result<Option<Tool>> {
+        if candidates.len() <= 1 || seconds <= 0.0 {
+            candidates.truncate(1);
+            return Ok(candidates.pop());
+        }
+        let trial = Job { seconds, ..job.clone() };
+        let mut best: Option<(f64, Tool)> = None;
+        for tool in candidates {
+            let iops = self.measure(&tool, &trial)?.figures.iops;
+            if best.as_ref().is_none_or(|(most, _)| iops > *most) {
+                best = Some((iops, tool));
+            }
+        }
+        Ok(best.map(|(_, tool)| tool))
+    }
 }
 
 fn count_instructions(
@@ -313,7 +325,8 @@ fn print_tables(rows: &[Row], out: &mut dyn Write) -> Result<()> {
         ("user CPU ns per operation", |result| figure(median(&result.user_ns()), 1)),
         ("user instructions per operation", |result| figure(result.instructions.unwrap_or(f64::NAN), 0)),
     ];
-    for (title, field) in tables {
+    let counted = rows.iter().flat_map(|row| &row.columns).any(|result| result.instructions.is_some());
+    for (title, field) in tables.into_iter().take(if counted { 3 } else { 2 }) {
         let mut laid = vec![std::iter::once(title).chain(Column::ALL.map(Column::name)).collect::<Vec<_>>()]
             .into_iter()
             .map(|heading| heading.into_iter().map(str::to_owned).collect())

@@ -2,7 +2,8 @@
 
 use crate::Result;
 use crate::child::check_interrupt;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -40,6 +41,17 @@ impl TestFile {
         }
         file.as_file().sync_all()?;
         Ok(Self { file })
+    }
+
+    /// Reads all of it once, so that it lies in the page cache; somebody else may have dropped it.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn warm(&self) -> Result<()> {
+        let mut file = File::open(self.path())?;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        while file.read(&mut chunk)? > 0 {}
+        Ok(())
     }
 
     /// Where it is.

@@ -166,9 +166,9 @@ impl Kit {
 
 fn fio_command(engine: &str, flags: &[String], job: &Job) -> Command {
     let mut command = Command::new("fio");
-    command.args(FIO_COMMON).args(flags);
+    // The engine comes first, because it decides which flags there are.
+    command.args(FIO_COMMON).arg(format!("--ioengine={engine}")).args(flags);
     command.arg(format!("--filename={}", job.target.display()));
-    command.arg(format!("--ioengine={engine}"));
     command.arg(format!("--rw={}", job.rw));
     command.arg(format!("--bs={}", job.block_bytes));
     command.arg(format!("--iodepth={}", job.depth));

@@ -166,6 +166,8 @@ fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
         submitter.submit_and_wait(1)?;
         now = clock.elapsed().as_nanos() as u64;
         completion.sync();
+        // The kernel has taken what was pushed: there is room again.
+        submission.sync();
         for done in completion.by_ref() {
             check(done.result() == block as i32)?;
             let slot = done.user_data() as usize;

@@ -278,11 +278,12 @@ impl Device for UringDevice<'_> {
     }
 
     fn submit(&mut self, batch: &mut Vec<Request<Lease>>) -> Result<()> {
+        // Learns how far the kernel has read, so that there is room.
+        self.submission.sync();
         for request in batch.drain(..) {
             let entry = self.aim.entry(self.arena, &request);
             let slot = request.buffer.slot();
             self.in_flight[slot] = Some(request.buffer);
-            self.in_flight_count += 1;
             // SAFETY: the address lies in the arena, which outlives the ring; the lease to it is kept in
             // `in_flight` until the completion is seen, so nothing else touches the bytes.
             let pushed = unsafe { self.submission.push(&entry) };
@@ -292,6 +293,7 @@ impl Device for UringDevice<'_> {
                     text!("the submission queue is full", "送信キューがあふれました"),
                 ));
             }
+            self.in_flight_count += 1;
         }
         self.submission.sync();
         Ok(())

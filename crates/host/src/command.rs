@@ -144,10 +144,16 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn a_program_that_hangs_is_killed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let note = directory.path().join("pid");
+        let script = format!("echo $$ > {}; exec sleep 60", note.display());
         let start = Instant::now();
-        assert_eq!(Runner::System.run("sleep", &["60"], Duration::from_millis(50)), Outcome::TimedOut);
+        assert_eq!(Runner::System.run("sh", &["-c", &script], Duration::from_millis(300)), Outcome::TimedOut);
         assert!(start.elapsed() < Duration::from_secs(10));
+        let pid = std::fs::read_to_string(note).expect("it started");
+        assert!(!Path::new("/proc").join(pid.trim()).exists(), "it lives on");
     }
 
     #[test]

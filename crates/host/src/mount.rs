@@ -100,7 +100,7 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, number: Number) -> O
             .iter()
             .enumerate()
             .filter(|(_, mount)| path.starts_with(&mount.point) && fits(mount))
-            .max_by_key(|(place, _)| *place)
+            .max_by_key(|(place, mount)| (mount.point.components().count(), *place))
             .map(|(_, mount)| mount)
     };
     longest(&|mount| mount.number == number).or_else(|| longest(&|_| true))
@@ -128,6 +128,15 @@ garbage
         assert_eq!(source_of("/etc/passwd", (254, 0)), "/dev/vda");
         assert_eq!(source_of("/mnt/my stick/a", (8, 17)), "/dev/sdb1");
         assert_eq!(source_of("/home/u/deep/x", (8, 33)), "/dev/sdc1");
+    }
+
+    #[test]
+    fn the_longest_mount_point_wins_wherever_it_stands_in_the_table() {
+        let mounts = parse(
+            b"40 27 8:1 /sub /srv/sub rw - ext4 /dev/deep rw\n41 27 8:1 / /srv rw - ext4 /dev/flat rw\n",
+        );
+        let found = holding(&mounts, Path::new("/srv/sub/x"), (8, 1)).expect("a mount");
+        assert_eq!(found.source, "/dev/deep");
     }
 
     #[test]

@@ -47,6 +47,12 @@ impl LoopDevice {
         run("losetup", &["-d", self.node()]).expect("detached");
         let node = run("losetup", &["-f", "-P", "--show", image.to_str().expect("a name")]);
         self.node = PathBuf::from(node.expect("attached"));
+        // A kernel that reads no partition tables can still be told.
+        for (number, start) in [("1", "2048"), ("2", "34816")] {
+            if !Path::new(&format!("{}p{number}", self.node())).exists() {
+                run("addpart", &[self.node(), number, start, "32768"]);
+            }
+        }
     }
 
     fn node(&self) -> &str {

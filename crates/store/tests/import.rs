@@ -69,7 +69,7 @@ fn a_record_that_contradicts_itself_is_refused_at_the_field() {
     let refusals = [
         (refusal(|run| latency(run, |latency| latency.count += 1)), buckets),
         (refusal(|run| latency(run, |latency| latency.buckets[0].1 = u64::MAX)), buckets),
-        (refusal(|run| latency(run, |latency| latency.buckets.swap(0, 1))), buckets),
+        (refusal(|run| latency(run, |latency| latency.buckets.swap(1, 2))), buckets),
         (refusal(|run| latency(run, |latency| latency.buckets[1].0 = 257)), buckets),
         (refusal(|run| latency(run, |latency| latency.max_ns = 300)), buckets),
         (refusal(|run| latency(run, |latency| latency.buckets.insert(0, (3, 0)))), buckets),

@@ -88,6 +88,13 @@ fn a_disk_mounted_whole_holds_its_partitions() {
 }
 
 #[test]
+fn a_mount_whose_source_is_no_path_is_found_by_its_number() {
+    let fake = machine();
+    fake.mounts("27 1 8:2 / / rw - ext4 /dev/root rw\n");
+    assert_eq!(ask(&fake, "sda"), ["sda2: mounted on /"]);
+}
+
+#[test]
 fn a_mount_with_an_anonymous_number_is_found_by_its_source() {
     let fake = machine();
     fake.link("dev/disk/by-id/usb-x-part1", "dev/sda1");
