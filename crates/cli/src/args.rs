@@ -262,7 +262,7 @@ pub struct DoctorArgs {
 }
 
 fn said(text: Text) -> String {
-    text.get(crate::lang::lang()).to_owned()
+    text.take(crate::lang::lang())
 }
 
 fn bytes(words: &str) -> Result<u64, String> {

@@ -180,7 +180,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
 pub fn import(args: &ImportArgs, global: &Global) -> Result<()> {
     let store = open_store(global)?;
     for path in &args.files {
-        let record = parse_export(&read(path)?).map_err(|error| name_file(error, path))?;
+        let record = parse_export(&read(path)?).map_err(|error| name_file(&error, path))?;
         let id = store.import(record)?;
         tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
     }
@@ -199,7 +199,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// The same error, with the file's name before it.
-fn name_file(error: Error, path: &Path) -> Error {
+fn name_file(error: &Error, path: &Path) -> Error {
     let (file, what) = (path.display(), error.what());
     let mut named = Error::new(
         error.kind(),

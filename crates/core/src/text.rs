@@ -51,6 +51,14 @@ impl Text {
         Self { ja: en.clone(), en }
     }
 
+    /// The sentence in one language, taken out.
+    pub fn take(self, lang: Lang) -> String {
+        match lang {
+            Lang::En => self.en,
+            Lang::Ja => self.ja,
+        }
+    }
+
     /// The sentence in one language.
     pub fn get(&self, lang: Lang) -> &str {
         lang.pick(&self.en, &self.ja)

@@ -9,6 +9,7 @@ mod device_idle;
 mod device_null;
 mod device_threads;
 mod device_uring;
+mod disturbance;
 mod driver;
 mod gate;
 mod measure;

@@ -7,6 +7,7 @@ use crate::buffer::Pages;
 use crate::choose::{Choice, Chooser, EngineChoice};
 use crate::clock::monotonic_ns;
 use crate::device_uring::WaitMode;
+use crate::disturbance::Disturbance;
 use crate::driver::Stop;
 use crate::measure::{Engine, Issue, Measured, measure};
 use crate::platform;
@@ -60,6 +61,7 @@ pub struct Session<'a> {
     chooser: Chooser,
     started_ns: u64,
     told: Vec<NoticeKind>,
+    disturbance: Disturbance,
 }
 
 impl<'a> Session<'a> {
@@ -82,6 +84,7 @@ impl<'a> Session<'a> {
             chooser: Chooser::default(),
             started_ns: monotonic_ns(),
             told: Vec::new(),
+            disturbance: Disturbance::default(),
         }
     }
 
@@ -102,6 +105,13 @@ impl<'a> Session<'a> {
                 self.pause(self.profile.rules.interval_ns)?;
             }
             self.measure_cell(index as u32, &plan)?;
+        }
+        for remark in self.disturbance.on_the_machine() {
+            let text = Text {
+                en: format!("{} over the whole run", remark.en),
+                ja: format!("測定全体で、{}", remark.ja),
+            };
+            self.notice(NoticeKind::Noise, text)?;
         }
         Ok(())
     }
@@ -272,6 +282,7 @@ impl<'a> Session<'a> {
         let issue = Issue { engine: choice.engine, ..issue };
         let count = rules.discarded_runs + rules.runs;
         let mut cell: Option<Cell> = None;
+        let mut disturbance = Disturbance::default();
         let mut ending = Ok(());
         for number in 0..count {
             if let Err(error) = self.check_interrupt().and_then(|()| self.drop_cache()) {
@@ -301,6 +312,10 @@ impl<'a> Session<'a> {
                         repetition: Box::new(repetition.clone()),
                     })?;
                     self.remark(plan, &repetition, &measured)?;
+                    let own_bytes = repetition.bytes(Direction::Mix);
+                    for sum in [&mut disturbance, &mut self.disturbance] {
+                        sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
+                    }
                     cell.get_or_insert_with(|| new_cell(index, plan, engine, &choice, &measured))
                         .repetitions
                         .push(repetition);
@@ -323,6 +338,14 @@ impl<'a> Session<'a> {
                 )?;
             }
             self.emit(Event::CellDone { cell: Box::new(cell) })?;
+        }
+        let (label, word) = (&plan.label, plan.direction.word());
+        for remark in disturbance.on_the_device() {
+            let text = Text {
+                en: format!("{} during {word} {label}", remark.en),
+                ja: format!("{label} の{}中に、{}", direction_ja(plan.direction), remark.ja),
+            };
+            self.notice(NoticeKind::Noise, text)?;
         }
         ending
     }
@@ -378,21 +401,9 @@ impl<'a> Session<'a> {
         Ok((repetition, measured))
     }
 
-    /// Says what disturbed a repetition.
+    /// Says what limited a repetition, if it was not the storage.
     fn remark(&mut self, plan: &CellPlan, repetition: &Repetition, measured: &Measured) -> Result<()> {
-        let own = repetition.read.bytes + repetition.write.bytes;
         let (label, word) = (&plan.label, plan.direction.word());
-        let number = repetition.index + 1;
-        for remark in kurabe_host::noise_remarks(&repetition.noise, own, repetition.elapsed_ns) {
-            let (en, ja) = (remark.en, remark.ja);
-            self.notice(
-                NoticeKind::Noise,
-                Text {
-                    en: format!("{en} during {label} {word}, repetition {number}"),
-                    ja: format!("{label} {}の {number} 回目: {ja}", direction_ja(plan.direction)),
-                },
-            )?;
-        }
         if repetition.generator_bound {
             self.notice_once(
                 NoticeKind::GeneratorBound,

@@ -276,15 +276,15 @@ pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text
     if let Some(bytes) = noise.other_read_bytes.filter(worth_telling) {
         let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
         remarks.push(text!(
-            "other programs read {amount} from this device meanwhile ({rate}/s)",
-            "測定中に他のプログラムがこのデバイスから {amount} を読み取りました({rate}/s)"
+            "other programs read {amount} from this device ({rate}/s)",
+            "他のプログラムがこのデバイスから {amount} を読み取りました({rate}/s)"
         ));
     }
     if let Some(bytes) = noise.other_write_bytes.filter(worth_telling) {
         let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
         remarks.push(text!(
-            "other programs, or the file system's own journal, wrote {amount} to this device meanwhile ({rate}/s)",
-            "測定中に他のプログラムまたはファイルシステムのジャーナルがこのデバイスに {amount} を書き込みました({rate}/s)"
+            "other programs, or the file system's own journal, wrote {amount} to this device ({rate}/s)",
+            "他のプログラムまたはファイルシステムのジャーナルがこのデバイスに {amount} を書き込みました({rate}/s)"
         ));
     }
     if let Some(percent) = noise.steal_share.filter(|&share| share > STEAL_SHARE).map(|share| share * 100.0) {
