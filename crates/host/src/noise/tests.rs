@@ -220,8 +220,8 @@ fn only_what_is_worth_telling_is_told() {
     assert_eq!(
         english,
         [
-            "other programs read 2.0 MB from this device meanwhile (1.0 MB/s)",
-            "other programs, or the file system's own journal, wrote 12.0 MB to this device meanwhile (6.0 MB/s)",
+            "other programs read 2.0 MB from this device (1.0 MB/s)",
+            "other programs, or the file system's own journal, wrote 12.0 MB to this device (6.0 MB/s)",
             "the hypervisor took 8 % of the CPU time",
             "1.3 CPUs were busy with other work",
             "tasks waited for a CPU 25 % of the time",
