@@ -261,6 +261,9 @@ pub struct Repetition {
     pub sync: OpsRecord,
     /// Time of the fsync at the end, if there was one.
     pub end_sync_ns: Option<u64>,
+    /// Operations of an open loop that were due but not issued before the end: the device did not keep up.
+    #[serde(default)]
+    pub unserved_operations: u64,
     /// Time series.
     pub series: Series,
     /// The worst stalls, in order of time.

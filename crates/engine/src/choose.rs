@@ -34,11 +34,11 @@ impl EngineChoice {
     }
 }
 
-/// An engine with the reason for it.
+/// A way to issue operations, with the reason for it.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The engine.
-    pub engine: Engine,
+    /// The engine, the waiting and the pages.
+    pub issue: Issue,
     /// Why.
     pub reason: Text,
     /// What did not work on the way.
@@ -59,7 +59,10 @@ const DETOUR_NS: u64 = 5_000;
 /// Remembers what was found out, because cells of one profile ask the same again.
 #[derive(Default)]
 pub struct Chooser {
-    detours: HashMap<(u8, u32), Probe>,
+    /// By share of reads and block size.
+    probes: HashMap<(u8, u32), Probe>,
+    /// Why polling is refused, for reads and for writes.
+    polling: HashMap<bool, Option<String>>,
 }
 
 #[derive(Clone)]
@@ -70,7 +73,8 @@ enum Probe {
 }
 
 impl Chooser {
-    /// The engine for a workload.
+    /// How to issue a workload. `wished` holds the waiting and the pages that the user wants; its engine does not
+    /// count.
     ///
     /// # Errors
     /// When the target fails the trial.
@@ -79,71 +83,120 @@ impl Chooser {
         asked: EngineChoice,
         target: &Target,
         workload: &Workload,
-        issue: Issue,
+        wished: Issue,
         interrupt: &Stop,
     ) -> Result<Choice> {
-        let chosen = |engine: Engine, reason: Text| Choice { engine, reason, fallbacks: Vec::new() };
-        if let EngineChoice::Fixed(engine) = asked {
-            return Ok(chosen(engine, text!("asked for", "指定による")));
+        let mut choice = match asked {
+            EngineChoice::Fixed(engine) => Choice {
+                issue: Issue { engine, ..wished },
+                reason: text!("asked for", "指定による"),
+                fallbacks: Vec::new(),
+            },
+            EngineChoice::Auto => self.find_out(target, workload, wished, interrupt)?,
+        };
+        let wait = &mut choice.issue.wait;
+        if choice.issue.engine == Engine::Threads && *wait != WaitMode::Sleep {
+            choice.fallbacks.push(format!("wait {}: pread and pwrite always sleep", wait.word()));
+            *wait = WaitMode::Sleep;
+        } else if *wait == WaitMode::Poll
+            && let Some(why) = self.refuses_polling(target, workload, wished, interrupt)
+        {
+            choice.fallbacks.push(format!("wait poll: {why}; spinning instead"));
+            *wait = WaitMode::Spin;
         }
+        Ok(choice)
+    }
+
+    /// The engine that shows the storage.
+    fn find_out(
+        &mut self,
+        target: &Target,
+        workload: &Workload,
+        wished: Issue,
+        interrupt: &Stop,
+    ) -> Result<Choice> {
         let key = (workload.read_percent, workload.largest_block_bytes());
-        let probe = match self.detours.get(&key) {
+        let probe = match self.probes.get(&key) {
             Some(probe) => probe.clone(),
             None => {
-                let probe = try_both(target, workload, issue, interrupt)?;
-                self.detours.insert(key, probe.clone());
+                let probe = try_both(target, workload, wished, interrupt)?;
+                self.probes.insert(key, probe.clone());
                 probe
             }
         };
-        Ok(match probe {
-            Probe::NoRing(why) => Choice {
-                engine: Engine::Threads,
-                reason: text!("there is no io_uring here: {why}", "io_uring が使えません: {why}"),
-                fallbacks: vec![format!("uring: {why}")],
-            },
+        let one_at_a_time = workload.iodepth == 1 && wished.wait == WaitMode::Sleep;
+        let (engine, reason) = match &probe {
+            Probe::NoRing(why) => {
+                (Engine::Threads, text!("there is no io_uring here: {why}", "io_uring が使えません: {why}"))
+            }
             Probe::Detour { uring_ns, threads_ns, workers } => {
-                let (uring, threads) = (format_duration_ns(uring_ns), format_duration_ns(threads_ns));
-                let by = if workers > 0 {
-                    text!("to {workers} kernel worker(s)", "カーネルワーカー {workers} 本に")
-                } else {
-                    text!("to a detour", "回り道に")
-                };
-                chosen(
-                    Engine::Threads,
-                    Text {
-                        en: format!(
-                            "io_uring hands operations {} here: {uring} each, against {threads} with pread/pwrite",
-                            by.en
-                        ),
-                        ja: format!(
-                            "ここでは io_uring が操作を{}回します(1 回 {uring}、pread/pwrite なら {threads})",
-                            by.ja
-                        ),
-                    },
-                )
+                (Engine::Threads, tell_detour(*uring_ns, *threads_ns, *workers))
             }
             Probe::Direct { uring_ns, threads_ns } => {
-                let (uring, threads) = (format_duration_ns(uring_ns), format_duration_ns(threads_ns));
-                if workload.iodepth == 1 && issue.wait == WaitMode::Sleep {
-                    chosen(
-                        Engine::Threads,
-                        text!(
-                            "one operation in flight: pread/pwrite is the shortest way ({threads}; io_uring {uring})",
-                            "同時に 1 操作なら pread/pwrite が最短です({threads}。io_uring は {uring})"
-                        ),
-                    )
+                let (uring, threads) = (format_duration_ns(*uring_ns), format_duration_ns(*threads_ns));
+                if one_at_a_time {
+                    let reason = text!(
+                        "one operation in flight: pread/pwrite is the shortest way ({threads}; io_uring {uring})",
+                        "同時に 1 操作なら pread/pwrite が最短です({threads}。io_uring は {uring})"
+                    );
+                    (Engine::Threads, reason)
                 } else {
-                    chosen(
-                        Engine::Uring,
-                        text!(
-                            "io_uring reaches the storage without a detour ({uring}; pread/pwrite {threads})",
-                            "io_uring が回り道なしでストレージに届きます({uring}。pread/pwrite は {threads})"
-                        ),
-                    )
+                    let reason = text!(
+                        "io_uring reaches the storage without a detour ({uring}; pread/pwrite {threads})",
+                        "io_uring が回り道なしでストレージに届きます({uring}。pread/pwrite は {threads})"
+                    );
+                    (Engine::Uring, reason)
                 }
             }
-        })
+        };
+        let fallbacks = match probe {
+            Probe::NoRing(why) => vec![format!("uring: {why}")],
+            Probe::Direct { .. } | Probe::Detour { .. } => Vec::new(),
+        };
+        Ok(Choice { issue: Issue { engine, ..wished }, reason, fallbacks })
     }
+
+    /// Why the kernel cannot poll this target for this workload; `None` if it can.
+    fn refuses_polling(
+        &mut self,
+        target: &Target,
+        workload: &Workload,
+        wished: Issue,
+        interrupt: &Stop,
+    ) -> Option<String> {
+        if !target.is_direct() {
+            return Some("only direct I/O can be polled".to_owned());
+        }
+        if workload.writes()
+            && workload.sync != (SyncRule { o_sync: workload.sync.o_sync, ..SyncRule::default() })
+        {
+            return Some("a fsync cannot be polled".to_owned());
+        }
+        let writes = workload.writes();
+        if let Some(known) = self.polling.get(&writes) {
+            return known.clone();
+        }
+        let open = || target.open_file(writes, workload.sync.o_sync);
+        let issue = Issue { engine: Engine::Uring, wait: WaitMode::Poll, ..wished };
+        let tried = measure(&open, &trial_of(workload, 0), issue, interrupt, &mut |_, _, _| {});
+        let refusal = tried.err().map(|error| error.cause().unwrap_or("refused").to_owned());
+        self.polling.insert(writes, refusal.clone());
+        refusal
+    }
+}
+
+fn tell_detour(uring_ns: u64, threads_ns: u64, workers: usize) -> Text {
+    let (uring, threads) = (format_duration_ns(uring_ns), format_duration_ns(threads_ns));
+    if workers == 0 {
+        return text!(
+            "io_uring takes a detour here: {uring} for an operation, against {threads} with pread/pwrite",
+            "ここでは io_uring が遠回りになります(1 操作 {uring}、pread/pwrite なら {threads})"
+        );
+    }
+    text!(
+        "io_uring hands operations to kernel workers here ({workers} seen): {uring} each, against {threads} with pread/pwrite",
+        "ここでは io_uring が操作をカーネルワーカーに回します({workers} 本を確認。1 操作 {uring}、pread/pwrite なら {threads})"
+    )
 }
 
 /// Times operations one at a time with both engines, in turns.

@@ -255,7 +255,7 @@ impl<'a> Session<'a> {
         let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.settings.pages };
         let target = &*self.target;
         let choice = self.chooser.choose(self.settings.engine, target, workload, issue, self.interrupt)?;
-        let issue = Issue { engine: choice.engine, ..issue };
+        let issue = choice.issue;
         let (mut done_bytes, mut failed, emit) = (before_bytes, None, &mut *self.emit);
         let mut live = |_, interval: kurabe_core::record::Interval, _| {
             done_bytes += interval.write_bytes;
@@ -279,7 +279,7 @@ impl<'a> Session<'a> {
         let Settings { engine, wait, pages, .. } = self.settings;
         let issue = Issue { engine: Engine::Uring, wait, pages };
         let choice = self.chooser.choose(engine, self.target, &plan.workload, issue, self.interrupt)?;
-        let issue = Issue { engine: choice.engine, ..issue };
+        let issue = choice.issue;
         let count = rules.discarded_runs + rules.runs;
         let mut cell: Option<Cell> = None;
         let mut disturbance = Disturbance::default();
@@ -311,7 +311,7 @@ impl<'a> Session<'a> {
                         cell_index: index,
                         repetition: Box::new(repetition.clone()),
                     })?;
-                    self.remark(plan, &repetition, &measured)?;
+                    self.remark(plan, &repetition)?;
                     let own_bytes = repetition.bytes(Direction::Mix);
                     for sum in [&mut disturbance, &mut self.disturbance] {
                         sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
@@ -389,6 +389,7 @@ impl<'a> Session<'a> {
             write: recorded.write,
             sync: recorded.sync,
             end_sync_ns: measured.end_sync_ns,
+            unserved_operations: measured.unserved,
             series: recorded.series,
             stalls: recorded.stalls,
             stall_count: recorded.stall_count,
@@ -402,7 +403,7 @@ impl<'a> Session<'a> {
     }
 
     /// Says what limited a repetition, if it was not the storage.
-    fn remark(&mut self, plan: &CellPlan, repetition: &Repetition, measured: &Measured) -> Result<()> {
+    fn remark(&mut self, plan: &CellPlan, repetition: &Repetition) -> Result<()> {
         let (label, word) = (&plan.label, plan.direction.word());
         if repetition.generator_bound {
             self.notice_once(
@@ -413,9 +414,9 @@ impl<'a> Session<'a> {
                 ),
             )?;
         }
-        if measured.unserved > 0 {
+        if repetition.unserved_operations > 0 {
             let (unserved, done) =
-                (measured.unserved, repetition.read.completed + repetition.write.completed);
+                (repetition.unserved_operations, repetition.read.completed + repetition.write.completed);
             self.notice(
                 NoticeKind::Other,
                 text!(
@@ -580,7 +581,7 @@ fn new_cell(index: u32, plan: &CellPlan, asked: EngineChoice, choice: &Choice, m
         direction: plan.direction,
         workload: plan.workload.clone(),
         engine: EngineRecord {
-            name: choice.engine.word().to_owned(),
+            name: choice.issue.engine.word().to_owned(),
             asked: asked.word().to_owned(),
             reason: choice.reason.clone(),
             features: measured.facts.features.clone(),

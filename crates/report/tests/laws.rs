@@ -85,6 +85,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 cpu: CpuUse { user_ns: elapsed_ns, system_ns: started_ns },
                 generator_share,
                 generator_bound,
+                unserved_operations: 0,
                 noise: Noise {
                     other_read_bytes: noise.map(|noise| noise.0),
                     steal_share: noise.map(|noise| noise.1),

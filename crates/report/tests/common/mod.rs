@@ -174,6 +174,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                 cpu: CpuUse { user_ns: count * 700, system_ns: count * 2_100 },
                 generator_share: 0.08,
                 generator_bound: false,
+                unserved_operations: 0,
                 noise: Noise {
                     other_read_bytes: Some(0),
                     other_write_bytes: Some(if index == 0 { 4_000_000 } else { 0 }),

@@ -318,6 +318,7 @@ impl Tape {
             cpu: CpuUse { user_ns: self.u64(), system_ns: self.u64() },
             generator_share: self.f64(),
             generator_bound: self.bool(),
+            unserved_operations: self.u64(),
             noise: Noise {
                 other_read_bytes: self.option(Self::u64),
                 other_write_bytes: self.option(Self::u64),

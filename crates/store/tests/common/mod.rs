@@ -107,6 +107,7 @@ pub fn sample_cell(index: u32) -> Cell {
         cpu: CpuUse { user_ns: 10, system_ns: 20 },
         generator_share: 0.1 + 0.2,
         generator_bound: false,
+        unserved_operations: 0,
         noise: Noise { other_read_bytes: Some(0), steal_share: Some(0.015), ..Noise::default() },
     };
     Cell {
