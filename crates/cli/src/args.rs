@@ -20,12 +20,12 @@ use std::path::PathBuf;
     after_help = t(
         "First steps:\n  kurabe run            measure the storage under this directory (about a minute)\n  \
          kurabe run --profile quick /mnt/usb\n  kurabe list           the runs so far\n  kurabe doctor         what this machine allows\n\n\
-         Exit codes: 0 done, 2 wrong command line, 3 wrong profile, 4 unusable target, 5 no permission, 6 refused to\n\
-         protect data, 7 no space, 8 the target failed, 9 the store, 10 not supported, 11 import, 12 no such run,\n\
+         Exit codes: 0 done, 2 wrong command line, 3 wrong profile, 4 unusable target, 5 no permission, 6 refused to \
+         protect data, 7 no space, 8 the target failed, 9 the store, 10 not supported, 11 import, 12 no such run, \
          130 interrupted, 1 anything else.",
         "はじめに:\n  kurabe run            このディレクトリのストレージを測る(約 1 分)\n  \
          kurabe run --profile quick /mnt/usb\n  kurabe list           これまでの測定\n  kurabe doctor         このマシンでできること\n\n\
-         終了コード: 0 完了、2 コマンドラインの誤り、3 プロファイルの誤り、4 測れない対象、5 権限なし、6 データ保護のため拒否、\n\
+         終了コード: 0 完了、2 コマンドラインの誤り、3 プロファイルの誤り、4 測れない対象、5 権限なし、6 データ保護のため拒否、\
          7 空き不足、8 対象の I/O エラー、9 保存先、10 未対応、11 取り込み、12 該当する測定なし、130 中断、1 その他。"
     )
 )]

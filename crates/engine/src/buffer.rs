@@ -66,7 +66,8 @@ impl Arena {
             Pages::Small => (BUFFER_ALIGNMENT_BYTES, Advice::LinuxNoHugepage),
             Pages::Huge => (HUGE_PAGE_BYTES, Advice::LinuxHugepage),
         };
-        let mapping_length = length.next_multiple_of(alignment) + alignment;
+        let mapped = length.next_multiple_of(alignment);
+        let mapping_length = mapped + alignment;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
         let mapping =
@@ -76,7 +77,7 @@ impl Arena {
         // SAFETY: the mapping is one alignment longer than the buffers need, and the shift is below it.
         let start = unsafe { mapping.add(shift) };
         // SAFETY: the range lies inside the mapping made above; advice does not change its contents.
-        let advised = unsafe { madvise(start.as_ptr().cast(), length, advice) };
+        let advised = unsafe { madvise(start.as_ptr().cast(), mapped, advice) };
         let arena = Arc::new(Self { mapping, mapping_length, start, length, stride });
         let mut leases: Vec<Lease> =
             (0..count).map(|slot| Lease { arena: Arc::clone(&arena), slot }).collect();

@@ -2,12 +2,12 @@
 //!
 //! Where an operation cannot be started without blocking (tmpfs, zram, some file systems), io_uring hands it to a
 //! kernel worker thread, and a reading of 1 µs becomes 80 µs. So `auto` times a handful of operations both ways, one
-//! at a time and in turns, before it measures a cell: same kind, same block size, same target.
+//! at a time and in turns, before it measures a cell: same kind, same block size, same target; and it counts the
+//! worker threads that io_uring started meanwhile.
 
 use crate::device_uring::{WaitMode, probe_ring};
 use crate::driver::Stop;
 use crate::measure::{Engine, Issue, measure};
-use crate::platform;
 use crate::target::Target;
 use kurabe_core::quantity::format_duration_ns;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, Workload};
@@ -51,10 +51,10 @@ const ROUNDS: u32 = 3;
 const ROUND_OPERATIONS: u64 = 48;
 /// Longest time of a round.
 const ROUND_TIME_NS: u64 = 40_000_000;
-/// io_uring takes a detour if its median is above this many times that of pread …
+/// io_uring takes a detour if kernel workers were seen, or if its median is above this many times that of pread …
 const DETOUR_RATIO: f64 = 2.0;
 /// … and this much above it.
-const DETOUR_NS: u64 = 5_000;
+const DETOUR_NS: u64 = 1_000;
 
 /// Remembers what was found out, because cells of one profile ask the same again.
 #[derive(Default)]
@@ -213,14 +213,14 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
             let mut watch = |_, _, _| {};
             let measured = measure(&open, &trial, issue, interrupt, &mut watch)?;
-            // Idle workers stay for seconds, so they can be counted afterwards.
-            workers = workers.max(platform::uring_worker_count());
+            workers = workers.max(measured.facts.workers);
             found.extend([measured.recorded.read.latency, measured.recorded.write.latency]);
         }
     }
     let median = |records: &[_]| percentile_ns(&merge(records), 0.5).unwrap_or(0);
     let [uring_ns, threads_ns] = latencies.each_ref().map(|records| median(records));
-    let detour = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;
+    let slow = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;
+    let detour = workers > 0 || slow;
     Ok(if detour {
         Probe::Detour { uring_ns, threads_ns, workers }
     } else {

@@ -55,6 +55,8 @@ pub struct RingFacts {
     pub wait: WaitMode,
     /// Pages under the buffers.
     pub pages: Pages,
+    /// Kernel workers that were seen when the thread was done: above zero, operations took a detour through them.
+    pub workers: usize,
 }
 
 /// A ring with a file and buffers; a device works on it.
@@ -179,7 +181,7 @@ impl Ring {
         pages: Pages,
         wait: WaitMode,
     ) -> Result<(Self, RingFacts)> {
-        let mut facts = RingFacts { features: Vec::new(), fallbacks: Vec::new(), wait, pages };
+        let mut facts = RingFacts { features: Vec::new(), fallbacks: Vec::new(), wait, pages, workers: 0 };
         let cannot = |error: &io::Error| {
             Error::new(ErrorKind::Unsupported, text!("cannot open an io_uring", "io_uring を開けません"))
                 .because(error)
@@ -190,7 +192,7 @@ impl Ring {
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
         let (arena, leases, pages) = Arena::lease(depth, size, pages).map_err(|error| cannot(&error))?;
-        facts.pages = pages;
+        facts.took_pages(pages);
 
         let (start, length) = arena.span();
         let whole = [libc::iovec { iov_base: start.cast(), iov_len: length }];
@@ -335,6 +337,14 @@ impl Drop for UringDevice<'_> {
 }
 
 impl RingFacts {
+    /// Notes which pages lie under the buffers.
+    pub fn took_pages(&mut self, pages: Pages) {
+        if self.pages != pages {
+            self.fallbacks.push("pages huge: the kernel gave ordinary pages".to_owned());
+        }
+        self.pages = pages;
+    }
+
     /// Notes whether a feature could be had.
     fn note(&mut self, feature: &str, result: io::Result<impl Sized>) -> bool {
         match result {

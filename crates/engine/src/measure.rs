@@ -144,7 +144,8 @@ pub fn measure(
         }
 
         let mut recorders = Vec::with_capacity(ended.len());
-        let (mut last_ns, mut end_sync_ns, mut unserved, mut facts) = (0, None, 0, None);
+        let (mut last_ns, mut end_sync_ns, mut unserved) = (0, None, 0);
+        let mut facts: Option<RingFacts> = None;
         for lane in ended {
             let (recorder, outcome, lane_facts) = lane?;
             recorders.push(recorder);
@@ -155,7 +156,8 @@ pub fn measure(
             last_ns = last_ns.max(outcome.last_completion_ns + timed_sync);
             end_sync_ns = end_sync_ns.max(outcome.end_sync_ns);
             unserved += outcome.unserved;
-            facts = Some(lane_facts);
+            let workers = facts.map_or(0, |facts| facts.workers).max(lane_facts.workers);
+            facts = Some(RingFacts { workers, ..lane_facts });
         }
         Ok(Measured {
             recorded: Recorder::merge(&recorders),
@@ -207,9 +209,13 @@ impl Work<'_> {
             }
             Engine::Threads => {
                 let opened = (self.open)().and_then(|file| ThreadsDevice::open(file, size, pages)).map(
-                    |(device, pages)| {
+                    |(device, got)| {
                         let features = vec!["pread-pwrite".to_owned()];
-                        (device, RingFacts { features, fallbacks: Vec::new(), wait: WaitMode::Sleep, pages })
+                        let wait = WaitMode::Sleep;
+                        let mut facts =
+                            RingFacts { features, fallbacks: Vec::new(), wait, pages, workers: 0 };
+                        facts.took_pages(got);
+                        (device, facts)
                     },
                 );
                 self.drive_lane(opened, &mut &*lane.generator, lane.number, live)
@@ -234,7 +240,7 @@ impl Work<'_> {
             self.stop.ask();
         }
         self.gate.wait();
-        let (mut device, buffers, facts) = prepared?;
+        let (mut device, buffers, mut facts) = prepared?;
         let plan = Plan {
             warm_up_ns: self.workload.warm_up_ns,
             time_ns: self.workload.end.time_ns,
@@ -245,6 +251,9 @@ impl Work<'_> {
             self.stop.ask();
         }
         recorder.hang_up();
+        if self.issue.engine == Engine::Uring {
+            facts.workers = platform::uring_worker_count();
+        }
         Ok((recorder, driven?, facts))
     }
 }

@@ -508,7 +508,7 @@ pub fn plan_cells(profile: &Profile, target: &Target) -> Result<Vec<CellPlan>> {
                 "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
             ),
         )
-        .remedy(writes_left_out(target.kind())));
+        .remedy(how_to_write(target.kind())));
     }
     for cell in &cells {
         check_fit(cell, target)?;
@@ -553,14 +553,25 @@ fn check_fit(cell: &CellPlan, target: &Target) -> Result<()> {
 }
 
 fn writes_left_out(kind: TargetKind) -> Text {
+    let how = how_to_write(kind);
+    Text {
+        en: format!("write cells are left out: {}", how.en),
+        ja: format!("書き込みは測りません。{}", how.ja),
+    }
+}
+
+fn how_to_write(kind: TargetKind) -> Text {
     match kind {
         TargetKind::BlockDevice => text!(
-            "write cells are left out: writing to a device needs --destroy-data-on naming it, and destroys what is on it",
-            "書き込みは測りません。デバイスへの書き込みには --destroy-data-on での指定が必要で、中身は失われます"
+            "writing to a device needs --destroy-data-on naming it, and destroys what is on it",
+            "デバイスへの書き込みには --destroy-data-on での指定が必要で、中身は失われます"
         ),
+        TargetKind::CharacterDevice => {
+            text!("this device is only read", "このデバイスは読み込みだけ測れます")
+        }
         _ => text!(
-            "write cells are left out: writing to an existing file needs --write-existing, and destroys its contents",
-            "書き込みは測りません。既存のファイルへの書き込みには --write-existing が必要で、中身は失われます"
+            "writing to an existing file needs --write-existing, and destroys its contents",
+            "既存のファイルへの書き込みには --write-existing が必要で、中身は失われます"
         ),
     }
 }

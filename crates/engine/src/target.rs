@@ -345,14 +345,15 @@ fn kind_of(given: &Path, facts: &Metadata) -> Result<TargetKind> {
 fn refuse_if_held(device: &Path) -> Result<()> {
     let claims = kurabe_host::claims(device)?;
     let Some(first) = claims.first() else { return Ok(()) };
-    let by = match claims.len() - 1 {
-        0 => first.by.clone(),
-        more => Text {
-            en: format!("{} and {more} more", first.by.en),
-            ja: format!("{} ほか {more} 件", first.by.ja),
+    let (holder, more) = (&first.device, claims.len() - 1);
+    let by = match more {
+        0 => Text { en: format!("{holder}: {}", first.by.en), ja: format!("{holder}: {}", first.by.ja) },
+        _ => Text {
+            en: format!("{holder}: {}; and {more} more", first.by.en),
+            ja: format!("{holder}: {}、ほか {more} 件", first.by.ja),
         },
     };
-    Err(in_use(&first.device, &by))
+    Err(in_use(&device.display().to_string(), &by))
 }
 
 fn in_use(device: &str, by: &Text) -> Error {
