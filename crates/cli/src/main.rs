@@ -22,6 +22,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
+        // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
+        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_)) => ExitCode::SUCCESS,
         Err(error) => {
             tell(&cli, &error);
             ExitCode::from(error.kind().exit_code())
@@ -61,7 +63,7 @@ fn man() -> Result<()> {
 
 /// The error, for people on standard error; for scripts also as a line of JSON.
 fn tell(cli: &Cli, error: &Error) {
-    if cli.global.json {
+    if cli.global.json && !output::reader_is_gone() {
         let line = serde_json::json!({
             "event": "error",
             "kind": error.kind().word(),

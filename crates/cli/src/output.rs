@@ -6,6 +6,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_report::{Mode, Style};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Width where nothing tells it.
 const USUAL_WIDTH: usize = 100;
@@ -52,20 +53,28 @@ fn width() -> usize {
     asked.or_else(seen).unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST)
 }
 
-/// Prints to standard output. A reader who went away ends the program quietly, as for every Unix tool.
+/// Whether the reader of standard output went away.
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the reader of standard output went away, as in `kurabe list | head -1`: a quiet end, not an error to tell.
+pub fn reader_is_gone() -> bool {
+    READER_GONE.load(Ordering::Relaxed)
+}
+
+/// Prints to standard output.
 ///
 /// # Errors
-/// When standard output takes nothing more for another reason.
+/// When standard output takes nothing more; `Interrupted` if its reader went away.
 pub fn print(words: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(words.as_bytes()).and_then(|()| out.flush());
-    match written {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => {
-            Err(Error::os(text!("cannot write to standard output", "標準出力に書けません"), &error))
+    out.write_all(words.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        let what = text!("cannot write to standard output", "標準出力に書けません");
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            READER_GONE.store(true, Ordering::Relaxed);
+            return Error::new(ErrorKind::Interrupted, what).because(error);
         }
-        Ok(()) => Ok(()),
-    }
+        Error::os(what, &error)
+    })
 }
 
 /// Prints a line of JSON.

@@ -142,9 +142,9 @@ impl<'a> Run<'a> {
         let ended_at = now();
         let health_after = health(&self.header.environment.devices);
         self.store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
-        emit(Event::RunDone { status, ended_at, error })?;
+        let told = emit(Event::RunDone { status, ended_at, error });
         progress.finish();
-        self.show(outcome)
+        self.show(outcome.and(told))
     }
 
     /// What the store keeps of an event.
