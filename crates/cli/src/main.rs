@@ -3,6 +3,7 @@
 mod args;
 mod doctor;
 mod lang;
+mod now;
 mod output;
 mod plan;
 mod profiles;

@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::lang::lang;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_report::{Mode, Style};
 use serde::Serialize;
@@ -87,6 +88,14 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     })?;
     line.push('\n');
     print(&line)
+}
+
+/// The last line of `--json`.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print_record(record: &RunRecord) -> Result<()> {
+    print_json(&serde_json::json!({ "event": "record", "run": record }))
 }
 
 /// Says something on standard error.

@@ -2,14 +2,15 @@
 
 use crate::args::{Global, RunArgs};
 use crate::lang::t;
-use crate::output::{error_style, print, print_json, progress_mode, say, style};
+use crate::now::now;
+use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::plan;
 use crate::signals::Signals;
 use crate::stored::{open_store, recover};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{CellPlan, Profile};
 use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
@@ -179,14 +180,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The last line of `--json`.
-///
-/// # Errors
-/// When standard output takes nothing more.
-pub fn print_record(record: &RunRecord) -> Result<()> {
-    print_json(&serde_json::json!({ "event": "record", "run": record }))
-}
-
 fn settings(args: &RunArgs) -> Settings {
     Settings {
         engine: match args.engine.as_str() {
@@ -267,11 +260,6 @@ fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
     }
     lines.push(format!("{} {writes}\n", t("cells that write:", "書き込みを含む項目:")));
     print(&lines.concat())
-}
-
-/// The time of day, RFC 3339 with offset.
-pub fn now() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
 fn random_word() -> Result<u64> {

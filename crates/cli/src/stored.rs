@@ -2,8 +2,8 @@
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs};
 use crate::lang::t;
-use crate::output::{print, print_json, say, style};
-use crate::run::{now, print_record};
+use crate::now::now;
+use crate::output::{print, print_json, print_record, say, style};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::remove_orphan;
 use kurabe_host::{headline, process_alive};

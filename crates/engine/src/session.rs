@@ -9,15 +9,16 @@ use crate::clock::monotonic_ns;
 use crate::device_uring::WaitMode;
 use crate::disturbance::Disturbance;
 use crate::driver::Stop;
+use crate::fit::{plan_cells, writes_left_out};
 use crate::measure::{Engine, Issue, Measured, measure};
 use crate::platform;
 use crate::random::split_mix;
 use crate::target::Target;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{CellPlan, Profile};
-use kurabe_core::quantity::{MIB, NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{Cell, EngineRecord, FillRecord, Notice, NoticeKind, Repetition, TargetKind};
-use kurabe_core::workload::{BlockSize, Direction, End, EndSync, Pattern, SyncRule, Workload};
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
+use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, TargetKind};
+use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_host::NoiseWatch;
 use std::time::Duration;
@@ -46,19 +47,15 @@ pub struct Settings {
 
 /// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;
-/// Block and queue depth that write the test file.
-const FILL_BLOCK_BYTES: u32 = MIB as u32;
-const FILL_IODEPTH: u32 = 8;
-
 /// A run under way.
 pub struct Session<'a> {
-    target: &'a mut Target,
-    profile: &'a Profile,
-    settings: Settings,
+    pub(crate) target: &'a mut Target,
+    pub(crate) profile: &'a Profile,
+    pub(crate) settings: Settings,
     noise: &'a NoiseWatch,
-    interrupt: &'a Stop,
-    emit: &'a mut dyn FnMut(Event) -> Result<()>,
-    chooser: Chooser,
+    pub(crate) interrupt: &'a Stop,
+    pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    pub(crate) chooser: Chooser,
     started_ns: u64,
     told: Vec<NoticeKind>,
     disturbance: Disturbance,
@@ -93,14 +90,14 @@ impl<'a> Session<'a> {
     /// # Errors
     /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
     pub fn run(mut self) -> Result<()> {
-        let cells = self.plan_cells()?;
+        let cells = plan_cells(self.profile, self.target)?;
         self.say_how()?;
         if self.target.kind() == TargetKind::Directory {
             self.fill()?;
         }
         self.tell_writing(&cells)?;
         // The fill may have cut the file, so the spans are taken again.
-        for (index, plan) in self.plan_cells()?.into_iter().enumerate() {
+        for (index, plan) in plan_cells(self.profile, self.target)?.into_iter().enumerate() {
             if index > 0 {
                 self.pause(self.profile.rules.interval_ns)?;
             }
@@ -116,19 +113,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The cells of the profile that this target takes.
-    ///
-    /// # Errors
-    /// When a cell cannot be run here at all.
-    pub fn plan_cells(&self) -> Result<Vec<CellPlan>> {
-        plan_cells(self.profile, self.target)
-    }
-
-    fn emit(&mut self, event: Event) -> Result<()> {
+    pub(crate) fn emit(&mut self, event: Event) -> Result<()> {
         (self.emit)(event)
     }
 
-    fn notice(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
+    pub(crate) fn notice(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
         self.emit(Event::Notice { notice: Notice { kind, text } })
     }
 
@@ -194,84 +183,6 @@ impl<'a> Session<'a> {
             format_bytes_decimal(writing_ns / 2)
         );
         self.notice(NoticeKind::Other, text)
-    }
-
-    /// Writes the test file in full, or as much of it as the time limit allows.
-    fn fill(&mut self) -> Result<()> {
-        let rules = &self.profile.rules;
-        let asked_bytes = self.target.span_bytes();
-        let block = u64::from(FILL_BLOCK_BYTES).min(asked_bytes) as u32;
-        let limit_ns = rules.size_at_least_bytes.and(rules.fill_time_limit_ns);
-        let mut workload = Workload {
-            pattern: Pattern::Sequential,
-            block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
-            read_percent: 0,
-            iodepth: FILL_IODEPTH,
-            threads: 1,
-            offset_bytes: 0,
-            span_bytes: asked_bytes / u64::from(block) * u64::from(block),
-            open_loop: None,
-            warm_up_ns: 0,
-            end: End { passes: Some(1), ..End::default() },
-            sync: SyncRule { at_end: EndSync::Timed, ..SyncRule::default() },
-            data: rules.data,
-            seed: rules.seed,
-        };
-        let whole = workload.span_bytes;
-        let least = rules.size_at_least_bytes.unwrap_or(whole).next_multiple_of(u64::from(block)).min(whole);
-        // First what must be there, then more of it as long as there is time.
-        let mut fill = FillRecord { asked_bytes: whole, written_bytes: 0, elapsed_ns: 0 };
-        for (until, limit) in [(least, None), (whole, limit_ns)] {
-            let left_ns = limit.map(|limit: u64| limit.saturating_sub(fill.elapsed_ns));
-            if until == fill.written_bytes || left_ns == Some(0) {
-                continue;
-            }
-            workload.offset_bytes = fill.written_bytes;
-            workload.span_bytes = until - fill.written_bytes;
-            workload.end.time_ns = left_ns;
-            let measured = self.write_part(&workload, fill.written_bytes, whole)?;
-            fill.written_bytes += measured.recorded.write.bytes;
-            fill.elapsed_ns += measured.elapsed_ns;
-        }
-        if fill.written_bytes < self.target.span_bytes() {
-            self.target.cut(fill.written_bytes)?;
-        }
-        self.emit(Event::FillDone { fill })?;
-        if fill.written_bytes < whole {
-            self.notice(
-                NoticeKind::SizeCut,
-                text!(
-                    "the test file is {}, not {}: writing all of it would have taken too long (--size sets it)",
-                    "書き込みに時間がかかりすぎるため、テストファイルを {}({} ではなく)にしました(--size で指定できます)",
-                    format_bytes(fill.written_bytes),
-                    format_bytes(whole)
-                ),
-            )?;
-        }
-        Ok(())
-    }
-
-    fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {
-        let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.settings.pages };
-        let target = &*self.target;
-        let choice = self.chooser.choose(self.settings.engine, target, workload, issue, self.interrupt)?;
-        let issue = choice.issue;
-        let (mut done_bytes, mut failed, emit) = (before_bytes, None, &mut *self.emit);
-        let mut live = |_, interval: kurabe_core::record::Interval, _| {
-            done_bytes += interval.write_bytes;
-            if failed.is_none() {
-                failed = emit(Event::FillProgress { done_bytes, total_bytes }).err();
-            }
-        };
-        let measured =
-            measure(&|| target.open_file(true, false), workload, issue, self.interrupt, &mut live)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if measured.interrupted {
-            return Err(interrupted());
-        }
-        Ok(measured)
     }
 
     fn measure_cell(&mut self, index: u32, plan: &CellPlan) -> Result<()> {
@@ -490,92 +401,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The cells of a profile that a target takes.
-///
-/// # Errors
-/// When no cell is left, or one cannot be run there at all.
-pub fn plan_cells(profile: &Profile, target: &Target) -> Result<Vec<CellPlan>> {
-    let cells: Vec<CellPlan> = profile
-        .cells(target.span_bytes())
-        .into_iter()
-        .filter(|cell| target.is_writable() || !cell.workload.writes())
-        .collect();
-    if cells.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            text!(
-                "nothing is left to measure: the profile only writes, and the target is read-only",
-                "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
-            ),
-        )
-        .remedy(how_to_write(target.kind())));
-    }
-    for cell in &cells {
-        check_fit(cell, target)?;
-    }
-    Ok(cells)
-}
-
-fn check_fit(cell: &CellPlan, target: &Target) -> Result<()> {
-    let Workload { offset_bytes, span_bytes, .. } = cell.workload;
-    let (label, largest) = (&cell.label, u64::from(cell.workload.largest_block_bytes()));
-    if span_bytes < largest {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{label} needs {}, but only {} lie within its span",
-                "{label} には {} 必要ですが、範囲には {} しかありません",
-                format_bytes(largest),
-                format_bytes(span_bytes)
-            ),
-        )
-        .remedy(text!(
-            "choose a larger --size, a smaller --bs or a smaller --offset",
-            "--size を大きくするか、--bs または --offset を小さくしてください"
-        )));
-    }
-    let unit = u64::from(target.alignment_bytes());
-    let sizes = cell.workload.block_sizes.iter().map(|block| u64::from(block.size_bytes));
-    if let Some(odd) = sizes.chain([offset_bytes]).find(|bytes| !bytes.is_multiple_of(unit)) {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{label}: {odd} bytes is not a multiple of {unit}, the unit of direct I/O here",
-                "{label}: {odd} バイトは、ここでのダイレクト I/O の単位 {unit} バイトの倍数ではありません"
-            ),
-        )
-        .remedy(text!(
-            "use multiples of {unit} bytes, or --buffered",
-            "{unit} バイトの倍数にするか、--buffered を使ってください"
-        )));
-    }
-    Ok(())
-}
-
-fn writes_left_out(kind: TargetKind) -> Text {
-    let how = how_to_write(kind);
-    Text {
-        en: format!("write cells are left out: {}", how.en),
-        ja: format!("書き込みは測りません。{}", how.ja),
-    }
-}
-
-fn how_to_write(kind: TargetKind) -> Text {
-    match kind {
-        TargetKind::BlockDevice => text!(
-            "writing to a device needs --destroy-data-on naming it, and destroys what is on it",
-            "デバイスへの書き込みには --destroy-data-on での指定が必要で、中身は失われます"
-        ),
-        TargetKind::CharacterDevice => {
-            text!("this device is only read", "このデバイスは読み込みだけ測れます")
-        }
-        _ => text!(
-            "writing to an existing file needs --write-existing, and destroys its contents",
-            "既存のファイルへの書き込みには --write-existing が必要で、中身は失われます"
-        ),
-    }
-}
-
 fn direction_ja(direction: Direction) -> &'static str {
     match direction {
         Direction::Read => "読み込み",
@@ -605,17 +430,6 @@ fn new_cell(index: u32, plan: &CellPlan, asked: EngineChoice, choice: &Choice, m
     }
 }
 
-fn interrupted() -> Error {
+pub(crate) fn interrupted() -> Error {
     Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました"))
-}
-
-/// How long a run of these cells takes at least, if all are bounded by time.
-pub fn planned_time_ns(profile: &Profile, cells: &[CellPlan]) -> Option<u64> {
-    let rules = &profile.rules;
-    let one_pass = cells
-        .iter()
-        .map(|cell| cell.workload.end.time_ns.map(|time| time + cell.workload.warm_up_ns))
-        .sum::<Option<u64>>()?;
-    let pauses = rules.interval_ns * (cells.len() as u64).saturating_sub(1);
-    Some(one_pass * u64::from(rules.runs + rules.discarded_runs) + pauses)
 }

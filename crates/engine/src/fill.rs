@@ -1,0 +1,97 @@
+//! The writing of the test file: in full with the data of the profile, before anything is read.
+//!
+//! The model: it is a workload like any other, so it runs at the device's speed and its rate is known. Where the
+//! profile bounds the time of the fill, a first part is always written, and the rest as far as the time allows.
+
+use crate::device_uring::WaitMode;
+use crate::measure::{Engine, Issue, Measured, measure};
+use crate::session::{Session, interrupted};
+use kurabe_core::event::Event;
+use kurabe_core::quantity::{MIB, format_bytes};
+use kurabe_core::record::{FillRecord, Interval, NoticeKind};
+use kurabe_core::workload::{BlockSize, End, EndSync, Pattern, SyncRule, Workload};
+use kurabe_core::{Result, text};
+
+/// Block and queue depth that write the test file.
+const FILL_BLOCK_BYTES: u32 = MIB as u32;
+const FILL_IODEPTH: u32 = 8;
+
+impl Session<'_> {
+    /// Writes the test file in full, or as much of it as the time limit allows.
+    pub(crate) fn fill(&mut self) -> Result<()> {
+        let rules = &self.profile.rules;
+        let asked_bytes = self.target.span_bytes();
+        let block = u64::from(FILL_BLOCK_BYTES).min(asked_bytes) as u32;
+        let limit_ns = rules.size_at_least_bytes.and(rules.fill_time_limit_ns);
+        let mut workload = Workload {
+            pattern: Pattern::Sequential,
+            block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
+            read_percent: 0,
+            iodepth: FILL_IODEPTH,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: asked_bytes / u64::from(block) * u64::from(block),
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End { passes: Some(1), ..End::default() },
+            sync: SyncRule { at_end: EndSync::Timed, ..SyncRule::default() },
+            data: rules.data,
+            seed: rules.seed,
+        };
+        let whole = workload.span_bytes;
+        let least = rules.size_at_least_bytes.unwrap_or(whole).next_multiple_of(u64::from(block)).min(whole);
+        // First what must be there, then more of it as long as there is time.
+        let mut fill = FillRecord { asked_bytes: whole, written_bytes: 0, elapsed_ns: 0 };
+        for (until, limit) in [(least, None), (whole, limit_ns)] {
+            let left_ns = limit.map(|limit: u64| limit.saturating_sub(fill.elapsed_ns));
+            if until == fill.written_bytes || left_ns == Some(0) {
+                continue;
+            }
+            workload.offset_bytes = fill.written_bytes;
+            workload.span_bytes = until - fill.written_bytes;
+            workload.end.time_ns = left_ns;
+            let measured = self.write_part(&workload, fill.written_bytes, whole)?;
+            fill.written_bytes += measured.recorded.write.bytes;
+            fill.elapsed_ns += measured.elapsed_ns;
+        }
+        if fill.written_bytes < self.target.span_bytes() {
+            self.target.cut(fill.written_bytes)?;
+        }
+        self.emit(Event::FillDone { fill })?;
+        if fill.written_bytes < whole {
+            self.notice(
+                NoticeKind::SizeCut,
+                text!(
+                    "the test file is {}, not {}: writing all of it would have taken too long (--size sets it)",
+                    "書き込みに時間がかかりすぎるため、テストファイルを {}({} ではなく)にしました(--size で指定できます)",
+                    format_bytes(fill.written_bytes),
+                    format_bytes(whole)
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {
+        let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.settings.pages };
+        let target = &*self.target;
+        let choice = self.chooser.choose(self.settings.engine, target, workload, issue, self.interrupt)?;
+        let issue = choice.issue;
+        let (mut done_bytes, mut failed, emit) = (before_bytes, None, &mut *self.emit);
+        let mut live = |_, interval: Interval, _| {
+            done_bytes += interval.write_bytes;
+            if failed.is_none() {
+                failed = emit(Event::FillProgress { done_bytes, total_bytes }).err();
+            }
+        };
+        let measured =
+            measure(&|| target.open_file(true, false), workload, issue, self.interrupt, &mut live)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if measured.interrupted {
+            return Err(interrupted());
+        }
+        Ok(measured)
+    }
+}
