@@ -51,8 +51,9 @@ const ROUNDS: u32 = 3;
 const ROUND_OPERATIONS: u64 = 48;
 /// Longest time of a round.
 const ROUND_TIME_NS: u64 = 40_000_000;
-/// io_uring takes a detour if kernel workers were seen, or if its median is above this many times that of pread …
-const DETOUR_RATIO: f64 = 2.0;
+/// io_uring takes a detour if kernel workers were seen; or if, in every round, its median is above this many times
+/// that of pread …
+const DETOUR_RATIO: f64 = 3.0;
 /// … and this much above it.
 const DETOUR_NS: u64 = 1_000;
 
@@ -205,22 +206,26 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
         return Ok(Probe::NoRing(error.cause().unwrap_or("not available").to_owned()));
     }
     let mut latencies = [Vec::new(), Vec::new()];
-    let mut workers = 0;
+    let (mut workers, mut slow_rounds) = (0, 0);
     for round in 0..ROUNDS {
         let trial = trial_of(workload, round);
-        for (engine, found) in [Engine::Uring, Engine::Threads].into_iter().zip(&mut latencies) {
+        let mut medians = [0, 0];
+        for (index, engine) in [Engine::Uring, Engine::Threads].into_iter().enumerate() {
             let open = || target.open_file(workload.writes(), workload.sync.o_sync);
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
-            let mut watch = |_, _, _| {};
-            let measured = measure(&open, &trial, issue, interrupt, &mut watch)?;
+            let measured = measure(&open, &trial, issue, interrupt, &mut |_, _, _| {})?;
             workers = workers.max(measured.facts.workers);
-            found.extend([measured.recorded.read.latency, measured.recorded.write.latency]);
+            let found = merge([&measured.recorded.read.latency, &measured.recorded.write.latency]);
+            medians[index] = percentile_ns(&found, 0.5).unwrap_or(0);
+            latencies[index].push(found);
         }
+        let [uring_ns, threads_ns] = medians;
+        let slow = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;
+        slow_rounds += u32::from(slow);
     }
-    let median = |records: &[_]| percentile_ns(&merge(records), 0.5).unwrap_or(0);
-    let [uring_ns, threads_ns] = latencies.each_ref().map(|records| median(records));
-    let slow = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;
-    let detour = workers > 0 || slow;
+    let [uring_ns, threads_ns] =
+        latencies.each_ref().map(|records| percentile_ns(&merge(records), 0.5).unwrap_or(0));
+    let detour = workers > 0 || slow_rounds == ROUNDS;
     Ok(if detour {
         Probe::Detour { uring_ns, threads_ns, workers }
     } else {

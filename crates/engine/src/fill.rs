@@ -18,7 +18,7 @@ const FILL_IODEPTH: u32 = 8;
 
 impl Session<'_> {
     /// Writes the test file in full, or as much of it as the time limit allows.
-    pub(crate) fn fill(&mut self) -> Result<()> {
+    pub(crate) fn fill(&mut self) -> Result<FillRecord> {
         let rules = &self.profile.rules;
         let asked_bytes = self.target.span_bytes();
         let block = u64::from(FILL_BLOCK_BYTES).min(asked_bytes) as u32;
@@ -69,7 +69,7 @@ impl Session<'_> {
                 ),
             )?;
         }
-        Ok(())
+        Ok(fill)
     }
 
     fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {

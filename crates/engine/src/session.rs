@@ -17,7 +17,7 @@ use crate::target::Target;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{CellPlan, Profile};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, TargetKind};
+use kurabe_core::record::{Cell, EngineRecord, FillRecord, Notice, NoticeKind, Repetition, TargetKind};
 use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_host::NoiseWatch;
@@ -92,10 +92,11 @@ impl<'a> Session<'a> {
     pub fn run(mut self) -> Result<()> {
         let cells = plan_cells(self.profile, self.target)?;
         self.say_how()?;
-        if self.target.kind() == TargetKind::Directory {
-            self.fill()?;
-        }
-        self.tell_writing(&cells)?;
+        let fill = match self.target.kind() {
+            TargetKind::Directory => Some(self.fill()?),
+            _ => None,
+        };
+        self.tell_writing(&cells, fill)?;
         // The fill may have cut the file, so the spans are taken again.
         for (index, plan) in plan_cells(self.profile, self.target)?.into_iter().enumerate() {
             if index > 0 {
@@ -164,7 +165,7 @@ impl<'a> Session<'a> {
     }
 
     /// Says how much the write cells are going to write.
-    fn tell_writing(&mut self, cells: &[CellPlan]) -> Result<()> {
+    fn tell_writing(&mut self, cells: &[CellPlan], fill: Option<FillRecord>) -> Result<()> {
         let rules = &self.profile.rules;
         let repetitions = u64::from(rules.runs + rules.discarded_runs);
         let writing_ns: u64 = cells
@@ -177,11 +178,17 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let time = format_time_setting(writing_ns.next_multiple_of(NS_PER_S));
-        let text = text!(
-            "write cells will write for {time} in all; at 500 MB/s that is {} of wear",
-            "書き込みの測定は合計 {time} です。500 MB/s なら {} の書き込みになります",
-            format_bytes_decimal(writing_ns / 2)
-        );
+        let text = match fill.filter(|fill| fill.elapsed_ns > 0) {
+            Some(fill) => {
+                let rate = fill.written_bytes as f64 / fill.elapsed_ns as f64;
+                let wear = format_bytes_decimal((rate * writing_ns as f64) as u64);
+                text!(
+                    "write cells take {time} in all: about {wear} at the rate at which the test file was written",
+                    "書き込みの測定は合計 {time} です。テストファイルと同じ速さなら約 {wear} を書き込みます"
+                )
+            }
+            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"),
+        };
         self.notice(NoticeKind::Other, text)
     }
 
