@@ -1,0 +1,190 @@
+//! Bad input: one clear error with its remedy and exit code, nothing left behind, no run in the store.
+
+use crate::lab::{Lab, SHORT, names, text};
+use crate::system::{Mount, system};
+
+const PROFILE: &str = "\
+schema = 1
+name = \"own\"
+title = { en = \"own\", ja = \"own\" }
+statistic = \"mean\"
+
+[rules]
+size = \"16 MiB\"
+runs = 1
+time = \"100 ms\"
+
+[[step]]
+kind = \"io\"
+pattern = \"random\"
+block_size = \"4 KiB\"
+";
+
+/// A command line that makes no sense: clap's error, exit code 2, nothing done.
+fn is_wrong_usage(words: &[&str], says: &[&str]) {
+    let lab = Lab::new();
+    let ended = lab.run(&lab.target(), words);
+    assert_eq!(ended.code(), Some(2), "{ended:#?}");
+    let errors = ended.err.lines().filter(|line| line.starts_with("error: ")).count();
+    assert_eq!(errors, 1, "one error: {ended:#?}");
+    for words in says.iter().chain(&["--help"]) {
+        assert!(ended.err.contains(words), "`{words}` is said: {ended:#?}");
+    }
+    assert!(ended.out.is_empty(), "{ended:#?}");
+    assert!(names(&lab.target()).is_empty() && !lab.store().exists());
+}
+
+#[test]
+fn a_target_that_is_not_there_is_named() {
+    let lab = Lab::new();
+    let missing = lab.target().join("missing");
+    lab.refuses(&missing, &SHORT, 4, &[text(&missing), "No such file"]);
+}
+
+#[test]
+fn a_size_of_zero_is_wrong_usage() {
+    is_wrong_usage(&["--size", "0"], &["--size", "above zero"]);
+    is_wrong_usage(&["--size", "10 parsecs"], &["--size", "4 KiB"]);
+    is_wrong_usage(&["--time", "0s"], &["--time", "above zero"]);
+    is_wrong_usage(&["--runs", "0"], &["--runs"]);
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_wrong_usage() {
+    is_wrong_usage(&["--direct", "--buffered"], &["--direct", "--buffered"]);
+    is_wrong_usage(&["--profile", "quick", "--bs", "4k"], &["--profile", "--bs"]);
+    is_wrong_usage(&["--poisson"], &["--rate"]);
+}
+
+#[test]
+fn words_that_flags_do_not_know_are_wrong_usage() {
+    is_wrong_usage(&["--engine", "aio"], &["uring", "threads"]);
+    is_wrong_usage(&["--data", "prose"], &["random", "compressible"]);
+    is_wrong_usage(&["--order", "backwards"], &["permutation", "zipf"]);
+    is_wrong_usage(&["--iodepht", "4"], &["--iodepth"]);
+}
+
+#[test]
+fn a_label_that_is_none_is_wrong_usage() {
+    let lab = Lab::new();
+    lab.refuses(&lab.target(), &["--quiet", "--label", "nonsense"], 2, &["nonsense", "key=value"]);
+}
+
+#[test]
+fn a_label_with_a_key_that_cannot_be_one_is_wrong_usage() {
+    let lab = Lab::new();
+    let words = [&SHORT[..], &["--quiet", "--label", "Firmware=2"]].concat();
+    let ended = lab.run(&lab.target(), &words);
+    assert_eq!(ended.code(), Some(2), "{ended:#?}");
+    assert!(ended.err.contains("a-z 0-9 _ . -"), "{ended:#?}");
+    assert!(names(&lab.target()).is_empty() && lab.list().is_empty());
+}
+
+#[test]
+fn an_unaligned_block_size_is_refused_with_the_unit() {
+    let lab = Lab::new();
+    lab.refuses(
+        &lab.target(),
+        &["--size", "16m", "--bs", "1000"],
+        4,
+        &["1000", "multiple of 512", "--buffered"],
+    );
+}
+
+#[test]
+fn a_block_larger_than_the_span_is_refused() {
+    let lab = Lab::new();
+    lab.refuses(&lab.target(), &["--size", "64k", "--bs", "1m"], 4, &["1 MiB", "64 KiB", "--size"]);
+}
+
+#[test]
+fn an_empty_file_is_no_target() {
+    let lab = Lab::new();
+    let file = lab.write("empty", "");
+    lab.refuses(&file, &SHORT, 4, &[text(&file), "empty"]);
+}
+
+#[test]
+fn a_size_above_the_file_is_refused() {
+    let lab = Lab::new();
+    let file = lab.write("small", vec![0; 1 << 20]);
+    lab.refuses(&file, &["--size", "2m"], 4, &["2 MiB", "1 MiB", "--size"]);
+}
+
+#[test]
+fn a_fifo_is_no_target() {
+    let lab = Lab::new();
+    let fifo = lab.beside("fifo");
+    system("mkfifo", &[text(&fifo)]).expect("a FIFO");
+    lab.refuses(&fifo, &SHORT, 4, &[text(&fifo), "neither a directory"]);
+}
+
+#[test]
+fn a_terminal_is_no_target() {
+    let lab = Lab::new();
+    lab.refuses("/dev/tty".as_ref(), &SHORT, 4, &["/dev/tty", "neither a directory"]);
+    lab.refuses("/dev/null".as_ref(), &SHORT, 4, &["/dev/null", "neither a directory"]);
+}
+
+#[test]
+fn an_unknown_key_in_a_profile_shows_its_line_and_the_nearest_word() {
+    let lab = Lab::new();
+    let file = lab.write("own.toml", PROFILE.replace("block_size", "block_sise"));
+    let says =
+        ["unknown key `block_sise`", "own.toml:14:1", "block_sise = \"4 KiB\"", "^^^^^^^^^^", "`block_size`"];
+    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &says);
+}
+
+#[test]
+fn a_wrong_value_in_a_profile_shows_its_line() {
+    let lab = Lab::new();
+    for (right, wrong, says) in [
+        ("\"4 KiB\"", "\"4 Kib\"", "4 Kib"),
+        ("\"16 MiB\"", "\"0\"", "own.toml:7"),
+        ("runs = 1", "runs = 0", "own.toml:8"),
+        ("\"random\"", "\"randon\"", "`random`"),
+        ("[[step]]", "[[step]", "not valid TOML"),
+    ] {
+        let file = lab.write("own.toml", PROFILE.replacen(right, wrong, 1));
+        let ended = lab.run(&lab.target(), &["--profile", text(&file)]);
+        assert_eq!(ended.code(), Some(3), "{ended:#?}");
+        assert!(ended.err.contains(says) && ended.err.contains('^'), "`{says}` is said: {ended:#?}");
+    }
+    assert!(names(&lab.target()).is_empty() && !lab.store().exists());
+}
+
+#[test]
+fn a_profile_name_that_nobody_knows_gets_the_nearest() {
+    let lab = Lab::new();
+    lab.refuses(&lab.target(), &["--profile", "cdm9"], 2, &["`cdm9`", "`cdm-9`"]);
+    lab.kurabe(&["profiles", "show", "quik"]).is_refusal(2, &["`quick`"]);
+}
+
+#[test]
+fn a_profile_file_that_is_not_there_is_named() {
+    let lab = Lab::new();
+    let ended = lab.run(&lab.target(), &["--profile", "./missing.toml"]);
+    assert!(matches!(ended.code(), Some(3 | 4)), "{ended:#?}");
+    assert!(ended.err.contains("./missing.toml"), "{ended:#?}");
+}
+
+#[test]
+fn a_file_system_that_refuses_direct_io_needs_buffered() {
+    let lab = Lab::new();
+    let Some(mount) = Mount::new("ramfs", "none", "mode=0755", &lab.beside("mnt")) else { return };
+    let file = mount.point().join("file");
+    std::fs::write(&file, vec![7; 1 << 20]).expect("a file");
+    let words = ["--rw", "randread", "--time", "100ms"];
+    lab.refuses(&file, &words, 10, &[text(&file), "direct I/O", "--buffered"]);
+    let record = lab.measure(&file, &[&words[..], &["--buffered"]].concat());
+    assert_eq!(record["header"]["target"]["direct"], false);
+    assert!(lab.kurabe(&["show"]).ok().out.contains("buffered I/O (page cache)"));
+}
+
+#[test]
+fn a_file_system_that_does_not_tell_its_size_can_be_measured() {
+    let lab = Lab::new();
+    let Some(mount) = Mount::new("ramfs", "none", "mode=0755", &lab.beside("mnt")) else { return };
+    lab.run(mount.point(), &[&SHORT[..], &["--buffered"]].concat()).ok();
+    assert!(names(mount.point()).is_empty());
+}

@@ -1,0 +1,111 @@
+//! Targets that are full, read-only, or somebody else's.
+
+use crate::lab::{Lab, Live, ONE_CELL, SHORT, names, text};
+use crate::system::LoopDevice;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+/// Runs as nobody.
+const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+const NOBODY: Option<u32> = Some(65534);
+
+/// Whether kurabe can be run as nobody here; says so if not. The laboratory's home is nobody's then.
+fn can_be_nobody(lab: &Lab) -> bool {
+    let home = lab.beside("");
+    let can = chown(&home, NOBODY, NOBODY).is_ok()
+        && std::process::Command::new(AS_NOBODY[0])
+            .args(&AS_NOBODY[1..])
+            .args([env!("CARGO_BIN_EXE_kurabe"), "--version"])
+            .output()
+            .is_ok_and(|ended| ended.status.success());
+    if !can {
+        eprintln!("skipped: needs root and setpriv to run as nobody");
+    }
+    can
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+}
+
+#[test]
+fn a_directory_that_one_may_not_write_is_refused() {
+    let lab = Lab::new();
+    if !can_be_nobody(&lab) {
+        return;
+    }
+    for bits in [0o755, 0o700] {
+        mode(&lab.target(), bits);
+        let ended = Live::start(lab.wrapped(&AS_NOBODY, &["run", text(&lab.target()), "--size", "4m"])).end();
+        ended.is_refusal(5, &[text(&lab.target()), "Permission denied", "owner and mode"]);
+    }
+    assert!(names(&lab.target()).is_empty());
+    assert!(Live::start(lab.wrapped(&AS_NOBODY, &["list", "--json"])).end().ok().out.is_empty());
+}
+
+#[test]
+fn a_file_or_device_that_one_may_not_read_is_refused() {
+    let lab = Lab::new();
+    if !can_be_nobody(&lab) {
+        return;
+    }
+    let file = lab.write("secret", vec![1; 1 << 20]);
+    mode(&file, 0o600);
+    let device = LoopDevice::new(16 << 20);
+    let targets = [Some(file.as_path()), device.as_ref().map(LoopDevice::node)];
+    for target in targets.into_iter().flatten() {
+        let ended = Live::start(lab.wrapped(&AS_NOBODY, &["run", text(target), "--time", "100ms"])).end();
+        ended.is_refusal(5, &[text(target), "Permission denied"]);
+    }
+}
+
+#[test]
+fn without_privilege_a_run_works_all_the_same() {
+    let lab = Lab::new();
+    if !can_be_nobody(&lab) {
+        return;
+    }
+    chown(lab.target(), NOBODY, NOBODY).expect("an owner");
+    let target = lab.target();
+    let words = [&["run", text(&target), "--buffered"], &SHORT[..]].concat();
+    Live::start(lab.wrapped(&AS_NOBODY, &words)).end().ok();
+    assert!(names(&lab.target()).is_empty());
+}
+
+#[test]
+fn a_test_file_larger_than_the_free_space_is_refused_with_a_size_that_fits() {
+    let Some(device) = LoopDevice::new(32 << 20) else { return };
+    let Some(mount) = device.mount_ext4() else { return };
+    let lab = Lab::new();
+    let ended =
+        lab.refuses(mount.point(), &["--size", "1g"], 7, &["needs 1 GiB", "has only", "free", "--size"]);
+    assert_eq!(names(mount.point()), ["lost+found"]);
+    let suggested = ended.err.rsplit("--size ").next().expect("a size").trim();
+    lab.run(mount.point(), &["--rw", "read", "--time", "100ms", "--size", suggested]).ok();
+}
+
+#[test]
+fn a_full_file_system_is_refused() {
+    let Some(device) = LoopDevice::new(32 << 20) else { return };
+    let Some(mount) = device.mount_ext4() else { return };
+    // It ends with an error when the file system is full, which is what is wanted.
+    let _ = std::fs::write(mount.point().join("ballast"), vec![1; 32 << 20]);
+    let lab = Lab::new();
+    lab.refuses(mount.point(), &["--size", "4m"], 7, &["needs 4 MiB", "has only", "free"]);
+    // The usual size may be cut for slow storage; for full storage it is not cut without a word.
+    lab.refuses(mount.point(), &[], 7, &["has only", "free"]);
+    assert_eq!(names(mount.point()), ["ballast", "lost+found"]);
+}
+
+#[test]
+fn a_read_only_file_system_takes_no_test_file_but_its_files_can_be_read() {
+    let Some(device) = LoopDevice::new(32 << 20) else { return };
+    let Some(mount) = device.mount_ext4() else { return };
+    let file = mount.point().join("file");
+    std::fs::write(&file, vec![1; 4 << 20]).expect("a file");
+    mount.again("ro");
+    let lab = Lab::new();
+    lab.refuses(mount.point(), &["--size", "4m"], 5, &[text(mount.point()), "read-only"]);
+    lab.refuses(&file, &["--write-existing", "--rw", "write", "--time", "100ms"], 5, &["read-only"]);
+    lab.run(&file, &ONE_CELL).ok();
+}

@@ -1,0 +1,299 @@
+//! A laboratory: an empty directory to measure, a store and a home of its own, and ways to run the binary in it.
+
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longest time of any program that a test starts.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Six small cells in about a second.
+pub const SHORT: [&str; 8] = ["--profile", "quick", "--size", "16m", "--runs", "1", "--time", "100ms"];
+/// One small cell of reads, without the trial that `auto` makes first.
+pub const ONE_CELL: [&str; 8] =
+    ["--rw", "randread", "--engine", "threads", "--size", "4m", "--time", "100ms"];
+
+/// The directory to measure, the store and the home of a test; all go with it.
+pub struct Lab {
+    home: tempfile::TempDir,
+}
+
+impl Lab {
+    /// A new laboratory on the file system of the temporary directory.
+    pub fn new() -> Self {
+        let home = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(home.path().join("target")).expect("a directory");
+        Self { home }
+    }
+
+    /// The directory to measure.
+    pub fn target(&self) -> PathBuf {
+        self.home.path().join("target")
+    }
+
+    /// The store; it is made by the first run.
+    pub fn store(&self) -> PathBuf {
+        self.home.path().join("store/kurabe.db")
+    }
+
+    /// A path beside the directory to measure.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// Writes a file beside the directory to measure.
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.beside(name);
+        std::fs::write(&path, contents).expect("a file");
+        path
+    }
+
+    /// kurabe with these words, not started yet.
+    pub fn command(&self, words: &[&str]) -> Command {
+        self.wrapped(&[], words)
+    }
+
+    /// The same behind another program, such as `setpriv`.
+    pub fn wrapped(&self, before: &[&str], words: &[&str]) -> Command {
+        let binary = env!("CARGO_BIN_EXE_kurabe");
+        let mut line = before.iter().copied().chain([binary]);
+        let mut command = Command::new(line.next().expect("a program"));
+        command.args(line).args(words).stdin(Stdio::null()).current_dir(self.home.path());
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.home.path()).env("KURABE_DB", self.store());
+        command.env("LC_ALL", "C").env("NO_COLOR", "1").env("COLUMNS", "120").env("TERM", "xterm-256color");
+        command
+    }
+
+    /// Runs kurabe to its end.
+    pub fn kurabe(&self, words: &[&str]) -> Ended {
+        Live::start(self.command(words)).end()
+    }
+
+    /// Runs `kurabe run` with these words on a target.
+    pub fn run(&self, target: &Path, words: &[&str]) -> Ended {
+        self.kurabe(&[&["run", text(target)], words].concat())
+    }
+
+    /// Starts `kurabe run --json --quiet` with these words on a target.
+    pub fn start(&self, target: &Path, words: &[&str]) -> Live {
+        Live::start(self.command(&[&["run", text(target), "--json", "--quiet"], words].concat()))
+    }
+
+    /// Runs `kurabe run --json`, which must succeed, and gives the record.
+    pub fn measure(&self, target: &Path, words: &[&str]) -> Value {
+        let mut lines = self.run(target, &[words, &["--json", "--quiet"]].concat()).ok().json_lines();
+        let last = lines.pop().expect("a line");
+        assert_eq!(last["event"], "record", "the last line is the record");
+        last["run"].clone()
+    }
+
+    /// Runs `kurabe run`, which must refuse: with this exit code, one error that says all of `says` and a remedy,
+    /// nothing left in the directory, and no run in the store.
+    pub fn refuses(&self, target: &Path, words: &[&str], code: i32, says: &[&str]) -> Ended {
+        let before = names(&self.target());
+        let ended = self.run(target, words);
+        ended.is_refusal(code, says);
+        assert_eq!(names(&self.target()), before, "nothing is left behind");
+        assert_eq!(self.list(), [] as [Value; 0], "no run is kept");
+        ended
+    }
+
+    /// The runs of the store, oldest first, as `kurabe list --json` tells them.
+    pub fn list(&self) -> Vec<Value> {
+        self.kurabe(&["list", "--json"]).ok().json_lines()
+    }
+
+    /// A run's record.
+    pub fn record(&self, run: &str) -> Value {
+        self.kurabe(&["show", run, "--json"]).ok().json_lines().remove(0)["run"].clone()
+    }
+}
+
+/// A path as a word of a command line.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of the tests is UTF-8")
+}
+
+/// The names in a directory, sorted.
+pub fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .map(|entries| {
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+        })
+        .unwrap_or_default();
+    names.sort();
+    names
+}
+
+/// The elements of a JSON array.
+pub fn list_of(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("an array, not {value}"))
+}
+
+/// A whole number in JSON.
+pub fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("a whole number, not {value}"))
+}
+
+/// The notices of a record that are of a kind, in English.
+pub fn notices(record: &Value, kind: &str) -> Vec<String> {
+    list_of(&record["notices"])
+        .iter()
+        .filter(|notice| notice["kind"] == kind)
+        .map(|notice| notice["text"]["en"].as_str().expect("a sentence").to_owned())
+        .collect()
+}
+
+/// A program that ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    /// The exit code.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// The same, if it succeeded.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code(), Some(0), "{self:#?}");
+        self
+    }
+
+    /// Checks the exit code and the one error with its remedy.
+    #[track_caller]
+    pub fn is_refusal(&self, code: i32, says: &[&str]) {
+        assert_eq!(self.code(), Some(code), "{self:#?}");
+        let own = |line: &&str| line.starts_with("kurabe: ") && !line.contains("nothing was measured");
+        let errors: Vec<&str> = self.err.lines().filter(own).collect();
+        assert_eq!(errors.len(), 1, "one error: {self:#?}");
+        let remedies = self.err.lines().filter(|line| line.starts_with("  remedy: ")).count();
+        assert_eq!(remedies, 1, "one remedy: {self:#?}");
+        for words in says {
+            assert!(self.err.contains(words), "`{words}` is said: {self:#?}");
+        }
+        assert!(!self.err.contains("panicked"), "{self:#?}");
+    }
+
+    /// Standard output as lines of JSON, every one an object.
+    #[track_caller]
+    pub fn json_lines(&self) -> Vec<Value> {
+        let parse = |line: &str| {
+            let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            assert!(value.is_object(), "{line}");
+            value
+        };
+        self.out.lines().map(parse).collect()
+    }
+}
+
+/// A program that runs. It is killed when its time is over, or when this goes.
+pub struct Live {
+    child: Child,
+    out: Arc<Mutex<Vec<u8>>>,
+    readers: Vec<JoinHandle<()>>,
+    err: Arc<Mutex<Vec<u8>>>,
+    deadline: Instant,
+}
+
+impl Live {
+    /// Starts a program.
+    pub fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let (out, err) = (Arc::default(), Arc::default());
+        let readers = vec![
+            collect(child.stdout.take().expect("a pipe"), &out),
+            collect(child.stderr.take().expect("a pipe"), &err),
+        ];
+        Self { child, out, readers, err, deadline: Instant::now() + TIME_LIMIT }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(self.pid(), signal).expect("a signal is sent");
+    }
+
+    /// Waits until it said something on standard output.
+    #[track_caller]
+    pub fn wait_for_out(&mut self, words: &str) {
+        self.wait_until(words, |live| words_of(&live.out).contains(words));
+    }
+
+    /// Waits until it said something on standard error.
+    #[track_caller]
+    pub fn wait_for_err(&mut self, words: &str) {
+        self.wait_until(words, |live| words_of(&live.err).contains(words));
+    }
+
+    #[track_caller]
+    fn wait_until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
+        while !holds(self) {
+            let over = Instant::now() > self.deadline;
+            let ended = self.child.try_wait().expect("a status").is_some() && !holds(self);
+            assert!(
+                !over && !ended,
+                "waiting for `{what}` (time over: {over}, ended: {ended})\n{}\n{}",
+                words_of(&self.out),
+                words_of(&self.err)
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub fn end(mut self) -> Ended {
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a status") {
+                break status;
+            }
+            if Instant::now() > self.deadline {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                panic!("it hangs\n{}\n{}", words_of(&self.out), words_of(&self.err));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        for reader in self.readers.drain(..) {
+            reader.join().expect("a reader");
+        }
+        Ended { status, out: words_of(&self.out), err: words_of(&self.err) }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn words_of(bytes: &Mutex<Vec<u8>>) -> String {
+    String::from_utf8_lossy(&bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+}
+
+fn collect(mut pipe: impl Read + Send + 'static, into: &Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
+    let into = Arc::clone(into);
+    std::thread::spawn(move || {
+        let mut part = [0; 1 << 16];
+        while let Ok(length @ 1..) = pipe.read(&mut part) {
+            into.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&part[..length]);
+        }
+    })
+}

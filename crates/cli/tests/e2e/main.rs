@@ -1,0 +1,28 @@
+//! The whole of kurabe, as a user meets it: the binary, real targets, real signals.
+//!
+//! The model: a test has a laboratory of its own (`lab`): an empty directory to measure, a store and a home, so that
+//! nothing of the user's is seen or touched, and every program is killed after a time limit, so that a hang fails
+//! its test. What needs root or a kernel feature says why it is skipped. One binary, because linking takes longer
+//! than testing.
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stderr)]
+
+mod lab;
+mod system;
+
+mod bad_input;
+mod bad_store;
+mod content;
+mod devices;
+mod engines;
+mod existing_file;
+mod failing_target;
+mod full_and_forbidden;
+mod languages;
+mod neighbours;
+mod round_trip;
+mod scripts;
+mod shells;
+mod signals;
+mod terminal;
+mod workloads;

@@ -1,0 +1,100 @@
+//! What scripts rely on: `--json`, `--quiet`, and no terminal codes where there is no terminal.
+
+use crate::lab::{Lab, ONE_CELL, SHORT, list_of};
+
+#[test]
+fn every_line_of_json_is_an_event_and_the_last_is_the_record() {
+    let lab = Lab::new();
+    let ended = lab.run(&lab.target(), &[&SHORT[..], &["--json", "--quiet"]].concat()).ok();
+    assert!(ended.err.is_empty(), "--quiet: {ended:#?}");
+    let lines = ended.json_lines();
+    assert!(lines.iter().all(|line| line["event"].is_string()));
+    let count = |event: &str| lines.iter().filter(|line| line["event"] == event).count();
+    assert_eq!(lines[0]["event"], "run_started");
+    assert_eq!((count("fill_done"), count("repetition_started"), count("cell_done")), (1, 6, 6));
+    assert_eq!((count("run_done"), count("record"), count("error")), (1, 1, 0));
+    let record = &lines.last().expect("a line")["run"];
+    let from_events: Vec<_> =
+        lines.iter().filter(|line| line["event"] == "cell_done").map(|line| line["cell"].clone()).collect();
+    assert_eq!(list_of(&record["cells"]), from_events, "the record is what the events told");
+    assert_eq!(*record, lab.record("last"), "and what the store keeps");
+}
+
+#[test]
+fn an_error_is_a_line_of_json_too() {
+    let lab = Lab::new();
+    let ended = lab.run(&lab.target().join("missing"), &["--json"]);
+    assert_eq!(ended.code(), Some(4), "{ended:#?}");
+    let lines = ended.json_lines();
+    assert_eq!(lines.len(), 1);
+    let error = &lines[0];
+    assert_eq!((&error["event"], &error["kind"]), (&"error".into(), &"target".into()));
+    assert_eq!(error["exit_code"], 4);
+    assert!(
+        error["what"]["en"].is_string()
+            && error["what"]["ja"].is_string()
+            && error["remedy"]["en"].is_string()
+    );
+}
+
+#[test]
+fn an_error_in_a_profile_tells_scripts_its_line() {
+    let lab = Lab::new();
+    let file = lab.write("own.toml", "schema = 1\nnaem = \"x\"\n");
+    let ended = lab.run(&lab.target(), &["--json", "--profile", file.to_str().expect("a path")]);
+    assert_eq!(ended.code(), Some(3), "{ended:#?}");
+    assert_eq!(ended.json_lines()[0]["line"], 2);
+}
+
+#[test]
+fn a_good_run_with_quiet_says_nothing_on_standard_error() {
+    let lab = Lab::new();
+    let ended = lab.run(&lab.target(), &[&SHORT[..], &["--quiet"]].concat()).ok();
+    assert!(ended.err.is_empty() && ended.out.contains("MB/s"), "{ended:#?}");
+}
+
+#[test]
+fn without_a_terminal_there_are_no_control_characters() {
+    let lab = Lab::new();
+    let mut outputs = Vec::new();
+    // Colour is not refused here: it must be left out because nobody can see it.
+    for words in
+        [&["list"][..], &["show", "--details"], &["profiles"], &["doctor"], &["--help"], &["run", "--help"]]
+    {
+        if outputs.is_empty() {
+            let mut command = lab.command(&[&["run", "target"], &SHORT[..]].concat());
+            outputs.push(
+                crate::lab::Live::start({
+                    command.env_remove("NO_COLOR");
+                    command
+                })
+                .end()
+                .ok(),
+            );
+        }
+        let mut command = lab.command(words);
+        command.env_remove("NO_COLOR");
+        outputs.push(crate::lab::Live::start(command).end().ok());
+    }
+    for ended in outputs {
+        for output in [&ended.out, &ended.err] {
+            let odd = output.chars().find(|letter| letter.is_control() && *letter != '\n');
+            assert_eq!(odd, None, "{ended:#?}");
+        }
+    }
+}
+
+#[test]
+fn every_command_speaks_json() {
+    let lab = Lab::new();
+    lab.run(&lab.target(), &ONE_CELL).ok();
+    let id = lab.list()[0]["id"].as_str().expect("an id").to_owned();
+    for words in
+        [&["show"][..], &["profiles"], &["profiles", "show", "quick"], &["doctor"], &["label", &id, "a=b"]]
+    {
+        let ended = lab.kurabe(&[words, &["--json"]].concat()).ok();
+        assert!(!ended.json_lines().is_empty(), "{words:?}");
+    }
+    let removed = lab.kurabe(&["rm", &id, "--json"]).ok().json_lines();
+    assert_eq!(removed, [serde_json::json!({ "event": "removed", "id": id })]);
+}

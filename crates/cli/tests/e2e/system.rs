@@ -1,0 +1,160 @@
+//! Loop devices and mounts, taken back whatever happens. They need root; a test that cannot have one says so and
+//! is skipped.
+
+use crate::lab::text;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Runs a program; its standard output, or `None` if it is not there or fails.
+pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// One test with loop devices at a time: `losetup -f` opens the devices of others for a moment.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A mounted file system; unmounted when this goes.
+pub struct Mount {
+    point: PathBuf,
+}
+
+impl Mount {
+    /// Mounts something on a new directory. `None`, with a printed reason, where that cannot be.
+    pub fn new(kind: &str, source: &str, options: &str, point: &Path) -> Option<Self> {
+        std::fs::create_dir_all(point).expect("a mount point");
+        if system("mount", &["-t", kind, "-o", options, source, text(point)]).is_none() {
+            eprintln!("skipped: needs root to mount {kind}");
+            return None;
+        }
+        Some(Self { point: point.to_owned() })
+    }
+
+    /// Where it is.
+    pub fn point(&self) -> &Path {
+        &self.point
+    }
+
+    /// Mounts it anew with other options.
+    pub fn again(&self, options: &str) {
+        system("mount", &["-o", &format!("remount,{options}"), text(&self.point)]).expect("mounted again");
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        if system("umount", &[text(&self.point)]).is_none() {
+            system("umount", &["-l", text(&self.point)]);
+        }
+    }
+}
+
+/// A loop device over a file of its own; detached when this goes.
+pub struct LoopDevice {
+    node: PathBuf,
+    image: PathBuf,
+    directory: tempfile::TempDir,
+    /// The last to go.
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl LoopDevice {
+    /// A device of zeros. `None`, with a printed reason, where there can be none.
+    pub fn new(size_bytes: u64) -> Option<Self> {
+        let directory = tempfile::tempdir().expect("a directory");
+        let image = directory.path().join("image");
+        Self::over(image, size_bytes, directory)
+    }
+
+    /// A device whose image is made at a place of the caller's.
+    pub fn at(image: &Path, size_bytes: u64) -> Option<Self> {
+        Self::over(image.to_owned(), size_bytes, tempfile::tempdir().expect("a directory"))
+    }
+
+    fn over(image: PathBuf, size_bytes: u64, directory: tempfile::TempDir) -> Option<Self> {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        File::create(&image).and_then(|file| file.set_len(size_bytes)).expect("an image");
+        let Some(node) = system("losetup", &["-f", "--show", text(&image)]) else {
+            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            return None;
+        };
+        Some(Self { node: node.into(), image, directory, _alone: alone })
+    }
+
+    /// Such as /dev/loop0.
+    pub fn node(&self) -> &Path {
+        &self.node
+    }
+
+    /// The file under it.
+    pub fn image(&self) -> &Path {
+        &self.image
+    }
+
+    /// The file's contents, everything written back.
+    pub fn contents(&self) -> Vec<u8> {
+        File::open(&self.node).and_then(|device| device.sync_all()).expect("written back");
+        std::fs::read(&self.image).expect("the image")
+    }
+
+    /// Makes ext4 on it and mounts it.
+    pub fn mount_ext4(&self) -> Option<Mount> {
+        if system("mkfs.ext4", &["-q", "-m", "0", text(&self.node)]).is_none() {
+            eprintln!("skipped: no mkfs.ext4");
+            return None;
+        }
+        Mount::new("ext4", text(&self.node), "defaults", &self.directory.path().join("mnt"))
+    }
+
+    /// Another loop device over this one.
+    pub fn stacked(&self) -> Option<Stacked> {
+        let node = system("losetup", &["-f", "--show", text(&self.node)])?;
+        Some(Stacked { node })
+    }
+
+    /// Uses it as swap until the answer goes.
+    pub fn swap(&self) -> Option<Swap> {
+        system("mkswap", &[text(&self.node)])?;
+        system("swapon", &[text(&self.node)])?;
+        Some(Swap { node: self.node.clone() })
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        // The kernel keeps this on the node for its next user.
+        system("blockdev", &["--setrw", text(&self.node)]);
+        system("losetup", &["-d", text(&self.node)]);
+    }
+}
+
+/// A loop device over another.
+pub struct Stacked {
+    node: String,
+}
+
+impl Stacked {
+    /// Such as /dev/loop1.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+}
+
+impl Drop for Stacked {
+    fn drop(&mut self) {
+        system("losetup", &["-d", &self.node]);
+    }
+}
+
+/// A swap in use.
+pub struct Swap {
+    node: PathBuf,
+}
+
+impl Drop for Swap {
+    fn drop(&mut self) {
+        system("swapoff", &[text(&self.node)]);
+    }
+}
