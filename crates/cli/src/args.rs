@@ -100,7 +100,7 @@ const SINGLE_JA: &str = "プロファイルを使わない単独のワークロ�
     "例:\n  kurabe run                                   このディレクトリを既定のプロファイルで測る\n  \
      kurabe run --profile cdm-9 /mnt/usb          CrystalDiskMark 9 と同じ手順で測る\n  \
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
-     kurabe run /dev/sdb                          読み込みだけ(何も書きません)\n  \
+     kurabe run /dev/sdb                          読み出しだけ(何も書きません)\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb"
 ))]
 pub struct RunArgs {
@@ -153,7 +153,7 @@ pub struct RunArgs {
     pub iodepth: Option<u32>,
     #[arg(long, alias = "numjobs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_THREADS)), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Threads [default: 1]", "スレッド数 [既定: 1]"))]
     pub threads: Option<u32>,
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み込みの割合 [既定: 50]"))]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]"))]
     pub rwmixread: Option<u8>,
     #[arg(long, value_name = "ORDER", value_parser = order, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT", "オフセットの順序: interleaved、permutation、zipf、zipf:指数"))]
     pub order: Option<kurabe_core::workload::Pattern>,
@@ -206,7 +206,7 @@ impl RunArgs {
 pub struct ShowArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
     pub run: String,
-    #[arg(long, help = t("Everything: repetitions, percentiles, stalls, engines, environment", "各回、パーセンタイル、停止、エンジン、環境まですべて"))]
+    #[arg(long, help = t("Everything: repetitions, percentiles, stalls, engines, environment", "各回、パーセンタイル、停滞、エンジン、環境まですべて"))]
     pub details: bool,
 }
 

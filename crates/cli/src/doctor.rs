@@ -107,7 +107,7 @@ fn instrument() -> Result<Section> {
         let cost = driver_cost_ns(iodepth)?;
         lines.push(line(
             Mark::Good,
-            text!("driver at queue depth {iodepth}", "ドライバー(深さ {iodepth})"),
+            text!("driver at queue depth {iodepth}", "ドライバー(キュー深度 {iodepth})"),
             text!(
                 "{cost:.0} ns per operation, everything recorded",
                 "1 操作あたり {cost:.0} ns(すべて記録した場合)"
@@ -129,17 +129,25 @@ fn devices() -> Section {
         .into_iter()
         .map(|name| Path::new("/dev").join(name))
         .filter(|device| device.exists())
+        // A loop or zram device without a size is not in use.
+        .filter(|device| block_size_sectors(device).is_none_or(|sectors| sectors > 0))
         .map(|device| {
             let shown = Text::same(device.display().to_string());
             match std::fs::File::open(&device) {
-                Ok(_) => line(Mark::Good, shown, text!("may be read", "読み込み可")),
+                Ok(_) => line(Mark::Good, shown, text!("may be read", "読み出し可")),
                 Err(error) => {
-                    line(Mark::Note, shown, text!("may not be read ({error})", "読み込み不可({error})"))
+                    line(Mark::Note, shown, text!("may not be read ({error})", "読み出し不可({error})"))
                 }
             }
         })
         .collect();
     Section { title: text!("Block devices", "ブロックデバイス"), lines }
+}
+
+/// Size of a block device in sectors of 512 bytes, if the kernel tells.
+fn block_size_sectors(device: &Path) -> Option<u64> {
+    let size = Path::new("/sys/block").join(device.file_name()?).join("size");
+    std::fs::read_to_string(size).ok()?.trim().parse().ok()
 }
 
 fn tools() -> Section {

@@ -13,14 +13,17 @@ mod stored;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let command_line: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     lang::decide(&command_line);
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse_command_line(&error, &command_line),
+    };
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
@@ -60,6 +63,26 @@ fn man() -> Result<()> {
         Error::os(text!("cannot make the manual page", "マニュアルページを作れません"), &error)
     })?;
     output::print(&String::from_utf8_lossy(&page))
+}
+
+/// What clap has to say: help and version, or what is wrong with the command line, for scripts also as JSON.
+fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
+    if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
+        let words = error.to_string();
+        let what = words.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let kind = ErrorKind::Usage;
+        let line = serde_json::json!({
+            "event": "error",
+            "kind": kind.word(),
+            "exit_code": kind.exit_code(),
+            "what": Text::same(what),
+        });
+        // The exit code tells it anyway.
+        let _ = output::print_json(&line);
+    }
+    // A closed terminal leaves nobody to tell.
+    let _ = error.print();
+    ExitCode::from(error.exit_code() as u8)
 }
 
 /// The error, for people on standard error; for scripts also as a line of JSON.

@@ -9,7 +9,7 @@ use crate::signals::Signals;
 use crate::stored::{open_store, recover};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{CellPlan, Profile};
-use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
+use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
@@ -153,7 +153,13 @@ impl<'a> Run<'a> {
         let id = &self.header.id;
         match event {
             Event::Notice { notice } => self.store.append_notice(id, notice),
-            Event::FillDone { fill } => self.store.set_fill(id, fill),
+            Event::FillDone { fill } => {
+                self.store.set_fill(id, fill)?;
+                // The time limit may have cut the test file.
+                let mut header = self.header.clone();
+                header.target.span_bytes = fill.written_bytes;
+                self.store.update_header(&header)
+            }
             Event::CellDone { cell } => self.store.append_cell(id, cell),
             _ => Ok(()),
         }
@@ -200,7 +206,6 @@ fn settings(args: &RunArgs) -> Settings {
 fn target_options(args: &RunArgs, profile: &Profile) -> TargetOptions {
     TargetOptions {
         direct: profile.rules.direct,
-        buffered_if_refused: args.buffered,
         write_existing: args.write_existing,
         destroy_data_on: args.destroy_data_on.clone(),
         size_bytes: profile.rules.size_bytes,
@@ -241,6 +246,13 @@ fn planned_write_bytes(profile: &Profile, cells: &[CellPlan], fill_bytes: u64) -
 }
 
 fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
+    if let Err(error) = args.target.metadata() {
+        let shown = args.target.display();
+        return Err(Error::os(
+            text!("cannot use {shown} as a target", "{shown} を測定対象にできません"),
+            &error,
+        ));
+    }
     let cells = profile.cells(profile.rules.size_bytes);
     let writes = cells.iter().filter(|cell| cell.workload.writes()).count();
     let mut lines = vec![kurabe_report::render_profile(profile, &style())];
@@ -248,7 +260,7 @@ fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
         lines.push(format!(
             "{} {}\n",
             t("measuring takes at least", "測定時間(最短):"),
-            format_time_setting(ns.next_multiple_of(1_000_000_000))
+            format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns))
         ));
     }
     if args.target.is_dir() {

@@ -80,8 +80,6 @@ pub struct FillRecord {
 pub enum NoticeKind {
     /// A feature of the engine was not to be had.
     EngineFallback,
-    /// Buffered I/O was used on a target that refuses direct I/O, with the user's consent.
-    DirectRefused,
     /// How the page cache was dropped between phases, or why not.
     CacheDrop,
     /// The test file was cut to fit the time limit of the fill.
@@ -94,8 +92,6 @@ pub enum NoticeKind {
     GeneratorBound,
     /// Other work disturbed the device or the machine.
     Noise,
-    /// An orphan of an earlier run was cleaned up.
-    Orphan,
     /// Something else worth knowing.
     Other,
 }

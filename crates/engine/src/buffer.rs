@@ -7,6 +7,8 @@
 
 use crate::platform;
 use kurabe_core::device::Buffer;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Error, Result, text};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -59,9 +61,26 @@ impl Arena {
     ///
     /// # Errors
     /// When the operating system has no memory.
-    pub fn lease(count: usize, size: usize, pages: Pages) -> std::io::Result<(Arc<Self>, Vec<Lease>, Pages)> {
+    pub fn lease(count: usize, size: usize, pages: Pages) -> Result<(Arc<Self>, Vec<Lease>, Pages)> {
+        Self::map(count, size, pages).map_err(|error| {
+            let asked = format_bytes((count as u64).saturating_mul(size as u64));
+            Error::os(
+                text!(
+                    "no memory for {asked} of I/O buffers",
+                    "I/O バッファ {asked} 分のメモリーがありません"
+                ),
+                &error,
+            )
+            .remedy(text!(
+                "use a smaller --bs, --iodepth or --threads",
+                "--bs、--iodepth、--threads を小さくしてください"
+            ))
+        })
+    }
+
+    fn map(count: usize, size: usize, pages: Pages) -> std::io::Result<(Arc<Self>, Vec<Lease>, Pages)> {
         let stride = size.max(1).next_multiple_of(BUFFER_ALIGNMENT_BYTES);
-        let length = stride * count.max(1);
+        let length = stride.checked_mul(count.max(1)).ok_or(rustix::io::Errno::NOMEM)?;
         let (alignment, advice) = match pages {
             Pages::Small => (BUFFER_ALIGNMENT_BYTES, Advice::LinuxNoHugepage),
             Pages::Huge => (HUGE_PAGE_BYTES, Advice::LinuxHugepage),

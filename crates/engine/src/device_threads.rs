@@ -3,9 +3,9 @@
 
 use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
+use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, Result, text};
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use std::fs::File;
 
@@ -22,9 +22,7 @@ impl ThreadsDevice {
     /// # Errors
     /// When there is no memory.
     pub fn open(file: File, size: usize, pages: Pages) -> Result<(Self, Pages)> {
-        let (_, leases, pages) = Arena::lease(1, size, pages).map_err(|error| {
-            Error::os(text!("no memory for I/O buffers", "I/O バッファのメモリーがありません"), &error)
-        })?;
+        let (_, leases, pages) = Arena::lease(1, size, pages)?;
         Ok((Self { file, leases, pending: None }, pages))
     }
 

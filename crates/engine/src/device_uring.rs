@@ -191,7 +191,7 @@ impl Ring {
                 ))
         };
         let ring = open_ring(depth, wait, &mut facts).map_err(|error| cannot(&error))?;
-        let (arena, leases, pages) = Arena::lease(depth, size, pages).map_err(|error| cannot(&error))?;
+        let (arena, leases, pages) = Arena::lease(depth, size, pages)?;
         facts.took_pages(pages);
 
         let (start, length) = arena.span();

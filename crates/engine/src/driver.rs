@@ -14,6 +14,9 @@ use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How often a stop is looked at while nothing is due.
+const LOOK_NS: u64 = 100_000_000;
+
 /// Stops all threads of a repetition.
 #[derive(Debug, Default)]
 pub struct Stop {
@@ -118,7 +121,8 @@ pub fn drive<D: Device, S: Source>(
                 }
                 Next::NotBefore(due_ns) => {
                     free.push(buffer);
-                    wait = Wait::Until((start_ns + due_ns).min(deadline_ns));
+                    let look_ns = now_ns.saturating_add(LOOK_NS);
+                    wait = Wait::Until((start_ns + due_ns).min(deadline_ns).min(look_ns));
                     break;
                 }
                 Next::End => {
@@ -240,13 +244,17 @@ fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) -> Error {
                 "writing {length} bytes at offset {offset} took only {got}",
                 "オフセット {offset} に {length} バイト書こうとしましたが、{got} バイトしか書けませんでした"
             ),
-        ),
+        )
+        .remedy(text!(
+            "the target became full or shorter meanwhile: free some room, or choose a smaller --size",
+            "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、--size を小さくしてください"
+        )),
         (kind, outcome) => {
             let cause = std::io::Error::from_raw_os_error(outcome.err().unwrap_or(0));
             let what = match kind {
                 OpKind::Read => text!(
                     "the target failed a read of {length} bytes at offset {offset}",
-                    "オフセット {offset} から {length} バイトの読み込みに失敗しました"
+                    "オフセット {offset} から {length} バイトの読み出しに失敗しました"
                 ),
                 OpKind::Write => text!(
                     "the target failed a write of {length} bytes at offset {offset}",

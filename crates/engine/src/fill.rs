@@ -30,7 +30,7 @@ impl Session<'_> {
             iodepth: FILL_IODEPTH,
             threads: 1,
             offset_bytes: 0,
-            span_bytes: asked_bytes / u64::from(block) * u64::from(block),
+            span_bytes: asked_bytes,
             open_loop: None,
             warm_up_ns: 0,
             end: End { passes: Some(1), ..End::default() },
@@ -38,15 +38,24 @@ impl Session<'_> {
             data: rules.data,
             seed: rules.seed,
         };
-        let whole = workload.span_bytes;
+        let whole = asked_bytes;
+        let tail = whole % u64::from(block);
         let least = rules.size_at_least_bytes.unwrap_or(whole).next_multiple_of(u64::from(block)).min(whole);
-        // First what must be there, then more of it as long as there is time.
+        // First what must be there, then more of it as long as there is time; last what is no whole block.
         let mut fill = FillRecord { asked_bytes: whole, written_bytes: 0, elapsed_ns: 0 };
-        for (until, limit) in [(least, None), (whole, limit_ns)] {
+        let whole_blocks = whole - tail;
+        for (until, block, limit) in [
+            (least.min(whole_blocks), block, None),
+            (whole_blocks, block, limit_ns),
+            (whole, tail as u32, limit_ns),
+        ] {
             let left_ns = limit.map(|limit: u64| limit.saturating_sub(fill.elapsed_ns));
-            if until == fill.written_bytes || left_ns == Some(0) {
+            // The tail follows only when the time sufficed for all whole blocks.
+            let fits = (until - fill.written_bytes).is_multiple_of(u64::from(block));
+            if until == fill.written_bytes || !fits || left_ns == Some(0) {
                 continue;
             }
+            workload.block_sizes = vec![BlockSize { size_bytes: block, weight: 1 }];
             workload.offset_bytes = fill.written_bytes;
             workload.span_bytes = until - fill.written_bytes;
             workload.end.time_ns = left_ns;

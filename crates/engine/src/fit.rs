@@ -84,7 +84,7 @@ fn how_to_write(kind: TargetKind) -> Text {
             "デバイスへの書き込みには --destroy-data-on での指定が必要で、中身は失われます"
         ),
         TargetKind::CharacterDevice => {
-            text!("this device is only read", "このデバイスは読み込みだけ測れます")
+            text!("this device is only read", "このデバイスは読み出しだけ測れます")
         }
         _ => text!(
             "writing to an existing file needs --write-existing, and destroys its contents",
@@ -96,10 +96,12 @@ fn how_to_write(kind: TargetKind) -> Text {
 /// How long a run of these cells takes at least, if all are bounded by time.
 pub fn planned_time_ns(profile: &Profile, cells: &[CellPlan]) -> Option<u64> {
     let rules = &profile.rules;
-    let one_pass = cells
-        .iter()
-        .map(|cell| cell.workload.end.time_ns.map(|time| time + cell.workload.warm_up_ns))
-        .sum::<Option<u64>>()?;
-    let pauses = rules.interval_ns * (cells.len() as u64).saturating_sub(1);
-    Some(one_pass * u64::from(rules.runs + rules.discarded_runs) + pauses)
+    let mut one_pass_ns = 0u64;
+    for cell in cells {
+        one_pass_ns =
+            one_pass_ns.saturating_add(cell.workload.end.time_ns?).saturating_add(cell.workload.warm_up_ns);
+    }
+    let pauses_ns = rules.interval_ns.saturating_mul((cells.len() as u64).saturating_sub(1));
+    let repetitions = u64::from(rules.runs) + u64::from(rules.discarded_runs);
+    Some(one_pass_ns.saturating_mul(repetitions).saturating_add(pauses_ns))
 }

@@ -54,10 +54,16 @@ pub fn preallocate(file: impl AsFd, size_bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Free bytes for this user on the file system of a path.
-pub fn free_bytes(path: &Path) -> io::Result<u64> {
+/// Free bytes for this user on the file system of a path; `None` where the file system does not tell (ramfs).
+pub fn free_bytes(path: &Path) -> io::Result<Option<u64>> {
     let facts = rustix::fs::statvfs(path)?;
-    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+    Ok((facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize)))
+}
+
+/// Whether a block device is write-protected. The kernel lets it be opened for writing all the same.
+pub fn is_write_protected(device: u64) -> bool {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/ro")).is_ok_and(|ro| ro.trim() == "1")
 }
 
 /// Asks the kernel to forget its cached pages of a file.

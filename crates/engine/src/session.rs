@@ -107,7 +107,7 @@ impl<'a> Session<'a> {
         for remark in self.disturbance.on_the_machine() {
             let text = Text {
                 en: format!("{} over the whole run", remark.en),
-                ja: format!("測定全体で、{}", remark.ja),
+                ja: format!("測定全体: {}", remark.ja),
             };
             self.notice(NoticeKind::Noise, text)?;
         }
@@ -136,15 +136,6 @@ impl<'a> Session<'a> {
 
     /// Says aloud what the target made different from the plan.
     fn say_how(&mut self) -> Result<()> {
-        if self.target.direct_was_refused() {
-            self.notice(
-                NoticeKind::DirectRefused,
-                text!(
-                    "direct I/O is refused here; measured through the page cache (--buffered), so figures include memory",
-                    "ダイレクト I/O が使えないため、ページキャッシュ経由で測りました(--buffered)。結果にはメモリーの速さが含まれます"
-                ),
-            )?;
-        }
         let writes = self.profile.cells(self.target.span_bytes()).iter().any(|cell| cell.workload.writes());
         if writes && !self.target.is_writable() {
             self.notice(NoticeKind::WritesLeftOut, writes_left_out(self.target.kind()))?;
@@ -168,16 +159,15 @@ impl<'a> Session<'a> {
     fn tell_writing(&mut self, cells: &[CellPlan], fill: Option<FillRecord>) -> Result<()> {
         let rules = &self.profile.rules;
         let repetitions = u64::from(rules.runs + rules.discarded_runs);
-        let writing_ns: u64 = cells
+        let writing_ns = cells
             .iter()
             .filter(|cell| cell.workload.writes() && cell.workload.end.bytes.is_none())
             .filter_map(|cell| cell.workload.end.time_ns)
-            .sum::<u64>()
-            * repetitions;
+            .fold(0u64, |sum, time_ns| sum.saturating_add(time_ns.saturating_mul(repetitions)));
         if writing_ns == 0 {
             return Ok(());
         }
-        let time = format_time_setting(writing_ns.next_multiple_of(NS_PER_S));
+        let time = format_time_setting(writing_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writing_ns));
         let text = match fill.filter(|fill| fill.elapsed_ns > 0) {
             Some(fill) => {
                 let rate = fill.written_bytes as f64 / fill.elapsed_ns as f64;
@@ -410,7 +400,7 @@ impl<'a> Session<'a> {
 
 fn direction_ja(direction: Direction) -> &'static str {
     match direction {
-        Direction::Read => "読み込み",
+        Direction::Read => "読み出し",
         Direction::Write => "書き込み",
         Direction::Mix => "混合",
     }

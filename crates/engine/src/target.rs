@@ -21,8 +21,6 @@ use std::path::{Path, PathBuf};
 pub struct TargetOptions {
     /// Go around the page cache.
     pub direct: bool,
-    /// Go on with buffered I/O where direct I/O is refused.
-    pub buffered_if_refused: bool,
     /// An existing file may be written.
     pub write_existing: bool,
     /// The block device whose data may be destroyed.
@@ -45,7 +43,6 @@ pub struct Target {
     direct: bool,
     alignment_bytes: u32,
     writable: bool,
-    direct_refused: bool,
     /// Holds a block device for as long as the target lives.
     _exclusive: Option<File>,
     test_file: Option<TestFile>,
@@ -81,7 +78,6 @@ impl Target {
             direct: options.direct && kind != TargetKind::CharacterDevice,
             alignment_bytes: 1,
             writable: false,
-            direct_refused: false,
             _exclusive: None,
             test_file: None,
         };
@@ -94,7 +90,11 @@ impl Target {
             }
             TargetKind::CharacterDevice | TargetKind::Null => {}
         }
-        target.find_alignment(options)?;
+        target.find_alignment()?;
+        if kind == TargetKind::Directory {
+            // The test file is written in whole units.
+            target.span_bytes -= target.span_bytes % u64::from(target.alignment_bytes);
+        }
         Ok(target)
     }
 
@@ -106,14 +106,14 @@ impl Target {
                 &error,
             )
         })?;
-        if free < options.size_bytes {
-            return Err(no_space(&self.path, options.size_bytes, Some(free)));
+        if free.is_some_and(|free| free < options.size_bytes) {
+            return Err(no_space(&self.path, options.size_bytes, free));
         }
         let path = self.path.join(&options.test_file_name);
         let (test_file, file) = TestFile::create(&path)?;
         platform::preallocate(&file, options.size_bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                no_space(&self.path, options.size_bytes, platform::free_bytes(&self.path).ok())
+                no_space(&self.path, options.size_bytes, platform::free_bytes(&self.path).ok().flatten())
             }
             _ => Error::os(
                 text!("cannot reserve room on {directory}", "{directory} に領域を確保できません"),
@@ -150,6 +150,16 @@ impl Target {
                 )));
             }
             refuse_if_held(&self.path)?;
+            if platform::is_write_protected(facts.rdev()) {
+                return Err(Error::new(
+                    ErrorKind::Permission,
+                    text!("{device} is write-protected", "{device} は書き込み禁止です"),
+                )
+                .remedy(text!(
+                    "take the protection off (its switch, or blockdev --setrw {device}), or measure reads alone",
+                    "保護を解除する(本体のスイッチ、または blockdev --setrw {device})か、読み出しだけを測ってください"
+                )));
+            }
             let how = OpenHow { write: true, exclusive: true, ..OpenHow::default() };
             let held = platform::open(&self.path, how).map_err(|error| {
                 if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) {
@@ -196,22 +206,14 @@ impl Target {
     }
 
     /// Finds the smallest unit that direct I/O takes here, by trying.
-    fn find_alignment(&mut self, options: &TargetOptions) -> Result<()> {
+    fn find_alignment(&mut self) -> Result<()> {
         if !self.direct {
             return Ok(());
         }
-        let found = self.open_file(false, false).and_then(|file| {
-            smallest_direct_unit(&file).map_err(|error| {
-                Error::os(text!("cannot read {}", "{} を読めません", self.path.display()), &error)
-            })
-        });
+        let found = self.open_file(false, false).and_then(|file| smallest_direct_unit(&file));
         match found {
             Ok(Some(unit)) => self.alignment_bytes = unit,
             Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
-            Ok(None) | Err(_) if options.buffered_if_refused => {
-                self.direct = false;
-                self.direct_refused = true;
-            }
             Ok(None) | Err(_) => {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
@@ -276,11 +278,6 @@ impl Target {
     /// Whether I/O goes around the page cache.
     pub fn is_direct(&self) -> bool {
         self.direct
-    }
-
-    /// Whether direct I/O was wanted, and refused.
-    pub fn direct_was_refused(&self) -> bool {
-        self.direct_refused
     }
 
     /// Its kind.
@@ -393,7 +390,7 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
 }
 
 /// The smallest power of two that direct reads take; `None` if they take none.
-fn smallest_direct_unit(file: &File) -> std::io::Result<Option<u32>> {
+fn smallest_direct_unit(file: &File) -> Result<Option<u32>> {
     const LARGEST: u32 = 64 << 10;
     let (_arena, mut leases, _) = Arena::lease(1, LARGEST as usize, Pages::Small)?;
     let mut unit = 512;
@@ -402,7 +399,9 @@ fn smallest_direct_unit(file: &File) -> std::io::Result<Option<u32>> {
             Ok(_) => return Ok(Some(unit)),
             Err(rustix::io::Errno::INVAL) => unit *= 2,
             Err(rustix::io::Errno::OPNOTSUPP) => return Ok(None),
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                return Err(Error::os(text!("cannot read the target", "対象を読めません"), &error.into()));
+            }
         }
     }
     Ok(None)

@@ -242,7 +242,7 @@ fn noise(cell: &Cell, style: &Style) -> Vec<String> {
     let waits = [
         (worst(|noise| noise.io_pressure_share), text!("waiting for I/O", "I/O 待ち")),
         (worst(|noise| noise.cpu_pressure_share), text!("for a CPU", "CPU 待ち")),
-        (worst(|noise| noise.memory_pressure_share), text!("for memory", "メモリ待ち")),
+        (worst(|noise| noise.memory_pressure_share), text!("for memory", "メモリー待ち")),
     ];
     for (share, what) in waits {
         let (en, ja) = (what.en, what.ja);

@@ -74,7 +74,7 @@ fn machine(machine: &Machine, style: &Style) -> Vec<String> {
     );
     items.extend(machine.memory_bytes.map(|bytes| {
         let size = format_bytes(bytes);
-        style.say(&text!("{size} of memory", "メモリ {size}"))
+        style.say(&text!("{size} of memory", "メモリー {size}"))
     }));
     items
 }
@@ -247,7 +247,7 @@ fn link(link: &Link, style: &Style) -> Vec<String> {
             items.extend(backing.clone());
             items.extend(direct.map(|direct| words_direct(direct, style)));
         }
-        Link::Memory => items.push(style.pick("memory", "メモリ").to_owned()),
+        Link::Memory => items.push(style.pick("memory", "メモリー").to_owned()),
         Link::Other { subsystem } => items.push(subsystem.clone()),
     }
     items

@@ -64,10 +64,7 @@ pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
         let text = notice.text.get(style.lang);
         if told.insert(text) {
             let role = match notice.kind {
-                NoticeKind::CacheDrop
-                | NoticeKind::Orphan
-                | NoticeKind::Other
-                | NoticeKind::EngineFallback => Role::Plain,
+                NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback => Role::Plain,
                 _ => Role::Warn,
             };
             lines.extend(remark(style, role, &format!("{}: {text}", words::notice(style, notice.kind))));
@@ -222,5 +219,5 @@ pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
 /// The bytes that will be written, said before they are.
 pub(crate) fn planned_writes(bytes: u64, style: &Style) -> String {
     let amount = format_bytes_decimal(bytes);
-    style.say(&text!("up to {amount} will be written", "最大 {amount} を書き込みます"))
+    style.say(&text!("at least {amount} will be written", "少なくとも {amount} を書き込みます"))
 }

@@ -36,14 +36,12 @@ pub(crate) fn status(style: &Style, status: RunStatus) -> (&'static str, Role) {
 pub(crate) fn notice(style: &Style, kind: NoticeKind) -> &'static str {
     let (en, ja) = match kind {
         NoticeKind::EngineFallback => ("engine", "エンジン"),
-        NoticeKind::DirectRefused => ("direct I/O", "ダイレクト I/O"),
         NoticeKind::CacheDrop => ("page cache", "ページキャッシュ"),
         NoticeKind::SizeCut => ("test file", "テストファイル"),
         NoticeKind::SpanCut => ("span", "測定範囲"),
         NoticeKind::WritesLeftOut => ("writes", "書き込み"),
-        NoticeKind::GeneratorBound => ("kurabe", "kurabe"),
+        NoticeKind::GeneratorBound => ("limit", "上限"),
         NoticeKind::Noise => ("noise", "外乱"),
-        NoticeKind::Orphan => ("clean-up", "後片付け"),
         NoticeKind::Other => ("note", "備考"),
     };
     style.lang.pick(en, ja)

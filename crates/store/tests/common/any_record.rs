@@ -355,14 +355,12 @@ impl Tape {
     fn notice(&mut self) -> Notice {
         let kinds = [
             NoticeKind::EngineFallback,
-            NoticeKind::DirectRefused,
             NoticeKind::CacheDrop,
             NoticeKind::SizeCut,
             NoticeKind::SpanCut,
             NoticeKind::WritesLeftOut,
             NoticeKind::GeneratorBound,
             NoticeKind::Noise,
-            NoticeKind::Orphan,
             NoticeKind::Other,
         ];
         Notice { kind: self.pick(&kinds), text: self.text() }
