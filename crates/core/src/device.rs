@@ -55,15 +55,17 @@ pub trait Device {
     /// The device's clock, in nanoseconds from an arbitrary zero; never goes back.
     fn now_ns(&mut self) -> u64;
 
-    /// Hands over all requests of `batch` and empties it.
+    /// Takes a request at `now_ns`. It may wait for others and go out with them, at the latest when `reap` is
+    /// called; then `now_ns` comes back. If it goes out at once, the time after that comes back.
     ///
     /// # Errors
     /// When the device itself fails; a failed operation is a completion instead.
-    fn submit(&mut self, batch: &mut Vec<Request<Self::Buffer>>) -> Result<()>;
+    fn submit(&mut self, request: Request<Self::Buffer>, now_ns: u64) -> Result<u64>;
 
-    /// Appends what has completed to `done`, waiting as `wait` says.
+    /// Gives what has completed to `done`, one by one, waiting as `wait` says. A call-back instead of a list: what
+    /// the driver does with a completion is then compiled into the device's own loop.
     ///
     /// # Errors
     /// When the device itself fails.
-    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<Self::Buffer>>) -> Result<()>;
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Self::Buffer>)) -> Result<()>;
 }

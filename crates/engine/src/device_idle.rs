@@ -55,18 +55,17 @@ impl Device for IdleDevice {
         monotonic_ns()
     }
 
-    fn submit(&mut self, batch: &mut Vec<Request<NoBuffer>>) -> Result<()> {
-        self.done.extend(batch.drain(..).map(|request| (request.buffer, request.op.length_bytes)));
-        Ok(())
+    #[inline]
+    fn submit(&mut self, request: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
+        self.done.push((request.buffer, request.op.length_bytes));
+        Ok(now_ns)
     }
 
-    fn reap(&mut self, _wait: Wait, done: &mut Vec<Completion<NoBuffer>>) -> Result<()> {
+    fn reap(&mut self, _wait: Wait, done: &mut impl FnMut(Completion<NoBuffer>)) -> Result<()> {
         let completed_at_ns = monotonic_ns();
-        done.extend(self.done.drain(..).map(|(buffer, length)| Completion {
-            buffer,
-            outcome: Ok(length),
-            completed_at_ns,
-        }));
+        for (buffer, length) in self.done.drain(..) {
+            done(Completion { buffer, outcome: Ok(length), completed_at_ns });
+        }
         Ok(())
     }
 }

@@ -43,20 +43,18 @@ impl Device for NullDevice {
         self.now_ns
     }
 
-    fn submit(&mut self, batch: &mut Vec<Request<NoBuffer>>) -> Result<()> {
-        for Request { op, buffer } in batch.drain(..) {
-            let slow = self.script.slow.filter(|(number, _)| *number == self.count);
-            let latency_ns = slow.map_or(self.script.latency_ns, |(_, latency)| latency);
-            let outcome = if self.script.fail_at == Some(self.count) { Err(5) } else { Ok(op.length_bytes) };
-            self.count += 1;
-            let completed_at_ns = self.now_ns + latency_ns;
-            let at = self.in_flight.partition_point(|other| other.completed_at_ns <= completed_at_ns);
-            self.in_flight.insert(at, Completion { buffer, outcome, completed_at_ns });
-        }
-        Ok(())
+    fn submit(&mut self, Request { op, buffer }: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
+        let slow = self.script.slow.filter(|(number, _)| *number == self.count);
+        let latency_ns = slow.map_or(self.script.latency_ns, |(_, latency)| latency);
+        let outcome = if self.script.fail_at == Some(self.count) { Err(5) } else { Ok(op.length_bytes) };
+        self.count += 1;
+        let completed_at_ns = self.now_ns + latency_ns;
+        let at = self.in_flight.partition_point(|other| other.completed_at_ns <= completed_at_ns);
+        self.in_flight.insert(at, Completion { buffer, outcome, completed_at_ns });
+        Ok(now_ns)
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<NoBuffer>>) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<NoBuffer>)) -> Result<()> {
         let limit_ns = match wait {
             Wait::One => u64::MAX,
             Wait::Until(limit) => limit.max(self.now_ns),
@@ -65,7 +63,7 @@ impl Device for NullDevice {
             Some(first) if first.completed_at_ns <= limit_ns => {
                 self.now_ns = self.now_ns.max(first.completed_at_ns);
                 while self.in_flight.front().is_some_and(|next| next.completed_at_ns <= self.now_ns) {
-                    done.extend(self.in_flight.pop_front());
+                    self.in_flight.pop_front().into_iter().for_each(&mut *done);
                 }
             }
             _ if limit_ns < u64::MAX => self.now_ns = limit_ns,

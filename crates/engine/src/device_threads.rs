@@ -50,18 +50,19 @@ impl Device for ThreadsDevice {
         monotonic_ns()
     }
 
-    fn submit(&mut self, batch: &mut Vec<Request<Lease>>) -> Result<()> {
-        debug_assert!(batch.len() <= 1 && self.pending.is_none(), "one buffer, one operation");
-        self.pending = batch.pop();
-        Ok(())
+    #[inline]
+    fn submit(&mut self, request: Request<Lease>, now_ns: u64) -> Result<u64> {
+        debug_assert!(self.pending.is_none(), "one buffer, one operation");
+        self.pending = Some(request);
+        Ok(now_ns)
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<Lease>>) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease>)) -> Result<()> {
         match (self.pending.take(), wait) {
             (Some(mut request), _) => {
                 let outcome = self.perform(&mut request);
                 let completed_at_ns = monotonic_ns();
-                done.push(Completion { buffer: request.buffer, outcome, completed_at_ns });
+                done(Completion { buffer: request.buffer, outcome, completed_at_ns });
             }
             (None, Wait::Until(until_ns)) => sleep_until(until_ns),
             (None, Wait::One) => {}

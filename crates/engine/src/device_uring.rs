@@ -1,8 +1,9 @@
 //! io_uring: one ring for one issuing thread.
 //!
-//! The model: buffers and file are registered once; `submit` writes entries into the ring without a system call;
-//! `reap` enters the kernel once, which hands over what is new and waits for at least one completion. One reading
-//! of the clock serves all completions of a reap.
+//! The model: buffers and file are registered once. Where operations complete while they are handed over (the page
+//! cache), `submit` only writes entries into the ring, and `reap` enters the kernel once for all of them. Elsewhere
+//! `submit` enters the kernel for each operation, because in a batch the kernel holds the first back until the last
+//! is prepared. `reap` waits for at least one completion; one reading of the clock serves all that it finds.
 //!
 //! The ring is opened with everything that lowers the cost of an operation; what the kernel refuses is left off
 //! step by step, and the list of refusals goes into the record.
@@ -81,6 +82,9 @@ pub struct UringDevice<'r> {
     in_flight_count: usize,
     wait: WaitMode,
     aim: Aim,
+    /// Whether operations complete while they are handed over, as from the page cache; then they go out in batches.
+    /// Otherwise each goes out at once: in a batch the kernel would hold the first back until the last is there.
+    in_line: bool,
 }
 
 /// How entries name the file and the buffers.
@@ -93,7 +97,7 @@ struct Aim {
 
 impl Aim {
     /// The ring's entry for an operation on a buffer.
-    #[inline]
+    #[inline(always)]
     fn entry(self, arena: &Arena, request: &Request<Lease>) -> squeue::Entry {
         /// The same expression for a registered and for an ordinary file, which are different types.
         macro_rules! with_file {
@@ -219,6 +223,7 @@ impl Ring {
             in_flight_count: 0,
             wait: self.wait,
             aim: self.aim,
+            in_line: true,
         }
     }
 }
@@ -236,15 +241,23 @@ impl UringDevice<'_> {
         };
         match entered {
             Ok(_) => Ok(()),
-            Err(error)
-                if [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
-                    .iter()
-                    .any(|passing| error.raw_os_error() == Some(passing.raw_os_error())) =>
-            {
-                Ok(())
-            }
+            Err(error) if is_passing(&error) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Enters the kernel with what is new, without waiting.
+    #[cold]
+    fn hand_over(&mut self) -> Result<u64> {
+        self.submission.sync();
+        match self.submitter.submit() {
+            // What the kernel could not take now goes out with the next entry.
+            Ok(_) => {}
+            Err(error) if is_passing(&error) => {}
+            Err(error) => return Err(Error::os(text!("io_uring failed", "io_uring が失敗しました"), &error)),
+        }
+        self.submission.sync();
+        Ok(monotonic_ns())
     }
 
     /// Looks at the completion queue without sleeping until something is there or the time is over.
@@ -279,29 +292,22 @@ impl Device for UringDevice<'_> {
         monotonic_ns()
     }
 
-    fn submit(&mut self, batch: &mut Vec<Request<Lease>>) -> Result<()> {
-        // Learns how far the kernel has read, so that there is room.
-        self.submission.sync();
-        for request in batch.drain(..) {
-            let entry = self.aim.entry(self.arena, &request);
-            let slot = request.buffer.slot();
-            self.in_flight[slot] = Some(request.buffer);
-            // SAFETY: the address lies in the arena, which outlives the ring; the lease to it is kept in
-            // `in_flight` until the completion is seen, so nothing else touches the bytes.
-            let pushed = unsafe { self.submission.push(&entry) };
-            if pushed.is_err() {
-                return Err(Error::new(
-                    ErrorKind::Internal,
-                    text!("the submission queue is full", "送信キューがあふれました"),
-                ));
-            }
-            self.in_flight_count += 1;
+    #[inline(always)]
+    fn submit(&mut self, request: Request<Lease>, now_ns: u64) -> Result<u64> {
+        let entry = self.aim.entry(self.arena, &request);
+        let slot = request.buffer.slot();
+        self.in_flight[slot] = Some(request.buffer);
+        // SAFETY: the address lies in the arena, which outlives the ring; the lease to it is kept in `in_flight`
+        // until the completion is seen, so nothing else touches the bytes.
+        if unsafe { self.submission.push(&entry) }.is_err() {
+            return Err(queue_is_full());
         }
-        self.submission.sync();
-        Ok(())
+        self.in_flight_count += 1;
+        if self.in_line { Ok(now_ns) } else { self.hand_over() }
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion<Lease>>) -> Result<()> {
+    #[inline]
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Lease>)) -> Result<()> {
         let until_ns = match wait {
             Wait::One => None,
             Wait::Until(until) => Some(until),
@@ -312,27 +318,43 @@ impl Device for UringDevice<'_> {
             }
             return Ok(());
         }
+        // What was pushed becomes visible to the kernel here …
+        self.submission.sync();
         let entered = if self.wait == WaitMode::Spin { self.spin(until_ns) } else { self.enter(until_ns) };
         entered.map_err(|error| Error::os(text!("io_uring failed", "io_uring が失敗しました"), &error))?;
         let completed_at_ns = monotonic_ns();
+        // … and here the room that the kernel has made becomes visible to us.
+        self.submission.sync();
         self.completion.sync();
         for entry in self.completion.by_ref() {
             let Some(buffer) = self.in_flight[entry.user_data() as usize].take() else { continue };
             self.in_flight_count -= 1;
             let result = entry.result();
             let outcome = u32::try_from(result).map_err(|_| -result);
-            done.push(Completion { buffer, outcome, completed_at_ns });
+            done(Completion { buffer, outcome, completed_at_ns });
         }
         self.completion.sync();
+        self.in_line = self.in_flight_count == 0;
         Ok(())
     }
+}
+
+/// Whether entering the kernel again is all that an error asks for.
+fn is_passing(error: &io::Error) -> bool {
+    [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
+        .iter()
+        .any(|passing| error.raw_os_error() == Some(passing.raw_os_error()))
+}
+
+#[cold]
+fn queue_is_full() -> Error {
+    Error::new(ErrorKind::Internal, text!("the submission queue is full", "送信キューがあふれました"))
 }
 
 impl Drop for UringDevice<'_> {
     /// Waits until the kernel is done with the buffers; after an error some may still be in flight.
     fn drop(&mut self) {
-        let mut done = Vec::new();
-        while self.in_flight_count > 0 && self.reap(Wait::One, &mut done).is_ok() {}
+        while self.in_flight_count > 0 && self.reap(Wait::One, &mut |_| {}).is_ok() {}
     }
 }
 

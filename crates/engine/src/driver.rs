@@ -4,7 +4,7 @@
 //! come back, account for all that did, and refill. Nothing waits for a batch to be complete, so a slot is refilled
 //! as soon as its completion is seen; where completions come in line, batches form by themselves.
 //!
-//! Time: latency counts from the submission of the batch, or in an open loop from when the operation was due.
+//! Time: latency counts from the submission, or in an open loop from when the operation was due.
 
 use crate::content::Content;
 use crate::recorder::Recorder;
@@ -94,8 +94,6 @@ pub fn drive<D: Device, S: Source>(
     let deadline_ns = plan.time_ns.map_or(u64::MAX, |time| record_from_ns.saturating_add(time));
     let idle = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
     let mut flights = vec![Flight { op: idle, started_ns: 0, recorded: false }; depth];
-    let mut batch: Vec<Request<D::Buffer>> = Vec::with_capacity(depth);
-    let mut done: Vec<Completion<D::Buffer>> = Vec::with_capacity(depth);
     let mut failure = None;
     let mut issuing = true;
     let mut now_ns = start_ns;
@@ -104,20 +102,25 @@ pub fn drive<D: Device, S: Source>(
     loop {
         let mut wait = Wait::One;
         let recorded = now_ns >= record_from_ns;
+        if issuing && !free.is_empty() {
+            // One reading serves all that are handed over together.
+            now_ns = device.now_ns();
+        }
         while issuing {
             let Some(mut buffer) = free.pop() else { break };
             match source.next(now_ns.saturating_sub(start_ns)) {
                 Next::Op { op, due_ns } => {
                     if op.kind == OpKind::Write {
                         content.freshen(buffer.bytes_mut(op.length_bytes as usize));
+                        // Making the data is not the storage's time.
+                        now_ns = device.now_ns();
                     }
-                    // Zero stands for "when the batch is handed over".
-                    let started_ns = due_ns.map_or(0, |due| start_ns + due);
+                    let started_ns = due_ns.map_or(now_ns, |due| start_ns + due);
                     flights[buffer.slot()] = Flight { op, started_ns, recorded };
                     if recorded {
                         recorder.submitted(op.kind);
                     }
-                    batch.push(Request { op, buffer });
+                    now_ns = device.submit(Request { op, buffer }, now_ns)?;
                 }
                 Next::NotBefore(due_ns) => {
                     free.push(buffer);
@@ -131,24 +134,13 @@ pub fn drive<D: Device, S: Source>(
                 }
             }
         }
-        if !batch.is_empty() {
-            let submitted_ns = device.now_ns();
-            for request in &batch {
-                let flight = &mut flights[request.buffer.slot()];
-                if flight.started_ns == 0 {
-                    flight.started_ns = submitted_ns;
-                }
-            }
-            device.submit(&mut batch)?;
-        } else if !issuing && free.len() == depth {
+        if !issuing && free.len() == depth {
             break;
         }
 
-        device.reap(wait, &mut done)?;
-        if done.is_empty() {
-            now_ns = device.now_ns();
-        }
-        for completion in done.drain(..) {
+        let mut reaped = false;
+        device.reap(wait, &mut |completion: Completion<D::Buffer>| {
+            reaped = true;
             let flight = flights[completion.buffer.slot()];
             now_ns = completion.completed_at_ns;
             free.push(completion.buffer);
@@ -173,6 +165,9 @@ pub fn drive<D: Device, S: Source>(
                     stop.ask();
                 }
             }
+        })?;
+        if !reaped {
+            now_ns = device.now_ns();
         }
         if now_ns >= deadline_ns || stop.is_asked() {
             issuing = false;
@@ -188,7 +183,7 @@ pub fn drive<D: Device, S: Source>(
         unserved: count_unserved(source, deadline_ns.min(now_ns).saturating_sub(start_ns)),
     };
     if plan.end_sync && !stop.is_asked() {
-        outcome.end_sync_ns = Some(sync(device, free, &mut done)?);
+        outcome.end_sync_ns = Some(sync(device, free)?);
     }
     Ok(outcome)
 }
@@ -206,21 +201,20 @@ fn count_unserved<S: Source>(source: &mut S, end_ns: u64) -> u64 {
 }
 
 /// One fsync; returns its time.
-fn sync<D: Device>(
-    device: &mut D,
-    mut free: Vec<D::Buffer>,
-    done: &mut Vec<Completion<D::Buffer>>,
-) -> Result<u64> {
+fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
     let op = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
     let Some(buffer) = free.pop() else { return Ok(0) };
     let started_ns = device.now_ns();
-    device.submit(&mut vec![Request { op, buffer }])?;
-    while done.is_empty() {
-        device.reap(Wait::One, done)?;
+    device.submit(Request { op, buffer }, started_ns)?;
+    let mut ended = None;
+    while ended.is_none() {
+        device.reap(Wait::One, &mut |done: Completion<D::Buffer>| {
+            ended = Some((done.outcome, done.completed_at_ns));
+        })?;
     }
-    match &done[0] {
-        Completion { outcome: Ok(_), completed_at_ns, .. } => Ok(completed_at_ns - started_ns),
-        failed => Err(operation_error(op, failed.outcome)),
+    match ended {
+        Some((Ok(_), completed_at_ns)) => Ok(completed_at_ns - started_ns),
+        failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
     }
 }
 

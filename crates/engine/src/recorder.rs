@@ -31,6 +31,10 @@ struct Kind {
     bytes: u64,
     latency: Histogram,
     stall_threshold_ns: u64,
+    /// Bytes, operations and worst latency of the interval that is open.
+    interval_bytes: u64,
+    operations: u32,
+    worst_ns: u64,
 }
 
 impl Kind {
@@ -49,7 +53,6 @@ impl Kind {
 /// The results of one issuing thread.
 pub struct Recorder {
     kinds: [Kind; 3],
-    interval: Interval,
     interval_end_ns: u64,
     intervals: Vec<Interval>,
     stalls: Vec<Stall>,
@@ -82,7 +85,6 @@ impl Recorder {
         let kind = || Kind { stall_threshold_ns: STALL_AT_LEAST_NS, ..Kind::default() };
         Self {
             kinds: [kind(), kind(), kind()],
-            interval: Interval::default(),
             interval_end_ns: INTERVAL_NS,
             intervals: Vec::with_capacity(1024),
             stalls: Vec::new(),
@@ -118,21 +120,9 @@ impl Recorder {
         let latency_ns = completed_ns.saturating_sub(started_ns);
         let of_kind = &mut self.kinds[kind as usize];
         of_kind.latency.record(latency_ns);
-        of_kind.bytes += u64::from(length_bytes);
-        let interval = &mut self.interval;
-        match kind {
-            OpKind::Read => {
-                interval.read_bytes += u64::from(length_bytes);
-                interval.read_operations += 1;
-                interval.read_worst_ns = interval.read_worst_ns.max(latency_ns);
-            }
-            OpKind::Write => {
-                interval.write_bytes += u64::from(length_bytes);
-                interval.write_operations += 1;
-                interval.write_worst_ns = interval.write_worst_ns.max(latency_ns);
-            }
-            OpKind::Sync => {}
-        }
+        of_kind.interval_bytes += u64::from(length_bytes);
+        of_kind.operations += 1;
+        of_kind.worst_ns = of_kind.worst_ns.max(latency_ns);
         if latency_ns >= of_kind.stall_threshold_ns {
             self.stalled(kind, offset_bytes, started_ns, completed_ns);
         }
@@ -141,7 +131,11 @@ impl Recorder {
     #[cold]
     fn close_intervals(&mut self, now_ns: u64) {
         while now_ns >= self.interval_end_ns {
-            let interval = std::mem::take(&mut self.interval);
+            let interval = self.open_interval();
+            for kind in &mut self.kinds {
+                kind.bytes += std::mem::take(&mut kind.interval_bytes);
+                (kind.operations, kind.worst_ns) = (0, 0);
+            }
             if let Some(live) = &self.live {
                 // Nobody listening any more is no reason to stop measuring.
                 let _ = live.send((self.intervals.len(), interval));
@@ -153,6 +147,19 @@ impl Recorder {
         }
         for kind in &mut self.kinds {
             kind.stall_threshold_ns = stall_threshold_ns(&kind.latency);
+        }
+    }
+
+    /// What the open interval holds so far.
+    fn open_interval(&self) -> Interval {
+        let [read, write, _] = &self.kinds;
+        Interval {
+            read_bytes: read.interval_bytes,
+            read_operations: read.operations,
+            read_worst_ns: read.worst_ns,
+            write_bytes: write.interval_bytes,
+            write_operations: write.operations,
+            write_worst_ns: write.worst_ns,
         }
     }
 
@@ -171,7 +178,7 @@ impl Recorder {
     /// Sends the interval that was still open, and no more.
     pub fn hang_up(&mut self) {
         if let Some(live) = self.live.take() {
-            let _ = live.send((self.intervals.len(), self.interval));
+            let _ = live.send((self.intervals.len(), self.open_interval()));
         }
     }
 
@@ -183,7 +190,7 @@ impl Recorder {
                 let part = &recorder.kinds[kind as usize];
                 sum.submitted += part.submitted;
                 sum.failed += part.failed;
-                sum.bytes += part.bytes;
+                sum.bytes += part.bytes + part.interval_bytes;
                 sum.latency.add(&part.latency);
             }
             sum
@@ -252,7 +259,7 @@ fn add_stall(stalls: &mut Vec<Stall>, count: &mut u64, stall: Stall) {
 
 fn merge_series(recorders: &[Recorder]) -> Vec<Interval> {
     let series = recorders.iter().map(|recorder| {
-        let last = (recorder.intervals.len() < INTERVALS_KEPT).then_some(recorder.interval);
+        let last = (recorder.intervals.len() < INTERVALS_KEPT).then(|| recorder.open_interval());
         recorder.intervals.iter().copied().chain(last).collect::<Vec<_>>()
     });
     let mut merged: Vec<Interval> = Vec::new();

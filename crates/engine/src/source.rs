@@ -34,7 +34,7 @@ pub trait Source {
 }
 
 impl Source for Generator {
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, now_ns: u64) -> Next {
         self.draw(now_ns)
     }
@@ -94,6 +94,16 @@ pub struct Generator {
     schedule: Option<Schedule>,
     sync_every: Option<u32>,
     writes_since_sync: u32,
+    plain: Option<Plain>,
+}
+
+/// The usual case of a fast target, of which a draw is the random offset and nothing else: one size, one direction,
+/// random order, closed loop, no end and no syncs of its own. What it gives is what the long way gives.
+#[derive(Clone, Copy, Debug)]
+struct Plain {
+    kind: OpKind,
+    length: u32,
+    positions: u64,
 }
 
 impl Generator {
@@ -152,7 +162,19 @@ impl Generator {
                 (block.size_bytes, weight_sum)
             })
             .collect();
+        let plain = match (&order, workload.block_sizes.as_slice(), workload.read_percent) {
+            (Order::Random { positions }, [block], 0 | 100)
+                if budget == u64::MAX
+                    && workload.open_loop.is_none()
+                    && workload.sync.every_writes.is_none() =>
+            {
+                let kind = if workload.read_percent == 100 { OpKind::Read } else { OpKind::Write };
+                Some(Plain { kind, length: block.size_bytes, positions: *positions })
+            }
+            _ => None,
+        };
         Self {
+            plain,
             random: Random::new(workload.seed, index),
             order,
             sizes,
@@ -168,8 +190,17 @@ impl Generator {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self, now_ns: u64) -> Next {
+        if let Some(Plain { kind, length, positions }) = self.plain {
+            let offset_bytes = self.base + self.random.below(positions) * self.grain;
+            return Next::Op { op: Op { kind, offset_bytes, length_bytes: length }, due_ns: None };
+        }
+        self.draw_any(now_ns)
+    }
+
+    #[inline(never)]
+    fn draw_any(&mut self, now_ns: u64) -> Next {
         if self.sync_every.is_some_and(|every| self.writes_since_sync >= every) {
             self.writes_since_sync = 0;
             return Next::Op {
@@ -219,7 +250,7 @@ impl Generator {
         self.sizes.iter().find(|(_, until)| drawn < *until).map_or(0, |(size, _)| *size)
     }
 
-    #[inline]
+    #[inline(always)]
     fn offset(&mut self, length: u64) -> u64 {
         match &mut self.order {
             Order::Random { positions } => self.random.below(*positions) * self.grain,
@@ -350,6 +381,20 @@ mod tests {
         let kinds: Vec<OpKind> = ops(&plan).iter().map(|op| op.kind).collect();
         use OpKind::{Sync, Write};
         assert_eq!(kinds, [Write, Write, Sync, Write, Write, Sync, Write]);
+    }
+
+    #[test]
+    fn the_short_way_gives_what_the_long_way_gives() {
+        let mut plan = workload(Pattern::Random, 1 << 20, 4096, 1);
+        plan.end = End::default();
+        let short = &mut Generator::for_threads(&plan)[0];
+        assert!(short.plain.is_some());
+        plan.end.bytes = Some(1000 * 4096);
+        let long = &mut Generator::for_threads(&plan)[0];
+        assert!(long.plain.is_none());
+        for _ in 0..1000 {
+            assert_eq!(short.next(0), long.next(0));
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn bucket_width_ns(lowest_ns: u64) -> u64 {
 /// A histogram that grows.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    counts: Box<[u64]>,
+    counts: Box<[u64; BUCKET_COUNT]>,
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
@@ -56,7 +56,12 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: vec![0; BUCKET_COUNT].into_boxed_slice(), sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Self {
+            counts: vec![0; BUCKET_COUNT].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!()),
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
     }
 }
 
@@ -73,7 +78,7 @@ impl Histogram {
 
     /// Adds another histogram.
     pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
             *mine += theirs;
         }
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
