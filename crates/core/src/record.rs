@@ -40,8 +40,6 @@ pub enum TargetKind {
     BlockDevice,
     /// A character device such as /dev/zero.
     CharacterDevice,
-    /// The null device inside kurabe, which does nothing.
-    Null,
 }
 
 /// Where I/O went.
@@ -108,7 +106,7 @@ pub struct Notice {
 /// How a cell's operations reached the kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EngineRecord {
-    /// `uring`, `threads` or `null`.
+    /// `uring` or `threads`.
     pub name: String,
     /// What was asked for: `auto` or a name.
     pub asked: String,

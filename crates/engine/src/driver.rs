@@ -1,6 +1,6 @@
 //! The issue loop: one thread, one device, as many operations in flight as the device has buffers.
 //!
-//! The model: take the next operation for every free buffer, hand them over together, wait for at least one to
+//! The model: take the next operation for every free buffer, hand it to the device, wait for at least one to
 //! come back, account for all that did, and refill. Nothing waits for a batch to be complete, so a slot is refilled
 //! as soon as its completion is seen; where completions come in line, batches form by themselves.
 //!

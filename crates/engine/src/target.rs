@@ -88,7 +88,7 @@ impl Target {
                 target.writable = options.write_existing;
                 target.fit_span(facts.len(), options)?;
             }
-            TargetKind::CharacterDevice | TargetKind::Null => {}
+            TargetKind::CharacterDevice => {}
         }
         target.find_alignment()?;
         if kind == TargetKind::Directory {

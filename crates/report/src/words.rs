@@ -77,7 +77,6 @@ pub(crate) fn span(style: &Style, target: &TargetRecord) -> String {
         TargetKind::BlockDevice | TargetKind::CharacterDevice => {
             text!("{size} of the device", "デバイスの {size}")
         }
-        TargetKind::Null => text!("{size} of nothing", "架空の {size}"),
     })
 }
 

@@ -367,13 +367,8 @@ impl Tape {
     }
 
     fn header(&mut self) -> RunHeader {
-        let kinds = [
-            TargetKind::Directory,
-            TargetKind::File,
-            TargetKind::BlockDevice,
-            TargetKind::CharacterDevice,
-            TargetKind::Null,
-        ];
+        let kinds =
+            [TargetKind::Directory, TargetKind::File, TargetKind::BlockDevice, TargetKind::CharacterDevice];
         RunHeader {
             schema: RECORD_SCHEMA,
             kurabe_version: self.string(),
