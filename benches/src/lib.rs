@@ -7,6 +7,7 @@
 
 pub mod agreement;
 pub mod child;
+pub mod fio_export;
 pub mod instructions;
 pub mod options;
 pub mod overhead;

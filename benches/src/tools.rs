@@ -212,11 +212,12 @@ fn kurabe_figures(stdout: &str) -> Result<Figures> {
     }
     let record: RunRecord = serde_json::from_value(line["run"].clone())?;
     let cell = record.cells.first().ok_or("no cell")?;
+    let direction = cell.direction.ok_or("the cell has no direction")?;
     let repetition = cell.counted().next().ok_or("no repetition")?;
     let latency = kurabe_stats::merge([&repetition.read.latency, &repetition.write.latency]);
     Ok(Figures {
-        operations: repetition.operations(cell.direction),
-        iops: repetition.rate_iops(cell.direction),
+        operations: repetition.operations(direction),
+        iops: repetition.rate_iops(direction),
         p50_ns: kurabe_stats::percentile_ns(&latency, 0.5).map_or(f64::NAN, |ns| ns as f64),
     })
 }

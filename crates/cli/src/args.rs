@@ -70,10 +70,12 @@ pub enum Command {
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
     Label(LabelArgs),
-    #[command(about = t("Write a run as one JSON file", "測定をひとつの JSON ファイルに書き出す"))]
+    #[command(about = t("Write runs as JSON, as a fio job, as CrystalDiskMark's text, as CSV or Markdown", "測定を JSON、fio ジョブ、CrystalDiskMark のテキスト、CSV、Markdown で書き出す"))]
     Export(ExportArgs),
-    #[command(about = t("Take in runs that were exported", "書き出した測定を取り込む"))]
+    #[command(about = t("Take in exported runs, and results of other tools", "書き出した測定や、ほかのツールの結果を取り込む"))]
     Import(ImportArgs),
+    #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
+    Record(RecordArgs),
     #[command(about = t("List the profiles, or show one", "プロファイルの一覧と内容"))]
     Profiles(ProfilesArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
@@ -88,6 +90,11 @@ pub enum Command {
 }
 
 const SINGLE_EN: &str = "A single workload, without a profile (fio's words)";
+/// The words of the trace formats, as kurabe-interop has them.
+const TRACE_FORMATS: [&str; 8] =
+    ["fio-iolog", "blkparse", "blkparse-issued", "msr", "spc", "mqsim", "ssdsim", "disksim"];
+const REPLAY_EN: &str = "A trace, done again";
+const REPLAY_JA: &str = "トレースの再生";
 const SINGLE_JA: &str = "プロファイルを使わない単独のワークロード(fio の用語)";
 
 #[derive(Debug, Args)]
@@ -95,11 +102,15 @@ const SINGLE_JA: &str = "プロファイルを使わない単独のワークロ�
     "Examples:\n  kurabe run                                   the default profile on this directory\n  \
      kurabe run --profile cdm-9 /mnt/usb          as CrystalDiskMark 9 does\n  \
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
+     kurabe run --profile git-pull /mnt/usb       a real git pull, timed from a cold cache\n  \
+     kurabe run --replay trace.iolog /mnt/ssd     what was recorded elsewhere, on this storage\n  \
      kurabe run /dev/sdb                          reads only; nothing is written\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb",
     "例:\n  kurabe run                                   このディレクトリを既定のプロファイルで測る\n  \
      kurabe run --profile cdm-9 /mnt/usb          CrystalDiskMark 9 と同じ手順で測る\n  \
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
+     kurabe run --profile git-pull /mnt/usb       本物の git pull をキャッシュなしで計る\n  \
+     kurabe run --replay trace.iolog /mnt/ssd     よそで記録した I/O をこのストレージで再生する\n  \
      kurabe run /dev/sdb                          読み出しだけ(何も書きません)\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb"
 ))]
@@ -176,6 +187,20 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open with O_SYNC", "O_SYNC で開く"))]
     pub o_sync: bool,
 
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
+    pub replay: Option<PathBuf>,
+    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses, or each operation at its time", "可能な限り速く、トレースの待ち時間を保って、または各操作を元の時刻に"))]
+    pub timing: String,
+    #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
+    pub speed: Option<f64>,
+    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(TRACE_FORMATS), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
+    pub trace_format: Option<String>,
+
+    #[arg(long, value_name = "SIZE", value_parser = block_size, requires = "profile", help_heading = t("Single steps of profiles", "プロファイルの一部だけ変える"), help = t("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数"))]
+    pub chunk: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), requires = "profile", help_heading = t("Single steps of profiles", "プロファイルの一部だけ変える"), help = t("git-pull: files in the repository; a tenth of them changes", "git-pull: リポジトリのファイル数(その 1 割が変わる)"))]
+    pub files: Option<u32>,
+
     #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
     pub with_serial: bool,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
@@ -225,17 +250,41 @@ pub struct LabelArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = t(
+    "Formats:\n  json      everything; `kurabe import` reads it again\n  fio       a job file that does the same workload, with DiskSpd's and elbencho's command lines as comments\n  \
+     cdm-text  the text that CrystalDiskMark copies\n  csv       a line for each cell and repetition\n  markdown  tables for an issue or an article",
+    "形式:\n  json      すべて(`kurabe import` で読み戻せます)\n  fio       同じ負荷をかけるジョブファイル(DiskSpd と elbencho のコマンドもコメントに)\n  \
+     cdm-text  CrystalDiskMark のコピー用テキスト\n  csv       項目と回ごとに 1 行\n  markdown  Issue や記事に貼る表"
+))]
 pub struct ExportArgs {
-    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
-    pub run: String,
+    #[arg(default_value = "last", value_name = "RUN", help = t("Ids, or unique beginnings of them (several: csv and markdown)", "測定の ID(先頭の一意な部分でも可。複数は csv と markdown のみ)"))]
+    pub runs: Vec<String>,
+    #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "cdm-text", "csv", "markdown"]), help = t("Form of the file", "書き出す形式"))]
+    pub format: String,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output", "標準出力でなく新しいファイルに書く"))]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Exported runs; - is standard input", "書き出した測定(- は標準入力)"))]
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Files, recognised by their content; - is standard input", "ファイル(形式は内容から判別。- は標準入力)"))]
     pub files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Example:\n  kurabe record /mnt/usb -o pull.iolog -- git -C /mnt/usb/repo pull\n  kurabe run --replay pull.iolog --timing closed /mnt/ssd\n\n\
+     The file is a fio iolog (version 3): fio --read_iolog plays it, too.",
+    "例:\n  kurabe record /mnt/usb -o pull.iolog -- git -C /mnt/usb/repo pull\n  kurabe run --replay pull.iolog --timing closed /mnt/ssd\n\n\
+     ファイルは fio の iolog(バージョン 3)で、fio --read_iolog でも再生できます。"
+))]
+pub struct RecordArgs {
+    #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("A directory, file or block device; the devices under it are recorded", "ディレクトリ、ファイル、ブロックデバイス(その下のデバイスを記録)"))]
+    pub target: PathBuf,
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write the trace to this new file", "トレースをこの新しいファイルに書く"))]
+    pub output: Option<PathBuf>,
+    #[arg(last = true, required = true, value_name = "COMMAND", help = t("The command and its arguments, run without a shell", "コマンドと引数(シェルは介さない)"))]
+    pub command: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -336,6 +385,11 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_trace_formats_are_those_that_can_be_read() {
+        assert_eq!(TRACE_FORMATS, kurabe_interop::TraceFormat::ALL.map(kurabe_interop::TraceFormat::word));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod now;
 mod output;
 mod plan;
 mod profiles;
+mod record;
 mod run;
 mod signals;
 mod stored;
@@ -44,7 +45,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
-        Command::Import(args) => stored::import(args, global),
+        Command::Import(args) => stored::import(args, global, command_line),
+        Command::Record(args) => record::record(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => {

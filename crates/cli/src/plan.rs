@@ -1,42 +1,125 @@
 //! From the command line to a profile: a named one, a user's file, or a single workload; then the overrides.
 
 use crate::args::RunArgs;
-use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::profile::{IoStep, Order, Profile, ReplayStep, ReplayTiming, Rules, Statistic, Step};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::{GIB, NS_PER_S};
-use kurabe_core::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule};
-use kurabe_core::{Error, Result, text};
+use kurabe_core::quantity::{GIB, MIB, NS_PER_S};
+use kurabe_core::trace::Trace;
+use kurabe_core::workload::{
+    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
+};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_interop::{TraceFormat, read_trace};
 use std::path::Path;
+use std::sync::Arc;
+
+/// Operations in flight of a replay: enough that a device's queue is not the replay's limit.
+const DEFAULT_REPLAY_IODEPTH: u32 = 32;
 
 /// The profile to run, with the flags applied.
 ///
 /// # Errors
 /// When there is no such profile, or its file is wrong.
 pub fn profile(args: &RunArgs) -> Result<Profile> {
-    let mut profile = match &args.profile {
-        Some(name) => load(name)?,
-        None if args.is_single() => single(args),
-        None => profile_named("default")?,
+    let mut profile = match (&args.profile, &args.replay) {
+        (Some(name), _) => load(name)?,
+        (None, Some(trace)) => replay(args, trace),
+        (None, None) if args.is_single() => single(args),
+        (None, None) => profile_named("default")?,
     };
+    override_steps(args, &mut profile)?;
     let rules = &mut profile.rules;
     if let Some(size) = args.size {
         // A size that was asked for is not cut.
-        (rules.size_bytes, rules.size_at_least_bytes) = (size, None);
+        (rules.size_bytes, rules.size_at_least_bytes, rules.whole_device) = (size, None, false);
     }
     rules.runs = args.runs.unwrap_or(rules.runs);
     rules.interval_ns = args.interval.unwrap_or(rules.interval_ns);
     rules.data = args.data.unwrap_or(rules.data);
     rules.seed = args.seed.unwrap_or(rules.seed);
     rules.direct = (rules.direct || args.direct) && !args.buffered;
-    if let Some(time_ns) = args.time {
-        rules.time_ns = time_ns;
-        for Step::Io(step) in &mut profile.steps {
-            if step.end.time_ns.is_some() {
-                step.end.time_ns = Some(time_ns);
+    rules.time_ns = args.time.unwrap_or(rules.time_ns);
+    Ok(profile)
+}
+
+/// The flags that change steps.
+fn override_steps(args: &RunArgs, profile: &mut Profile) -> Result<()> {
+    let (mut chunks, mut files) = (0, 0);
+    for step in &mut profile.steps {
+        match step {
+            Step::Io(step) => {
+                if let (Some(time_ns), Some(own)) = (args.time, &mut step.end.time_ns) {
+                    *own = time_ns;
+                }
             }
+            Step::Copy(step) => {
+                chunks += 1;
+                step.chunk_bytes = args.chunk.unwrap_or(step.chunk_bytes);
+            }
+            Step::Command(step) => {
+                if let (Some(count), Some(git)) = (args.files, &mut step.git) {
+                    (git.files, git.changed_files) = (count, count.div_ceil(10));
+                }
+                files += u32::from(step.git.is_some());
+            }
+            Step::Positional(_) | Step::AccessTime(_) | Step::Replay(_) => {}
         }
     }
-    Ok(profile)
+    let name = &profile.name;
+    let misfit = |flag: &str| {
+        Error::new(
+            ErrorKind::Usage,
+            text!(
+                "`{name}` has no step that {flag} could change",
+                "`{name}` には {flag} で変えられるステップがありません"
+            ),
+        )
+    };
+    if args.files.is_some() && files == 0 {
+        return Err(
+            misfit("--files").remedy(text!("use it with git-pull", "git-pull と一緒に使ってください"))
+        );
+    }
+    match (args.chunk, chunks) {
+        (Some(_), 0) => {
+            Err(misfit("--chunk")
+                .remedy(text!("use it with delay-ratio", "delay-ratio と一緒に使ってください")))
+        }
+        // A sweep with one chunk would be the same copy several times.
+        (Some(_), 2..) => Err(misfit("--chunk").remedy(text!(
+            "this profile goes through several chunks; use delay-ratio",
+            "このプロファイルは複数の大きさを試します。delay-ratio を使ってください"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The traces of a profile's replay steps, by the step's place; and the profile's size where a trace sets it.
+///
+/// # Errors
+/// When a trace cannot be read.
+pub fn traces(args: &RunArgs, profile: &mut Profile) -> Result<Vec<Option<Arc<Trace>>>> {
+    let mut traces = Vec::new();
+    let mut end_bytes = 0;
+    for step in &profile.steps {
+        let Step::Replay(step) = step else {
+            traces.push(None);
+            continue;
+        };
+        let bytes = std::fs::read(&step.trace).map_err(|error| {
+            let name = &step.trace;
+            Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
+        })?;
+        let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
+        let trace = read_trace(&step.trace, &bytes, format)?;
+        end_bytes = end_bytes.max(trace.summary().end_bytes);
+        traces.push(Some(Arc::new(trace)));
+    }
+    if args.replay.is_some() && args.size.is_none() && end_bytes > 0 {
+        // As large as what the trace touched, in whole MiB.
+        profile.rules.size_bytes = end_bytes.next_multiple_of(MIB);
+    }
+    Ok(traces)
 }
 
 /// Loads a profile by name or, if it looks like one, from a file.
@@ -53,6 +136,27 @@ pub fn load(name: &str) -> Result<Profile> {
     profile_named(name)
 }
 
+/// A profile of one step that does a trace again.
+fn replay(args: &RunArgs, trace: &Path) -> Profile {
+    let step = ReplayStep {
+        id: None,
+        label: None,
+        trace: trace.display().to_string(),
+        format: args.trace_format.clone(),
+        timing: match args.timing.as_str() {
+            "closed" => ReplayTiming::Closed,
+            "timestamps" => ReplayTiming::Timestamps { speed: args.speed.unwrap_or(1.0) },
+            _ => ReplayTiming::Fast,
+        },
+        iodepth: args.iodepth.unwrap_or(DEFAULT_REPLAY_IODEPTH),
+    };
+    Profile {
+        name: "replay".to_owned(),
+        title: text!("a trace, done again", "トレースの再生"),
+        ..one_step(Step::Replay(step))
+    }
+}
+
 /// A profile of one step from flags.
 fn single(args: &RunArgs) -> Profile {
     let rw = args.rw.as_deref().unwrap_or("randread");
@@ -62,20 +166,23 @@ fn single(args: &RunArgs) -> Profile {
         _ => Direction::Mix,
     };
     let usual = if rw.starts_with("rand") { Pattern::Random } else { Pattern::Sequential };
-    let mut end = End { time_ns: None, bytes: args.bytes, passes: args.passes };
-    if end != End::default() {
+    let mut end = End { bytes: args.bytes, passes: args.passes, ..End::default() };
+    if end.is_given() {
         end.time_ns = args.time;
     }
     let step = IoStep {
+        id: None,
         label: None,
         directions: vec![direction],
         read_percent: args.rwmixread.unwrap_or(50),
         pattern: args.order.unwrap_or(usual),
+        thread_share: ThreadShare::Usual,
         block_sizes: vec![BlockSize { size_bytes: args.bs.unwrap_or(4096), weight: 1 }],
         iodepth: args.iodepth.unwrap_or(1),
         threads: args.threads.unwrap_or(1),
         offset_bytes: args.offset.unwrap_or(0),
         span_bytes: None,
+        rewrite_every_reads: None,
         open_loop: args.rate.map(|rate_iops| OpenLoop {
             rate_iops,
             arrival: if args.poisson { Arrival::Poisson } else { Arrival::Even },
@@ -93,14 +200,24 @@ fn single(args: &RunArgs) -> Profile {
         },
         data: None,
     };
+    one_step(Step::Io(step))
+}
+
+/// A profile of one step, with the rules that hold where no flag says otherwise.
+fn one_step(step: Step) -> Profile {
     Profile {
         name: "single".to_owned(),
         title: text!("a single workload from the command line", "コマンドラインで指定した単独のワークロード"),
         source: None,
         differs: None,
         statistic: Statistic::Mean,
+        as_printed: None,
+        rounds: None,
+        preconditions: Vec::new(),
+        derived: Vec::new(),
         rules: Rules {
             size_bytes: GIB,
+            whole_device: false,
             size_at_least_bytes: None,
             fill_time_limit_ns: None,
             runs: 1,
@@ -113,7 +230,7 @@ fn single(args: &RunArgs) -> Profile {
             same_offsets: false,
             seed: 1,
         },
-        steps: vec![Step::Io(step)],
+        steps: vec![step],
     }
 }
 
@@ -133,9 +250,9 @@ mod tests {
     fn fio_words_make_one_workload() {
         let plan =
             planned(&["--rw", "randrw", "--bs", "8k", "--iodepth", "4", "--numjobs", "2", "--time", "3s"]);
-        let cells = plan.cells(1 << 30);
-        assert_eq!(cells.len(), 1);
-        let workload = &cells[0].workload;
+        let tasks = plan.tasks(1 << 30);
+        assert_eq!(tasks.len(), 1);
+        let workload = tasks[0].workload().unwrap();
         assert_eq!((workload.read_percent, workload.iodepth, workload.threads), (50, 4, 2));
         assert_eq!(workload.end.time_ns, Some(3 * NS_PER_S));
         assert_eq!(workload.largest_block_bytes(), 8192);
@@ -146,12 +263,15 @@ mod tests {
         let plan =
             planned(&["--profile", "cdm-9", "--size", "64m", "--runs", "5", "--time", "1s", "--buffered"]);
         assert_eq!((plan.rules.size_bytes, plan.rules.runs, plan.rules.direct), (64 << 20, 5, false));
-        assert_eq!(plan.cells(1 << 30)[0].workload.end.time_ns, Some(NS_PER_S));
+        assert_eq!(plan.tasks(1 << 30)[0].workload().unwrap().end.time_ns, Some(NS_PER_S));
     }
 
     #[test]
     fn an_end_by_bytes_is_not_cut_by_the_usual_time() {
         let plan = planned(&["--rw", "write", "--bytes", "1g"]);
-        assert_eq!(plan.cells(1 << 30)[0].workload.end, End { bytes: Some(1 << 30), ..End::default() });
+        assert_eq!(
+            plan.tasks(1 << 30)[0].workload().unwrap().end,
+            End { bytes: Some(1 << 30), ..End::default() }
+        );
     }
 }

@@ -6,27 +6,30 @@ use crate::now::now;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::plan;
 use crate::signals::Signals;
-use crate::stored::{open_store, recover};
+use crate::stored::{headline_of, open_store, recover};
 use kurabe_core::event::Event;
-use kurabe_core::profile::{CellPlan, Profile};
+use kurabe_core::profile::{Profile, Task};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
-    measure_clock, plan_cells, planned_time_ns, test_file_name,
+    measure_clock, plan_tasks, planned_time_ns, test_file_name,
 };
-use kurabe_host::{NoiseWatch, ObserveOptions, headline, health, observe};
+use kurabe_host::{NoiseWatch, ObserveOptions, health, observe};
 use kurabe_report::{Progress, render_run};
 use kurabe_store::{Owner, Store};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Whatever keeps the run from its end; what was measured until then is stored.
 pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let profile = plan::profile(args)?;
+    let mut profile = plan::profile(args)?;
+    let traces = plan::traces(args, &mut profile)?;
     let labels =
         args.label.iter().map(|label| crate::stored::parse_label(label)).collect::<Result<Vec<_>>>()?;
     if args.dry_run {
@@ -36,6 +39,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let store = open_store(global)?;
     recover(&store)?;
     let mut run = Run::begin(args, global, &store, &signals, profile, command_line)?;
+    run.traces = traces;
     let prepared = run.open_target().and_then(|target| {
         for (key, value) in &labels {
             store.label(&run.header.id, key, value.as_deref())?;
@@ -59,7 +63,9 @@ struct Run<'a> {
     store: &'a Store,
     signals: &'a Signals,
     header: RunHeader,
+    profile: Profile,
     options: TargetOptions,
+    traces: Vec<Option<Arc<Trace>>>,
 }
 
 impl<'a> Run<'a> {
@@ -82,14 +88,15 @@ impl<'a> Run<'a> {
             id: String::new(),
             started_at: now(),
             command: command_line.to_vec(),
-            target: unopened(args, &options),
-            profile,
+            target: Some(unopened(args, &options)),
+            profile: Some(profile.clone()),
             environment,
-            instrument: measure_clock(),
+            instrument: Some(measure_clock()),
+            origin: None,
         };
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
         store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
-        Ok(Self { args, global, store, signals, header, options })
+        Ok(Self { args, global, store, signals, header, profile, options, traces: Vec::new() })
     }
 
     /// Opens the target. The name of the test file is in the store before the file exists.
@@ -101,35 +108,36 @@ impl<'a> Run<'a> {
             self.signals.set_test_file(Some(path));
         }
         let target = Target::open(&self.args.target, &self.options)?;
-        plan_cells(&self.header.profile, &target)?;
-        self.header.target = target.record();
+        plan_tasks(&self.profile, &target)?;
+        self.header.target = Some(target.record());
         self.store.update_header(&self.header)?;
         Ok(target)
     }
 
     /// Measures, stores and shows.
     fn measure(&self, mut target: Target) -> Result<()> {
-        let cells = plan_cells(&self.header.profile, &target)?;
+        let tasks = plan_tasks(&self.profile, &target)?;
         let noise = NoiseWatch::new(&self.header.environment);
-        let mut progress = Progress::new(error_style(), progress_mode(self.global))
-            .with_headline(|header| headline(&header.environment));
+        let mut progress =
+            Progress::new(error_style(), progress_mode(self.global)).with_headline(headline_of);
         let id = &self.header.id;
         let mut emit = |event: Event| {
             self.keep(&event)?;
             progress.on_event(&event);
             if self.global.json { print_json(&event) } else { Ok(()) }
         };
-        let fill_bytes = if target.kind() == TargetKind::Directory { target.span_bytes() } else { 0 };
+        let fill_bytes = if target.has_test_file() { target.span_bytes() } else { 0 };
         let outcome = emit(Event::RunStarted {
             header: Box::new(self.header.clone()),
-            cell_count: cells.len() as u32,
-            planned_write_bytes: planned_write_bytes(&self.header.profile, &cells, fill_bytes),
-            planned_ns: planned_time_ns(&self.header.profile, &cells),
+            cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
+            planned_write_bytes: planned_write_bytes(&self.profile, &tasks, target.span_bytes(), fill_bytes),
+            planned_ns: planned_time_ns(&self.profile, &tasks),
         })
         .and_then(|()| {
             let settings = settings(self.args);
-            let profile = &self.header.profile;
-            Session::new(&mut target, profile, settings, &noise, &self.signals.stop, &mut emit).run()
+            Session::new(&mut target, &self.profile, settings, &noise, &self.signals.stop, &mut emit)
+                .with_traces(self.traces.clone())
+                .run()
         });
         // The test file goes before anything else can fail.
         drop(target);
@@ -157,10 +165,12 @@ impl<'a> Run<'a> {
                 self.store.set_fill(id, fill)?;
                 // The time limit may have cut the test file.
                 let mut header = self.header.clone();
-                header.target.span_bytes = fill.written_bytes;
+                if let Some(target) = &mut header.target {
+                    target.span_bytes = fill.written_bytes;
+                }
                 self.store.update_header(&header)
             }
-            Event::CellDone { cell } => self.store.append_cell(id, cell),
+            Event::CellDone { cell } | Event::CellSoFar { cell } => self.store.put_cell(id, cell),
             _ => Ok(()),
         }
     }
@@ -180,7 +190,7 @@ impl<'a> Run<'a> {
         } else if self.global.json {
             print_record(&record)?;
         } else {
-            print(&render_run(&record, &headline(&record.header.environment), &style()))?;
+            print(&render_run(&record, &headline_of(&record.header), &style()))?;
         }
         outcome
     }
@@ -210,7 +220,9 @@ fn target_options(args: &RunArgs, profile: &Profile) -> TargetOptions {
         destroy_data_on: args.destroy_data_on.clone(),
         size_bytes: profile.rules.size_bytes,
         size_is_asked: args.size.is_some(),
+        whole_device: profile.rules.whole_device,
         test_file_name: String::new(),
+        no_test_file: !profile.needs_span(),
     }
 }
 
@@ -234,15 +246,9 @@ fn test_file_path(target: &std::path::Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Bytes that the run writes, as far as its end is given in bytes; the cells bounded by time are told apart.
-fn planned_write_bytes(profile: &Profile, cells: &[CellPlan], fill_bytes: u64) -> Option<u64> {
-    let repetitions = u64::from(profile.rules.runs + profile.rules.discarded_runs);
-    let of_cell = |cell: &CellPlan| {
-        let workload = &cell.workload;
-        let passes = workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
-        workload.end.bytes.into_iter().chain(passes).min().unwrap_or(0).saturating_mul(repetitions)
-    };
-    let by_cells: u64 = cells.iter().filter(|cell| cell.workload.writes()).map(of_cell).sum();
-    Some(fill_bytes.saturating_add(by_cells))
+fn planned_write_bytes(profile: &Profile, tasks: &[Task], span_bytes: u64, fill_bytes: u64) -> Option<u64> {
+    let one: u64 = tasks.iter().map(|task| task.planned_write_bytes(span_bytes)).fold(0, u64::saturating_add);
+    Some(fill_bytes.saturating_add(one.saturating_mul(u64::from(profile.repetitions()))))
 }
 
 fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
@@ -253,17 +259,17 @@ fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
             &error,
         ));
     }
-    let cells = profile.cells(profile.rules.size_bytes);
-    let writes = cells.iter().filter(|cell| cell.workload.writes()).count();
+    let tasks = profile.tasks(profile.rules.size_bytes);
+    let writes = tasks.iter().filter(|task| task.writes()).count();
     let mut lines = vec![kurabe_report::render_profile(profile, &style())];
-    if let Some(ns) = planned_time_ns(profile, &cells) {
+    if let Some(ns) = planned_time_ns(profile, &tasks) {
         lines.push(format!(
             "{} {}\n",
             t("measuring takes at least", "測定時間(最短):"),
             format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns))
         ));
     }
-    if args.target.is_dir() {
+    if args.target.is_dir() && profile.needs_span() {
         lines.push(format!(
             "{} {}\n",
             t("test file to write:", "書き込むテストファイル:"),

@@ -4,9 +4,11 @@ use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs};
 use crate::lang::t;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::record::RunHeader;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
 use kurabe_host::{headline, process_alive};
+use kurabe_interop::ExportFormat;
 use kurabe_report::{render_details, render_list, render_run};
 use kurabe_store::{Owner, Store, default_path, export as to_json, parse_export};
 use std::io::{Read, Write};
@@ -42,6 +44,15 @@ fn store_with_runs(global: &Global) -> Result<Store> {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
     })
+}
+
+/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it.
+pub fn headline_of(header: &RunHeader) -> Text {
+    let environment = &header.environment;
+    if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
+        return Text::same("");
+    }
+    headline(environment)
 }
 
 fn owner_lives(owner: &Owner) -> bool {
@@ -100,7 +111,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     if global.json {
         return print_record(&record);
     }
-    print(&render_run(&record, &headline(&record.header.environment), &style()))?;
+    print(&render_run(&record, &headline_of(&record.header), &style()))?;
     if args.details {
         print("\n")?;
         print(&render_details(&record, &style()))?;
@@ -158,9 +169,41 @@ pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
 /// When there is no such run, or the file exists.
 pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
-    let json = to_json(&store.load(&store.resolve(&args.run)?)?);
-    let Some(path) = &args.output else { return print(&json) };
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(json.as_bytes()));
+    let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
+    let format = match args.format.as_str() {
+        "fio" => ExportFormat::Fio,
+        "cdm-text" => ExportFormat::CdmText,
+        "csv" => ExportFormat::Csv,
+        "markdown" => ExportFormat::Markdown,
+        _ => {
+            let [record] = records.as_slice() else { return Err(one_run_only()) };
+            return write_out(&to_json(record), args.output.as_deref());
+        }
+    };
+    if records.len() > 1 && matches!(format, ExportFormat::Fio | ExportFormat::CdmText) {
+        return Err(one_run_only());
+    }
+    write_out(&kurabe_interop::export(&records, format, crate::lang::lang())?, args.output.as_deref())
+}
+
+fn one_run_only() -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        text!("this format holds one run", "この形式に書き出せる測定はひとつだけです"),
+    )
+    .remedy(text!(
+        "name one run, or choose --format csv or markdown",
+        "測定をひとつだけ指定するか、--format csv か markdown を選んでください"
+    ))
+}
+
+/// Prints a text, or writes it to a file that is not there yet.
+///
+/// # Errors
+/// When the file exists or cannot be written.
+pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
+    let Some(path) = output else { return print(words) };
+    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(words.as_bytes()));
     written.map_err(|error| {
         let what = text!("cannot write {}", "{} に書けません", path.display());
         if error.kind() == std::io::ErrorKind::AlreadyExists {
@@ -176,15 +219,34 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
 /// `kurabe import`
 ///
 /// # Errors
-/// When a file is not an exported run.
-pub fn import(args: &ImportArgs, global: &Global) -> Result<()> {
+/// When a file is neither an exported run nor a result of a tool that kurabe knows.
+pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let store = open_store(global)?;
     for path in &args.files {
-        let record = parse_export(&read(path)?).map_err(|error| name_file(&error, path))?;
-        let id = store.import(record)?;
-        tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
+        let bytes = read(path)?;
+        if looks_exported(&bytes) {
+            let record = parse_export(&bytes).map_err(|error| name_file(&error, path))?;
+            let id = store.import(record)?;
+            tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
+            continue;
+        }
+        for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
+            let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
+            let id = store.import(record)?;
+            tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
+            if !global.json && !global.quiet {
+                let record = store.load(&id)?;
+                print(&render_run(&record, &headline_of(&record.header), &style()))?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Whether a file is a run that kurabe exported, whole or damaged: its first key tells.
+fn looks_exported(bytes: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]);
+    beginning.contains("\"kurabe_record\"")
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -203,7 +265,7 @@ fn name_file(error: &Error, path: &Path) -> Error {
     let (file, what) = (path.display(), error.what());
     let mut named = Error::new(
         error.kind(),
-        kurabe_core::Text { en: format!("{file}: {}", what.en), ja: format!("{file}: {}", what.ja) },
+        Text { en: format!("{file}: {}", what.en), ja: format!("{file}: {}", what.ja) },
     );
     if let Some(cause) = error.cause() {
         named = named.because(cause);

@@ -113,8 +113,17 @@ impl<'f> Value<'f> {
     /// # Errors
     /// When it is something else, or has an unknown key.
     pub fn table(&self, known: &'static [&'static str]) -> Result<Table<'f>> {
+        self.any_table()?.check(known)
+    }
+
+    /// The value as a table whose keys depend on one of them; the keys are checked when it is opened with
+    /// [`Value::table`].
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn any_table(&self) -> Result<Table<'f>> {
         match self.value {
-            DeValue::Table(table) => Table { file: self.file, table, span: self.span.clone() }.check(known),
+            DeValue::Table(table) => Ok(Table { file: self.file, table, span: self.span.clone() }),
             _ => Err(self.error(&text!("a table is expected here", "ここにはテーブルを書きます"))),
         }
     }

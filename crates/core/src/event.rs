@@ -38,6 +38,29 @@ pub enum Event {
         /// How it went.
         fill: FillRecord,
     },
+    /// Something that takes a while is done before the next cell: preconditioning, a repository.
+    Preparing {
+        /// What.
+        what: Text,
+    },
+    /// A round over all cells is over; the run goes on until the device is steady.
+    RoundDone {
+        /// The round, from 0.
+        round_index: u32,
+        /// Rounds at most.
+        round_count: u32,
+        /// Whether the device is steady, so that this was the last one.
+        steady: bool,
+        /// Largest excursion of the tracked cells, in percent, once there are enough rounds.
+        excursion_percent: Option<f64>,
+        /// Largest slope of the tracked cells, in percent, once there are enough rounds.
+        slope_percent: Option<f64>,
+    },
+    /// A cell as it stands after a round; it replaces the one kept before.
+    CellSoFar {
+        /// The cell.
+        cell: Box<Cell>,
+    },
     /// A pause that the profile wants.
     Pause {
         /// Its length.
@@ -50,7 +73,7 @@ pub enum Event {
         /// The cell's name.
         label: String,
         /// Its direction.
-        direction: Direction,
+        direction: Option<Direction>,
         /// The repetition, from 0.
         repetition_index: u32,
         /// Repetitions of the cell.

@@ -7,10 +7,13 @@ mod text;
 pub mod device;
 pub mod environment;
 pub mod event;
+pub mod imported;
 pub mod profile;
 pub mod profile_library;
 pub mod quantity;
 pub mod record;
+pub mod steady;
+pub mod trace;
 pub mod workload;
 
 pub use data_file::{DataFile, Table, Value, nearest};

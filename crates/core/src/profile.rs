@@ -1,16 +1,22 @@
-//! A profile: a named list of steps with the rules of a tool, read from TOML, and the cells that it expands to.
+//! A profile: a named list of steps with the rules of a tool, and the tasks that it comes to.
 //!
-//! The model: rules hold for the whole profile; a step may narrow what concerns it alone. `Profile::cells` is the
-//! only place where rules, steps and directions become workloads, so the order of a tool is decided here.
+//! The model: rules hold for the whole profile; a step may narrow what concerns it alone. `Profile::tasks` is the
+//! only place where rules, steps and directions become work, so the order of a tool is decided here.
 
-use crate::data_file::{DataFile, Table, Value};
-use crate::error::{Error, ErrorKind, Result};
-use crate::quantity::{format_bytes, parse_bytes, parse_duration_ns};
-use crate::text;
-use crate::text::Text;
-use crate::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Workload,
+mod formula;
+mod read;
+mod step;
+
+pub use formula::{Formula, FormulaUnit, Name};
+pub use read::{LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_THREADS, parse_block_size};
+pub use step::{
+    AccessOrder, AccessTimeStep, CommandStep, CopyPart, CopyStep, GitMaterial, IoStep, PositionalStep,
+    ReplayStep, ReplayTiming, Step,
 };
+
+use crate::record::Measure;
+use crate::text::Text;
+use crate::workload::{Data, Direction, Workload};
 use serde::{Deserialize, Serialize};
 
 /// How repetitions become the figure that is shown.
@@ -42,7 +48,7 @@ impl Statistic {
 pub enum Order {
     /// All reads, then all writes, then all mixes (CrystalDiskMark 7 and later).
     ByDirection,
-    /// Each step's directions together (CrystalDiskMark 3, AmorphousDiskMark).
+    /// Each step's directions together, in the step's order (CrystalDiskMark 3, AmorphousDiskMark).
     ByStep,
 }
 
@@ -52,6 +58,9 @@ pub enum Order {
 pub struct Rules {
     /// Size of the test file, in bytes; the span on a device or an existing file is at most this.
     pub size_bytes: u64,
+    /// Whether a device or an existing file is used whole, whatever the size (GNOME Disks, the SNIA's tests).
+    #[serde(default)]
+    pub whole_device: bool,
     /// The smallest size that the time limit of the fill may cut the test file to; `None`: never cut.
     pub size_at_least_bytes: Option<u64>,
     /// Longest time for writing the test file, if it may be cut.
@@ -76,46 +85,70 @@ pub struct Rules {
     pub seed: u64,
 }
 
-/// An `io` step: a workload in one or more directions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The unit in which a tool prints rates, where it is not MB/s with MB = 10^6 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct IoStep {
-    /// Its name in the table; made from the pattern if absent.
-    pub label: Option<String>,
-    /// Directions, in order.
-    pub directions: Vec<Direction>,
-    /// Share of reads of the `mix` direction, in percent.
-    pub read_percent: u8,
-    /// Order of offsets.
-    pub pattern: Pattern,
-    /// Block sizes.
-    pub block_sizes: Vec<BlockSize>,
-    /// Operations in flight per thread.
-    pub iodepth: u32,
-    /// Threads.
-    pub threads: u32,
-    /// First byte of the span.
-    pub offset_bytes: u64,
-    /// Length of the span; the rest of the target if absent.
-    pub span_bytes: Option<u64>,
-    /// Open loop.
-    pub open_loop: Option<OpenLoop>,
-    /// Warm-up.
-    pub warm_up_ns: u64,
-    /// When a repetition ends; the profile's time if nothing is given.
-    pub end: End,
-    /// fsync and `O_SYNC`.
-    pub sync: SyncRule,
-    /// What is written, if not what the profile says.
-    pub data: Option<Data>,
+pub struct PrintedUnit {
+    /// As printed, such as `MB/s`.
+    pub unit: String,
+    /// Bytes per second that it truly is.
+    pub bytes: u64,
 }
 
-/// A step of a profile.
+/// A figure that a profile makes of the figures of its cells: a score, a ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Step {
-    /// A workload.
-    Io(IoStep),
+#[serde(deny_unknown_fields)]
+pub struct Derived {
+    /// Its name in the table.
+    pub label: Text,
+    /// How it is made.
+    pub formula: Formula,
+    /// What it tells, in a sentence.
+    pub meaning: Option<Text>,
+}
+
+/// What the steady state of a device is told by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tracked {
+    /// Operations per second.
+    Iops,
+    /// Bytes per second.
+    Rate,
+    /// Mean latency.
+    Latency,
+}
+
+/// Rounds: all cells once per round, again and again until a device is steady (SNIA Performance Test Specification).
+///
+/// Steady: over the last `window` rounds the tracked figure's maximum and minimum differ by at most
+/// `excursion_percent` of its mean, **and** the straight line of least squares through them rises or falls by at most
+/// `slope_percent` of the mean over the window. The window's repetitions are those that count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rounds {
+    /// Rounds at most.
+    pub most: u32,
+    /// Rounds that must be steady.
+    pub window: u32,
+    /// Largest excursion, in percent of the mean.
+    pub excursion_percent: f64,
+    /// Largest slope, in percent of the mean over the window.
+    pub slope_percent: f64,
+    /// Label and direction of the tracked cells; all of them must be steady.
+    pub tracked_cells: Vec<TrackedCell>,
+    /// Their figure.
+    pub tracked: Tracked,
+}
+
+/// A cell that tells whether a device is steady.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrackedCell {
+    /// Its label.
+    pub label: String,
+    /// Its direction.
+    pub direction: Direction,
 }
 
 /// A named list of steps with the rules of a tool.
@@ -132,353 +165,150 @@ pub struct Profile {
     pub differs: Option<Text>,
     /// How repetitions become the figure.
     pub statistic: Statistic,
+    /// The tool's unit of rates, if it is not MB/s.
+    #[serde(default)]
+    pub as_printed: Option<PrintedUnit>,
     /// Rules for all steps.
     pub rules: Rules,
+    /// Rounds until steady, if the tool works so.
+    #[serde(default)]
+    pub rounds: Option<Rounds>,
+    /// Work done once before the first cell, not shown as cells.
+    #[serde(default)]
+    pub preconditions: Vec<IoStep>,
     /// Steps.
     pub steps: Vec<Step>,
+    /// Figures made of the cells' figures.
+    #[serde(default)]
+    pub derived: Vec<Derived>,
 }
 
-/// One cell to measure.
+/// A cell that a task measures.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CellPlan {
+pub struct TaskCell {
+    /// Its name among the cells of the step: a direction, or a part of a copy.
+    pub part: String,
+    /// Its name in the table.
+    pub label: String,
+    /// Its direction.
+    pub direction: Option<Direction>,
+    /// What its figure tells.
+    pub measure: Measure,
+}
+
+/// What a task does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// A workload.
+    Io(Workload),
+    /// Samples spread over the target.
+    Positional(PositionalStep),
+    /// Single accesses.
+    AccessTime(AccessTimeStep),
+    /// Copies.
+    Copy(CopyStep),
+    /// A program.
+    Command(CommandStep),
+    /// A trace.
+    Replay(ReplayStep),
+}
+
+/// What is measured at once: one cell, or several that cannot be had apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
     /// The step's place in the profile, from 0.
     pub step_index: usize,
     /// The step's name.
     pub label: String,
-    /// Direction.
-    pub direction: Direction,
-    /// What to run, for the span given to [`Profile::cells`].
-    pub workload: Workload,
+    /// The cells, in the order in which they are stored.
+    pub cells: Vec<TaskCell>,
+    /// What is done, for the span given to [`Profile::tasks`].
+    pub work: Work,
 }
 
-impl IoStep {
-    /// Its name in a table: `SEQ 1 MiB Q8 T1`, `RND 4 KiB Q32 T1`.
-    pub fn label(&self) -> String {
-        if let Some(label) = &self.label {
-            return label.clone();
+impl Task {
+    /// The I/O pattern, if the task is one.
+    pub fn workload(&self) -> Option<&Workload> {
+        match &self.work {
+            Work::Io(workload) => Some(workload),
+            _ => None,
         }
-        let pattern = match self.pattern {
-            Pattern::Sequential | Pattern::Interleaved => "SEQ",
-            Pattern::Random => "RND",
-            Pattern::Permutation => "PERM",
-            Pattern::Zipf { .. } => "ZIPF",
-        };
-        let sizes: Vec<String> =
-            self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
-        format!("{pattern} {} Q{} T{}", sizes.join("/"), self.iodepth, self.threads)
     }
 
-    fn workload(&self, rules: &Rules, direction: Direction, span_bytes: u64) -> Workload {
-        let read_percent = match direction {
-            Direction::Read => 100,
-            Direction::Write => 0,
-            Direction::Mix => self.read_percent,
-        };
-        let rest = span_bytes.saturating_sub(self.offset_bytes);
-        let mut end = self.end;
-        if end == End::default() {
-            end.time_ns = Some(rules.time_ns);
+    /// The direction of its first cell.
+    pub fn direction(&self) -> Option<Direction> {
+        self.cells.first().and_then(|cell| cell.direction)
+    }
+
+    /// Whether it writes to the target, as far as the plan tells; a trace is asked itself.
+    pub fn writes(&self) -> bool {
+        match &self.work {
+            Work::Io(workload) => workload.writes(),
+            Work::Positional(step) => step.directions.contains(&Direction::Write),
+            Work::AccessTime(step) => step.direction == Direction::Write,
+            Work::Copy(_) | Work::Command(_) => true,
+            Work::Replay(_) => false,
         }
-        Workload {
-            pattern: self.pattern,
-            block_sizes: self.block_sizes.clone(),
-            read_percent,
-            iodepth: self.iodepth,
-            threads: self.threads,
-            offset_bytes: self.offset_bytes,
-            span_bytes: self.span_bytes.map_or(rest, |span| span.min(rest)),
-            open_loop: self.open_loop,
-            warm_up_ns: self.warm_up_ns,
-            end,
-            sync: self.sync,
-            data: self.data.unwrap_or(rules.data),
-            seed: rules.seed,
+    }
+
+    /// Time of one repetition, if time alone ends it.
+    pub fn planned_time_ns(&self) -> Option<u64> {
+        let workload = self.workload()?;
+        Some(workload.end.time_ns?.saturating_add(workload.warm_up_ns))
+    }
+
+    /// Bytes that one repetition writes on a target with this many usable bytes, as far as its end is given in bytes.
+    pub fn planned_write_bytes(&self, span_bytes: u64) -> u64 {
+        match &self.work {
+            Work::Io(workload) if workload.writes() => {
+                let passes =
+                    workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
+                workload.end.bytes.into_iter().chain(passes).min().unwrap_or(0)
+            }
+            Work::Positional(step) if self.writes() => u64::from(step.samples) * u64::from(step.sample_bytes),
+            Work::AccessTime(step) if self.writes() => u64::from(step.samples) * u64::from(step.block_bytes),
+            // Into the target once from memory, once within.
+            Work::Copy(_) => span_bytes.saturating_mul(2),
+            _ => 0,
         }
     }
 }
 
 impl Profile {
-    /// The cells in the order in which they are measured, on a target with this many usable bytes.
-    pub fn cells(&self, span_bytes: u64) -> Vec<CellPlan> {
-        let plan = |step_index: usize, direction: Direction| {
-            let Step::Io(step) = &self.steps[step_index];
-            step.directions.contains(&direction).then(|| CellPlan {
-                step_index,
-                label: step.label(),
-                direction,
-                workload: step.workload(&self.rules, direction, span_bytes),
-            })
-        };
-        let steps = 0..self.steps.len();
-        match self.rules.order {
-            Order::ByDirection => Direction::ALL
-                .iter()
-                .flat_map(|direction| steps.clone().filter_map(|step| plan(step, *direction)))
-                .collect(),
-            Order::ByStep => steps
-                .flat_map(|step| Direction::ALL.iter().filter_map(move |direction| plan(step, *direction)))
-                .collect(),
+    /// What is to be done, in order, on a target with this many usable bytes.
+    pub fn tasks(&self, span_bytes: u64) -> Vec<Task> {
+        let mut tasks: Vec<(Direction, Task)> = self
+            .steps
+            .iter()
+            .enumerate()
+            .flat_map(|(index, step)| step.tasks(index, &self.rules, span_bytes))
+            .collect();
+        if self.rules.order == Order::ByDirection {
+            // Stable: the order of steps is kept within a direction.
+            tasks.sort_by_key(|(direction, _)| Direction::ALL.iter().position(|other| other == direction));
         }
+        tasks.into_iter().map(|(_, task)| task).collect()
     }
 
-    /// Reads a profile from TOML; `file` is shown in errors.
-    ///
-    /// # Errors
-    /// With the line, the reason and the nearest valid word.
-    pub fn parse(file: &str, source: &str) -> Result<Self> {
-        let data = DataFile::parse(file, source)?;
-        let root =
-            data.root(&["schema", "name", "title", "source", "differs", "statistic", "rules", "step"])?;
-        let schema = root.require("schema")?;
-        if schema.integer(0..=u64::MAX)? != 1 {
-            return Err(schema.error(&text!(
-                "this kurabe reads profiles of schema 1",
-                "この kurabe が読めるプロファイルは schema 1 だけです"
-            )));
-        }
-        let steps = match root.get("step") {
-            Some(steps) => steps.elements().iter().map(read_step).collect::<Result<Vec<_>>>()?,
-            None => Vec::new(),
-        };
-        if steps.is_empty() {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!("{file}: the profile has no steps", "{file}: ステップがひとつもありません"),
-            )
-            .remedy(text!("add at least one [[step]]", "[[step]] をひとつ以上書いてください")));
-        }
-        let optional_string = |key: &str| root.get(key).map(|value| value.string()).transpose();
-        Ok(Self {
-            name: root.require("name")?.string()?.to_owned(),
-            title: root.require("title")?.text()?,
-            source: optional_string("source")?.map(str::to_owned),
-            differs: root.get("differs").map(|value| value.text()).transpose()?,
-            statistic: root.require("statistic")?.choice(&[
-                ("mean", Statistic::Mean),
-                ("median", Statistic::Median),
-                ("best", Statistic::Best),
-            ])?,
-            rules: read_rules(&root.require("rules")?)?,
-            steps,
-        })
+    /// Whether any step needs a span of the target to read and write: a test file, if the target is a directory.
+    /// Commands make their own files.
+    pub fn needs_span(&self) -> bool {
+        self.steps.iter().any(|step| !matches!(step, Step::Command(_)))
     }
-}
 
-fn read_data(table: &Table<'_>) -> Result<Option<Data>> {
-    let percent = table
-        .get("zero_percent")
-        .map(|value| value.integer(0..=100))
-        .transpose()?
-        .map_or(50, |percent| percent as u8);
-    table
-        .get("data")
-        .map(|value| {
-            value.choice(&[
-                ("random", Data::Random),
-                ("zero", Data::Zero),
-                ("repeat", Data::Repeat),
-                ("compressible", Data::Compressible { percent }),
-            ])
-        })
-        .transpose()
-}
-
-fn read_rules(value: &Value<'_>) -> Result<Rules> {
-    let table = value.table(&[
-        "size",
-        "size_at_least",
-        "fill_time_limit",
-        "runs",
-        "discarded_runs",
-        "time",
-        "interval",
-        "order",
-        "direct",
-        "data",
-        "zero_percent",
-        "same_offsets",
-        "seed",
-    ])?;
-    let duration = |key: &str| table.get(key).map(|value| value.parsed(parse_duration_ns)).transpose();
-    Ok(Rules {
-        size_bytes: positive_bytes(&table.require("size")?)?,
-        size_at_least_bytes: table.get("size_at_least").map(|value| positive_bytes(&value)).transpose()?,
-        fill_time_limit_ns: duration("fill_time_limit")?,
-        runs: table.require("runs")?.integer(1..=1_000_000)? as u32,
-        discarded_runs: integer_or(&table, "discarded_runs", 0..=1_000_000, 0)? as u32,
-        time_ns: positive_duration(&table.require("time")?)?,
-        interval_ns: duration("interval")?.unwrap_or(0),
-        order: table.get("order").map_or(Ok(Order::ByDirection), |value| {
-            value.choice(&[("by-direction", Order::ByDirection), ("by-step", Order::ByStep)])
-        })?,
-        direct: table.get("direct").map_or(Ok(true), |value| value.boolean())?,
-        data: read_data(&table)?.unwrap_or(Data::Random),
-        same_offsets: table.get("same_offsets").map_or(Ok(false), |value| value.boolean())?,
-        seed: integer_or(&table, "seed", 0..=i64::MAX as u64, 1)?,
-    })
-}
-
-fn read_step(value: &Value<'_>) -> Result<Step> {
-    let table = value.table(&[
-        "kind",
-        "label",
-        "directions",
-        "read_percent",
-        "pattern",
-        "exponent",
-        "block_size",
-        "iodepth",
-        "threads",
-        "offset",
-        "span",
-        "rate_iops",
-        "arrival",
-        "warm_up",
-        "time",
-        "bytes",
-        "passes",
-        "o_sync",
-        "sync_every_writes",
-        "sync_at_end",
-        "data",
-        "zero_percent",
-    ])?;
-    table.require("kind")?.choice(&[("io", ())])?;
-    let exponent = table.get("exponent").map_or(Ok(1.1), |value| value.positive())?;
-    let pattern = table.require("pattern")?.choice(&[
-        ("sequential", Pattern::Sequential),
-        ("interleaved", Pattern::Interleaved),
-        ("random", Pattern::Random),
-        ("permutation", Pattern::Permutation),
-        ("zipf", Pattern::Zipf { exponent }),
-    ])?;
-    let directions = match table.get("directions") {
-        Some(value) => value.elements().iter().map(read_direction).collect::<Result<Vec<_>>>()?,
-        None => vec![Direction::Read, Direction::Write],
-    };
-    let duration = |key: &str| table.get(key).map(|value| value.parsed(parse_duration_ns)).transpose();
-    let bytes = |key: &str| table.get(key).map(|value| positive_bytes(&value)).transpose();
-    Ok(Step::Io(IoStep {
-        label: table.get("label").map(|value| value.string()).transpose()?.map(str::to_owned),
-        directions,
-        read_percent: integer_or(&table, "read_percent", 0..=100, 70)? as u8,
-        pattern,
-        block_sizes: read_block_sizes(&table.require("block_size")?)?,
-        iodepth: integer_or(&table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
-        threads: integer_or(&table, "threads", 1..=u64::from(MOST_THREADS), 1)? as u32,
-        offset_bytes: table.get("offset").map_or(Ok(0), |value| value.parsed(parse_bytes))?,
-        span_bytes: bytes("span")?,
-        open_loop: read_open_loop(&table)?,
-        warm_up_ns: duration("warm_up")?.unwrap_or(0),
-        end: End {
-            time_ns: table.get("time").map(|value| positive_duration(&value)).transpose()?,
-            bytes: bytes("bytes")?,
-            passes: table
-                .get("passes")
-                .map(|value| value.integer(1..=u64::from(u32::MAX)))
-                .transpose()?
-                .map(|passes| passes as u32),
-        },
-        sync: SyncRule {
-            o_sync: table.get("o_sync").map_or(Ok(false), |value| value.boolean())?,
-            every_writes: table
-                .get("sync_every_writes")
-                .map(|value| value.integer(1..=u64::from(u32::MAX)))
-                .transpose()?
-                .map(|every| every as u32),
-            at_end: table.get("sync_at_end").map_or(Ok(EndSync::None), |value| {
-                value.choice(&[
-                    ("none", EndSync::None),
-                    ("timed", EndSync::Timed),
-                    ("untimed", EndSync::Untimed),
-                ])
-            })?,
-        },
-        data: read_data(&table)?,
-    }))
-}
-
-/// Most operations in flight per thread.
-pub const MOST_IODEPTH: u32 = 4096;
-/// Most threads.
-pub const MOST_THREADS: u32 = 1024;
-/// Largest block.
-pub const LARGEST_BLOCK_BYTES: u64 = 1 << 30;
-
-/// Parses a block size: a size from 1 byte to 1 GiB.
-///
-/// # Errors
-/// Says what a block size is.
-pub fn parse_block_size(words: &str) -> std::result::Result<u32, Text> {
-    match parse_bytes(words)? {
-        0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),
-        size if size > LARGEST_BLOCK_BYTES => {
-            Err(text!("a block has at most 1 GiB", "ブロックは 1 GiB までです"))
+    /// Repetitions of each cell, at most.
+    pub fn repetitions(&self) -> u32 {
+        match &self.rounds {
+            Some(rounds) => rounds.most,
+            None => self.rules.runs.saturating_add(self.rules.discarded_runs),
         }
-        size => Ok(size as u32),
     }
-}
-
-fn read_direction(value: &Value<'_>) -> Result<Direction> {
-    value.choice(&Direction::ALL.map(|direction| (direction.word(), direction)))
-}
-
-fn read_block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
-    let elements = value.elements();
-    if elements.is_empty() {
-        return Err(
-            value.error(&text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です"))
-        );
-    }
-    elements
-        .iter()
-        .map(|element| {
-            if !element.is_table() {
-                return Ok(BlockSize { size_bytes: element.parsed(parse_block_size)?, weight: 1 });
-            }
-            let table = element.table(&["size", "weight"])?;
-            Ok(BlockSize {
-                size_bytes: table.require("size")?.parsed(parse_block_size)?,
-                weight: integer_or(&table, "weight", 1..=1_000_000, 1)? as u32,
-            })
-        })
-        .collect()
-}
-
-fn read_open_loop(table: &Table<'_>) -> Result<Option<OpenLoop>> {
-    let arrival = table.get("arrival").map_or(Ok(Arrival::Even), |value| {
-        value.choice(&[("even", Arrival::Even), ("poisson", Arrival::Poisson)])
-    })?;
-    let rate = table.get("rate_iops").map(|value| value.positive()).transpose()?;
-    Ok(rate.map(|rate_iops| OpenLoop { rate_iops, arrival }))
-}
-
-fn integer_or(
-    table: &Table<'_>,
-    key: &str,
-    limits: std::ops::RangeInclusive<u64>,
-    default: u64,
-) -> Result<u64> {
-    table.get(key).map_or(Ok(default), |value| value.integer(limits))
-}
-
-fn positive_bytes(value: &Value<'_>) -> Result<u64> {
-    value.parsed(|words| match parse_bytes(words)? {
-        0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
-        bytes => Ok(bytes),
-    })
-}
-
-fn positive_duration(value: &Value<'_>) -> Result<u64> {
-    value.parsed(|words| match parse_duration_ns(words)? {
-        0 => Err(text!("a time above zero is expected here", "ここには 0 より長い時間を書きます")),
-        ns => Ok(ns),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use proptest::prelude::*;
 
     const SMALL: &str = r#"
@@ -506,7 +336,11 @@ directions = ["read", "mix"]
 "#;
 
     fn kinds(profile: &Profile) -> Vec<(String, Direction)> {
-        profile.cells(1 << 30).into_iter().map(|cell| (cell.label, cell.direction)).collect()
+        profile
+            .tasks(1 << 30)
+            .into_iter()
+            .map(|task| (task.label.clone(), task.direction().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -537,10 +371,11 @@ directions = ["read", "mix"]
 
     #[test]
     fn a_step_without_an_end_takes_the_time_of_the_rules() {
-        let cells = Profile::parse("small", SMALL).unwrap().cells(1 << 20);
-        assert_eq!(cells[0].workload.end.time_ns, Some(1_000_000_000));
-        assert_eq!(cells[0].workload.span_bytes, 1 << 20);
-        assert_eq!(cells[3].workload.read_percent, 70);
+        let tasks = Profile::parse("small", SMALL).unwrap().tasks(1 << 20);
+        let workload = |index: usize| tasks[index].workload().unwrap();
+        assert_eq!(workload(0).end.time_ns, Some(1_000_000_000));
+        assert_eq!(workload(0).span_bytes, 1 << 20);
+        assert_eq!(workload(3).read_percent, 70);
     }
 
     #[test]
@@ -558,6 +393,85 @@ directions = ["read", "mix"]
         }
         let error = Profile::parse("my.toml", &SMALL.replace("runs = 2", "runs = 0")).unwrap_err();
         assert!(error.what().en.contains("from 1 to"), "{error:?}");
+    }
+
+    #[test]
+    fn a_device_is_used_up_to_the_size_unless_it_is_used_whole() {
+        let rules = |source: &str| Profile::parse("small", source).unwrap().rules;
+        assert!(!rules(SMALL).whole_device);
+        assert!(rules(&SMALL.replace("runs = 2", "runs = 2\nwhole_device = true")).whole_device);
+        // Records of before have no such key.
+        let mut record = serde_json::to_value(rules(SMALL)).unwrap();
+        record.as_object_mut().unwrap().remove("whole_device").unwrap();
+        assert_eq!(serde_json::from_value::<Rules>(record).unwrap(), rules(SMALL));
+    }
+
+    #[test]
+    fn steps_that_are_made_of_one_share_no_name() {
+        let copies = |keys: &str| {
+            let source =
+                format!("{SMALL}\n[[step]]\nkind = \"copy\"\neach_chunk = [\"64 KiB\", \"1 MiB\"]\n{keys}");
+            Profile::parse("copies", &source)
+        };
+        let labels: Vec<String> = copies("").unwrap().steps[2..].iter().map(Step::label).collect();
+        assert_eq!(labels, ["copy 64 KiB", "copy 1 MiB"]);
+        assert!(copies("id = \"copy\"").unwrap_err().what().en.contains("each_"));
+        assert!(copies("chunk = \"1 MiB\"").unwrap_err().what().en.contains("either"));
+    }
+
+    const REFERENCE: &str = include_str!("../../../docs/profiles.md");
+
+    /// A section of the reference, up to the next heading.
+    fn section(heading: &str) -> &'static str {
+        let (_, rest) =
+            REFERENCE.split_once(&format!("\n{heading}")).unwrap_or_else(|| panic!("no {heading}"));
+        rest.split("\n#").next().unwrap()
+    }
+
+    #[test]
+    fn the_reference_tells_every_key_in_its_place() {
+        let mut cases = vec![
+            (format!("xyzzy = 1\n{SMALL}"), "## The file".to_owned()),
+            (SMALL.replace("runs = 2", "runs = 2\nxyzzy = 1"), "## `[rules]`".to_owned()),
+        ];
+        for table in ["[rounds]", "[[derived]]"] {
+            cases.push((format!("{SMALL}\n{table}\nxyzzy = 1\n"), format!("## `{table}`")));
+        }
+        for kind in ["io", "positional", "access-time", "copy", "command", "replay"] {
+            cases.push((
+                format!("{SMALL}\n[[step]]\nkind = \"{kind}\"\nxyzzy = 1\n"),
+                format!("### `{kind}`:"),
+            ));
+        }
+        for (source, heading) in cases {
+            // An unknown key is answered with all that are known.
+            let error = Profile::parse("any", &source).unwrap_err();
+            assert!(error.what().en.contains("xyzzy"), "{error:?}");
+            let remedy = &error.remedy_text().unwrap().en;
+            let keys: Vec<&str> =
+                remedy.rsplit(": ").next().unwrap().trim_end_matches(')').split(", ").collect();
+            assert!(keys.len() > 2, "{remedy}");
+            let of_all = if heading.starts_with("###") { section("## `[[step]]`") } else { "" };
+            for key in keys {
+                let told = [format!("| `{key}` |"), format!("| `[{key}]` |"), format!("| `[[{key}]]` |")];
+                let there = told.iter().any(|row| section(&heading).contains(row) || of_all.contains(row));
+                assert!(there, "{heading} does not tell `{key}`");
+            }
+        }
+    }
+
+    #[test]
+    fn the_examples_of_the_reference_are_profiles() {
+        let (head, step) = SMALL.split_at(SMALL.find("[[step]]").unwrap());
+        let blocks: Vec<&str> =
+            REFERENCE.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+        assert_eq!(blocks.len(), 3);
+        for block in blocks {
+            let head = if block.contains("schema = 1") { "" } else { head };
+            let step = if block.contains("[[step]]") { "" } else { step };
+            let source = format!("{head}{block}{step}");
+            Profile::parse("docs/profiles.md", &source).unwrap_or_else(|error| panic!("{error:?}\n{source}"));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! readable. docs/record.md tells the JSON form.
 
 use crate::environment::Environment;
+use crate::imported::{ImportedCell, Origin};
 use crate::profile::Profile;
 use crate::text::Text;
 use crate::workload::{Direction, OpKind, Workload};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the record's form that this kurabe writes.
-pub const RECORD_SCHEMA: u32 = 1;
+pub const RECORD_SCHEMA: u32 = 2;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -235,7 +236,7 @@ pub struct Noise {
 }
 
 /// One pass of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Repetition {
     /// Number within the cell, from 0, discarded ones included.
     pub index: u32,
@@ -274,6 +275,57 @@ pub struct Repetition {
     pub generator_bound: bool,
     /// What else went on.
     pub noise: Noise,
+    /// Single operations one by one, of steps that sample the target (positional, access time).
+    #[serde(default)]
+    pub samples: Vec<Sample>,
+    /// What reached the device meanwhile, by its own counters, others' traffic included; of steps whose operations
+    /// kurabe does not issue to the device itself (copy, command).
+    #[serde(default)]
+    pub traffic: Option<Traffic>,
+}
+
+/// One timed operation of a step that samples the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Its offset.
+    pub offset_bytes: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Its time, a fsync that belongs to it included.
+    pub elapsed_ns: u64,
+}
+
+impl Sample {
+    /// Bytes per second.
+    pub fn rate_bytes_per_s(&self) -> f64 {
+        per_second(self.bytes, self.elapsed_ns)
+    }
+}
+
+/// What reached a device by its own counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Reads completed.
+    pub read_operations: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub write_operations: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+}
+
+/// What the figure of a cell tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Bytes per second.
+    #[default]
+    Rate,
+    /// Time of a single access.
+    AccessTime,
+    /// Time of the whole repetition.
+    Duration,
 }
 
 impl Repetition {
@@ -317,16 +369,25 @@ pub struct Cell {
     pub index: u32,
     /// The step's place in the profile.
     pub step_index: u32,
+    /// Its name among the cells of the step, as formulas use it: a direction, a part of a copy.
+    #[serde(default)]
+    pub part: String,
     /// The step's name.
     pub label: String,
-    /// Direction.
-    pub direction: Direction,
-    /// What was run.
-    pub workload: Workload,
-    /// How it reached the kernel.
-    pub engine: EngineRecord,
-    /// Its repetitions, discarded ones included.
+    /// Direction; `None` where the cell is neither reads nor writes nor a known mix of both (a command, a trim).
+    pub direction: Option<Direction>,
+    /// What the figure tells.
+    #[serde(default)]
+    pub measure: Measure,
+    /// The I/O pattern, if the cell is one.
+    pub workload: Option<Workload>,
+    /// How its operations reached the kernel, if kurabe issued them.
+    pub engine: Option<EngineRecord>,
+    /// Its repetitions, discarded ones included; none in an imported cell.
     pub repetitions: Vec<Repetition>,
+    /// What another tool printed, in an imported run.
+    #[serde(default)]
+    pub imported: Option<ImportedCell>,
 }
 
 impl Cell {
@@ -358,14 +419,42 @@ pub struct RunHeader {
     pub started_at: String,
     /// The command line.
     pub command: Vec<String>,
-    /// Where I/O went.
-    pub target: TargetRecord,
-    /// The profile with the overrides of the command line applied.
-    pub profile: Profile,
-    /// What it stood on.
+    /// Where I/O went; `None` in an imported run.
+    pub target: Option<TargetRecord>,
+    /// The profile with the overrides of the command line applied; `None` in an imported run.
+    pub profile: Option<Profile>,
+    /// What it stood on; in an imported run what the other tool told of it.
     pub environment: Environment,
-    /// The instrument.
-    pub instrument: Instrument,
+    /// The instrument; `None` in an imported run.
+    pub instrument: Option<Instrument>,
+    /// The tool and the file of an imported run; `None` if kurabe measured it.
+    #[serde(default)]
+    pub origin: Option<Origin>,
+}
+
+impl RunHeader {
+    /// The target as the user named it, or as the other tool printed it.
+    pub fn target_name(&self) -> &str {
+        match (&self.target, &self.origin) {
+            (Some(target), _) => &target.given,
+            (None, Some(origin)) => origin.target.as_deref().unwrap_or(""),
+            (None, None) => "",
+        }
+    }
+
+    /// The profile's name, or the other tool and its version.
+    pub fn profile_name(&self) -> String {
+        match (&self.profile, &self.origin) {
+            (Some(profile), _) => profile.name.clone(),
+            (None, Some(origin)) => origin.tool_name(),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// When it was measured: the date that the other tool printed, or the start.
+    pub fn measured_at(&self) -> &str {
+        self.origin.as_ref().and_then(|origin| origin.measured_at.as_deref()).unwrap_or(&self.started_at)
+    }
 }
 
 /// A run, whole.
@@ -396,8 +485,12 @@ pub struct RunRecord {
 pub struct RunSummary {
     /// The run's id.
     pub id: String,
-    /// Start, RFC 3339.
+    /// Start, RFC 3339; of an imported run when it was imported.
     pub started_at: String,
+    /// When another tool measured it, if it printed that.
+    pub measured_at: Option<String>,
+    /// Whether another tool measured it.
+    pub imported: bool,
     /// How it stands.
     pub status: RunStatus,
     /// The target as the user named it.

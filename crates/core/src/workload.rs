@@ -90,6 +90,19 @@ impl Pattern {
     }
 }
 
+/// What part of the span each thread covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadShare {
+    /// As the order of offsets has it: sequential threads a part each, others the whole together.
+    #[default]
+    Usual,
+    /// An equal part of its own.
+    Parts,
+    /// The whole span, each thread for itself (fio's jobs on one file).
+    Whole,
+}
+
 /// A block size and how often it is drawn relative to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -168,6 +181,19 @@ pub struct OpenLoop {
     pub arrival: Arrival,
 }
 
+/// How often a thread looks whether the time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeCheck {
+    /// Always.
+    #[default]
+    Always,
+    /// Only after a whole pass over the span (CrystalDiskMark 3, sequential).
+    Pass,
+    /// Only after this many operations (CrystalDiskMark 3, random).
+    Operations(u32),
+}
+
 /// When a repetition ends: at the first of the limits given; at least one is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -178,6 +204,16 @@ pub struct End {
     pub bytes: Option<u64>,
     /// After the span was covered this many times.
     pub passes: Option<u32>,
+    /// How often the time is looked at.
+    #[serde(default)]
+    pub time_check: TimeCheck,
+}
+
+impl End {
+    /// Whether any limit is given.
+    pub fn is_given(&self) -> bool {
+        self.time_ns.is_some() || self.bytes.is_some() || self.passes.is_some()
+    }
 }
 
 /// One I/O pattern.
@@ -186,10 +222,16 @@ pub struct End {
 pub struct Workload {
     /// The order of offsets.
     pub pattern: Pattern,
+    /// What part of the span each thread covers.
+    #[serde(default)]
+    pub thread_share: ThreadShare,
     /// Block sizes, at least one. Offsets are multiples of the largest (mixed sizes: of the smallest).
     pub block_sizes: Vec<BlockSize>,
     /// Share of reads, in percent: 100 is reads only, 0 writes only.
     pub read_percent: u8,
+    /// After every n-th read, the block just read is written back; other writes do not happen.
+    #[serde(default)]
+    pub rewrite_every_reads: Option<u32>,
     /// Operations in flight per thread.
     pub iodepth: u32,
     /// Threads.
@@ -225,6 +267,6 @@ impl Workload {
 
     /// Whether it writes at all.
     pub fn writes(&self) -> bool {
-        self.read_percent < 100
+        self.read_percent < 100 || self.rewrite_every_reads.is_some()
     }
 }

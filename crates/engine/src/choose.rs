@@ -10,7 +10,7 @@ use crate::driver::Stop;
 use crate::measure::{Engine, Issue, measure};
 use crate::target::Target;
 use kurabe_core::quantity::format_duration_ns;
-use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, Workload};
+use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, Text, text};
 use kurabe_stats::{merge, percentile_ns};
 use std::collections::HashMap;
@@ -245,8 +245,11 @@ fn trial_of(workload: &Workload, round: u32) -> Workload {
         end: End {
             time_ns: Some(ROUND_TIME_NS),
             bytes: Some(ROUND_OPERATIONS * u64::from(workload.largest_block_bytes())),
-            passes: None,
+            ..End::default()
         },
+        thread_share: ThreadShare::Usual,
+        // A trial that reads only must not write.
+        rewrite_every_reads: None,
         sync: SyncRule { every_writes: None, at_end: EndSync::None, ..workload.sync },
         seed: workload.seed ^ (0x7472_6961_6c00 + u64::from(round)),
         ..workload.clone()

@@ -9,7 +9,7 @@ use crate::source::Generator;
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
 use kurabe_core::quantity::GIB;
-use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, Workload};
+use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, Workload};
 
 /// A buffer of no bytes.
 pub struct NoBuffer(usize);
@@ -82,6 +82,8 @@ pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
         pattern: Pattern::Random,
         block_sizes: vec![BlockSize { size_bytes: BLOCK_BYTES, weight: 1 }],
         read_percent: 100,
+        rewrite_every_reads: None,
+        thread_share: ThreadShare::Usual,
         iodepth,
         threads: 1,
         offset_bytes: 0,

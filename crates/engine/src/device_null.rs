@@ -1,8 +1,12 @@
-//! A device in virtual time that completes operations as a script says, for the tests of the driver.
+//! A device in virtual time that completes operations as a script says and keeps all of them, for tests of what is
+//! issued, in which order, and when.
+//!
+//! The model: every operation takes its latency, whatever else is in flight; reads end where the device ends.
 
 use crate::device_idle::NoBuffer;
 use kurabe_core::Result;
 use kurabe_core::device::{Completion, Device, Request, Wait};
+use kurabe_core::workload::{Op, OpKind};
 use std::collections::VecDeque;
 
 /// What the device does.
@@ -10,10 +14,27 @@ use std::collections::VecDeque;
 pub struct Script {
     /// Latency of every operation.
     pub latency_ns: u64,
+    /// Latency of a write, if it is another.
+    pub write_latency_ns: Option<u64>,
+    /// Latency of a sync, if it is another.
+    pub sync_latency_ns: Option<u64>,
     /// The number of one operation, from 0, and its own latency.
     pub slow: Option<(u64, u64)>,
     /// The number of an operation that fails with EIO.
     pub fail_at: Option<u64>,
+    /// Where it ends, if it ends.
+    pub size_bytes: Option<u64>,
+}
+
+/// An operation that the device was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// The operation.
+    pub op: Op,
+    /// When it was handed over.
+    pub submitted_at_ns: u64,
+    /// When it was done.
+    pub completed_at_ns: u64,
 }
 
 /// The device.
@@ -21,14 +42,30 @@ pub struct NullDevice {
     depth: usize,
     script: Script,
     now_ns: u64,
-    count: u64,
+    log: Vec<Logged>,
     in_flight: VecDeque<Completion<NoBuffer>>,
 }
 
 impl NullDevice {
     /// A device that holds `depth` operations.
     pub fn new(depth: usize, script: Script) -> Self {
-        Self { depth, script, now_ns: 0, count: 0, in_flight: VecDeque::with_capacity(depth) }
+        Self { depth, script, now_ns: 0, log: Vec::new(), in_flight: VecDeque::with_capacity(depth) }
+    }
+
+    /// All operations so far, in the order in which they were handed over.
+    pub fn log(&self) -> &[Logged] {
+        &self.log
+    }
+
+    fn latency_ns(&self, kind: OpKind) -> u64 {
+        let Script { latency_ns, write_latency_ns, sync_latency_ns, slow, .. } = self.script;
+        let number = self.log.len() as u64;
+        let usual_ns = match kind {
+            OpKind::Read => None,
+            OpKind::Write => write_latency_ns,
+            OpKind::Sync => sync_latency_ns,
+        };
+        slow.filter(|(at, _)| *at == number).map_or(usual_ns.unwrap_or(latency_ns), |(_, slow_ns)| slow_ns)
     }
 }
 
@@ -44,11 +81,14 @@ impl Device for NullDevice {
     }
 
     fn submit(&mut self, Request { op, buffer }: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
-        let slow = self.script.slow.filter(|(number, _)| *number == self.count);
-        let latency_ns = slow.map_or(self.script.latency_ns, |(_, latency)| latency);
-        let outcome = if self.script.fail_at == Some(self.count) { Err(5) } else { Ok(op.length_bytes) };
-        self.count += 1;
-        let completed_at_ns = self.now_ns + latency_ns;
+        let completed_at_ns = self.now_ns + self.latency_ns(op.kind);
+        let left_bytes = self.script.size_bytes.map_or(u64::MAX, |size| size.saturating_sub(op.offset_bytes));
+        let outcome = if self.script.fail_at == Some(self.log.len() as u64) {
+            Err(5)
+        } else {
+            Ok(op.length_bytes.min(u32::try_from(left_bytes).unwrap_or(u32::MAX)))
+        };
+        self.log.push(Logged { op, submitted_at_ns: self.now_ns, completed_at_ns });
         let at = self.in_flight.partition_point(|other| other.completed_at_ns <= completed_at_ns);
         self.in_flight.insert(at, Completion { buffer, outcome, completed_at_ns });
         Ok(now_ns)

@@ -95,7 +95,7 @@ pub fn drive<D: Device, S: Source>(
     let idle = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
     let mut flights = vec![Flight { op: idle, started_ns: 0, recorded: false }; depth];
     let mut failure = None;
-    let mut issuing = true;
+    let (mut issuing, mut time_is_over) = (true, false);
     let mut now_ns = start_ns;
     let mut last_completion_ns = record_from_ns;
 
@@ -107,6 +107,10 @@ pub fn drive<D: Device, S: Source>(
             now_ns = device.now_ns();
         }
         while issuing {
+            if time_is_over && source.may_end() {
+                issuing = false;
+                break;
+            }
             let Some(mut buffer) = free.pop() else { break };
             match source.next(now_ns.saturating_sub(start_ns)) {
                 Next::Op { op, due_ns } => {
@@ -125,7 +129,8 @@ pub fn drive<D: Device, S: Source>(
                 Next::NotBefore(due_ns) => {
                     free.push(buffer);
                     let look_ns = now_ns.saturating_add(LOOK_NS);
-                    wait = Wait::Until((start_ns + due_ns).min(deadline_ns).min(look_ns));
+                    let until_ns = if time_is_over { look_ns } else { deadline_ns.min(look_ns) };
+                    wait = Wait::Until((start_ns + due_ns).min(until_ns));
                     break;
                 }
                 Next::End => {
@@ -169,7 +174,8 @@ pub fn drive<D: Device, S: Source>(
         if !reaped {
             now_ns = device.now_ns();
         }
-        if now_ns >= deadline_ns || stop.is_asked() {
+        time_is_over |= now_ns >= deadline_ns;
+        if stop.is_asked() || (time_is_over && source.may_end()) {
             issuing = false;
         }
     }
@@ -218,7 +224,8 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
     }
 }
 
-fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) -> Error {
+/// What an operation that failed, or did less than all, is told as.
+pub(crate) fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
         (OpKind::Read, Ok(got)) => Error::new(
@@ -274,7 +281,9 @@ mod tests {
     use crate::device_null::{NullDevice, Script};
     use crate::recorder::Recorded;
     use crate::source::Generator;
-    use kurabe_core::workload::{Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, Workload};
+    use kurabe_core::workload::{
+        Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
+    };
     use proptest::prelude::*;
 
     fn workload() -> Workload {
@@ -282,6 +291,8 @@ mod tests {
             pattern: Pattern::Random,
             block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
             read_percent: 100,
+            rewrite_every_reads: None,
+            thread_share: ThreadShare::Usual,
             iodepth: 4,
             threads: 1,
             offset_bytes: 0,

@@ -9,7 +9,7 @@ use crate::session::{Session, interrupted};
 use kurabe_core::event::Event;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind};
-use kurabe_core::workload::{BlockSize, End, EndSync, Pattern, SyncRule, Workload};
+use kurabe_core::workload::{BlockSize, End, EndSync, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, text};
 
 /// Block and queue depth that write the test file.
@@ -27,6 +27,8 @@ impl Session<'_> {
             pattern: Pattern::Sequential,
             block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
             read_percent: 0,
+            rewrite_every_reads: None,
+            thread_share: ThreadShare::Usual,
             iodepth: FILL_IODEPTH,
             threads: 1,
             offset_bytes: 0,

@@ -1,41 +1,118 @@
-//! Whether a profile fits a target: which cells are left, and whether each can be run there.
+//! Whether a profile fits a target: which tasks are left, and whether each can be run there.
 
 use crate::target::Target;
-use kurabe_core::profile::{CellPlan, Profile};
+use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::TargetKind;
-use kurabe_core::workload::Workload;
+use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
-/// The cells of a profile that a target takes.
+/// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
+/// keeps the reads. A task that cannot be run there is left out as long as another can; [`unfit`] tells why.
 ///
 /// # Errors
-/// When no cell is left, or one cannot be run there at all.
-pub fn plan_cells(profile: &Profile, target: &Target) -> Result<Vec<CellPlan>> {
-    let cells: Vec<CellPlan> = profile
-        .cells(target.span_bytes())
-        .into_iter()
-        .filter(|cell| target.is_writable() || !cell.workload.writes())
-        .collect();
-    if cells.is_empty() {
-        return Err(Error::new(
+/// When no task is left.
+pub fn plan_tasks(profile: &Profile, target: &Target) -> Result<Vec<Task>> {
+    let tasks = wanted(profile, target);
+    let refusal = tasks.iter().find_map(|task| check_fit(task, target).err());
+    let fitting: Vec<Task> = tasks.into_iter().filter(|task| check_fit(task, target).is_ok()).collect();
+    match (fitting.is_empty(), refusal) {
+        (false, _) => Ok(fitting),
+        (true, Some(refusal)) => Err(refusal),
+        (true, None) => Err(Error::new(
             ErrorKind::Refused,
             text!(
                 "nothing is left to measure: the profile only writes, and the target is read-only",
                 "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
             ),
         )
-        .remedy(how_to_write(target.kind())));
+        .remedy(how_to_write(target.kind()))),
     }
-    for cell in &cells {
-        check_fit(cell, target)?;
-    }
-    Ok(cells)
 }
 
-fn check_fit(cell: &CellPlan, target: &Target) -> Result<()> {
-    let Workload { offset_bytes, span_bytes, .. } = cell.workload;
-    let (label, largest) = (&cell.label, u64::from(cell.workload.largest_block_bytes()));
+/// Why tasks of a profile are left out on a target, if others remain.
+pub(crate) fn unfit(profile: &Profile, target: &Target) -> Vec<Text> {
+    wanted(profile, target)
+        .iter()
+        .filter_map(|task| check_fit(task, target).err())
+        .map(|error| error.what().clone())
+        .collect()
+}
+
+fn wanted(profile: &Profile, target: &Target) -> Vec<Task> {
+    let tasks = profile.tasks(target.span_bytes()).into_iter();
+    tasks.filter_map(|task| if target.is_writable() { Some(task) } else { reads_only(task) }).collect()
+}
+
+/// What is left of a task without its writes. A command stays, because it is refused for another reason.
+fn reads_only(mut task: Task) -> Option<Task> {
+    if matches!(task.work, Work::Command(_)) {
+        return Some(task);
+    }
+    if let Work::Positional(step) = &mut task.work {
+        step.directions.retain(|direction| *direction == Direction::Read);
+        task.cells.retain(|cell| cell.direction == Some(Direction::Read));
+    }
+    (!task.writes()).then_some(task)
+}
+
+/// The span of a task, and the sizes and offsets that it needs there.
+struct Needs {
+    span_bytes: u64,
+    largest_bytes: u64,
+    aligned: Vec<u64>,
+}
+
+impl Needs {
+    fn of(task: &Task, target: &Target) -> Option<Self> {
+        let block = |bytes: u32| u64::from(bytes);
+        Some(match &task.work {
+            Work::Io(workload) => Self {
+                span_bytes: workload.span_bytes,
+                largest_bytes: block(workload.largest_block_bytes()),
+                aligned: workload
+                    .block_sizes
+                    .iter()
+                    .map(|size| block(size.size_bytes))
+                    .chain([workload.offset_bytes])
+                    .collect(),
+            },
+            Work::Positional(step) => Self {
+                span_bytes: target.span_bytes(),
+                largest_bytes: block(step.sample_bytes),
+                aligned: vec![
+                    block(step.sample_bytes),
+                    block(step.pre_read_bytes),
+                    block(step.alignment_bytes),
+                ],
+            },
+            Work::AccessTime(step) => Self {
+                span_bytes: step.span_bytes.map_or(target.span_bytes(), |span| span.min(target.span_bytes())),
+                largest_bytes: block(step.block_bytes),
+                aligned: vec![block(step.block_bytes), block(step.alignment_bytes)],
+            },
+            Work::Copy(_) | Work::Command(_) | Work::Replay(_) => return None,
+        })
+    }
+}
+
+fn check_fit(task: &Task, target: &Target) -> Result<()> {
+    if matches!(task.work, Work::Command(_)) && target.kind() != TargetKind::Directory {
+        let label = &task.label;
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "`{label}` works with files, so it needs a directory as its target",
+                "`{label}` はファイルを扱うため、対象にはディレクトリが必要です"
+            ),
+        )
+        .remedy(text!(
+            "mount the device and name a directory on it",
+            "デバイスをマウントし、その中のディレクトリを指定してください"
+        )));
+    }
+    let Some(needs) = Needs::of(task, target) else { return Ok(()) };
+    let (label, largest, span_bytes) = (&task.label, needs.largest_bytes, needs.span_bytes);
     if span_bytes < largest {
         return Err(Error::new(
             ErrorKind::Target,
@@ -52,8 +129,7 @@ fn check_fit(cell: &CellPlan, target: &Target) -> Result<()> {
         )));
     }
     let unit = u64::from(target.alignment_bytes());
-    let sizes = cell.workload.block_sizes.iter().map(|block| u64::from(block.size_bytes));
-    if let Some(odd) = sizes.chain([offset_bytes]).find(|bytes| !bytes.is_multiple_of(unit)) {
+    if let Some(odd) = needs.aligned.iter().find(|bytes| !bytes.is_multiple_of(unit)) {
         return Err(Error::new(
             ErrorKind::Target,
             text!(
@@ -93,15 +169,12 @@ fn how_to_write(kind: TargetKind) -> Text {
     }
 }
 
-/// How long a run of these cells takes at least, if all are bounded by time.
-pub fn planned_time_ns(profile: &Profile, cells: &[CellPlan]) -> Option<u64> {
-    let rules = &profile.rules;
+/// How long a run of these tasks takes at least, if all are bounded by time; with rounds, at most.
+pub fn planned_time_ns(profile: &Profile, tasks: &[Task]) -> Option<u64> {
     let mut one_pass_ns = 0u64;
-    for cell in cells {
-        one_pass_ns =
-            one_pass_ns.saturating_add(cell.workload.end.time_ns?).saturating_add(cell.workload.warm_up_ns);
+    for task in tasks {
+        one_pass_ns = one_pass_ns.saturating_add(task.planned_time_ns()?);
     }
-    let pauses_ns = rules.interval_ns.saturating_mul((cells.len() as u64).saturating_sub(1));
-    let repetitions = u64::from(rules.runs) + u64::from(rules.discarded_runs);
-    Some(one_pass_ns.saturating_mul(repetitions).saturating_add(pauses_ns))
+    let pauses_ns = profile.rules.interval_ns.saturating_mul((tasks.len() as u64).saturating_sub(1));
+    Some(one_pass_ns.saturating_mul(u64::from(profile.repetitions())).saturating_add(pauses_ns))
 }

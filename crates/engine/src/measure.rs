@@ -16,7 +16,7 @@ use crate::recorder::{Recorded, Recorder, add_interval};
 use crate::source::{Generator, Source};
 use kurabe_core::device::Device;
 use kurabe_core::record::{CpuUse, Interval};
-use kurabe_core::workload::{EndSync, Workload};
+use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -83,9 +83,28 @@ pub struct Measured {
 }
 
 /// What one operating-system thread is made of.
-struct Lane<'a> {
-    generator: &'a Mutex<Generator>,
+struct Lane<'a, S> {
+    source: &'a Mutex<S>,
     number: u64,
+}
+
+/// All of a repetition but its operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    /// Operations in flight per source.
+    pub(crate) iodepth: u32,
+    /// Bytes of the largest operation.
+    pub(crate) largest_bytes: u32,
+    /// Time before recording starts.
+    pub(crate) warm_up_ns: u64,
+    /// Recorded time after which nothing new is issued.
+    pub(crate) time_ns: Option<u64>,
+    /// The fsync at the end.
+    pub(crate) end_sync: EndSync,
+    /// What is written.
+    pub(crate) data: Data,
+    /// Seed of the data.
+    pub(crate) seed: u64,
 }
 
 /// Runs a workload once. `open` opens the target anew for every thread; `live` hears of progress about ten times a
@@ -100,22 +119,50 @@ pub fn measure(
     interrupt: &Stop,
     live: &mut dyn FnMut(u64, Interval, u64),
 ) -> Result<Measured> {
-    let generators: Vec<Mutex<Generator>> =
-        Generator::for_threads(workload).into_iter().map(Mutex::new).collect();
-    let lanes_per_thread = if issue.engine == Engine::Threads { workload.iodepth } else { 1 };
-    let lane_count = lanes_per_thread.saturating_mul(workload.threads);
+    let setup = Setup {
+        iodepth: workload.iodepth,
+        largest_bytes: workload.largest_block_bytes(),
+        warm_up_ns: workload.warm_up_ns,
+        time_ns: workload.end.time_ns,
+        end_sync: if workload.writes() { workload.sync.at_end } else { EndSync::None },
+        data: workload.data,
+        seed: workload.seed,
+    };
+    measure_sources(open, Generator::for_threads(workload), setup, issue, interrupt, live)
+}
+
+/// Runs sources of operations once, one thread each.
+///
+/// # Errors
+/// When the engine cannot be had, or the target fails.
+pub(crate) fn measure_sources<S>(
+    open: &(dyn Fn() -> Result<File> + Sync),
+    sources: Vec<S>,
+    setup: Setup,
+    issue: Issue,
+    interrupt: &Stop,
+    live: &mut dyn FnMut(u64, Interval, u64),
+) -> Result<Measured>
+where
+    S: Source + Send,
+    for<'a> &'a Mutex<S>: Source,
+{
+    let threads = sources.len() as u32;
+    let sources: Vec<Mutex<S>> = sources.into_iter().map(Mutex::new).collect();
+    let lanes_per_thread = if issue.engine == Engine::Threads { setup.iodepth } else { 1 };
+    let lane_count = lanes_per_thread.saturating_mul(threads);
     if lane_count > MOST_LANES {
         return Err(too_many_lanes(lane_count));
     }
-    let lanes: Vec<Lane<'_>> = (0..lane_count)
+    let lanes: Vec<Lane<'_, S>> = (0..lane_count)
         .map(|number| Lane {
-            generator: &generators[(number / lanes_per_thread) as usize],
+            source: &sources[(number / lanes_per_thread) as usize],
             number: u64::from(number),
         })
         .collect();
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
-    let work = Work { open, workload, issue, gate: &gate, stop: &stop };
+    let work = Work { open, setup, issue, gate: &gate, stop: &stop };
 
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(lanes.len());
@@ -149,7 +196,7 @@ pub fn measure(
         for lane in ended {
             let (recorder, outcome, lane_facts) = lane?;
             recorders.push(recorder);
-            let timed_sync = match workload.sync.at_end {
+            let timed_sync = match setup.end_sync {
                 EndSync::Timed => outcome.end_sync_ns.unwrap_or(0),
                 EndSync::None | EndSync::Untimed => 0,
             };
@@ -180,7 +227,7 @@ pub fn measure(
 /// What all lanes share.
 struct Work<'a> {
     open: &'a (dyn Fn() -> Result<File> + Sync),
-    workload: &'a Workload,
+    setup: Setup,
     issue: Issue,
     gate: &'a Gate,
     stop: &'a Stop,
@@ -189,12 +236,16 @@ struct Work<'a> {
 type LaneEnd = Result<(Recorder, Outcome, RingFacts)>;
 
 impl Work<'_> {
-    fn run(&self, lane: &Lane<'_>, live: Sender<(usize, Interval)>) -> LaneEnd {
-        let size = self.workload.largest_block_bytes() as usize;
+    fn run<S>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd
+    where
+        S: Source + Send,
+        for<'a> &'a Mutex<S>: Source,
+    {
+        let size = self.setup.largest_bytes as usize;
         let Issue { engine, wait, pages } = self.issue;
         match engine {
             Engine::Uring => {
-                let depth = self.workload.iodepth as usize;
+                let depth = self.setup.iodepth as usize;
                 let mut ring;
                 let opened = match (self.open)().and_then(|file| Ring::open(file, depth, size, pages, wait)) {
                     Ok((open_ring, mut facts)) => {
@@ -203,9 +254,9 @@ impl Work<'_> {
                     }
                     Err(error) => Err(error),
                 };
-                // Nobody else draws from this generator, so it is locked once, not for every operation.
-                let mut generator = lane.generator.lock().unwrap_or_else(PoisonError::into_inner);
-                self.drive_lane(opened, &mut *generator, lane.number, live)
+                // Nobody else draws from this source, so it is locked once, not for every operation.
+                let mut source = lane.source.lock().unwrap_or_else(PoisonError::into_inner);
+                self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads => {
                 let opened = (self.open)().and_then(|file| ThreadsDevice::open(file, size, pages)).map(
@@ -218,7 +269,7 @@ impl Work<'_> {
                         (device, facts)
                     },
                 );
-                self.drive_lane(opened, &mut &*lane.generator, lane.number, live)
+                self.drive_lane(opened, &mut &*lane.source, lane.number, live)
             }
         }
     }
@@ -230,7 +281,7 @@ impl Work<'_> {
         number: u64,
         live: Sender<(usize, Interval)>,
     ) -> LaneEnd {
-        let mut content = Content::new(self.workload.data, self.workload.seed, number);
+        let mut content = Content::new(self.setup.data, self.setup.seed, number);
         let mut recorder = Recorder::new(Some(live));
         let prepared = opened.map(|(mut device, facts)| {
             let buffers = filled_buffers(&mut device, &mut content);
@@ -242,9 +293,9 @@ impl Work<'_> {
         self.gate.wait();
         let (mut device, buffers, mut facts) = prepared?;
         let plan = Plan {
-            warm_up_ns: self.workload.warm_up_ns,
-            time_ns: self.workload.end.time_ns,
-            end_sync: self.workload.writes() && self.workload.sync.at_end != EndSync::None,
+            warm_up_ns: self.setup.warm_up_ns,
+            time_ns: self.setup.time_ns,
+            end_sync: self.setup.end_sync != EndSync::None,
         };
         let driven = drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, self.stop);
         if driven.is_err() {
@@ -264,7 +315,7 @@ fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// Tells progress and forwards the user's interrupt until all lanes have hung up.
-fn watch(
+pub(crate) fn watch(
     receiver: &Receiver<(usize, Interval)>,
     interrupt: &Stop,
     stop: &Stop,

@@ -4,23 +4,23 @@
 //! or an interrupt ends the run after the event of the last whole cell.
 
 use crate::buffer::Pages;
-use crate::choose::{Choice, Chooser, EngineChoice};
+use crate::choose::{Chooser, EngineChoice};
 use crate::clock::monotonic_ns;
 use crate::device_uring::WaitMode;
 use crate::disturbance::Disturbance;
 use crate::driver::Stop;
-use crate::fit::{plan_cells, writes_left_out};
-use crate::measure::{Engine, Issue, Measured, measure};
+use crate::fit::{plan_tasks, unfit, writes_left_out};
 use crate::platform;
-use crate::random::split_mix;
 use crate::target::Target;
+use crate::task::Ongoing;
 use kurabe_core::event::Event;
-use kurabe_core::profile::{CellPlan, Profile};
+use kurabe_core::profile::{Profile, Rounds, Task};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{Cell, EngineRecord, FillRecord, Notice, NoticeKind, Repetition, TargetKind};
-use kurabe_core::workload::{Direction, Workload};
+use kurabe_core::record::{FillRecord, Notice, NoticeKind, TargetKind};
+use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_host::NoiseWatch;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What becomes of the page cache between repetitions of buffered I/O.
@@ -45,20 +45,20 @@ pub struct Settings {
     pub cache: CachePolicy,
 }
 
-/// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
-const GENERATOR_BOUND_SHARE: f64 = 0.5;
 /// A run under way.
 pub struct Session<'a> {
     pub(crate) target: &'a mut Target,
     pub(crate) profile: &'a Profile,
     pub(crate) settings: Settings,
-    noise: &'a NoiseWatch,
+    pub(crate) noise: &'a NoiseWatch,
     pub(crate) interrupt: &'a Stop,
     pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
     pub(crate) chooser: Chooser,
-    started_ns: u64,
+    pub(crate) started_ns: u64,
     told: Vec<NoticeKind>,
-    disturbance: Disturbance,
+    pub(crate) disturbance: Disturbance,
+    /// The traces of the profile's replay steps, by the step's place.
+    pub(crate) traces: Vec<Option<Arc<Trace>>>,
 }
 
 impl<'a> Session<'a> {
@@ -82,7 +82,15 @@ impl<'a> Session<'a> {
             started_ns: monotonic_ns(),
             told: Vec::new(),
             disturbance: Disturbance::default(),
+            traces: Vec::new(),
         }
+    }
+
+    /// Gives the traces of the profile's replay steps: one entry for each step, `None` for the others.
+    #[must_use]
+    pub fn with_traces(mut self, traces: Vec<Option<Arc<Trace>>>) -> Self {
+        self.traces = traces;
+        self
     }
 
     /// Checks the plan, writes the test file and measures every cell.
@@ -90,19 +98,25 @@ impl<'a> Session<'a> {
     /// # Errors
     /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
     pub fn run(mut self) -> Result<()> {
-        let cells = plan_cells(self.profile, self.target)?;
+        let tasks = plan_tasks(self.profile, self.target)?;
         self.say_how()?;
         let fill = match self.target.kind() {
-            TargetKind::Directory => Some(self.fill()?),
+            TargetKind::Directory if self.target.has_test_file() => Some(self.fill()?),
             _ => None,
         };
-        self.tell_writing(&cells, fill)?;
+        self.tell_writing(&tasks, fill)?;
+        self.precondition()?;
         // The fill may have cut the file, so the spans are taken again.
-        for (index, plan) in plan_cells(self.profile, self.target)?.into_iter().enumerate() {
-            if index > 0 {
-                self.pause(self.profile.rules.interval_ns)?;
-            }
-            self.measure_cell(index as u32, &plan)?;
+        let mut first_cell = 0;
+        let mut ongoing: Vec<Ongoing> = Vec::new();
+        for task in plan_tasks(self.profile, self.target)? {
+            let cells = task.cells.len() as u32;
+            ongoing.push(Ongoing::new(task, first_cell));
+            first_cell += cells;
+        }
+        match &self.profile.rounds {
+            None => self.one_by_one(ongoing)?,
+            Some(rounds) => self.in_rounds(rounds, ongoing)?,
         }
         for remark in self.disturbance.on_the_machine() {
             let text = Text {
@@ -114,6 +128,84 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// All repetitions of a task, then the next task.
+    fn one_by_one(&mut self, tasks: Vec<Ongoing>) -> Result<()> {
+        let count = self.profile.repetitions();
+        for (index, mut ongoing) in tasks.into_iter().enumerate() {
+            if index > 0 {
+                self.pause(self.profile.rules.interval_ns)?;
+            }
+            let mut ending = self.prepare(&mut ongoing);
+            for number in 0..count {
+                if ending.is_ok() {
+                    ending = self.repeat(&mut ongoing, number, count);
+                }
+            }
+            ending.and(self.close(ongoing))?;
+        }
+        Ok(())
+    }
+
+    /// One repetition of every task, again and again, until the device is steady.
+    fn in_rounds(&mut self, rounds: &Rounds, mut tasks: Vec<Ongoing>) -> Result<()> {
+        let mut ending = Ok(());
+        for ongoing in &mut tasks {
+            ending = ending.and_then(|()| self.prepare(ongoing));
+        }
+        let mut steady = false;
+        for round in 0..rounds.most {
+            for ongoing in &mut tasks {
+                ending = ending.and_then(|()| self.repeat(ongoing, round, rounds.most));
+                ending = ending.and_then(|()| self.keep_so_far(ongoing));
+            }
+            if ending.is_err() {
+                break;
+            }
+            steady = self.round_done(rounds, &tasks, round)?;
+            if steady {
+                break;
+            }
+        }
+        if !steady && ending.is_ok() {
+            let (most, window) = (rounds.most, rounds.window);
+            self.notice(
+                NoticeKind::Other,
+                text!(
+                    "no steady state within {most} rounds: the figures are of the last {window} and may still change",
+                    "{most} ラウンドでは定常状態に達しませんでした。値は最後の {window} ラウンドのもので、まだ変わる可能性があります"
+                ),
+            )?;
+        }
+        for mut ongoing in tasks {
+            ongoing.count_last(rounds.window);
+            ending = ending.and(self.close(ongoing));
+        }
+        ending
+    }
+
+    /// Tells how a round ended, and whether the device is steady.
+    fn round_done(&mut self, rounds: &Rounds, tasks: &[Ongoing], round_index: u32) -> Result<bool> {
+        let windows: Vec<_> = rounds
+            .tracked_cells
+            .iter()
+            .filter_map(|tracked| tasks.iter().find_map(|ongoing| ongoing.tracked(tracked, rounds)))
+            .map(|values| rounds.over(&values))
+            .collect();
+        let largest = |percent: fn(&kurabe_core::steady::SteadyWindow) -> f64| {
+            windows.iter().flatten().map(percent).reduce(f64::max)
+        };
+        let steady =
+            !windows.is_empty() && windows.iter().all(|window| window.is_some_and(|window| window.steady));
+        self.emit(Event::RoundDone {
+            round_index,
+            round_count: rounds.most,
+            steady,
+            excursion_percent: largest(|window| window.excursion_percent),
+            slope_percent: largest(|window| window.slope_percent),
+        })?;
+        Ok(steady)
+    }
+
     pub(crate) fn emit(&mut self, event: Event) -> Result<()> {
         (self.emit)(event)
     }
@@ -122,7 +214,7 @@ impl<'a> Session<'a> {
         self.emit(Event::Notice { notice: Notice { kind, text } })
     }
 
-    fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
+    pub(crate) fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
         if self.told.contains(&kind) {
             return Ok(());
         }
@@ -130,18 +222,28 @@ impl<'a> Session<'a> {
         self.notice(kind, text)
     }
 
-    fn check_interrupt(&self) -> Result<()> {
+    pub(crate) fn check_interrupt(&self) -> Result<()> {
         if self.interrupt.is_asked() { Err(interrupted()) } else { Ok(()) }
     }
 
     /// Says aloud what the target made different from the plan.
     fn say_how(&mut self) -> Result<()> {
-        let writes = self.profile.cells(self.target.span_bytes()).iter().any(|cell| cell.workload.writes());
+        let writes = self.profile.tasks(self.target.span_bytes()).iter().any(Task::writes);
         if writes && !self.target.is_writable() {
             self.notice(NoticeKind::WritesLeftOut, writes_left_out(self.target.kind()))?;
         }
+        let mut told: Vec<Text> = Vec::new();
+        for Text { en, ja } in unfit(self.profile, self.target) {
+            let text = Text { en: format!("left out: {en}"), ja: format!("測らない項目: {ja}") };
+            // Reads and writes of one step do not fit for one reason.
+            if !told.contains(&text) {
+                told.push(text.clone());
+                self.notice(NoticeKind::Other, text)?;
+            }
+        }
         let (wanted, span) = (self.profile.rules.size_bytes, self.target.span_bytes());
-        if span < wanted {
+        let all = self.profile.rules.whole_device && self.target.kind() != TargetKind::Directory;
+        if span < wanted && !all && self.profile.needs_span() {
             self.notice(
                 NoticeKind::SpanCut,
                 text!(
@@ -156,13 +258,13 @@ impl<'a> Session<'a> {
     }
 
     /// Says how much the write cells are going to write.
-    fn tell_writing(&mut self, cells: &[CellPlan], fill: Option<FillRecord>) -> Result<()> {
-        let rules = &self.profile.rules;
-        let repetitions = u64::from(rules.runs + rules.discarded_runs);
-        let writing_ns = cells
+    fn tell_writing(&mut self, tasks: &[Task], fill: Option<FillRecord>) -> Result<()> {
+        let repetitions = u64::from(self.profile.repetitions());
+        let writing_ns = tasks
             .iter()
-            .filter(|cell| cell.workload.writes() && cell.workload.end.bytes.is_none())
-            .filter_map(|cell| cell.workload.end.time_ns)
+            .filter_map(Task::workload)
+            .filter(|workload| workload.writes() && workload.end.bytes.is_none())
+            .filter_map(|workload| workload.end.time_ns)
             .fold(0u64, |sum, time_ns| sum.saturating_add(time_ns.saturating_mul(repetitions)));
         if writing_ns == 0 {
             return Ok(());
@@ -182,162 +284,8 @@ impl<'a> Session<'a> {
         self.notice(NoticeKind::Other, text)
     }
 
-    fn measure_cell(&mut self, index: u32, plan: &CellPlan) -> Result<()> {
-        let rules = self.profile.rules.clone();
-        let Settings { engine, wait, pages, .. } = self.settings;
-        let issue = Issue { engine: Engine::Uring, wait, pages };
-        let choice = self.chooser.choose(engine, self.target, &plan.workload, issue, self.interrupt)?;
-        let issue = choice.issue;
-        let count = rules.discarded_runs + rules.runs;
-        let mut cell: Option<Cell> = None;
-        let mut disturbance = Disturbance::default();
-        let mut ending = Ok(());
-        for number in 0..count {
-            if let Err(error) = self.check_interrupt().and_then(|()| self.drop_cache()) {
-                ending = Err(error);
-                break;
-            }
-            let seed = if rules.same_offsets {
-                rules.seed
-            } else {
-                split_mix(&mut (rules.seed ^ (u64::from(index) << 40) ^ (u64::from(number) << 20)))
-            };
-            let workload = Workload { seed, ..plan.workload.clone() };
-            let discarded = number < rules.discarded_runs;
-            self.emit(Event::RepetitionStarted {
-                cell_index: index,
-                label: plan.label.clone(),
-                direction: plan.direction,
-                repetition_index: number,
-                repetition_count: count,
-                discarded,
-            })?;
-            let started_ns = monotonic_ns() - self.started_ns;
-            match self.repeat(&workload, issue, number, discarded, started_ns) {
-                Ok((repetition, measured)) => {
-                    self.emit(Event::RepetitionDone {
-                        cell_index: index,
-                        repetition: Box::new(repetition.clone()),
-                    })?;
-                    self.remark(plan, &repetition)?;
-                    let own_bytes = repetition.bytes(Direction::Mix);
-                    for sum in [&mut disturbance, &mut self.disturbance] {
-                        sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
-                    }
-                    cell.get_or_insert_with(|| new_cell(index, plan, engine, &choice, &measured))
-                        .repetitions
-                        .push(repetition);
-                }
-                Err(error) => {
-                    ending = Err(error);
-                    break;
-                }
-            }
-        }
-        // A cell of which at least one counted repetition is whole is kept, whatever ended it.
-        if let Some(cell) = cell.filter(|cell| cell.counted().next().is_some()) {
-            for fallback in &cell.engine.fallbacks {
-                self.notice_once(
-                    NoticeKind::EngineFallback,
-                    text!(
-                        "the engine goes without: {fallback}",
-                        "エンジンの機能が一部使えません: {fallback}"
-                    ),
-                )?;
-            }
-            self.emit(Event::CellDone { cell: Box::new(cell) })?;
-        }
-        let (label, word) = (&plan.label, plan.direction.word());
-        for remark in disturbance.on_the_device() {
-            let text = Text {
-                en: format!("{} during {word} {label}", remark.en),
-                ja: format!("{label} の{}中に、{}", direction_ja(plan.direction), remark.ja),
-            };
-            self.notice(NoticeKind::Noise, text)?;
-        }
-        ending
-    }
-
-    fn repeat(
-        &mut self,
-        workload: &Workload,
-        issue: Issue,
-        index: u32,
-        discarded: bool,
-        started_ns: u64,
-    ) -> Result<(Repetition, Measured)> {
-        let target = &*self.target;
-        let open = || target.open_file(workload.writes(), workload.sync.o_sync);
-        let (mut failed, emit) = (None, &mut *self.emit);
-        let mut live = |elapsed_ns, interval, interval_ns| {
-            if failed.is_none() {
-                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
-            }
-        };
-        let mark = self.noise.start();
-        let measured = measure(&open, workload, issue, self.interrupt, &mut live)?;
-        let noise = self.noise.finish(mark);
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if measured.interrupted {
-            return Err(interrupted());
-        }
-        let thread_time_ns = measured.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
-        let generator_share =
-            if thread_time_ns > 0.0 { measured.cpu.user_ns as f64 / thread_time_ns } else { 0.0 };
-        let recorded = measured.recorded.clone();
-        let repetition = Repetition {
-            index,
-            discarded,
-            seed: workload.seed,
-            started_ns,
-            elapsed_ns: measured.elapsed_ns,
-            read: recorded.read,
-            write: recorded.write,
-            sync: recorded.sync,
-            end_sync_ns: measured.end_sync_ns,
-            unserved_operations: measured.unserved,
-            series: recorded.series,
-            stalls: recorded.stalls,
-            stall_count: recorded.stall_count,
-            stall_threshold_ns: recorded.stall_threshold_ns,
-            cpu: measured.cpu,
-            generator_share: generator_share.min(1.0),
-            generator_bound: generator_share > GENERATOR_BOUND_SHARE,
-            noise,
-        };
-        Ok((repetition, measured))
-    }
-
-    /// Says what limited a repetition, if it was not the storage.
-    fn remark(&mut self, plan: &CellPlan, repetition: &Repetition) -> Result<()> {
-        let (label, word) = (&plan.label, plan.direction.word());
-        if repetition.generator_bound {
-            self.notice_once(
-                NoticeKind::GeneratorBound,
-                text!(
-                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more --threads can show it)",
-                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません(--threads を増やすと確かめられます)"
-                ),
-            )?;
-        }
-        if repetition.unserved_operations > 0 {
-            let (unserved, done) =
-                (repetition.unserved_operations, repetition.read.completed + repetition.write.completed);
-            self.notice(
-                NoticeKind::Other,
-                text!(
-                    "{label} {word}: the device did not keep up with the rate; {unserved} operations were due and not issued, {done} were done",
-                    "{label}: 指定の頻度に追いつけませんでした(期限までに発行できなかった操作 {unserved}、完了した操作 {done})"
-                ),
-            )?;
-        }
-        Ok(())
-    }
-
     /// Makes buffered repetitions start cold, unless the cache is wanted.
-    fn drop_cache(&mut self) -> Result<()> {
+    pub(crate) fn drop_cache(&mut self) -> Result<()> {
         if self.target.is_direct() || self.target.kind() == TargetKind::CharacterDevice {
             return Ok(());
         }
@@ -395,35 +343,6 @@ impl<'a> Session<'a> {
             }
             std::thread::sleep(Duration::from_nanos(left_ns.min(STEP_NS)));
         }
-    }
-}
-
-fn direction_ja(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "読み出し",
-        Direction::Write => "書き込み",
-        Direction::Mix => "混合",
-    }
-}
-
-fn new_cell(index: u32, plan: &CellPlan, asked: EngineChoice, choice: &Choice, measured: &Measured) -> Cell {
-    Cell {
-        index,
-        step_index: plan.step_index as u32,
-        label: plan.label.clone(),
-        direction: plan.direction,
-        workload: plan.workload.clone(),
-        engine: EngineRecord {
-            name: choice.issue.engine.word().to_owned(),
-            asked: asked.word().to_owned(),
-            reason: choice.reason.clone(),
-            features: measured.facts.features.clone(),
-            fallbacks: choice.fallbacks.iter().chain(&measured.facts.fallbacks).cloned().collect(),
-            wait: measured.facts.wait.word().to_owned(),
-            pages: measured.facts.pages.word().to_owned(),
-            issuing_threads: measured.issuing_threads,
-        },
-        repetitions: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::permutation::Permutation;
 use crate::random::Random;
 use crate::zipf::Zipf;
-use kurabe_core::workload::{Arrival, Op, OpKind, OpenLoop, Pattern, Workload};
+use kurabe_core::workload::{Arrival, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +31,11 @@ pub enum Next {
 pub trait Source {
     /// The next operation at a time in ns from the start.
     fn next(&mut self, now_ns: u64) -> Next;
+
+    /// Whether the tool looks at the time at this place, so that the repetition may end here.
+    fn may_end(&mut self) -> bool {
+        true
+    }
 }
 
 impl Source for Generator {
@@ -38,11 +43,19 @@ impl Source for Generator {
     fn next(&mut self, now_ns: u64) -> Next {
         self.draw(now_ns)
     }
+
+    fn may_end(&mut self) -> bool {
+        self.check_every == 0 || self.drawn.is_multiple_of(self.check_every)
+    }
 }
 
 impl Source for &Mutex<Generator> {
     fn next(&mut self, now_ns: u64) -> Next {
         self.lock().unwrap_or_else(PoisonError::into_inner).draw(now_ns)
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.lock().unwrap_or_else(PoisonError::into_inner).may_end()
     }
 }
 
@@ -94,6 +107,14 @@ pub struct Generator {
     schedule: Option<Schedule>,
     sync_every: Option<u32>,
     writes_since_sync: u32,
+    rewrite_every: Option<u32>,
+    reads_since_rewrite: u32,
+    /// The block just read.
+    last_read: Op,
+    /// Operations between two looks at the time; 0: it is looked at always.
+    check_every: u64,
+    /// Operations given out so far, if that matters.
+    drawn: u64,
     plain: Option<Plain>,
 }
 
@@ -110,7 +131,15 @@ impl Generator {
     /// The generators of all threads of a workload. The span must hold at least one block.
     pub fn for_threads(workload: &Workload) -> Vec<Self> {
         let shared = Arc::new(AtomicU64::new(0));
-        (0..workload.threads).map(|thread| Self::new(workload, thread, &shared)).collect()
+        (0..workload.threads)
+            .map(|thread| match for_itself(workload, thread) {
+                None => Self::new(workload, thread, &shared),
+                Some(alone) => Self {
+                    random: Random::new(workload.seed, u64::from(thread)),
+                    ..Self::new(&alone, 0, &Arc::new(AtomicU64::new(0)))
+                },
+            })
+            .collect()
     }
 
     fn new(workload: &Workload, thread: u32, shared: &Arc<AtomicU64>) -> Self {
@@ -123,7 +152,7 @@ impl Generator {
         if (share.end - share.start) * grain < largest {
             share = 0..span / grain;
         }
-        let mut budget = workload.end.bytes.map_or(u64::MAX, |bytes| part_of(bytes, threads, index));
+        let mut budget = workload.end.bytes.map_or(u64::MAX, |bytes| bytes_of(bytes, grain, threads, index));
         if let Some(passes) = workload.end.passes {
             let covered = match workload.pattern {
                 Pattern::Sequential => (share.end - share.start) * grain,
@@ -153,6 +182,11 @@ impl Generator {
                 scatter: Permutation::new(positions, workload.seed),
             },
         };
+        let check_every = match workload.end.time_check {
+            TimeCheck::Always => 0,
+            TimeCheck::Operations(count) => u64::from(count),
+            TimeCheck::Pass => ((share.end - share.start) * grain / largest).max(1),
+        };
         let mut weight_sum = 0;
         let sizes = workload
             .block_sizes
@@ -165,6 +199,8 @@ impl Generator {
         let plain = match (&order, workload.block_sizes.as_slice(), workload.read_percent) {
             (Order::Random { positions }, [block], 0 | 100)
                 if budget == u64::MAX
+                    && check_every == 0
+                    && workload.rewrite_every_reads.is_none()
                     && workload.open_loop.is_none()
                     && workload.sync.every_writes.is_none() =>
             {
@@ -187,6 +223,11 @@ impl Generator {
             schedule: workload.open_loop.map(|open| Schedule::new(open, threads, index)),
             sync_every: workload.sync.every_writes,
             writes_since_sync: 0,
+            rewrite_every: workload.rewrite_every_reads,
+            reads_since_rewrite: 0,
+            last_read: Op { kind: OpKind::Write, offset_bytes: 0, length_bytes: 0 },
+            check_every,
+            drawn: 0,
         }
     }
 
@@ -207,6 +248,11 @@ impl Generator {
                 op: Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 },
                 due_ns: None,
             };
+        }
+        if self.rewrite_every.is_some_and(|every| self.reads_since_rewrite >= every) {
+            self.reads_since_rewrite = 0;
+            self.writes_since_sync = self.writes_since_sync.saturating_add(1);
+            return Next::Op { op: Op { kind: OpKind::Write, ..self.last_read }, due_ns: None };
         }
         if self.budget == 0 {
             return Next::End;
@@ -235,10 +281,16 @@ impl Generator {
         if let Some(schedule) = &mut self.schedule {
             schedule.advance(&mut self.random);
         }
-        if kind == OpKind::Write {
-            self.writes_since_sync = self.writes_since_sync.saturating_add(1);
+        let op = Op { kind, offset_bytes: self.base + offset, length_bytes: length };
+        match kind {
+            OpKind::Write => self.writes_since_sync = self.writes_since_sync.saturating_add(1),
+            _ => {
+                self.last_read = op;
+                self.reads_since_rewrite = self.reads_since_rewrite.saturating_add(1);
+            }
         }
-        Next::Op { op: Op { kind, offset_bytes: self.base + offset, length_bytes: length }, due_ns }
+        self.drawn += 1;
+        Next::Op { op, due_ns }
     }
 
     #[inline]
@@ -296,10 +348,47 @@ impl Schedule {
     }
 }
 
+/// What a thread that shares nothing with the others does by itself; `None` if it goes with them.
+fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
+    let grain = u64::from(workload.smallest_block_bytes());
+    let (threads, index) = (u64::from(workload.threads), u64::from(thread));
+    let part = match workload.thread_share {
+        ThreadShare::Whole if workload.pattern != Pattern::Interleaved => 0..workload.span_bytes / grain,
+        ThreadShare::Parts if !workload.pattern.is_sequential() => {
+            share_of(workload.span_bytes / grain, threads, index)
+        }
+        _ => return None,
+    };
+    let span_bytes = (part.end - part.start) * grain;
+    if workload.threads == 1 || span_bytes < u64::from(workload.largest_block_bytes()) {
+        return None;
+    }
+    Some(Workload {
+        threads: 1,
+        offset_bytes: workload.offset_bytes + part.start * grain,
+        span_bytes,
+        seed: workload.seed.wrapping_add(index << 32),
+        open_loop: workload
+            .open_loop
+            .map(|open| OpenLoop { rate_iops: open.rate_iops / threads as f64, ..open }),
+        end: End {
+            bytes: workload.end.bytes.map(|bytes| bytes_of(bytes, grain, threads, index)),
+            ..workload.end
+        },
+        ..workload.clone()
+    })
+}
+
 /// The `index`-th of `parts` nearly equal shares of `0..count`.
 fn share_of(count: u64, parts: u64, index: u64) -> std::ops::Range<u64> {
     let cut = |at: u64| (u128::from(count) * u128::from(at) / u128::from(parts)) as u64;
     cut(index)..cut(index + 1)
+}
+
+/// How many of `bytes` fall to the `index`-th of `threads`: whole blocks of `grain`, so that none is lost in halves.
+fn bytes_of(bytes: u64, grain: u64, threads: u64, index: u64) -> u64 {
+    let odd = if index == 0 { bytes % grain } else { 0 };
+    part_of(bytes / grain, threads, index) * grain + odd
 }
 
 /// How many of `count` things fall to the `index`-th of `parts` who take turns.
@@ -318,6 +407,8 @@ mod tests {
             pattern,
             block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
             read_percent: 100,
+            rewrite_every_reads: None,
+            thread_share: ThreadShare::Usual,
             iodepth: 1,
             threads,
             offset_bytes: 0,

@@ -29,8 +29,12 @@ pub struct TargetOptions {
     pub size_bytes: u64,
     /// Whether the user asked for this size, so that less is an error.
     pub size_is_asked: bool,
+    /// All of a block device or an existing file is covered, unless the user asked for a size.
+    pub whole_device: bool,
     /// Name of the test file, if the target is a directory.
     pub test_file_name: String,
+    /// Make no test file: the profile's programs make their own, in a folder of that name.
+    pub no_test_file: bool,
 }
 
 /// A target, ready.
@@ -46,6 +50,8 @@ pub struct Target {
     /// Holds a block device for as long as the target lives.
     _exclusive: Option<File>,
     test_file: Option<TestFile>,
+    /// Where programs may work, if the target is a directory and has no test file.
+    work_folder: Option<PathBuf>,
 }
 
 impl Target {
@@ -80,8 +86,14 @@ impl Target {
             writable: false,
             _exclusive: None,
             test_file: None,
+            work_folder: None,
         };
         match kind {
+            TargetKind::Directory if options.no_test_file => {
+                target.work_folder = Some(target.path.join(&options.test_file_name));
+                (target.direct, target.writable) = (false, true);
+                return Ok(target);
+            }
             TargetKind::Directory => target.make_test_file(options)?,
             TargetKind::BlockDevice => target.take_device(&facts, options)?,
             TargetKind::File => {
@@ -201,7 +213,8 @@ impl Target {
             )
             .remedy(text!("ask for at most {there} with --size", "--size を {there} 以下にしてください")));
         }
-        self.span_bytes = options.size_bytes.min(there_bytes);
+        let all = options.whole_device && !options.size_is_asked;
+        self.span_bytes = if all { there_bytes } else { options.size_bytes.min(there_bytes) };
         Ok(())
     }
 
@@ -278,6 +291,16 @@ impl Target {
     /// Whether I/O goes around the page cache.
     pub fn is_direct(&self) -> bool {
         self.direct
+    }
+
+    /// Where programs may work: a folder that does not exist yet, and that a later run removes if this one dies.
+    pub fn work_folder(&self) -> Option<&Path> {
+        self.work_folder.as_deref()
+    }
+
+    /// Whether a test file was made in a directory.
+    pub fn has_test_file(&self) -> bool {
+        self.test_file.is_some()
     }
 
     /// Its kind.

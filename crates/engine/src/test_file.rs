@@ -16,6 +16,11 @@ pub fn test_file_name(run_id: &str, word: u64) -> String {
     format!("{PREFIX}{run_id}-{word:016x}{SUFFIX}")
 }
 
+/// The name of a copy of a test file, beside it. Whoever removes what is left of a test file removes this too.
+pub(crate) fn copy_beside(test_file: &Path) -> PathBuf {
+    test_file.with_extension("copy.test")
+}
+
 /// A test file that is removed when this goes.
 #[derive(Debug)]
 pub struct TestFile {
@@ -46,8 +51,8 @@ impl Drop for TestFile {
     }
 }
 
-/// Removes the test file that an earlier run left behind, and nothing else: `false` if there is none, or if what
-/// is there is not a test file.
+/// Removes the test file with its copy, or the work folder, that an earlier run left behind, and nothing else: `false`
+/// if there is none, or if what is there is neither.
 ///
 /// # Errors
 /// When it cannot be removed.
@@ -56,14 +61,22 @@ pub fn remove_orphan(path: &Path) -> Result<bool> {
         .file_name()
         .and_then(|name| name.to_str())
         .is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-    let regular = std::fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file());
-    if !named || !regular {
+    if !named {
         return Ok(false);
     }
-    std::fs::remove_file(path).map_err(|error| {
+    let copy = copy_beside(path);
+    let has_copy = std::fs::symlink_metadata(&copy).is_ok_and(|facts| facts.is_file());
+    let copy_removed = if has_copy { std::fs::remove_file(&copy) } else { Ok(()) };
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(facts) if facts.is_file() => std::fs::remove_file(path),
+        Ok(facts) if facts.is_dir() => std::fs::remove_dir_all(path),
+        _ if has_copy => Ok(()),
+        _ => return Ok(false),
+    };
+    copy_removed.and(removed).map_err(|error| {
         Error::os(
             text!(
-                "cannot remove the test file {} of an earlier run",
+                "cannot remove {}, the test file of an earlier run",
                 "以前の測定のテストファイル {} を消せません",
                 path.display()
             ),
@@ -102,6 +115,33 @@ mod tests {
         let link = dir.path().join(test_file_name("abc", 2));
         std::os::unix::fs::symlink(&other, &link).unwrap();
         assert!(!remove_orphan(&link).unwrap());
+    }
+
+    #[test]
+    fn a_copy_goes_with_its_test_file_or_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(test_file_name("abc", 1));
+        let copy = copy_beside(&path);
+        assert_eq!(copy.file_name().unwrap(), ".kurabe-abc-0000000000000001.copy.test");
+        for files in [vec![&path, &copy], vec![&copy]] {
+            files.iter().for_each(|file| std::fs::write(file, "x").unwrap());
+            assert!(remove_orphan(&path).unwrap());
+            assert!(!path.exists() && !copy.exists());
+        }
+        assert!(!remove_orphan(&path).unwrap());
+    }
+
+    #[test]
+    fn a_work_folder_goes_with_all_that_is_in_it_and_nothing_that_it_points_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, other) = (dir.path().join(test_file_name("abc", 1)), dir.path().join("thesis"));
+        std::fs::create_dir_all(folder.join("deep")).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("text"), "x").unwrap();
+        std::os::unix::fs::symlink(&other, folder.join("deep/link")).unwrap();
+        assert!(remove_orphan(&folder).unwrap());
+        assert!(!folder.exists() && other.join("text").exists());
+        assert!(!remove_orphan(&other).unwrap());
     }
 
     #[test]

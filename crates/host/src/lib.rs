@@ -8,10 +8,13 @@
 //! Not here: opening targets, dropping caches, deciding whether to write (the engine does), comparing (stats).
 
 mod block;
+mod block_trace;
 mod chain;
 mod claims;
 mod command;
+mod counters;
 mod device;
+mod devices_under;
 mod headline;
 mod health;
 mod identity;
@@ -30,7 +33,10 @@ mod fake;
 #[cfg(test)]
 mod never_panics;
 
+pub use block_trace::{BlockTrace, RecordedTrace, remove_orphaned_traces};
 pub use claims::{Claim, claims, contents};
+pub use counters::DeviceCounters;
+pub use devices_under::devices_under;
 pub use headline::headline;
 pub use health::health;
 pub use identity::{own_identity, process_alive};

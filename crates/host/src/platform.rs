@@ -1,4 +1,4 @@
-//! The boundary to the operating system: file status, device numbers, free space, exclusive open. Everything else
+//! The boundary to the operating system: file status, device numbers, free space, exclusive open, a mount of tracefs. Everything else
 //! in this crate reads plain files. Linux is real; elsewhere nothing is known and opening is refused.
 
 use crate::observe::Subject;
@@ -14,7 +14,9 @@ mod imp {
     use super::{File, Number, Path, PathBuf, Subject, io};
     use crate::observe::{Space, SubjectKind};
     use rustix::fs::{Mode, OFlags};
+    use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
     use std::ffi::OsString;
+    use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -81,6 +83,31 @@ mod imp {
         };
         !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
     }
+
+    /// A mount of tracefs that no other process sees; it goes away with the value.
+    #[derive(Debug)]
+    pub(crate) struct PrivateMount(OwnedFd);
+
+    impl PrivateMount {
+        /// Mounts tracefs; see fsopen(2) and fsmount(2).
+        pub(crate) fn tracefs() -> io::Result<Self> {
+            let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+            fsconfig_create(&context)?;
+            let none = MountAttrFlags::empty();
+            Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, none)?))
+        }
+
+        /// The path under which this process reaches it.
+        pub(crate) fn path(&self) -> PathBuf {
+            PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
+        }
+    }
+
+    /// Opens for reading; a read gives `WouldBlock` where there is nothing to read.
+    pub(crate) fn open_nonblocking(path: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -125,8 +152,30 @@ mod imp {
     pub(crate) fn process_exists(_: u32) -> bool {
         true
     }
+
+    /// Never made here.
+    #[derive(Debug)]
+    pub(crate) struct PrivateMount;
+
+    impl PrivateMount {
+        /// Refused.
+        pub(crate) fn tracefs() -> io::Result<Self> {
+            unsupported()
+        }
+
+        /// Nowhere.
+        pub(crate) fn path(&self) -> PathBuf {
+            PathBuf::new()
+        }
+    }
+
+    /// Refused.
+    pub(crate) fn open_nonblocking(_: &Path) -> io::Result<File> {
+        unsupported()
+    }
 }
 
 pub(crate) use imp::{
-    block_number, exclusive_is_free, open_read, path_of_bytes, process_exists, subject, ticks_per_s,
+    PrivateMount, block_number, exclusive_is_free, open_nonblocking, open_read, path_of_bytes,
+    process_exists, subject, ticks_per_s,
 };

@@ -1,7 +1,7 @@
 //! A plain table: a title row and rows of words, aligned by display width.
 //!
 //! The model: columns are as wide as their widest entry; a column without entries is left out; when the line is
-//! too long, columns that may be dropped go first, then the widest one that may be cut gives way until it fits.
+//! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut gives way until it fits.
 
 use crate::layout::{Row, clip, clip_front, display_width, flow, tame};
 use crate::style::{Role, Style};
@@ -83,8 +83,10 @@ impl<'a> Table<'a> {
             })
             .collect();
         let mut table = Self { columns, shown };
-        if table.width() > room {
-            table.shown.retain(|(index, _)| columns[*index].cut != Cut::Drop);
+        while table.width() > room {
+            let droppable = table.shown.iter().rposition(|(index, _)| columns[*index].cut == Cut::Drop);
+            let Some(last) = droppable else { break };
+            table.shown.remove(last);
         }
         while table.width() > room {
             let widest = table.shown.iter_mut().filter(|(index, width)| {

@@ -3,16 +3,20 @@
 
 use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::environment;
-use crate::figures::{completed, failed, latency, rate_bytes_per_s, rate_iops};
-use crate::layout::{page, tame};
+use crate::figures::{completed, failed};
+use crate::layout::page;
 use crate::number;
 use crate::style::{Role, Style};
-use crate::words;
+use crate::{imported, times, words};
+use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
-use kurabe_core::record::{Cell, LatencyRecord, Noise, Repetition, RunRecord};
+use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
 use kurabe_core::text;
 use kurabe_core::workload::OpKind;
-use kurabe_stats::{merge, percentile_ns};
+use kurabe_stats::{
+    cell_values, figure, merge, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency,
+    repetition_values,
+};
 
 /// Percentiles of the latency table.
 const PERCENTILES: [(&str, f64); 5] =
@@ -22,22 +26,27 @@ const STALLS_LISTED: usize = 10;
 
 /// What stands behind the figures of a run.
 pub fn render_details(record: &RunRecord, style: &Style) -> String {
+    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
     let mut lines = Vec::new();
     for cell in &record.cells {
-        lines.extend(render_cell(cell, style));
+        lines.extend(render_cell(cell, statistic, style));
         lines.push(String::new());
     }
     lines.extend(environment::render(record, style));
     page(&lines)
 }
 
-fn render_cell(cell: &Cell, style: &Style) -> Vec<String> {
-    let title = format!("{} · {}", words::direction(style, cell.direction), tame(&cell.label));
+fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> {
+    let title = times::title(cell, style);
     let mut lines = vec![style.paint(Role::Strong, &crate::layout::clip(&title, style.width))];
+    if let Some(imported) = &cell.imported {
+        lines.extend(imported::details(imported, style));
+        return lines;
+    }
     let (engine, surroundings) = (engine(cell, style), surroundings(cell, style));
     let key_width = columns::key_width(&engine).max(columns::key_width(&surroundings));
     lines.extend(columns::fields(&engine, 2, key_width, style));
-    lines.extend(repetitions(cell, style));
+    lines.extend(repetitions(cell, statistic, style));
     lines.extend(latencies(cell, style));
     lines.extend(stalls(cell, style));
     lines.extend(columns::fields(&surroundings, 2, key_width, style));
@@ -45,7 +54,7 @@ fn render_cell(cell: &Cell, style: &Style) -> Vec<String> {
 }
 
 fn engine(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
-    let engine = &cell.engine;
+    let Some(engine) = &cell.engine else { return Vec::new() };
     let mut how = vec![words::engine(style, &engine.name).to_owned()];
     if !engine.reason.get(style.lang).is_empty() {
         how.push(engine.reason.get(style.lang).to_owned());
@@ -72,7 +81,7 @@ fn engine(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
     fields
 }
 
-fn repetitions(cell: &Cell, style: &Style) -> Vec<String> {
+fn repetitions(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> {
     let heads = [
         Column::right("#"),
         Column::right("MB/s"),
@@ -80,6 +89,8 @@ fn repetitions(cell: &Cell, style: &Style) -> Vec<String> {
         Column::right(style.pick("mean", "平均")),
         Column::right(style.pick("start", "開始")),
         Column::right(style.pick("time", "時間")),
+        Column::right(style.pick("user", "ユーザー")),
+        Column::right(style.pick("system", "システム")),
         Column::right(style.pick("stalls", "停滞")),
         Column::left("").cut(Cut::End),
     ];
@@ -87,22 +98,51 @@ fn repetitions(cell: &Cell, style: &Style) -> Vec<String> {
         .repetitions
         .iter()
         .map(|repetition| {
-            let mean = latency(repetition, cell.direction).mean_ns();
             let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
-            let (note_role, note) = note(repetition, style);
+            let [rate, operations, mean] = figures(cell, repetition, statistic);
+            let program = times::is_program(cell);
+            let cpu = |ns: u64| if program { number::latency_ns(ns) } else { String::new() };
+            let stalls = match cell.measure {
+                Measure::Duration => String::new(),
+                _ => number::count(repetition.stall_count),
+            };
             vec![
                 (role, (u64::from(repetition.index) + 1).to_string()),
-                (role, number::rate(rate_bytes_per_s(repetition, cell.direction)).number),
-                (role, number::iops(rate_iops(repetition, cell.direction)).number),
-                (role, mean.map_or(number::NONE.to_owned(), |ns| number::latency(ns).to_string())),
+                (role, rate),
+                (role, operations),
+                (role, mean),
                 (role, number::moment(repetition.started_ns)),
                 (role, number::latency_ns(repetition.elapsed_ns)),
-                (role, number::count(repetition.stall_count)),
-                (note_role, note),
+                (role, cpu(repetition.cpu.user_ns)),
+                (role, cpu(repetition.cpu.system_ns)),
+                (role, stalls),
+                note(repetition, style),
             ]
         })
         .collect();
     columns::render(&heads, &rows, 2, style)
+}
+
+/// Rate, operations per second and mean latency of a repetition; empty where it has none.
+fn figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [String; 3] {
+    if completed(repetition) == 0 && cell.measure == Measure::Duration {
+        return [const { String::new() }; 3];
+    }
+    let samples = &repetition.samples;
+    let of_samples = |measure: Measure| {
+        let values = repetition_values(cell, repetition);
+        let wanted = !samples.is_empty() && cell.measure == measure;
+        figure(statistic, &values, measure == Measure::Rate).filter(|_| wanted)
+    };
+    // The rate of a cell with samples is made of theirs, not of all bytes over all time.
+    let rate = of_samples(Measure::Rate).unwrap_or_else(|| rate_bytes_per_s(repetition, cell.direction));
+    let mean =
+        of_samples(Measure::AccessTime).or_else(|| repetition_latency(repetition, cell.direction).mean_ns());
+    let mean = match cell.measure {
+        Measure::Duration => String::new(),
+        _ => mean.map_or(number::NONE.to_owned(), |ns| number::latency(ns).to_string()),
+    };
+    [number::rate(rate).number, number::iops(rate_iops(repetition, cell.direction)).number, mean]
 }
 
 /// What is to be said of a repetition.
@@ -207,6 +247,10 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
             vec![style.say(&text!("counted from {limits} up", "{limits} 以上を停滞と数える"))],
         ));
     }
+    let samples = samples(cell, style);
+    if !samples.is_empty() {
+        fields.push((style.pick("samples", "サンプル").to_owned(), samples));
+    }
     let others = noise(cell, style);
     if !others.is_empty() {
         fields.push((style.pick("others", "外乱").to_owned(), others));
@@ -216,6 +260,27 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
         fields.push((style.pick("kurabe's CPU", "kurabe の CPU").to_owned(), cpu));
     }
     fields
+}
+
+/// How many samples there are, and how far apart.
+fn samples(cell: &Cell, style: &Style) -> Vec<String> {
+    if !cell.counted().any(|repetition| !repetition.samples.is_empty()) {
+        return Vec::new();
+    }
+    let values = cell_values(cell);
+    let value = |value: f64| match cell.measure {
+        Measure::Rate => number::rate(value).to_string(),
+        Measure::AccessTime | Measure::Duration => number::latency(value).to_string(),
+    };
+    let lowest = value(values.iter().copied().fold(f64::INFINITY, f64::min));
+    let highest = value(values.iter().copied().fold(0.0, f64::max));
+    let median = value(figure(Statistic::Median, &values, true).unwrap_or(0.0));
+    let count = number::count(values.len() as u64);
+    vec![
+        style.say(&text!("{count} in all", "全 {count} 個")),
+        style.say(&text!("{lowest} to {highest}", "{lowest} 〜 {highest}")),
+        style.say(&text!("median {median}", "中央値 {median}")),
+    ]
 }
 
 /// What else went on: bytes summed up, shares at their worst.
@@ -255,7 +320,8 @@ fn noise(cell: &Cell, style: &Style) -> Vec<String> {
 fn cpu(cell: &Cell, style: &Style) -> Vec<String> {
     let sum = |value: &dyn Fn(&Repetition) -> f64| cell.counted().map(value).sum::<f64>();
     let operations = sum(&|repetition| completed(repetition) as f64);
-    if operations == 0.0 {
+    let known = cell.counted().any(|repetition| repetition.cpu != CpuUse::default());
+    if operations == 0.0 || !known {
         return Vec::new();
     }
     let user = number::latency(sum(&|repetition| repetition.cpu.user_ns as f64) / operations);

@@ -41,20 +41,28 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
     for missing in &environment.missing {
         put(style.pick("not known", "不明"), vec![missing.clone()]);
     }
-    let instrument = &record.header.instrument;
-    let resolution = number::latency_ns(instrument.clock_resolution_ns);
-    let cost = number::latency(instrument.clock_cost_ns);
-    put(
-        style.pick("clock", "時計"),
-        vec![
-            style.say(&text!("steps of {resolution}", "分解能 {resolution}")),
-            style.say(&text!("reading it costs {cost}", "1 回の読み取りに {cost}")),
-        ],
-    );
+    if let Some(instrument) = &record.header.instrument {
+        let resolution = number::latency_ns(instrument.clock_resolution_ns);
+        let cost = number::latency(instrument.clock_cost_ns);
+        put(
+            style.pick("clock", "時計"),
+            vec![
+                style.say(&text!("steps of {resolution}", "分解能 {resolution}")),
+                style.say(&text!("reading it costs {cost}", "1 回の読み取りに {cost}")),
+            ],
+        );
+    }
+    for (word, value) in record.header.origin.iter().flat_map(|origin| &origin.facts) {
+        put(&crate::layout::tame(word), vec![crate::layout::tame(value)]);
+    }
     put("kurabe", vec![record.header.kurabe_version.clone(), record.header.command.join(" ")]);
     let mut times = vec![record.header.started_at.clone()];
     times.extend(record.ended_at.iter().map(|end| format!("→ {end}")));
-    put(style.pick("time", "日時"), vec![times.join(" ")]);
+    let key = match record.header.origin {
+        Some(_) => style.pick("imported", "取り込み"),
+        None => style.pick("time", "日時"),
+    };
+    put(key, vec![times.join(" ")]);
     let mut lines = vec![style.paint(Role::Strong, style.pick("environment", "環境"))];
     lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
     lines

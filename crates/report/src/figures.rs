@@ -3,21 +3,27 @@
 //! The model: the profile's statistic over the counted repetitions gives the main figure, and beside it stand
 //! kurabe's mean with its interval and the percentiles over all operations of these repetitions.
 
+use crate::number::{self, Figure};
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, Stall};
-use kurabe_core::workload::Direction;
-use kurabe_stats::{MeanInterval, figure, mean_interval, merge, percentile_ns};
+use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Stall};
+use kurabe_core::workload::Workload;
+use kurabe_stats::{
+    MeanInterval, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, mean_interval,
+    percentile_ns,
+};
 
 /// Blocks up to this size are told in IOPS and latencies too.
 const SMALL_BLOCK_BYTES: u32 = 64 << 10;
 
 /// What a cell comes to.
 pub(crate) struct Figures {
-    /// Repetitions that count.
+    /// What the figure tells.
+    pub(crate) measure: Measure,
+    /// Values that count: repetitions, or samples.
     pub(crate) counted: usize,
-    /// The statistic of the rates.
-    pub(crate) rate_bytes_per_s: Option<f64>,
-    /// kurabe's own mean of the rates.
+    /// The statistic of the values: bytes per second, or ns.
+    pub(crate) main: Option<f64>,
+    /// kurabe's own mean of the values.
     pub(crate) mean: Option<MeanInterval>,
     /// The statistic of the rates in operations.
     pub(crate) rate_iops: Option<f64>,
@@ -35,23 +41,28 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub(crate) fn of(cell: &Cell, statistic: Statistic) -> Self {
-        let values = |value: &dyn Fn(&Repetition) -> f64| cell.counted().map(value).collect::<Vec<_>>();
-        let rates = values(&|repetition| rate_bytes_per_s(repetition, cell.direction));
-        let iops = values(&|repetition| rate_iops(repetition, cell.direction));
-        let means: Vec<f64> =
-            cell.counted().filter_map(|repetition| latency(repetition, cell.direction).mean_ns()).collect();
-        let all: Vec<LatencyRecord> =
-            cell.counted().map(|repetition| latency(repetition, cell.direction)).collect();
+        let values = cell_values(cell);
+        let of_rates = cell.measure == Measure::Rate;
+        let largest = cell.workload.as_ref().map_or(u32::MAX, Workload::largest_block_bytes);
         Self {
-            counted: rates.len(),
-            rate_bytes_per_s: figure(statistic, &rates, true),
-            mean: mean_interval(&rates),
-            rate_iops: figure(statistic, &iops, true),
-            mean_latency_ns: figure(statistic, &means, false),
-            latency: merge(&all),
-            small_blocks: cell.workload.largest_block_bytes() <= SMALL_BLOCK_BYTES,
+            measure: cell.measure,
+            counted: values.len(),
+            main: cell_figure(cell, statistic),
+            mean: mean_interval(&values),
+            rate_iops: cell_iops(cell, statistic),
+            mean_latency_ns: cell_mean_latency_ns(cell, statistic),
+            latency: cell_latency(cell),
+            small_blocks: of_rates && largest <= SMALL_BLOCK_BYTES,
             failed: cell.repetitions.iter().map(failed).fold(0, u64::saturating_add),
             generator_bound: cell.counted().any(|repetition| repetition.generator_bound),
+        }
+    }
+
+    /// A value of this cell with its unit.
+    pub(crate) fn value(&self, value: f64) -> Figure {
+        match self.measure {
+            Measure::Rate => number::rate(value),
+            Measure::AccessTime | Measure::Duration => number::latency(value),
         }
     }
 
@@ -62,38 +73,8 @@ impl Figures {
     /// `±0.4 %` of the mean, if there is an interval.
     pub(crate) fn interval(&self) -> Option<String> {
         let mean = self.mean?;
-        crate::number::half_width(mean.mean, mean.half_width?)
+        number::half_width(mean.mean, mean.half_width?)
     }
-}
-
-/// Reads and writes of a direction.
-fn sides(repetition: &Repetition, direction: Direction) -> Vec<&OpsRecord> {
-    match direction {
-        Direction::Read => vec![&repetition.read],
-        Direction::Write => vec![&repetition.write],
-        Direction::Mix => vec![&repetition.read, &repetition.write],
-    }
-}
-
-/// Latencies of a direction.
-pub(crate) fn latency(repetition: &Repetition, direction: Direction) -> LatencyRecord {
-    merge(sides(repetition, direction).into_iter().map(|side| &side.latency))
-}
-
-/// Bytes per second of a direction, counted so that no record can overflow.
-pub(crate) fn rate_bytes_per_s(repetition: &Repetition, direction: Direction) -> f64 {
-    let bytes = sides(repetition, direction).iter().map(|side| side.bytes as f64).sum();
-    per_second(bytes, repetition.elapsed_ns)
-}
-
-/// Operations per second of a direction.
-pub(crate) fn rate_iops(repetition: &Repetition, direction: Direction) -> f64 {
-    let operations = sides(repetition, direction).iter().map(|side| side.completed as f64).sum();
-    per_second(operations, repetition.elapsed_ns)
-}
-
-fn per_second(count: f64, elapsed_ns: u64) -> f64 {
-    if elapsed_ns == 0 { 0.0 } else { count * 1e9 / elapsed_ns as f64 }
 }
 
 /// Operations of a repetition that failed.

@@ -6,13 +6,14 @@
 //! percentiles as there is room for.
 
 use crate::figures::Figures;
-use crate::layout::{Row, display_width, pad_left, pad_right, wrap};
+use crate::layout::{Row, clip, display_width, pad_left, pad_right, tame, wrap};
 use crate::number::{self, Figure};
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
-use crate::words;
-use kurabe_core::profile::Statistic;
-use kurabe_core::record::Cell;
+use crate::{imported, times, words};
+use kurabe_core::imported::ImportedCell;
+use kurabe_core::profile::{PrintedUnit, Statistic};
+use kurabe_core::record::{Cell, Measure, RunHeader};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
@@ -89,35 +90,78 @@ impl Widths {
     }
 }
 
-/// The lines of the table; none if there are no cells.
-pub(crate) fn render(cells: &[Cell], statistic: Statistic, style: &Style) -> Vec<String> {
+/// The rules by which a table is made.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// The profile's statistic.
+    pub(crate) statistic: Statistic,
+    /// The tool's own unit of rates, if it is another.
+    pub(crate) as_printed: Option<&'a PrintedUnit>,
+}
+
+impl<'a> Rules<'a> {
+    pub(crate) fn of(header: &'a RunHeader) -> Self {
+        match &header.profile {
+            Some(profile) => Self { statistic: profile.statistic, as_printed: profile.as_printed.as_ref() },
+            None => Self { statistic: Statistic::Mean, as_printed: None },
+        }
+    }
+}
+
+/// The lines of the table; none if there are no cells for it.
+pub(crate) fn render(cells: &[Cell], rules: Rules<'_>, style: &Style) -> Vec<String> {
+    let listed = imported::listed(cells);
+    let cells: Vec<&Cell> = cells
+        .iter()
+        .filter(|cell| cell.direction.is_some() && !times::is_here(cell))
+        .filter(|cell| !listed.iter().any(|other| std::ptr::eq(*other, *cell)))
+        .collect();
     if cells.is_empty() {
         return Vec::new();
     }
+    let cells = cells.as_slice();
     for (percentiles, gap) in [
         (Percentiles::Three, GAP),
         (Percentiles::Two, GAP),
         (Percentiles::Split, GAP),
         (Percentiles::Split, GAP_TIGHT),
     ] {
-        if let Some(lines) = Grid::new(cells, statistic, percentiles, style).side_by_side(gap, style) {
+        if let Some(lines) = Grid::new(cells, rules, percentiles, style).side_by_side(gap, style) {
             return lines;
         }
     }
     for percentiles in [Percentiles::Three, Percentiles::Two] {
-        if let Some(lines) = Grid::new(cells, statistic, percentiles, style).stacked(style, false) {
+        if let Some(lines) = Grid::new(cells, rules, percentiles, style).stacked(style, false) {
             return lines;
         }
     }
-    let grid = Grid::new(cells, statistic, Percentiles::Two, style);
+    let grid = Grid::new(cells, rules, Percentiles::Two, style);
     grid.stacked(style, true).unwrap_or_default()
 }
 
+/// The lines of the list of imported cells; see [`imported::listed`].
+pub(crate) fn render_list(cells: &[Cell], style: &Style) -> Vec<String> {
+    let rows: Vec<StepRow> = imported::listed(cells)
+        .into_iter()
+        .filter_map(|cell| {
+            let lines = imported_lines(cell.imported.as_ref()?, style);
+            let name = (imported::name(cell, style), String::new());
+            Some(StepRow { name, cells: vec![Some(CellBlock { lines, course: Vec::new() })] })
+        })
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut grid = Grid { headings: vec![String::new()], rows };
+    grid.align_decimals();
+    grid.side_by_side(GAP, style).or_else(|| grid.stacked(style, true)).unwrap_or_default()
+}
+
 impl Grid {
-    fn new(cells: &[Cell], statistic: Statistic, percentiles: Percentiles, style: &Style) -> Self {
+    fn new(cells: &[&Cell], rules: Rules<'_>, percentiles: Percentiles, style: &Style) -> Self {
         let directions: Vec<Direction> = Direction::ALL
             .into_iter()
-            .filter(|direction| cells.iter().any(|cell| cell.direction == *direction))
+            .filter(|direction| cells.iter().any(|cell| cell.direction == Some(*direction)))
             .collect();
         let mut steps: Vec<(u32, &str)> =
             cells.iter().map(|cell| (cell.step_index, cell.label.as_str())).collect();
@@ -133,10 +177,10 @@ impl Grid {
                         let cell = cells.iter().rfind(|cell| {
                             cell.step_index == step_index
                                 && cell.label == label
-                                && cell.direction == *direction
+                                && cell.direction == Some(*direction)
                         });
                         cell.map(|cell| CellBlock {
-                            lines: cell_lines(cell, statistic, percentiles, style),
+                            lines: cell_lines(cell, rules, percentiles, style),
                             course: course(cell),
                         })
                     })
@@ -223,6 +267,7 @@ impl Grid {
             head.at(column(index), Role::Strong, heading);
         }
         let mut lines = vec![head.finish()];
+        lines.retain(|line| !line.is_empty());
         for (row, name) in self.rows.iter().zip(&names) {
             let height = row.cells.iter().flatten().map(|block| block.lines.len()).max().unwrap_or(0).max(1);
             for line in 0..height {
@@ -245,7 +290,7 @@ impl Grid {
 
     /// Directions below each other; `named_apart` puts names on lines of their own and always fits as well as
     /// anything can.
-    fn stacked(&self, style: &Style, named_apart: bool) -> Option<Vec<String>> {
+    fn stacked(mut self, style: &Style, named_apart: bool) -> Option<Vec<String>> {
         let names = self.names();
         let widest = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
         let label = if named_apart { 0 } else { 2 + widest };
@@ -255,6 +300,12 @@ impl Grid {
             if !named_apart {
                 return None;
             }
+            let room = style.width.saturating_sub(column + widths.remark_at());
+            for line in
+                self.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()).flat_map(|b| &mut b.lines)
+            {
+                line.remark = clip(&line.remark, room);
+            }
             widths.course = style.width.saturating_sub(column + widths.course_at()).min(COURSE_SHORTEST);
         }
         let mut lines = Vec::new();
@@ -262,7 +313,9 @@ impl Grid {
             if index > 0 {
                 lines.push(String::new());
             }
-            lines.push(style.paint(Role::Strong, heading));
+            if !heading.is_empty() {
+                lines.push(style.paint(Role::Strong, heading));
+            }
             for (row, name) in self.rows.iter().zip(&names) {
                 let Some(block) = &row.cells[index] else { continue };
                 if named_apart {
@@ -297,21 +350,27 @@ impl CellBlock {
 }
 
 /// The name of a direction; for a mix also its share of reads, if that is the same in every cell.
-fn heading(cells: &[Cell], direction: Direction, style: &Style) -> String {
+fn heading(cells: &[&Cell], direction: Direction, style: &Style) -> String {
     let name = words::direction(style, direction).to_owned();
     let mut shares =
-        cells.iter().filter(|cell| cell.direction == direction).map(|cell| cell.workload.read_percent);
+        cells.iter().filter(|cell| cell.direction == Some(direction)).map(|cell| read_percent(cell));
     match shares.next() {
-        Some(share) if direction == Direction::Mix && shares.all(|other| other == share) => {
+        Some(Some(share)) if direction == Direction::Mix && shares.all(|other| other == Some(share)) => {
             style.say(&text!("{name} ({share} % reads)", "{name} (読み出し {share} %)"))
         }
         _ => name,
     }
 }
 
+/// The share of reads of a mix, if it is known.
+fn read_percent(cell: &Cell) -> Option<f64> {
+    let measured = cell.workload.as_ref().map(|workload| f64::from(workload.read_percent));
+    measured.or_else(|| cell.imported.as_ref()?.read_percent)
+}
+
 /// `RND 4 KiB Q32 T1` in the part before and the part from the queue depth.
 fn split_name(label: &str) -> (String, String) {
-    let label = crate::layout::tame(label);
+    let label = tame(label);
     let at = label
         .rmatch_indices(" Q")
         .map(|(at, _)| at)
@@ -326,9 +385,19 @@ fn line(figure: Figure, remark: String, role: Role) -> CellLine {
     CellLine { number: figure.number, unit: figure.unit.to_owned(), remark, role, course: false }
 }
 
-fn cell_lines(cell: &Cell, statistic: Statistic, percentiles: Percentiles, style: &Style) -> Vec<CellLine> {
+/// The figures that another tool printed.
+fn imported_lines(imported: &ImportedCell, style: &Style) -> Vec<CellLine> {
+    let lines = imported::table_lines(imported, style);
+    lines.into_iter().map(|one| line(one.figure, one.remark, one.role)).collect()
+}
+
+fn cell_lines(cell: &Cell, rules: Rules<'_>, percentiles: Percentiles, style: &Style) -> Vec<CellLine> {
+    if let Some(imported) = &cell.imported {
+        return imported_lines(imported, style);
+    }
+    let statistic = rules.statistic;
     let figures = Figures::of(cell, statistic);
-    let Some(rate) = figures.rate_bytes_per_s else {
+    let Some(main) = figures.main else {
         let nothing = Figure { number: number::NONE.to_owned(), unit: "" };
         let mut lines = vec![line(nothing, String::new(), Role::Quiet)];
         lines.extend(failed_line(&figures, style));
@@ -340,13 +409,19 @@ fn cell_lines(cell: &Cell, statistic: Statistic, percentiles: Percentiles, style
         remark.push(GENERATOR_SIGN.to_owned());
     }
     let mut lines =
-        vec![CellLine { course: true, ..line(number::rate(rate), remark.join(" "), Role::Strong) }];
+        vec![CellLine { course: true, ..line(figures.value(main), remark.join(" "), Role::Strong) }];
+    if let (Some(printed), Measure::Rate) = (rules.as_printed, cell.measure) {
+        // Digits as such tools print them.
+        let number = format!("{:.2}", main / printed.bytes as f64);
+        let words = style.say(&text!("tool's {}", "ツールの {}", tame(&printed.unit)));
+        lines.push(line(Figure { number, unit: "" }, words, Role::Quiet));
+    }
     if chosen.is_some()
         && let Some(mean) = figures.mean
     {
         let interval = figures.interval().unwrap_or_default();
         let words = format!("{} {interval}", style.pick("mean", "平均")).trim_end().to_owned();
-        lines.push(line(number::rate(mean.mean), words, Role::Quiet));
+        lines.push(line(figures.value(mean.mean), words, Role::Quiet));
     }
     if figures.small_blocks {
         let latencies: Vec<String> = percentiles
@@ -370,7 +445,7 @@ fn cell_lines(cell: &Cell, statistic: Statistic, percentiles: Percentiles, style
             lines.push(line(rate, latencies.join("  "), Role::Quiet));
         }
     }
-    if let (Statistic::Best, Some(ns)) = (statistic, figures.mean_latency_ns) {
+    if let (Statistic::Best, Measure::Rate, Some(ns)) = (statistic, cell.measure, figures.mean_latency_ns) {
         let words = match &chosen {
             Some(_) => style.pick("mean latency, best", "平均レイテンシの最良値"),
             None => style.pick("mean latency", "平均レイテンシ"),

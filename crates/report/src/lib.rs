@@ -4,21 +4,28 @@
 //! The model: a renderer takes a record and a [`Style`] (language, colour, width) and gives lines that fit the
 //! width. Figures come from kurabe-stats; `number` gives them their shape, `layout` their place.
 
+mod chart;
 mod columns;
+mod derived;
 mod details;
 mod doctor;
 mod environment;
 mod figures;
 mod grid;
+mod imported;
 mod layout;
 mod list;
 pub mod number;
+mod positions;
 mod profile;
 mod progress;
 mod remarks;
 mod run;
 mod spark;
+mod steady;
+mod steps;
 mod style;
+mod times;
 mod words;
 
 pub use details::render_details;

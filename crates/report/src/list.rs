@@ -36,8 +36,8 @@ pub fn render_list(runs: &[RunSummary], style: &Style) -> String {
                 run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
             vec![
                 (Role::Strong, run.id.clone()),
-                plain(number::date_minute(&run.started_at)),
-                (role, status.to_owned()),
+                plain(number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at))),
+                (role, if run.imported { style.pick("imported", "取り込み") } else { status }.to_owned()),
                 plain(run.cell_count.to_string()),
                 plain(run.profile.clone()),
                 plain(run.target.clone()),

@@ -4,38 +4,41 @@ use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, tame, wrap};
 use crate::number;
 use crate::style::{Role, Style};
-use crate::words;
-use kurabe_core::profile::{IoStep, Profile, Step};
+use crate::{steps, words};
+use kurabe_core::profile::{Profile, Rules, Step, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::record::Measure;
 use kurabe_core::text;
-use kurabe_core::workload::{Arrival, EndSync};
 
-/// The profiles there are, with what each is and how long it measures.
+/// A family of this many profiles stands apart in the list.
+const FAMILY: usize = 3;
+
+/// The profiles there are, with what each is and how long it measures. Families stand apart.
 pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
-    let mut lines = Vec::new();
+    let heads = [
+        Column::left(style.pick("profile", "プロファイル")),
+        Column::left(style.pick("what it does", "内容")).cut(Cut::Wrap),
+        Column::right(style.pick("measures for", "測定時間")),
+    ];
+    let mut rows: Vec<Vec<columns::Entry>> = Vec::new();
+    let mut before: Option<&str> = None;
     for profile in profiles {
-        let cells = cell_count(profile);
-        let mut facts = vec![
-            style.say(&match cells {
-                1 => text!("1 cell", "1 項目"),
-                _ => text!("{cells} cells", "{cells} 項目"),
-            }),
-            words::repetitions(style, profile),
-            words::statistic(style, profile.statistic).to_owned(),
-        ];
-        facts.extend(time(profile).map(|time| {
-            let time = number::long_time(time);
-            style.say(&text!("measures for {time}", "測定時間 {time}"))
-        }));
-        let title = wrap(profile.title.get(style.lang), style.width.saturating_sub(4));
-        lines.push(style.paint(Role::Strong, &tame(&profile.name)));
-        lines.extend(hanging(title, 4, 4));
-        lines.extend(
-            hanging(crate::layout::flow(&facts, style.width.saturating_sub(4)), 4, 4)
-                .iter()
-                .map(|line| format!("    {}", style.paint(Role::Quiet, line.trim_start()))),
-        );
+        let group = group(profile, profiles);
+        if before.is_some_and(|before| before != group) {
+            rows.push(Vec::new());
+        }
+        before = Some(group);
+        let time = time(profile).map(|(time, most)| match (number::long_time(time), most) {
+            (time, true) => style.say(&text!("≤ {time}", "最長 {time}")),
+            (time, false) => time,
+        });
+        rows.push(vec![
+            (Role::Strong, tame(&profile.name)),
+            plain(profile.title.get(style.lang)),
+            (Role::Quiet, time.unwrap_or_default()),
+        ]);
     }
+    let mut lines = columns::render(&heads, &rows, 0, style);
     let hints = [
         ("kurabe profiles show NAME", style.pick("what one does exactly", "手順の詳細")),
         ("kurabe run --profile FILE.toml", style.pick("one of your own", "自作のプロファイルで測定")),
@@ -46,23 +49,28 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
     page(&lines)
 }
 
-/// Cells of a profile.
-fn cell_count(profile: &Profile) -> usize {
-    profile.steps.iter().map(|Step::Io(step)| step.directions.len()).sum()
+/// The beginning of the name that several profiles share; empty for a profile of a small family.
+fn group<'a>(profile: &'a Profile, profiles: &[Profile]) -> &'a str {
+    let family = family(&profile.name);
+    let members = profiles.iter().filter(|other| self::family(&other.name) == family).count();
+    if members >= FAMILY { family } else { "" }
 }
 
-/// Measured time of a profile, if time alone ends its repetitions.
-fn time(profile: &Profile) -> Option<u64> {
-    let rules = &profile.rules;
-    let repetitions = u64::from(rules.runs) + u64::from(rules.discarded_runs);
+fn family(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
+
+/// Measured time of a profile, and whether it may be less; `None` if something other than time ends a repetition.
+fn time(profile: &Profile) -> Option<(u64, bool)> {
     let mut total = 0u64;
-    for Step::Io(step) in &profile.steps {
-        let by_time = step.end.bytes.is_none() && step.end.passes.is_none();
-        let one = step.end.time_ns.or(by_time.then_some(rules.time_ns))?;
-        let cell = one.saturating_add(step.warm_up_ns).saturating_mul(repetitions);
-        total = total.saturating_add(cell.saturating_mul(step.directions.len() as u64));
+    let mut most = profile.rounds.is_some();
+    for task in profile.tasks(profile.rules.size_bytes) {
+        total = total.saturating_add(task.planned_time_ns()?);
+        most |= task
+            .workload()
+            .is_some_and(|workload| workload.end.bytes.is_some() || workload.end.passes.is_some());
     }
-    Some(total)
+    Some((total.saturating_mul(u64::from(profile.repetitions())), most))
 }
 
 /// What a profile does: source, statistic, rules, steps, and where kurabe differs from the tool.
@@ -75,25 +83,18 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
     lines.push(String::new());
     let heads = [
         Column::left(style.pick("step", "ステップ")).cut(Cut::End),
-        Column::left(style.pick("directions", "方向")),
-        Column::left(style.pick("order of offsets", "順序")),
+        Column::left(style.pick("directions", "方向")).cut(Cut::Wrap),
+        Column::left(style.pick("what", "内容")).cut(Cut::Wrap),
         Column::left(style.pick("besides", "その他")).cut(Cut::Wrap),
     ];
-    let rows: Vec<_> = profile
-        .steps
-        .iter()
-        .map(|Step::Io(step)| {
-            let directions: Vec<&str> =
-                step.directions.iter().map(|direction| words::direction(style, *direction)).collect();
-            vec![
-                plain(step.label()),
-                plain(directions.join(style.pick(", ", "・"))),
-                plain(words::pattern(style, step.pattern)),
-                plain(besides(step, style).join(" · ")),
-            ]
-        })
-        .collect();
+    let rows: Vec<_> = profile.steps.iter().map(|step| step_row(step, style)).collect();
     lines.extend(columns::render(&heads, &rows, 2, style));
+    for step in &profile.steps {
+        if let Step::Command(step) = step {
+            lines.push(String::new());
+            lines.extend(steps::programs(step, style));
+        }
+    }
     if let Some(differs) = &profile.differs {
         lines.push(String::new());
         let title = style.pick("Where kurabe differs, and why", "kurabe が元のツールと違う点とその理由");
@@ -105,106 +106,116 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
     page(&lines)
 }
 
-fn rules(profile: &Profile, style: &Style) -> Vec<(String, Vec<String>)> {
-    let rules = &profile.rules;
+fn step_row(step: &Step, style: &Style) -> Vec<columns::Entry> {
+    let directions: Vec<&str> =
+        step.directions().iter().map(|direction| words::direction(style, *direction)).collect();
+    let (what, besides) = match step {
+        Step::Io(step) => (words::pattern(style, step.pattern), steps::io(step, style)),
+        other => steps::describe(other, style),
+    };
+    vec![
+        plain(step.label()),
+        plain(directions.join(style.pick(", ", "・"))),
+        plain(what),
+        plain(besides.join(" · ")),
+    ]
+}
+
+/// What holds for all steps, by its name.
+fn rules(profile: &Profile, style: &Style) -> Vec<columns::Field> {
     let mut fields = Vec::new();
     let mut put = |key: &str, items: Vec<String>| fields.push((key.to_owned(), items));
     if let Some(source) = &profile.source {
         put(style.pick("source", "出典"), vec![source.clone()]);
     }
-    put(
-        style.pick("figure", "値"),
-        vec![format!(
-            "{}{}",
-            words::statistic(style, profile.statistic),
-            style.pick(", in MB/s (10^6 bytes)", "、MB/s (10^6 バイト)")
-        )],
-    );
-    let mut repetitions = vec![words::repetitions(style, profile)];
-    repetitions.extend(time(profile).map(|time| {
-        let time = number::long_time(time);
-        style.say(&text!("{time} of measuring in all", "測定時間の合計 {time}"))
-    }));
-    if rules.interval_ns > 0 {
-        let pause = format_time_setting(rules.interval_ns);
-        repetitions.push(style.say(&text!("{pause} of pause between cells", "項目の間に {pause} 休止")));
+    put(style.pick("figure", "値"), figure(profile, style));
+    for (place, derived) in profile.derived.iter().enumerate() {
+        let key = if place == 0 { style.pick("derived", "導出値") } else { "" };
+        let label = derived.label.get(style.lang);
+        put(key, vec![format!("{label} = {}", derived.formula.source())]);
     }
-    put(style.pick("repetitions", "繰り返し"), repetitions);
-    let mut size = vec![format_bytes(rules.size_bytes)];
+    if let Some(rounds) = &profile.rounds {
+        let (window, excursion, slope) = (rounds.window, rounds.excursion_percent, rounds.slope_percent);
+        let mut items = vec![style.say(&text!(
+            "over {window} rounds, excursion at most {excursion} % and slope at most {slope} % of the average",
+            "{window} ラウンドの変動幅が平均の {excursion} % 以内、かつ傾きが {slope} % 以内"
+        ))];
+        items.extend(crate::steady::tracked_names(rounds, style));
+        put(style.pick("steady state", "定常状態"), items);
+    }
+    for step in &profile.preconditions {
+        let items = [vec![step.label()], steps::io(step, style)].concat();
+        put(style.pick("before", "事前の書き込み"), items);
+    }
+    put(style.pick("repetitions", "繰り返し"), repetitions(profile, style));
+    if profile.needs_span() {
+        put(style.pick("test file", "テストファイル"), size(&profile.rules, style));
+        put(style.pick("access", "アクセス"), access(&profile.rules, style));
+    }
+    fields
+}
+
+/// How a figure is made, and in which units.
+fn figure(profile: &Profile, style: &Style) -> Vec<String> {
+    let tasks = profile.tasks(profile.rules.size_bytes);
+    let rates = tasks.iter().flat_map(|task| &task.cells).any(|cell| cell.measure == Measure::Rate);
+    let unit = if rates { style.pick(", in MB/s (10^6 bytes)", "、MB/s (10^6 バイト)") } else { "" };
+    let mut items = vec![format!("{}{unit}", words::statistic(style, profile.statistic))];
+    if tasks.iter().any(|task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_))) {
+        let words =
+            text!("over the samples, where there are samples", "サンプルのある項目ではサンプルについて");
+        items.push(style.say(&words));
+    }
+    if let Some(printed) = &profile.as_printed {
+        let (unit, bytes) = (&printed.unit, number::count(printed.bytes));
+        items.push(style.say(&text!(
+            "and in the tool's own {unit}, which are {bytes} bytes/s",
+            "元のツールの {unit} 表記 (実際は {bytes} バイト/秒) も併記"
+        )));
+    }
+    items
+}
+
+fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
+    let mut items = vec![words::repetitions(style, profile)];
+    items.extend(time(profile).map(|(time, most)| {
+        let time = number::long_time(time);
+        style.say(&match most {
+            true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"),
+            false => text!("{time} of measuring in all", "測定時間の合計 {time}"),
+        })
+    }));
+    if profile.rules.interval_ns > 0 {
+        let pause = format_time_setting(profile.rules.interval_ns);
+        items.push(style.say(&text!("{pause} of pause between cells", "項目の間に {pause} 休止")));
+    }
+    items
+}
+
+fn size(rules: &Rules, style: &Style) -> Vec<String> {
+    let mut items = vec![format_bytes(rules.size_bytes)];
     if let Some(limit) = rules.fill_time_limit_ns {
         let limit = format_time_setting(limit);
         let least = format_bytes(rules.size_at_least_bytes.unwrap_or(rules.size_bytes));
-        size.push(style.say(&text!(
+        items.push(style.say(&text!(
             "cut when writing it takes longer than {limit}, to {least} at least",
             "書き込みが {limit} を超えるときは縮小 (最小 {least})"
         )));
     }
-    put(style.pick("test file", "テストファイル"), size);
-    let mut access = vec![
+    if rules.whole_device {
+        items.push(style.pick("a device is used whole", "デバイスは全体を使用").to_owned());
+    }
+    items
+}
+
+fn access(rules: &Rules, style: &Style) -> Vec<String> {
+    let mut items = vec![
         words::access(style, rules.direct).to_owned(),
         words::data(style, rules.data),
         words::order(style, rules.order).to_owned(),
     ];
     if rules.same_offsets {
-        access.push(style.pick("the same offsets in every repetition", "毎回同じオフセット列").to_owned());
+        items.push(style.pick("the same offsets in every repetition", "毎回同じオフセット列").to_owned());
     }
-    put(style.pick("access", "アクセス"), access);
-    fields
-}
-
-/// What sets a step apart beyond its name.
-fn besides(step: &IoStep, style: &Style) -> Vec<String> {
-    let mut items = Vec::new();
-    if step.directions.contains(&kurabe_core::workload::Direction::Mix) {
-        let percent = step.read_percent;
-        items.push(style.say(&text!("mix: {percent} % reads", "混合: 読み出し {percent} %")));
-    }
-    if let Some(open) = step.open_loop {
-        let rate = number::iops(open.rate_iops);
-        let (en, ja) = match open.arrival {
-            Arrival::Even => ("even", "等間隔"),
-            Arrival::Poisson => ("Poisson", "ポアソン"),
-        };
-        items.push(style.say(&text!("{rate} offered, {en} arrivals", "{rate} で投入、到着は{ja}")));
-    }
-    if step.warm_up_ns > 0 {
-        let time = format_time_setting(step.warm_up_ns);
-        items.push(style.say(&text!("{time} of warm-up", "ウォームアップ {time}")));
-    }
-    if let Some(time) = step.end.time_ns {
-        let time = format_time_setting(time);
-        items.push(style.say(&text!("for {time}", "{time} 間")));
-    }
-    if let Some(bytes) = step.end.bytes {
-        let bytes = format_bytes(bytes);
-        items.push(style.say(&text!("{bytes} each", "1 回 {bytes}")));
-    }
-    if let Some(passes) = step.end.passes {
-        let plural = if passes == 1 { "" } else { "es" };
-        items.push(style.say(&text!("{passes} pass{plural}", "{passes} 周")));
-    }
-    if let Some(span) = step.span_bytes {
-        let span = format_bytes(span);
-        items.push(style.say(&text!("within {span}", "範囲 {span}")));
-    }
-    if step.sync.o_sync {
-        items.push("O_SYNC".to_owned());
-    }
-    if let Some(every) = step.sync.every_writes {
-        items.push(style.say(&match every {
-            1 => text!("fsync after every write", "書き込みごとに fsync"),
-            _ => text!("fsync every {every} writes", "書き込み {every} 回ごとに fsync"),
-        }));
-    }
-    match step.sync.at_end {
-        EndSync::None => {}
-        EndSync::Timed => {
-            items.push(style.pick("fsync at the end, timed", "最後に fsync (計時に含む)").to_owned());
-        }
-        EndSync::Untimed => {
-            items.push(style.pick("fsync at the end, not timed", "最後に fsync (計時に含まない)").to_owned());
-        }
-    }
-    items.extend(step.data.map(|data| words::data(style, data)));
     items
 }

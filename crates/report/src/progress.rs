@@ -9,6 +9,7 @@ use crate::number;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
 use crate::spark::sparkline;
+use crate::steady;
 use crate::style::Style;
 use crate::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -66,7 +67,7 @@ pub struct Progress {
 /// The running repetition.
 struct Running {
     place: String,
-    direction: Direction,
+    direction: Option<Direction>,
     intervals: VecDeque<(Interval, u64)>,
 }
 
@@ -143,10 +144,11 @@ impl Progress {
             } => {
                 let number = format!("{}/{repetition_count}", u64::from(*repetition_index) + 1);
                 let discarded = if *discarded { self.style.pick(" (discarded)", " (集計外)") } else { "" };
-                let direction_word = words::direction(&self.style, *direction);
+                let direction_word = words::of_direction(&self.style, *direction);
+                let name = format!("{direction_word} {}", tame(label));
                 let place = self.place(*cell_index);
                 self.running = Some(Running {
-                    place: format!("{place} {direction_word} {} · {number}{discarded}", tame(label)),
+                    place: format!("{place} {} · {number}{discarded}", name.trim_start()),
                     direction: *direction,
                     intervals: VecDeque::new(),
                 });
@@ -166,6 +168,28 @@ impl Progress {
                 self.running = None;
             }
             Event::CellDone { cell } => self.cell(cell),
+            Event::CellSoFar { .. } => {}
+            Event::Preparing { what } => {
+                self.running = None;
+                let words = what.get(self.style.lang).to_owned();
+                for line in crate::layout::hanging(
+                    crate::layout::wrap(&words, self.style.width.saturating_sub(2)),
+                    0,
+                    2,
+                ) {
+                    self.print(&line);
+                }
+            }
+            Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
+                let line = steady::round_line(
+                    *round_index,
+                    *round_count,
+                    *steady,
+                    excursion_percent.zip(*slope_percent),
+                    &self.style,
+                );
+                self.print(&line);
+            }
             Event::RunDone { .. } => self.finish(),
         }
     }
@@ -183,7 +207,7 @@ impl Progress {
     }
 
     fn start(&mut self, header: &RunHeader, planned_write_bytes: Option<u64>) {
-        self.statistic = header.profile.statistic;
+        self.statistic = header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
         let headline = self.headline.as_ref().map_or_else(|| Text::same(""), |make| make(header));
         for line in render_header(header, &headline, &self.style).lines() {
             self.print(line);
@@ -289,9 +313,9 @@ impl Drop for Progress {
 impl Running {
     fn bytes(&self, interval: &Interval) -> u64 {
         match self.direction {
-            Direction::Read => interval.read_bytes,
-            Direction::Write => interval.write_bytes,
-            Direction::Mix => interval.read_bytes.saturating_add(interval.write_bytes),
+            Some(Direction::Read) => interval.read_bytes,
+            Some(Direction::Write) => interval.write_bytes,
+            Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
         }
     }
 

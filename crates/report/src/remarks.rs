@@ -6,10 +6,10 @@ use crate::layout::{hanging, indented, tame, wrap};
 use crate::number;
 use crate::style::{Role, Style};
 use crate::words;
-use kurabe_core::profile::Statistic;
+use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
-use kurabe_core::text;
+use kurabe_core::{Text, text};
 use std::collections::BTreeSet;
 
 /// A remark of one or more lines, in its tone, continued under its own text.
@@ -26,7 +26,12 @@ fn remark(style: &Style, role: Role, text: &str) -> Vec<String> {
 /// How the run ended, if not at its end.
 pub(crate) fn status(record: &RunRecord, style: &Style) -> Vec<String> {
     let measured = record.cells.len();
-    let planned = record.header.profile.cells(record.header.target.span_bytes).len().max(measured);
+    let planned = match (&record.header.profile, &record.header.target) {
+        (Some(profile), Some(target)) => {
+            profile.tasks(target.span_bytes).iter().map(|task| task.cells.len()).sum::<usize>().max(measured)
+        }
+        _ => measured,
+    };
     let holds = match measured {
         0 => text!("nothing was measured", "まだ何も測定されていません"),
         _ => text!(
@@ -83,7 +88,7 @@ fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
     let length = number::latency_ns(stall.length_ns);
     let at = number::moment(at_ns);
-    let place = format!("{} {}", words::direction(style, cell.direction), tame(&cell.label));
+    let place = words::cell(style, cell);
     let count = stall_count(&record.cells).max(1);
     let others = match count {
         1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
@@ -128,8 +133,9 @@ fn fill(record: &RunRecord, style: &Style) -> Vec<String> {
 
 /// What the signs in the table mean.
 pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
-    let statistic = record.header.profile.statistic;
-    let figures: Vec<Figures> = record.cells.iter().map(|cell| Figures::of(cell, statistic)).collect();
+    let Some(profile) = &record.header.profile else { return Vec::new() };
+    let figures: Vec<Figures> =
+        record.cells.iter().map(|cell| Figures::of(cell, profile.statistic)).collect();
     let mut notes = Vec::new();
     if figures.iter().any(|figures| figures.generator_bound) {
         notes.push((
@@ -140,63 +146,95 @@ pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
             ),
         ));
     }
+    let quiet = interval_notes(record, &figures).into_iter().chain(tool_notes(profile, &figures));
+    notes.extend(quiet.map(|note| (Role::Quiet, note)));
+    notes.into_iter().flat_map(|(role, note)| remark(style, role, &style.say(&note))).collect()
+}
+
+/// What ± is of, and why it is missing.
+fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
+    let samples =
+        record.cells.iter().flat_map(Cell::counted).any(|repetition| !repetition.samples.is_empty());
+    let mut notes = Vec::new();
     if figures.iter().any(|figures| figures.interval().is_some()) {
-        notes.push((
-            Role::Quiet,
-            text!(
+        notes.push(match samples {
+            false => text!(
                 "± is the 95 % interval of the mean over the repetitions",
                 "± は繰り返しの平均の 95 % 信頼区間です"
             ),
-        ));
+            true => text!(
+                "± is the 95 % interval of the mean over the repetitions, or over the samples where there are samples",
+                "± は平均の 95 % 信頼区間です(サンプルのある項目ではサンプル間、ほかは繰り返し間)"
+            ),
+        });
     }
     if figures.iter().any(|figures| figures.counted == 1) {
-        let some = figures.iter().any(|figures| figures.counted != 1);
-        notes.push((
-            Role::Quiet,
-            match some {
-                false => text!(
-                    "one repetition each, so no interval (±) can be told",
-                    "繰り返しが 1 回だけなので、信頼区間 (±) は出せません"
-                ),
-                true => text!(
-                    "where no ± stands, there was one repetition and no interval can be told",
-                    "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
-                ),
-            },
+        notes.push(match figures.iter().any(|figures| figures.counted != 1) {
+            false => text!(
+                "one repetition each, so no interval (±) can be told",
+                "繰り返しが 1 回だけなので、信頼区間 (±) は出せません"
+            ),
+            true => text!(
+                "where no ± stands, there was one repetition and no interval can be told",
+                "± のない項目は繰り返しが 1 回だけで、信頼区間を出せません"
+            ),
+        });
+    }
+    notes
+}
+
+/// How the tool of the profile comes to its figures: its statistic, its unit, its rounds.
+fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
+    let mut notes = Vec::new();
+    if profile.statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
+        let name = tame(&profile.name);
+        notes.push(match profile.statistic {
+            Statistic::Best => text!(
+                "the best repetition is the figure of `{name}`; kurabe's own is the mean below it",
+                "`{name}` の値は繰り返しのうち最良のもの。kurabe 自身の値はその下の平均です"
+            ),
+            _ => text!(
+                "the median is the figure of `{name}`; kurabe's own is the mean below it",
+                "`{name}` の値は中央値。kurabe 自身の値はその下の平均です"
+            ),
+        });
+    }
+    if let Some(printed) = &profile.as_printed {
+        let (unit, bytes) = (tame(&printed.unit), number::count(printed.bytes));
+        notes.push(text!(
+            "the tool's {unit} is the same rate as the tool prints it: 1 {unit} there is {bytes} bytes/s",
+            "「ツールの {unit}」は同じ速度を元のツールの表記で示した値です(1 {unit} = {bytes} バイト/秒)"
         ));
     }
-    if statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
-        let name = tame(&record.header.profile.name);
-        notes.push((
-            Role::Quiet,
-            match statistic {
-                Statistic::Best => text!(
-                    "the best repetition is the figure of `{name}`; kurabe's own is the mean below it",
-                    "`{name}` の値は繰り返しのうち最良のもの。kurabe 自身の値はその下の平均です"
-                ),
-                _ => text!(
-                    "the median is the figure of `{name}`; kurabe's own is the mean below it",
-                    "`{name}` の値は中央値。kurabe 自身の値はその下の平均です"
-                ),
-            },
+    if let Some(rounds) = &profile.rounds {
+        let window = rounds.window;
+        notes.push(text!(
+            "the figures are those of the last {window} rounds",
+            "値は最後の {window} ラウンドのものです"
         ));
     }
-    notes.into_iter().flat_map(|(role, note)| remark(style, role, &style.say(&note))).collect()
+    notes
 }
 
 /// The engines of the cells, told once: `io_uring; queue depth 1: pread/pwrite`.
 pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
-    let count = |name: &str| cells.iter().filter(|cell| cell.engine.name == name).count();
+    let used: Vec<(&str, bool)> = cells
+        .iter()
+        .filter_map(|cell| {
+            let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
+            Some((cell.engine.as_ref()?.name.as_str(), shallow))
+        })
+        .collect();
+    let count = |name: &str| used.iter().filter(|(other, _)| *other == name).count();
     let mut names: Vec<&str> = Vec::new();
-    for cell in cells {
-        if !names.contains(&cell.engine.name.as_str()) {
-            names.push(&cell.engine.name);
+    for (name, _) in &used {
+        if !names.contains(name) {
+            names.push(name);
         }
     }
     names.sort_by_key(|name| std::cmp::Reverse(count(name)));
     // An engine that serves exactly the cells of queue depth 1 is never the main one, however many they are.
-    let shallow =
-        |name: &str| cells.iter().all(|cell| (cell.engine.name == name) == (cell.workload.iodepth == 1));
+    let shallow = |name: &str| used.iter().all(|(other, shallow)| (*other == name) == *shallow);
     if names.len() == 2 && shallow(names[0]) {
         names.swap(0, 1);
     }

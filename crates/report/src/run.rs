@@ -6,21 +6,32 @@ use crate::number;
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
-use crate::{grid, words};
+use crate::{derived, grid, positions, steady, times, words};
 use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::text;
+use kurabe_core::workload::Direction;
 
 /// The whole run: header, table, remarks, and what to do with it next.
 pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
     let engines = remarks::engines(&record.cells, style);
     let mut lines = header_lines(&record.header, headline, engines, style);
     lines.push(String::new());
-    let table = grid::render(&record.cells, record.header.profile.statistic, style);
-    if !table.is_empty() {
-        lines.extend(table);
+    let rules = grid::Rules::of(&record.header);
+    let tables = [
+        grid::render(&record.cells, rules, style),
+        times::render(&record.cells, rules.statistic, style),
+        grid::render_list(&record.cells, style),
+    ];
+    for table in tables.iter().filter(|table| !table.is_empty()) {
+        lines.extend_from_slice(table);
         lines.push(String::new());
+    }
+    lines.extend(derived::render(record, style));
+    lines.extend(positions::render(record, style));
+    lines.extend(steady::render(record, style));
+    if tables.iter().any(|table| !table.is_empty()) {
         let notes = remarks::footnotes(record, style);
         if !notes.is_empty() {
             lines.extend(notes);
@@ -40,26 +51,34 @@ pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> Stri
 
 fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, style: &Style) -> Vec<String> {
     let headline = headline.get(style.lang);
-    let target = match headline {
-        "" => header.target.given.clone(),
-        _ => format!("{} ({headline})", header.target.given),
+    let target = match (headline, tame(header.target_name())) {
+        ("", name) => name,
+        (headline, name) if name.is_empty() => headline.to_owned(),
+        (headline, name) => format!("{name} ({headline})"),
     };
     let name = format!("kurabe run {}", tame(&header.id));
-    let first = [name.clone(), number::date_minute(&header.started_at), target];
+    let mut first = vec![name.clone(), number::date_minute(header.measured_at()), target];
+    first.retain(|item| !item.is_empty());
     let mut lines = hanging(flow(&first, style.width.saturating_sub(2)), 0, 2);
     if let Some(line) = lines.first_mut()
         && let Some(rest) = line.strip_prefix(&name)
     {
         *line = format!("{}{rest}", style.paint(Role::Strong, &name));
     }
-    let profile = &header.profile;
-    let mut second = vec![
-        profile.name.clone(),
-        words::span(style, &header.target),
-        words::access(style, header.target.direct).to_owned(),
-        words::data(style, profile.rules.data),
-        words::repetitions(style, profile),
-    ];
+    let mut second = vec![tame(&header.profile_name())];
+    if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
+        if profile.needs_span() {
+            second.push(words::span(style, target));
+            second.push(words::access(style, target.direct).to_owned());
+            second.push(words::data(style, profile.rules.data));
+        }
+        second.push(words::repetitions(style, profile));
+    }
+    if let Some(origin) = &header.origin {
+        second.extend(origin.procedure.as_deref().map(tame));
+        let file = tame(&origin.file);
+        second.push(style.say(&text!("imported from {file}", "{file} から取り込み")));
+    }
     second.extend(engines);
     lines.extend(hanging(flow(&second, style.width.saturating_sub(2)), 0, 2));
     lines
@@ -75,23 +94,30 @@ fn closing(id: &str, style: &Style) -> Vec<String> {
     hanging(flow(&items, style.width.saturating_sub(2)), 0, 2)
 }
 
+/// Direction and name of a cell, so that the names of all cells begin below each other; without a direction, and for
+/// the parts of a copy, which tell it themselves, the name alone.
+fn cell_name(cell: &Cell, style: &Style) -> String {
+    let (name, label) = (words::cell(style, cell), words::label(style, cell));
+    let Some(direction) = cell.direction.filter(|_| name != label) else {
+        // As wide as the longest part of a copy, or as the other cells.
+        return pad_right(&name, if cell.direction.is_some() { 31 } else { 23 });
+    };
+    let directions = Direction::ALL.map(|direction| display_width(words::direction(style, direction)));
+    let width = directions.into_iter().max().unwrap_or(0);
+    format!("{} {}", pad_right(words::direction(style, direction), width), pad_right(&label, 17))
+}
+
 /// One cell in one line, for progress where nothing can be redrawn. What does not fit is left out from the end.
 pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
     let figures = Figures::of(cell, statistic);
-    let direction = words::direction(style, cell.direction);
-    let direction_width = kurabe_core::workload::Direction::ALL
-        .map(|direction| display_width(words::direction(style, direction)))
-        .into_iter()
-        .max()
-        .unwrap_or(0);
+    let name = cell_name(cell, style);
     let mut row = Row::new(style);
-    row.at(0, Role::Plain, &pad_right(direction, direction_width));
-    row.at(direction_width + 1, Role::Plain, &pad_right(&tame(&cell.label), 17));
-    let Some(rate) = figures.rate_bytes_per_s else {
+    row.at(0, Role::Plain, &name);
+    let Some(main) = figures.main else {
         row.at(0, Role::Quiet, &format!(" {}", style.pick("nothing counted", "有効な測定なし")));
         return row.finish();
     };
-    let rate = number::rate(rate);
+    let rate = figures.value(main);
     let mut marks = String::new();
     if figures.generator_bound {
         marks.push_str(style.pick("  kurabe was the limit", "  kurabe 自身が上限"));
@@ -100,19 +126,19 @@ pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
         let failed = number::count(figures.failed);
         marks.push_str(&style.say(&text!("  {failed} failed", "  {failed} 件失敗")));
     }
-    let mut used = direction_width + 1 + display_width(&tame(&cell.label)).max(17) + display_width(&marks);
+    let mut used = display_width(&name) + display_width(&marks);
     let mut put = |role: Role, text: String, required: bool| {
         if !text.is_empty() && (required || used + display_width(&text) <= style.width) {
             used += display_width(&text);
             row.at(0, role, &text);
         }
     };
-    put(Role::Strong, format!(" {} {}", pad_left(&rate.number, 8), rate.unit), true);
+    put(Role::Strong, format!(" {} {}", pad_left(&rate.number, 8), pad_right(rate.unit, 4)), true);
     let words = match words::statistic_of(style, statistic, figures.counted) {
         _ if figures.counted < 2 => String::new(),
         Some(words) => {
             let mean = figures.mean.map_or(0.0, |mean| mean.mean);
-            let (mean, interval) = (number::rate(mean), figures.interval().unwrap_or_default());
+            let (mean, interval) = (figures.value(mean), figures.interval().unwrap_or_default());
             let mean = format!("{} {mean} {interval}", style.pick("mean", "平均"));
             format!("  {words} ({})", mean.trim_end())
         }

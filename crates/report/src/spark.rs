@@ -50,7 +50,7 @@ pub(crate) fn course(cell: &Cell) -> Vec<f64> {
 
 /// The rate of each interval; the last one is cut short, so it counts with the length that it had, and not at
 /// all if that was less than half an interval.
-fn rates(repetition: &Repetition, direction: Direction) -> Vec<f64> {
+fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
     let series = &repetition.series;
     let full = series.interval_ns.max(1);
     let count = series.intervals.len();
@@ -60,9 +60,9 @@ fn rates(repetition: &Repetition, direction: Direction) -> Vec<f64> {
         .enumerate()
         .filter_map(|(index, interval)| {
             let bytes = match direction {
-                Direction::Read => interval.read_bytes,
-                Direction::Write => interval.write_bytes,
-                Direction::Mix => interval.read_bytes.saturating_add(interval.write_bytes),
+                Some(Direction::Read) => interval.read_bytes,
+                Some(Direction::Write) => interval.write_bytes,
+                Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
             };
             let before = full.saturating_mul(index as u64);
             let length = match repetition.elapsed_ns.saturating_sub(before) {

@@ -1,12 +1,13 @@
 //! The words of the record in both languages.
 
+use crate::layout::tame;
 use crate::number;
 use crate::style::{Role, Style};
-use kurabe_core::profile::{Order, Profile, Statistic, Step};
+use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::record::{NoticeKind, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{Cell, NoticeKind, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::text;
-use kurabe_core::workload::{Data, Direction, End, OpKind, Pattern};
+use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
 
 pub(crate) fn direction(style: &Style, direction: Direction) -> &'static str {
     match direction {
@@ -114,11 +115,54 @@ pub(crate) fn order(style: &Style, order: Order) -> &'static str {
     }
 }
 
+/// The direction of a cell, if it has one.
+pub(crate) fn of_direction(style: &Style, given: Option<Direction>) -> &'static str {
+    given.map_or("", |given| direction(style, given))
+}
+
+/// `write RND 4 KiB Q1 T1`: a cell's direction and name; once if they are the same.
+pub(crate) fn cell(style: &Style, cell: &Cell) -> String {
+    let label = label(style, cell);
+    match cell.direction {
+        Some(given) if cell.label == given.word() => direction(style, given).to_owned(),
+        // The parts of a copy tell their direction themselves.
+        Some(_) if copy_part(style, cell).is_some() => label,
+        Some(given) => format!("{} {label}", direction(style, given)),
+        None => label,
+    }
+}
+
+/// The name of a cell; of a part of a copy with what the part does, instead of the word that formulas use.
+pub(crate) fn label(style: &Style, cell: &Cell) -> String {
+    let name = cell.label.strip_suffix(cell.part.as_str()).filter(|_| !cell.part.is_empty());
+    match name.zip(copy_part(style, cell)) {
+        Some((step, part)) => format!("{}: {part}", tame(step).trim_end()),
+        None => tame(&cell.label),
+    }
+}
+
+fn copy_part(style: &Style, cell: &Cell) -> Option<&'static str> {
+    let part = CopyPart::ALL.into_iter().find(|part| part.word() == cell.part)?;
+    let (en, ja) = match part {
+        CopyPart::MemoryRead => ("read from memory", "メモリーから読む"),
+        CopyPart::MemoryWrite => ("write to memory", "メモリーに書く"),
+        CopyPart::ToMemory => ("target → memory", "対象 → メモリー"),
+        CopyPart::FromMemory => ("memory → target", "メモリー → 対象"),
+        CopyPart::Within => ("within the target", "対象内"),
+    };
+    Some(style.lang.pick(en, ja))
+}
+
 /// `3 × 5 s per cell`, with the discarded repetitions if there are any.
 pub(crate) fn repetitions(style: &Style, profile: &Profile) -> String {
     let runs = profile.rules.runs;
+    if let Some(rounds) = &profile.rounds {
+        let most = rounds.most;
+        return style
+            .say(&text!("rounds until steady, at most {most}", "定常状態になるまで最大 {most} ラウンド"));
+    }
     let time = format_time_setting(profile.rules.time_ns);
-    let by_time = profile.steps.iter().all(|Step::Io(step)| step.end == End::default());
+    let by_time = profile.steps.iter().all(|step| matches!(step, Step::Io(step) if !step.end.is_given()));
     let mut words = style.say(&if by_time {
         text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回")
     } else {

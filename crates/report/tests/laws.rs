@@ -2,7 +2,8 @@
 
 mod common;
 
-use kurabe_core::profile::Statistic;
+use kurabe_core::imported::*;
+use kurabe_core::profile::{CopyPart, Statistic};
 use kurabe_core::record::*;
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{Lang, Text};
@@ -53,6 +54,136 @@ fn series() -> impl Strategy<Value = Series> {
     })
 }
 
+fn samples() -> impl Strategy<Value = Vec<Sample>> {
+    let sample = (number(), number(), number());
+    proptest::collection::vec(sample, 0..4).prop_map(|samples| {
+        let made = samples.into_iter();
+        made.map(|(offset_bytes, bytes, elapsed_ns)| Sample { offset_bytes, bytes, elapsed_ns }).collect()
+    })
+}
+
+fn traffic() -> impl Strategy<Value = Option<Traffic>> {
+    proptest::option::of((number(), number(), number(), number())).prop_map(|traffic| {
+        traffic.map(|(read_operations, read_bytes, write_operations, write_bytes)| Traffic {
+            read_operations,
+            read_bytes,
+            write_operations,
+            write_bytes,
+        })
+    })
+}
+
+fn any_repetition() -> impl Strategy<Value = Repetition> {
+    (repetition(), samples(), traffic()).prop_map(|(repetition, samples, traffic)| Repetition {
+        samples,
+        traffic,
+        ..repetition
+    })
+}
+
+/// Finite and not negative, as the store lets them through.
+fn printed_value() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), 0.0..1e6f64, 0.0..1e15f64, any::<f64>().prop_map(f64::abs)]
+        .prop_filter("a figure is finite", |value| value.is_finite())
+}
+
+fn quantity() -> impl Strategy<Value = Quantity> {
+    prop_oneof![
+        Just(Quantity::Rate),
+        Just(Quantity::Iops),
+        Just(Quantity::Latency),
+        Just(Quantity::Duration),
+        Just(Quantity::Bytes),
+        Just(Quantity::Count),
+        Just(Quantity::Share),
+        Just(Quantity::QueueLength),
+        Just(Quantity::Score),
+    ]
+}
+
+fn statistic() -> impl Strategy<Value = PrintedStatistic> {
+    prop_oneof![
+        Just(PrintedStatistic::Mean),
+        Just(PrintedStatistic::Highest),
+        Just(PrintedStatistic::Lowest),
+        Just(PrintedStatistic::Unknown),
+        prop_oneof![Just(50.0), Just(99.9), 0.0..100.0f64].prop_map(PrintedStatistic::Percentile),
+    ]
+}
+
+fn printed() -> impl Strategy<Value = PrintedFigure> {
+    let words = (".{0,20}", ".{0,8}", proptest::option::of(".{0,40}"), proptest::option::of(printed_value()));
+    (quantity(), statistic(), printed_value(), words).prop_map(|(quantity, statistic, value, words)| {
+        let (printed, unit_printed, of, factor) = words;
+        let correction =
+            factor.map(|factor| Correction { factor, unit: unit_printed.clone(), reason: Text::same("x") });
+        PrintedFigure { quantity, statistic, value, printed, unit_printed, correction, of }
+    })
+}
+
+fn printed_series() -> impl Strategy<Value = PrintedSeries> {
+    let axis = prop_oneof![Just(SeriesAxis::Time), Just(SeriesAxis::Offset), Just(SeriesAxis::Number)];
+    let points = proptest::collection::vec((any::<f64>(), any::<f64>()), 0..20);
+    (quantity(), ".{0,20}", axis, points).prop_map(|(quantity, name, axis, points)| PrintedSeries {
+        quantity,
+        name,
+        unit_printed: String::new(),
+        axis,
+        points,
+    })
+}
+
+fn imported_cell() -> impl Strategy<Value = ImportedCell> {
+    let lists = (
+        proptest::collection::vec(printed(), 0..6),
+        proptest::collection::vec(printed_series(), 0..2),
+        proptest::option::of(any::<u32>()),
+        proptest::option::of(any::<f64>()),
+        proptest::option::of(".{0,60}"),
+    );
+    lists.prop_map(|(figures, series, runs, read_percent, procedure)| ImportedCell {
+        figures,
+        series,
+        runs,
+        read_percent,
+        procedure,
+        ..ImportedCell::default()
+    })
+}
+
+/// A run of one of the other kinds, its cells with any repetitions, or with anything that a tool may have printed.
+fn other_record() -> impl Strategy<Value = RunRecord> {
+    let measure = prop_oneof![Just(Measure::Rate), Just(Measure::AccessTime), Just(Measure::Duration)];
+    let cell = (
+        proptest::option::of(0..3usize),
+        measure,
+        prop_oneof![Just(None), Just(Some(CopyPart::Within.word())), Just(Some("command"))],
+        proptest::option::of("\\PC{0,40}"),
+        proptest::collection::vec(any_repetition(), 0..4),
+        imported_cell(),
+    );
+    let kind = 0..common::kinds::all().len();
+    (kind, proptest::collection::vec(cell, 0..4)).prop_map(|(kind, cells)| {
+        let mut record = common::kinds::all()[kind].1.clone();
+        let foreign = record.header.origin.is_some();
+        let models = record.cells.clone();
+        record.cells = cells
+            .into_iter()
+            .zip(&models)
+            .map(|((direction, measure, part, label, repetitions, imported), model)| Cell {
+                direction: direction.map(|direction| Direction::ALL[direction]),
+                measure,
+                part: part.map_or(model.part.clone(), str::to_owned),
+                label: label.unwrap_or_else(|| model.label.clone()),
+                repetitions: if foreign { Vec::new() } else { repetitions },
+                imported: foreign.then_some(imported),
+                ..model.clone()
+            })
+            .collect();
+        record
+    })
+}
+
 fn repetition() -> impl Strategy<Value = Repetition> {
     let stalls = proptest::collection::vec((number(), number(), number(), number()), 0..3);
     let rest = (any::<bool>(), number(), number(), proptest::option::of(number()), any::<bool>());
@@ -91,6 +222,8 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                     steal_share: noise.map(|noise| noise.1),
                     ..Noise::default()
                 },
+                samples: Vec::new(),
+                traffic: None,
             }
         })
 }
@@ -108,8 +241,8 @@ fn record() -> impl Strategy<Value = RunRecord> {
     (proptest::collection::vec(cell, 0..5), statistic, status, fill, ".{0,80}").prop_map(
         |(cells, statistic, status, fill, words)| {
             let mut record = common::run();
-            record.header.profile.statistic = statistic;
-            record.header.target.given = words.clone();
+            record.header.profile.as_mut().unwrap().statistic = statistic;
+            record.header.target.as_mut().unwrap().given = words.clone();
             record.header.started_at = words.clone();
             record.status = status;
             record.error = Some(Text::same(words));
@@ -122,7 +255,7 @@ fn record() -> impl Strategy<Value = RunRecord> {
             record.cells = cells
                 .into_iter()
                 .map(|(direction, step_index, label, repetitions)| Cell {
-                    direction: Direction::ALL[direction],
+                    direction: Some(Direction::ALL[direction]),
                     step_index,
                     label,
                     repetitions,
@@ -145,7 +278,48 @@ proptest! {
         render_details(&record, &style);
         render_header(&record.header, &common::headline(), &style);
         for cell in &record.cells {
-            render_cell(cell, record.header.profile.statistic, &style);
+            let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+            render_cell(cell, statistic, &style);
+        }
+    }
+
+    #[test]
+    fn no_run_of_another_kind_makes_rendering_panic(record in other_record(), width in 0usize..200, japanese: bool) {
+        let lang = if japanese { Lang::Ja } else { Lang::En };
+        let style = Style { lang, color: false, width };
+        render_run(&record, &Text::same(""), &style);
+        render_details(&record, &style);
+        for cell in &record.cells {
+            for statistic in [Statistic::Mean, Statistic::Median, Statistic::Best] {
+                render_cell(cell, statistic, &style);
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_every_other_kind_keep_to_the_width(width in 60usize..200, keep in 0usize..60, repetitions in 0usize..12, samples in 0usize..200, long_words: bool, japanese: bool) {
+        let lang = if japanese { Lang::Ja } else { Lang::En };
+        let style = Style { lang, color: false, width };
+        for (name, mut record) in common::kinds::all() {
+            record.cells.truncate(keep);
+            for cell in &mut record.cells {
+                if long_words {
+                    cell.label.push_str(" with a name that no importer and no profile of kurabe would make, 長い名前");
+                    for figure in cell.imported.iter_mut().flat_map(|imported| &mut imported.figures) {
+                        figure.of = Some("something that takes a tool a whole sentence to tell, そして長い".into());
+                    }
+                }
+                cell.repetitions.truncate(repetitions);
+                for repetition in &mut cell.repetitions {
+                    repetition.samples.truncate(samples);
+                }
+            }
+            let page = render_run(&record, &Text::same(""), &style);
+            prop_assert!(!page.contains("\n\n\n"), "{name}: two empty lines\n{page}");
+            for line in page.lines() {
+                prop_assert!(display_width(line) <= width, "{name}: {} > {width}: {line}", display_width(line));
+                prop_assert_eq!(line.trim_end(), line);
+            }
         }
     }
 

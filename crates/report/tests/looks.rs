@@ -83,6 +83,62 @@ fn details() {
     both("details", &[80, 120], |style| render_details(&record, style));
 }
 
+/// The words for the target: none of an imported run, and fewer of the hard disk.
+fn headline_of(record: &RunRecord) -> Text {
+    match &record.header.target {
+        None => Text::same(""),
+        Some(target) if target.path == "/dev/sdb" => Text::same("WDC WD40EFRX-68N32N0 · SATA 6 Gbit/s"),
+        Some(_) => common::headline(),
+    }
+}
+
+#[test]
+fn runs_of_every_other_kind() {
+    for (name, record) in common::kinds::all() {
+        both(name, &[60, 80, 120], |style| render_run(&record, &headline_of(&record), style));
+    }
+}
+
+#[test]
+fn details_of_every_other_kind() {
+    for (name, mut record) in common::kinds::all() {
+        record.cells.truncate(3);
+        both(&format!("details_{name}"), &[80, 120], |style| render_details(&record, style));
+    }
+}
+
+#[test]
+fn one_line_a_cell_of_every_other_kind() {
+    for (name, record) in common::kinds::all() {
+        let Some(profile) = &record.header.profile else { continue };
+        both(&format!("cells_{name}"), &[80], |style| {
+            record.cells.iter().map(|cell| render_cell(cell, profile.statistic, style) + "\n").collect()
+        });
+    }
+}
+
+#[test]
+fn profiles_of_every_kind() {
+    for name in ["gnome-disks", "snia-iops-small", "delay-ratio", "git-pull", "kdiskmark-3", "cdm-3"] {
+        let profile = kurabe_core::profile_library::profile_named(name).unwrap();
+        both(&format!("profile_{}", name.replace('-', "_")), &[80, 120], |style| {
+            render_profile(&profile, style)
+        });
+    }
+}
+
+#[test]
+fn the_library() {
+    both("library", &[80, 120], |style| render_profiles(&common::kinds::library(), style));
+    for profile in common::kinds::library() {
+        for width in [48, 60, 80, 120] {
+            for lang in [Lang::En, Lang::Ja] {
+                checked(&render_profile(&profile, &common::style(lang, width)), width);
+            }
+        }
+    }
+}
+
 #[test]
 fn lists() {
     both("list", &[80, 120], |style| render_list(&common::summaries(), style));
@@ -92,7 +148,7 @@ fn lists() {
 #[test]
 fn profiles() {
     let mut profile = common::profile(Statistic::Best, &Direction::ALL);
-    let kurabe_core::profile::Step::Io(step) = &mut profile.steps[3];
+    let kurabe_core::profile::Step::Io(step) = &mut profile.steps[3] else { panic!("no workload") };
     step.sync.at_end = kurabe_core::workload::EndSync::Timed;
     step.end.bytes = Some(64 << 20);
     let profiles = [common::profile(Statistic::Mean, &[Direction::Read, Direction::Write]), profile.clone()];
@@ -150,7 +206,7 @@ fn the_doctor() {
 fn one_line_a_cell() {
     for (name, record) in [("cells", common::run()), ("cells_best", common::run_best())] {
         both(name, &[80, 120], |style| {
-            let statistic = record.header.profile.statistic;
+            let statistic = record.header.profile.as_ref().unwrap().statistic;
             record.cells.iter().map(|cell| render_cell(cell, statistic, style) + "\n").collect()
         });
     }

@@ -3,9 +3,9 @@
 mod common;
 
 use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
-use kurabe_core::Lang;
 use kurabe_core::event::Event;
 use kurabe_core::record::{FillRecord, Interval, RunRecord, RunStatus};
+use kurabe_core::{Lang, text};
 use kurabe_report::{Mode, Progress, Style};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -120,6 +120,40 @@ fn dropped_in_the_middle_it_clears_its_line() {
     assert!(terminal.contents().contains("[1/8]"));
     drop(progress);
     assert!(!terminal.contents().contains("[1/8]"), "{}", terminal.contents());
+}
+
+#[test]
+fn rounds_and_preparations_are_told_line_by_line() {
+    let record = common::kinds::run_steady();
+    let what = text!("writing the whole target twice", "対象全体に 2 回書き込んでいます");
+    let round = |round_index: u32, window: Option<(f64, f64)>| Event::RoundDone {
+        round_index,
+        round_count: 10,
+        steady: round_index == 7,
+        excursion_percent: window.map(|window| window.0),
+        slope_percent: window.map(|window| window.1),
+    };
+    let events = [
+        Event::RunStarted {
+            header: Box::new(record.header.clone()),
+            cell_count: 6,
+            planned_write_bytes: Some(34_000_000_000),
+            planned_ns: None,
+        },
+        Event::Preparing { what },
+        Event::CellSoFar { cell: Box::new(record.cells[5].clone()) },
+        round(0, None),
+        round(6, Some((41.2, 23.9))),
+        round(7, Some((9.6, 8.1))),
+        Event::CellDone { cell: Box::new(record.cells[5].clone()) },
+    ];
+    for (lang, name) in [(Lang::En, "rounds_en"), (Lang::Ja, "rounds_ja")] {
+        let pipe = Pipe::default();
+        let mut progress = Progress::plain_to(common::style(lang, 80), Box::new(pipe.clone()));
+        events.iter().for_each(|event| progress.on_event(event));
+        drop(progress);
+        snapshot(name, &String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap());
+    }
 }
 
 #[test]

@@ -34,18 +34,32 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
         require(place == 0 || record.cells[place - 1].index < cell.index, format!("{field}.index"), || {
             text!("cells must be in the order of their index", "セルが index の順に並んでいません")
         })?;
-        check_cell(cell, header.profile.steps.len(), &field)?;
+        check_cell(cell, header.profile.as_ref().map(|profile| profile.steps.len()), &field)?;
     }
+    require(header.origin.is_some() || header.profile.is_some(), "header.profile", || {
+        text!("a run that kurabe measured has a profile", "kurabe が測った記録にはプロファイルが必要です")
+    })?;
     check_totals(&record.cells)
 }
 
-fn check_cell(cell: &Cell, step_count: usize, field: &str) -> Verdict {
-    require((cell.step_index as usize) < step_count, format!("{field}.step_index"), || {
-        text!("the profile has only {step_count} steps", "プロファイルのステップは {step_count} 個です")
-    })?;
-    require(!cell.workload.block_sizes.is_empty(), format!("{field}.workload.block_sizes"), || {
-        text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です")
-    })?;
+fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> Verdict {
+    if let Some(step_count) = step_count {
+        require((cell.step_index as usize) < step_count, format!("{field}.step_index"), || {
+            text!("the profile has only {step_count} steps", "プロファイルのステップは {step_count} 個です")
+        })?;
+    }
+    if let Some(workload) = &cell.workload {
+        require(!workload.block_sizes.is_empty(), format!("{field}.workload.block_sizes"), || {
+            text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です")
+        })?;
+    }
+    for (place, figure) in cell.imported.iter().flat_map(|imported| &imported.figures).enumerate() {
+        require(
+            figure.value.is_finite() && figure.value >= 0.0,
+            format!("{field}.imported.figures[{place}].value"),
+            || text!("a figure is finite and not negative", "値は有限で、負であってはなりません"),
+        )?;
+    }
     for (place, repetition) in cell.repetitions.iter().enumerate() {
         check_repetition(repetition, &format!("{field}.repetitions[{place}]"))?;
     }

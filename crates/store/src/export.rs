@@ -27,6 +27,7 @@ pub(crate) fn export_owned(mut run: RunRecord) -> String {
         kurabe_record: u32,
         run: RunRecord,
     }
+    run.header.schema = RECORD_SCHEMA;
     run.cells.iter_mut().for_each(json::make_finite);
     to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run })
 }
@@ -46,6 +47,8 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
     }
     check_versions(bytes)?;
     let File { mut run, .. } = json::from_slice(bytes).map_err(misfit)?;
+    // In memory it has the form of now, whatever it was written in.
+    run.header.schema = RECORD_SCHEMA;
     if run.status == RunStatus::Running {
         run.status = RunStatus::Interrupted;
     }

@@ -9,12 +9,16 @@ use kurabe_core::record::RunRecord;
 use rusqlite::{Transaction, params};
 
 impl Store {
-    /// Stores a run of somewhere else and returns its id here: its own if that is free, else a new one. The same run
-    /// again (all but id and labels is equal) is not stored twice; labels that it lacks here are added to it.
+    /// Stores a run of somewhere else and returns its id here: its own if it has one and that is free, else a new one.
+    /// The same run again (all but id and labels is equal; of another tool's run also all but how and when it was
+    /// imported) is not stored twice; labels that it lacks here are added to it.
     ///
     /// # Errors
     /// When the record contradicts itself, or the store cannot be written.
-    pub fn import(&self, record: RunRecord) -> Result<String> {
+    pub fn import(&self, mut record: RunRecord) -> Result<String> {
+        if record.header.id.is_empty() {
+            record.header.id = self.transaction(draw_id)?;
+        }
         // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
         let mut record = parse_export(export_owned(record).as_bytes())?;
         self.transaction(|transaction| {
@@ -36,20 +40,31 @@ impl Store {
         transaction: &Transaction<'_>,
         record: &RunRecord,
     ) -> rusqlite::Result<Option<String>> {
+        let header = &record.header;
         let candidates: Vec<String> = transaction
             .prepare(
-                "SELECT id FROM runs WHERE started_at = ?1 AND profile = ?2 AND cell_count = ?3
+                "SELECT id FROM runs WHERE (started_at = ?1 OR ?4) AND profile = ?2 AND cell_count = ?3
                  ORDER BY rowid",
             )?
             .query_map(
-                params![record.header.started_at, record.header.profile.name, record.cells.len() as i64],
+                params![
+                    header.started_at,
+                    header.profile_name(),
+                    record.cells.len() as i64,
+                    header.origin.is_some()
+                ],
                 |row| row.get(0),
             )?
             .collect::<rusqlite::Result<_>>()?;
         Ok(candidates.into_iter().find(|id| {
             // One that cannot be read is not the same.
             self.load_in(transaction, id).is_ok_and(|mut other| {
-                other.header.id.clone_from(&record.header.id);
+                other.header.id.clone_from(&header.id);
+                if header.origin.is_some() {
+                    other.header.started_at.clone_from(&header.started_at);
+                    other.header.command.clone_from(&header.command);
+                    other.header.kurabe_version.clone_from(&header.kurabe_version);
+                }
                 other.labels.clone_from(&record.labels);
                 other == *record
             })

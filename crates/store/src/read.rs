@@ -3,7 +3,7 @@
 use crate::json;
 use crate::open::Store;
 use crate::write::no_such_run;
-use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus, RunSummary};
+use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::Deserialize;
@@ -26,7 +26,8 @@ impl Store {
             let snapshot = snapshot(&self.connection)?;
             let mut labels = all_labels(&snapshot)?;
             let mut statement = snapshot.prepare(
-                "SELECT id, started_at, status, target, device, profile, cell_count
+                "SELECT id, started_at, status, target, device, profile, cell_count,
+                        json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool')
                  FROM runs ORDER BY started_unix_s, rowid",
             )?;
             statement
@@ -39,6 +40,8 @@ impl Store {
                         device: row.get(4)?,
                         profile: row.get(5)?,
                         cell_count: row.get(6)?,
+                        measured_at: row.get(7)?,
+                        imported: row.get::<_, Option<String>>(8)?.is_some(),
                         labels: labels.remove(&id).unwrap_or_default(),
                         id,
                     })
@@ -165,7 +168,8 @@ impl Texts {
             texts.iter().enumerate().map(|(index, text)| (format!("{name}[{index}]"), text.clone())).collect()
         };
         Ok(RunRecord {
-            header: parse(id, "header", &self.header)?,
+            // In memory it has the form of now, whatever it was written in.
+            header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, "header", &self.header)? },
             status: self.status,
             ended_at: self.ended_at,
             error: self.error.map(|text| parse(id, "error", &text)).transpose()?,

@@ -9,9 +9,9 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
 
 /// Keys of arrays that stay on one line.
-const FLAT: [&str; 1] = ["buckets"];
+const FLAT: [&str; 2] = ["buckets", "points"];
 /// Keys of arrays each element of which stays on one line.
-const FLAT_ELEMENTS: [&str; 2] = ["intervals", "stalls"];
+const FLAT_ELEMENTS: [&str; 3] = ["intervals", "stalls", "samples"];
 
 /// JSON text of a value, with a line break at the end.
 pub(crate) fn to_tidy_text(value: &impl Serialize) -> String {

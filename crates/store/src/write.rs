@@ -27,8 +27,10 @@ impl Store {
     /// When the store cannot be written.
     pub fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
         let mut stored = header.clone();
-        if !stored.instrument.clock_cost_ns.is_finite() {
-            stored.instrument.clock_cost_ns = 0.0;
+        if let Some(instrument) = &mut stored.instrument
+            && !instrument.clock_cost_ns.is_finite()
+        {
+            instrument.clock_cost_ns = 0.0;
         }
         let id = self.transaction(|transaction| {
             stored.id = draw_id(transaction)?;
@@ -93,6 +95,24 @@ impl Store {
     /// When the store cannot be written, has no such run, or has a cell with this index.
     pub fn append_cell(&self, id: &str, cell: &Cell) -> Result<()> {
         self.change_run(id, |transaction| insert_cell(transaction, id, cell))
+    }
+
+    /// Appends a cell, or replaces the one with its index: a cell of a run in rounds grows with every round.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    pub fn put_cell(&self, id: &str, cell: &Cell) -> Result<()> {
+        self.change_run(id, |transaction| {
+            let before = transaction.execute(
+                "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
+                params![id, cell.index],
+            )?;
+            transaction.execute(
+                "UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1",
+                params![id, before as i64],
+            )?;
+            insert_cell(transaction, id, cell)
+        })
     }
 
     /// Closes the run. The test file noted last stays noted.
@@ -190,9 +210,9 @@ pub(crate) fn insert_run(
                 header.id,
                 header.started_at,
                 status_word(status),
-                header.target.given,
+                header.target_name(),
                 device,
-                header.profile.name,
+                header.profile_name(),
                 json::to_text(header),
             ],
         )

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{fresh_store, owner, record, sample_cell, sample_header, sample_notice, sample_record};
+use common::{
+    fresh_store, owner, record, sample_cell, sample_foreign, sample_header, sample_notice, sample_record,
+};
 use kurabe_core::ErrorKind;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Store;
@@ -72,9 +74,26 @@ fn the_list_tells_what_there_is_to_tell() {
     let run = sample_record();
     assert_eq!(list.len(), 1);
     assert_eq!((&summary.id, &summary.started_at), (&id, &run.header.started_at));
-    assert_eq!((&summary.target, &summary.profile), (&run.header.target.given, &run.header.profile.name));
+    let header = &run.header;
+    assert_eq!(
+        (&summary.target, &summary.profile),
+        (&header.target.as_ref().unwrap().given, &header.profile.as_ref().unwrap().name)
+    );
+    assert_eq!((summary.imported, &summary.measured_at), (false, &None));
     assert_eq!(summary.device.as_deref(), Some("比べ SSD 1"));
     assert_eq!((summary.status, summary.cell_count, &summary.labels), (run.status, 5, &run.labels));
+}
+
+#[test]
+fn the_list_tells_of_another_tools_run_what_that_tool_told() {
+    let (_directory, store) = fresh_store();
+    store.import(sample_foreign()).unwrap();
+    let summary = store.list().unwrap().swap_remove(0);
+    assert!(summary.imported);
+    assert_eq!(summary.measured_at.as_deref(), Some("2026-01-30T21:04:05"));
+    assert_eq!(summary.started_at, "2026-02-01T08:00:00Z");
+    assert_eq!((summary.target.as_str(), summary.profile.as_str()), ("D: 12%", "CrystalDiskMark 8.0.5"));
+    assert_eq!((summary.device.as_deref(), summary.cell_count), (None, 2));
 }
 
 #[test]
@@ -128,6 +147,7 @@ fn writing_to_a_run_that_is_not_there_is_an_error() {
     let (_directory, store) = fresh_store();
     let errors = [
         store.append_cell("zzz", &sample_cell(0)),
+        store.put_cell("zzz", &sample_cell(0)),
         store.append_notice("zzz", &sample_notice(0)),
         store.set_fill("zzz", &sample_record().fill.unwrap()),
         store.set_test_file("zzz", None),
@@ -137,6 +157,27 @@ fn writing_to_a_run_that_is_not_there_is_an_error() {
     for error in errors {
         assert_eq!(error.unwrap_err().kind(), ErrorKind::NoSuchRun);
     }
+}
+
+#[test]
+fn a_cell_that_is_put_again_takes_the_place_of_the_old_one() {
+    let (_directory, store) = fresh_store();
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    for index in [0, 1, 4] {
+        store.put_cell(&id, &sample_cell(index)).unwrap();
+    }
+    let mut grown = sample_cell(1);
+    grown.repetitions.push(grown.repetitions[1].clone());
+    for _ in 0..2 {
+        store.put_cell(&id, &grown).unwrap();
+        assert_eq!(store.list().unwrap()[0].cell_count, 3);
+    }
+    assert_eq!(store.load(&id).unwrap().cells, [sample_cell(0), grown, sample_cell(4)]);
+    // Of another run the cell with the same index stays.
+    let other = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    store.put_cell(&other, &sample_cell(1)).unwrap();
+    assert_eq!(store.load(&id).unwrap().cells.len(), 3);
+    assert_eq!(store.load(&other).unwrap().cells, [sample_cell(1)]);
 }
 
 #[test]

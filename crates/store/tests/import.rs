@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{any_record, fresh_store, record, sample_record};
+use common::{any_record, fresh_store, record, sample_foreign, sample_record};
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Lang};
 use kurabe_store::{export, parse_export};
@@ -40,8 +40,9 @@ fn a_refusal_names_the_field_and_the_line() {
 #[test]
 fn a_file_of_a_newer_kurabe_is_answered_with_update() {
     let newer_file = br#"{ "kurabe_record": 2, "run": "quite another form" }"#;
-    let newer_record = replaced("\"schema\": 1", "\"schema\": 7");
-    for bytes in [&newer_file[..], &newer_record] {
+    let newer_record = replaced("\"schema\": 2", "\"schema\": 3");
+    let much_newer_record = replaced("\"schema\": 2", "\"schema\": 18446744073709551615");
+    for bytes in [&newer_file[..], &newer_record, &much_newer_record] {
         let error = refused(bytes);
         assert!(error.remedy_text().unwrap().en.contains("update"), "{error}");
         assert!(error.remedy_text().unwrap().ja.contains("更新"), "{error}");
@@ -82,7 +83,11 @@ fn a_record_that_contradicts_itself_is_refused_at_the_field() {
         (refusal(|run| run.cells.swap(0, 1)), "`run.cells[1].index`"),
         (refusal(|run| run.cells[1].index = 0), "`run.cells[1].index`"),
         (refusal(|run| run.cells[3].step_index = 2), "`run.cells[3].step_index`"),
-        (refusal(|run| run.cells[3].workload.block_sizes.clear()), "`run.cells[3].workload.block_sizes`"),
+        (
+            refusal(|run| run.cells[3].workload.as_mut().unwrap().block_sizes.clear()),
+            "`run.cells[3].workload.block_sizes`",
+        ),
+        (refusal(|run| run.header.profile = None), "`run.header.profile`"),
     ];
     for (words, field) in refusals {
         assert_eq!(words.matches(field).count(), 2, "{field} in {words}");
@@ -130,6 +135,58 @@ fn the_same_run_again_is_stored_once() {
     renamed.cells[4].repetitions[1].elapsed_ns += 1;
     assert_eq!(store.import(renamed).unwrap(), "zzz");
     assert_eq!(store.list().unwrap().len(), 2);
+}
+
+#[test]
+fn a_run_of_another_tool_needs_no_profile_but_figures_that_are_some() {
+    assert_eq!(parse_export(export(&sample_foreign()).as_bytes()).unwrap(), sample_foreign());
+    let field = "`run.cells[1].imported.figures[0].value`";
+    let words = |value: f64| {
+        let mut run = sample_foreign();
+        run.cells[1].imported.as_mut().unwrap().figures[0].value = value;
+        refused(export(&run).as_bytes()).to_string()
+    };
+    assert!(words(-1.0).contains(field), "{}", words(-1.0));
+    // JSON has no such number, so it is the form that does not fit.
+    assert!(words(f64::NAN).contains("run.cells[1].imported"), "{}", words(f64::NAN));
+}
+
+#[test]
+fn the_file_of_another_tool_again_is_stored_once() {
+    let (_directory, store) = fresh_store();
+    let id = store.import(sample_foreign()).unwrap();
+    let mut again = sample_foreign();
+    again.header.id = String::new();
+    again.header.started_at = "2026-09-09T09:09:09Z".to_owned();
+    again.header.command.push("--again".to_owned());
+    again.header.kurabe_version = "9.9.9".to_owned();
+    again.labels.insert("note".to_owned(), "朝".to_owned());
+    assert_eq!(store.import(again.clone()).unwrap(), id);
+    assert_eq!(store.list().unwrap().len(), 1);
+    assert_eq!(store.load(&id).unwrap().labels["note"], "朝");
+    assert_eq!(store.load(&id).unwrap().header.started_at, sample_foreign().header.started_at);
+
+    // Another figure, or the same figures of another file: another run.
+    let mut other = again.clone();
+    other.cells[0].imported.as_mut().unwrap().figures[0].value += 1.0;
+    assert_ne!(store.import(other).unwrap(), id);
+    again.header.origin.as_mut().unwrap().file = "other.txt".to_owned();
+    assert_ne!(store.import(again).unwrap(), id);
+    assert_eq!(store.list().unwrap().len(), 3);
+}
+
+#[test]
+fn a_record_without_an_id_gets_one() {
+    let (_directory, store) = fresh_store();
+    let mut run = sample_foreign();
+    run.header.id = String::new();
+    let id = store.import(run.clone()).unwrap();
+    assert!(id.len() >= 3, "{id}");
+    run.header.id.clone_from(&id);
+    assert_eq!(store.load(&id).unwrap(), run);
+    // A file is not the place for it: it has been given one when it was written.
+    run.header.id.clear();
+    assert!(refused(export(&run).as_bytes()).to_string().contains("`run.header.id`"));
 }
 
 #[test]

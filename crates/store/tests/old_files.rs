@@ -5,8 +5,10 @@
 
 mod common;
 
-use common::{record, sample_record};
-use kurabe_core::record::RunStatus;
+use common::{sample_foreign, sample_kinds, sample_rounds};
+use kurabe_core::profile::{Rounds, Step};
+use kurabe_core::record::{Measure, RunRecord, RunStatus};
+use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
 use kurabe_store::{Store, export, parse_export};
 use std::path::{Path, PathBuf};
 
@@ -14,40 +16,118 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+/// The runs of version 2, by the name of their export.
+fn runs_of_version_2() -> [(&'static str, RunRecord); 3] {
+    [
+        ("export-v2.json", sample_kinds()),
+        ("export-v2-rounds.json", sample_rounds()),
+        ("export-v2-imported.json", sample_foreign()),
+    ]
+}
+
+fn copied(name: &str) -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    std::fs::copy(fixture(name), &path).unwrap();
+    let store = Store::open(&path).unwrap();
+    (directory, store)
+}
+
+fn exported(name: &str) -> RunRecord {
+    parse_export(&std::fs::read(fixture(name)).unwrap()).unwrap()
+}
+
 #[test]
 fn write_fixtures_when_asked() {
     if std::env::var_os("KURABE_WRITE_FIXTURES").is_none() {
         return;
     }
-    let (database, exported) = (fixture("store-v1.db"), fixture("export-v1.json"));
-    assert!(!database.exists() && !exported.exists(), "fixtures of a released version are not written again");
+    let database = fixture("store-v2.db");
+    let runs = runs_of_version_2();
+    let names = || runs.iter().map(|(name, _)| fixture(name));
+    assert!(
+        !database.exists() && !names().any(|file| file.exists()),
+        "fixtures of a released version are not written again"
+    );
     let store = Store::open(&database).unwrap();
-    let id = record(&store, &sample_record()).unwrap();
-    std::fs::write(exported, export(&store.load(&id).unwrap())).unwrap();
+    for (name, run) in &runs {
+        let id = store.import(run.clone()).unwrap();
+        std::fs::write(fixture(name), export(&store.load(&id).unwrap())).unwrap();
+    }
 }
 
 #[test]
 fn a_store_of_version_1_shows_its_run() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("store.db");
-    std::fs::copy(fixture("store-v1.db"), &path).unwrap();
-    let store = Store::open(&path).unwrap();
+    let (_directory, store) = copied("store-v1.db");
     let list = store.list().unwrap();
     assert_eq!(list.len(), 1);
+    assert!(!list[0].imported);
     assert_eq!((list[0].cell_count, list[0].status), (5, RunStatus::Failed));
     let run = store.load(&store.resolve("last").unwrap()).unwrap();
-    let exported = parse_export(&std::fs::read(fixture("export-v1.json")).unwrap()).unwrap();
+    let exported = exported("export-v1.json");
     assert_eq!(run, exported);
     assert_eq!(store.import(exported).unwrap(), run.header.id, "it is the same run");
 }
 
 #[test]
 fn an_export_of_version_1_shows_its_figures() {
-    let run = parse_export(&std::fs::read(fixture("export-v1.json")).unwrap()).unwrap();
+    let run = exported("export-v1.json");
     let repetition = &run.cells[0].repetitions[1];
     assert_eq!(run.header.environment.devices[0].model.as_deref(), Some("比べ SSD 1"));
     assert_eq!(repetition.seed, u64::MAX - 1);
     assert_eq!(repetition.generator_share, 0.1 + 0.2);
     assert_eq!(repetition.read.latency.buckets, [(200, 1), (256, 2), (1024, 4), (65_536, 1)]);
     assert_eq!(run.error.unwrap().ja, "入出力エラー");
+}
+
+#[test]
+fn what_version_1_did_not_know_has_the_meaning_that_it_had() {
+    let run = exported("export-v1.json");
+    let profile = run.header.profile.as_ref().unwrap();
+    assert_eq!((&profile.as_printed, &profile.rounds, profile.preconditions.len()), (&None, &None, 0));
+    assert!(profile.derived.is_empty() && !profile.rules.whole_device);
+    let Step::Io(step) = &profile.steps[0] else { panic!("{:?}", profile.steps[0]) };
+    assert_eq!((&step.id, step.thread_share, step.rewrite_every_reads), (&None, ThreadShare::Usual, None));
+    assert_eq!(step.end.time_check, TimeCheck::Always);
+    assert!(run.header.target.is_some() && run.header.instrument.is_some() && run.header.origin.is_none());
+    let cell = &run.cells[0];
+    assert_eq!((cell.direction, cell.measure), (Some(Direction::Read), Measure::Rate));
+    assert_eq!(cell.workload.as_ref().unwrap().thread_share, ThreadShare::Usual);
+    assert_eq!(cell.engine.as_ref().unwrap().name, "threads");
+    assert!(cell.imported.is_none() && cell.repetitions[0].samples.is_empty());
+    assert_eq!(cell.repetitions[0].traffic, None);
+}
+
+#[test]
+fn a_store_of_version_2_shows_its_runs() {
+    let (_directory, store) = copied("store-v2.db");
+    assert_eq!(store.list().unwrap().len(), 3);
+    for (name, run) in runs_of_version_2() {
+        let read = exported(name);
+        assert_eq!(store.load(&run.header.id).unwrap(), read, "{name}");
+        assert_eq!(store.import(read).unwrap(), run.header.id, "it is the same run");
+    }
+    assert_eq!(store.list().unwrap().iter().filter(|run| run.imported).count(), 1);
+}
+
+#[test]
+fn exports_of_version_2_show_their_figures() {
+    let kinds = exported("export-v2.json");
+    let cell = |part: &str| kinds.cells.iter().find(|cell| cell.part == part).unwrap();
+    let samples =
+        |part: &str| kinds.cells.iter().rfind(|cell| cell.part == part).map(|cell| &cell.repetitions[0]);
+    assert_eq!(cell("within").measure, Measure::Duration);
+    assert_eq!(cell("within").repetitions[0].traffic.unwrap().write_bytes, 1_048_576);
+    assert_eq!((cell("command").direction, cell("command").repetitions[0].cpu.system_ns), (None, 20));
+    assert_eq!(samples("write").unwrap().samples[1].offset_bytes, 524_288);
+    assert_eq!(kinds.header.profile.as_ref().unwrap().derived[0].formula.names()[0].part, "within");
+
+    let rounds = exported("export-v2-rounds.json");
+    let rules: &Rounds = rounds.header.profile.as_ref().unwrap().rounds.as_ref().unwrap();
+    assert_eq!((rules.most, rounds.cells[0].repetitions.len()), (7, 6));
+
+    let foreign = exported("export-v2-imported.json");
+    let figure = &foreign.cells[0].imported.as_ref().unwrap().figures[0];
+    assert_eq!((figure.value, figure.printed.as_str()), (3_512_345_600.0, "3512.346"));
+    assert_eq!(foreign.header.origin.unwrap().facts["Comment"], "箱の中");
 }

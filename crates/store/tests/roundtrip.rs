@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{any_record, fresh_store, record, sample_record};
+use common::{any_record, fresh_store, record, sample_foreign, sample_kinds, sample_record, sample_rounds};
 use kurabe_core::record::RunStatus;
 use kurabe_store::{export, parse_export};
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ fn a_run_that_goes_on_is_exported_and_comes_back_interrupted() {
 fn a_cell_is_not_lost_to_a_share_that_is_no_number() {
     let (_directory, store) = fresh_store();
     let mut run = sample_record();
-    run.header.instrument.clock_cost_ns = f64::NAN;
+    run.header.instrument.as_mut().unwrap().clock_cost_ns = f64::NAN;
     run.cells[0].repetitions[0].generator_share = f64::NAN;
     run.cells[0].repetitions[0].noise.steal_share = Some(f64::INFINITY);
     let read = store.load(&record(&store, &run).unwrap()).unwrap();
@@ -62,4 +62,14 @@ fn an_export_is_readable_text() {
     assert!(words.starts_with("{\n  \"kurabe_record\": 1,\n  \"run\": {\n"), "{words}");
     assert!(words.ends_with("\n}\n"));
     assert!(words.contains("比べ SSD 1"), "Japanese is not escaped");
+}
+
+#[test]
+fn every_kind_of_run_is_read_unchanged() {
+    for run in [sample_kinds(), sample_rounds(), sample_foreign()] {
+        assert_eq!(parse_export(export(&run).as_bytes()).unwrap(), run);
+        let (_directory, store) = fresh_store();
+        let id = store.import(run.clone()).unwrap();
+        assert_eq!(store.load(&id).unwrap(), run);
+    }
 }

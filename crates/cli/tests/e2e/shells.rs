@@ -3,8 +3,20 @@
 use crate::lab::{Lab, text};
 use crate::system::system;
 
-const COMMANDS: [&str; 11] =
-    ["run", "list", "show", "rm", "label", "export", "import", "profiles", "doctor", "completions", "man"];
+const COMMANDS: [&str; 12] = [
+    "run",
+    "list",
+    "show",
+    "rm",
+    "label",
+    "export",
+    "import",
+    "record",
+    "profiles",
+    "doctor",
+    "completions",
+    "man",
+];
 
 #[test]
 fn completions_name_every_command() {

@@ -2,6 +2,8 @@
 //! which kurabe was the limit, and a repetition that was disturbed.
 #![allow(dead_code, reason = "not every test uses everything")]
 
+pub mod kinds;
+
 use kurabe_core::environment::*;
 use kurabe_core::profile::*;
 use kurabe_core::record::*;
@@ -27,15 +29,18 @@ pub fn headline() -> Text {
 
 fn step(pattern: Pattern, size_bytes: u32, iodepth: u32, directions: &[Direction]) -> Step {
     Step::Io(IoStep {
+        id: None,
         label: None,
         directions: directions.to_vec(),
         read_percent: 70,
         pattern,
+        thread_share: ThreadShare::Usual,
         block_sizes: vec![BlockSize { size_bytes, weight: 1 }],
         iodepth,
         threads: 1,
         offset_bytes: 0,
         span_bytes: None,
+        rewrite_every_reads: None,
         open_loop: None,
         warm_up_ns: 0,
         end: End::default(),
@@ -57,8 +62,10 @@ pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
             "書き込むデータはブロックごとに別のランダムデータです。重複を除くディスクが実際より速く見えるのを防ぐためです。"
         )),
         statistic,
+        as_printed: None,
         rules: Rules {
             size_bytes: 1 << 30,
+            whole_device: false,
             size_at_least_bytes: Some(64 << 20),
             fill_time_limit_ns: Some(60 * S),
             runs: 3,
@@ -71,6 +78,9 @@ pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
             same_offsets: false,
             seed: 1,
         },
+        rounds: None,
+        preconditions: Vec::new(),
+        derived: Vec::new(),
         steps: vec![
             step(Pattern::Sequential, 1 << 20, 8, directions),
             step(Pattern::Sequential, 1 << 20, 1, directions),
@@ -117,13 +127,14 @@ struct Shape {
 }
 
 fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, shape: &Shape) -> Cell {
-    let plan = profile
-        .cells(1 << 30)
+    let task = profile
+        .tasks(1 << 30)
         .into_iter()
-        .find(|plan| plan.step_index == step_index as usize && plan.direction == direction)
+        .find(|task| task.step_index == step_index as usize && task.direction() == Some(direction))
         .unwrap();
-    let block = u64::from(plan.workload.largest_block_bytes());
-    let depth = u64::from(plan.workload.iodepth);
+    let workload = task.workload().unwrap();
+    let block = u64::from(workload.largest_block_bytes());
+    let depth = u64::from(workload.iodepth);
     let repetitions = (0..3)
         .map(|number| {
             let rate = shape.rates[number as usize] * 1e6;
@@ -184,17 +195,21 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                     memory_pressure_share: Some(0.0),
                     other_cpus_busy: Some(0.31),
                 },
+                samples: Vec::new(),
+                traffic: None,
             }
         })
         .collect();
-    let shallow = plan.workload.iodepth == 1;
+    let shallow = workload.iodepth == 1;
     Cell {
         index,
         step_index,
-        label: plan.label,
-        direction,
-        workload: plan.workload,
-        engine: EngineRecord {
+        part: direction.word().into(),
+        label: task.label.clone(),
+        direction: Some(direction),
+        measure: Measure::Rate,
+        workload: Some(workload.clone()),
+        engine: Some(EngineRecord {
             name: if shallow { "threads" } else { "uring" }.into(),
             asked: "auto".into(),
             reason: if shallow {
@@ -217,8 +232,9 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
             wait: "sleep".into(),
             pages: "4k".into(),
             issuing_threads: 1,
-        },
+        }),
         repetitions,
+        imported: None,
     }
 }
 
@@ -241,7 +257,7 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
         id: "7kq".into(),
         started_at: "2026-02-03T12:34:56+09:00".into(),
         command: vec!["kurabe".into(), "run".into(), "./".into()],
-        target: TargetRecord {
+        target: Some(TargetRecord {
             given: "./".into(),
             path: "/home/mika/bench".into(),
             kind: TargetKind::Directory,
@@ -249,10 +265,11 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
             direct: true,
             alignment_bytes: 512,
             writable: true,
-        },
-        profile: profile(statistic, directions),
+        }),
+        profile: Some(profile(statistic, directions)),
         environment: environment(),
-        instrument: Instrument { clock_resolution_ns: 1, clock_cost_ns: 21.4 },
+        instrument: Some(Instrument { clock_resolution_ns: 1, clock_cost_ns: 21.4 }),
+        origin: None,
     }
 }
 
@@ -340,11 +357,12 @@ pub fn run_with(statistic: Statistic, directions: &[Direction]) -> RunRecord {
             Shape { rates: [101.9, 102.4, 99.3], course: steady, stall_ms: 0 },
         ],
     ];
+    let profile = profile(statistic, directions);
     let mut cells = Vec::new();
     for direction in directions {
         let shapes = &shapes[Direction::ALL.iter().position(|one| one == direction).unwrap()];
         for (step_index, shape) in shapes.iter().enumerate() {
-            cells.push(cell(cells.len() as u32, step_index as u32, *direction, &header.profile, shape));
+            cells.push(cell(cells.len() as u32, step_index as u32, *direction, &profile, shape));
         }
     }
     for repetition in &mut cells[2].repetitions {
@@ -378,7 +396,7 @@ pub fn run_with(statistic: Statistic, directions: &[Direction]) -> RunRecord {
 /// The same run by the rules of CrystalDiskMark.
 pub fn run_best() -> RunRecord {
     let mut run = run_with(Statistic::Best, &[Direction::Read, Direction::Write]);
-    run.header.profile.name = "crystaldiskmark".into();
+    run.header.profile.as_mut().unwrap().name = "crystaldiskmark".into();
     run
 }
 
@@ -406,6 +424,8 @@ pub fn summaries() -> Vec<RunSummary> {
             RunSummary {
                 id: id.into(),
                 started_at: "2026-02-03T12:34:56+09:00".into(),
+                measured_at: None,
+                imported: false,
                 status,
                 target: target.into(),
                 device: device.map(str::to_owned),
@@ -432,5 +452,17 @@ pub fn summaries() -> Vec<RunSummary> {
             "crystaldiskmark",
             None,
         ),
+        RunSummary {
+            measured_at: Some("2024-11-05T21:04:05".into()),
+            imported: true,
+            ..summary(
+                "k2c",
+                RunStatus::Complete,
+                "D: 12% (112/931GiB)",
+                None,
+                "CrystalDiskMark 8.0.5 x64",
+                None,
+            )
+        },
     ]
 }

@@ -6,18 +6,26 @@ use kurabe_core::Text;
 use kurabe_core::environment::{
     BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
 };
-use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::imported::{
+    Correction, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+};
+use kurabe_core::profile::{
+    AccessOrder, AccessTimeStep, CommandStep, CopyStep, Derived, Formula, GitMaterial, IoStep, Order,
+    PositionalStep, PrintedUnit, Profile, ReplayStep, ReplayTiming, Rounds, Rules, Statistic, Step, Tracked,
+    TrackedCell,
+};
 use kurabe_core::record::{
-    Cell, CpuUse, EngineRecord, FillRecord, Instrument, Interval, LatencyRecord, Noise, Notice, NoticeKind,
-    OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Series, Stall, TargetKind,
-    TargetRecord,
+    Cell, CpuUse, EngineRecord, FillRecord, Instrument, Interval, LatencyRecord, Measure, Noise, Notice,
+    NoticeKind, OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Sample, Series, Stall,
+    TargetKind, TargetRecord, Traffic,
 };
 use kurabe_core::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, OpKind, OpenLoop, Pattern, SyncRule, Workload,
+    Arrival, BlockSize, Data, Direction, End, EndSync, OpKind, OpenLoop, Pattern, SyncRule, ThreadShare,
+    TimeCheck, Workload,
 };
 use proptest::prelude::*;
 
-/// A strategy for whole records, closed ones.
+/// A strategy for whole records, closed ones; about a third of them come from another tool.
 pub fn any_record() -> impl Strategy<Value = RunRecord> {
     prop::collection::vec(any::<u64>(), 0..600).prop_map(|tape| Tape(tape.into_iter()).record())
 }
@@ -174,7 +182,13 @@ impl Tape {
     }
 
     fn end(&mut self) -> End {
-        End { time_ns: self.option(Self::u64), bytes: self.option(Self::u64), passes: self.option(Self::u32) }
+        let operations = self.u32();
+        End {
+            time_ns: self.option(Self::u64),
+            bytes: self.option(Self::u64),
+            passes: self.option(Self::u32),
+            time_check: self.pick(&[TimeCheck::Always, TimeCheck::Pass, TimeCheck::Operations(operations)]),
+        }
     }
 
     fn sync(&mut self) -> SyncRule {
@@ -185,11 +199,17 @@ impl Tape {
         }
     }
 
+    fn thread_share(&mut self) -> ThreadShare {
+        self.pick(&[ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole])
+    }
+
     fn workload(&mut self) -> Workload {
         Workload {
             pattern: self.pattern(),
+            thread_share: self.thread_share(),
             block_sizes: self.block_sizes(),
             read_percent: self.u64() as u8,
+            rewrite_every_reads: self.option(Self::u32),
             iodepth: self.u32(),
             threads: self.u32(),
             offset_bytes: self.u64(),
@@ -203,28 +223,139 @@ impl Tape {
         }
     }
 
-    fn step(&mut self) -> Step {
-        Step::Io(IoStep {
+    fn directions(&mut self) -> Vec<Direction> {
+        self.list(3, |tape| tape.pick(&Direction::ALL))
+    }
+
+    fn io_step(&mut self) -> IoStep {
+        IoStep {
+            id: self.option(Self::string),
             label: self.option(Self::string),
-            directions: self.list(3, |tape| tape.pick(&Direction::ALL)),
+            directions: self.directions(),
             read_percent: self.u64() as u8,
             pattern: self.pattern(),
+            thread_share: self.thread_share(),
             block_sizes: self.block_sizes(),
             iodepth: self.u32(),
             threads: self.u32(),
             offset_bytes: self.u64(),
             span_bytes: self.option(Self::u64),
+            rewrite_every_reads: self.option(Self::u32),
             open_loop: self.option(Self::open_loop),
             warm_up_ns: self.u64(),
             end: self.end(),
             sync: self.sync(),
             data: self.option(Self::data),
-        })
+        }
+    }
+
+    fn positional_step(&mut self) -> PositionalStep {
+        PositionalStep {
+            id: self.option(Self::string),
+            label: self.option(Self::string),
+            samples: self.u32(),
+            sample_bytes: self.u32(),
+            pre_read_bytes: self.u32(),
+            alignment_bytes: self.u32(),
+            directions: self.directions(),
+            sync: self.bool(),
+        }
+    }
+
+    fn access_time_step(&mut self) -> AccessTimeStep {
+        AccessTimeStep {
+            id: self.option(Self::string),
+            label: self.option(Self::string),
+            samples: self.u32(),
+            block_bytes: self.u32(),
+            alignment_bytes: self.u32(),
+            direction: self.pick(&Direction::ALL),
+            order: self.pick(&[AccessOrder::Glib, AccessOrder::Uniform]),
+            seed: self.u64(),
+            first_discarded: self.bool(),
+            by_distance: self.bool(),
+            span_bytes: self.option(Self::u64),
+        }
+    }
+
+    fn words(&mut self) -> Vec<Vec<String>> {
+        self.list(2, |tape| tape.list(2, Self::string))
+    }
+
+    fn command_step(&mut self) -> CommandStep {
+        CommandStep {
+            id: self.option(Self::string),
+            label: self.option(Self::string),
+            git: self.option(|tape| GitMaterial {
+                files: tape.u32(),
+                changed_files: tape.u32(),
+                commits: tape.u32(),
+            }),
+            prepare: self.words(),
+            command: self.list(2, Self::string),
+            restore: self.words(),
+            cleanup: self.words(),
+            shell: self.bool(),
+            cold: self.bool(),
+        }
+    }
+
+    fn replay_step(&mut self) -> ReplayStep {
+        let speed = self.f64();
+        ReplayStep {
+            id: self.option(Self::string),
+            label: self.option(Self::string),
+            trace: self.string(),
+            format: self.option(Self::string),
+            timing: self.pick(&[
+                ReplayTiming::Fast,
+                ReplayTiming::Closed,
+                ReplayTiming::Timestamps { speed },
+            ]),
+            iodepth: self.u32(),
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        match self.u64() % 6 {
+            0 => Step::Io(self.io_step()),
+            1 => Step::Positional(self.positional_step()),
+            2 => Step::AccessTime(self.access_time_step()),
+            3 => Step::Copy(CopyStep {
+                id: self.option(Self::string),
+                label: self.option(Self::string),
+                chunk_bytes: self.u32(),
+            }),
+            4 => Step::Command(self.command_step()),
+            _ => Step::Replay(self.replay_step()),
+        }
+    }
+
+    fn rounds(&mut self) -> Rounds {
+        Rounds {
+            most: self.u32(),
+            window: self.u32(),
+            excursion_percent: self.f64(),
+            slope_percent: self.f64(),
+            tracked_cells: self
+                .list(2, |tape| TrackedCell { label: tape.string(), direction: tape.pick(&Direction::ALL) }),
+            tracked: self.pick(&[Tracked::Iops, Tracked::Rate, Tracked::Latency]),
+        }
+    }
+
+    fn derived(&mut self) -> Derived {
+        let formula = self.pick(&["1", "a.read.MB_per_s / b.write.MB_per_s", "(copy.within.s - 2) * 0.5"]);
+        Derived {
+            label: self.text(),
+            formula: Formula::parse(formula).unwrap(),
+            meaning: self.option(Self::text),
+        }
     }
 
     fn profile(&mut self) -> Profile {
         let rules = Rules {
             size_bytes: self.u64(),
+            whole_device: self.bool(),
             size_at_least_bytes: self.option(Self::u64),
             fill_time_limit_ns: self.option(Self::u64),
             runs: self.u32(),
@@ -245,8 +376,12 @@ impl Tape {
             source: self.option(Self::string),
             differs: self.option(Self::text),
             statistic: self.pick(&[Statistic::Mean, Statistic::Median, Statistic::Best]),
+            as_printed: self.option(|tape| PrintedUnit { unit: tape.string(), bytes: tape.u64() }),
             rules,
+            rounds: self.option(Self::rounds),
+            preconditions: self.list(1, Self::io_step),
             steps,
+            derived: self.list(2, Self::derived),
         }
     }
 
@@ -328,6 +463,108 @@ impl Tape {
                 memory_pressure_share: self.option(Self::f64),
                 other_cpus_busy: self.option(Self::f64),
             },
+            samples: self.list(3, |tape| Sample {
+                offset_bytes: tape.u64(),
+                bytes: tape.u64(),
+                elapsed_ns: tape.u64(),
+            }),
+            traffic: self.option(|tape| Traffic {
+                read_operations: tape.u64(),
+                read_bytes: tape.u64(),
+                write_operations: tape.u64(),
+                write_bytes: tape.u64(),
+            }),
+        }
+    }
+
+    fn quantity(&mut self) -> Quantity {
+        self.pick(&[
+            Quantity::Rate,
+            Quantity::Iops,
+            Quantity::Latency,
+            Quantity::Duration,
+            Quantity::Bytes,
+            Quantity::Count,
+            Quantity::Share,
+            Quantity::QueueLength,
+            Quantity::Score,
+        ])
+    }
+
+    fn printed_figure(&mut self) -> PrintedFigure {
+        let percent = self.f64();
+        PrintedFigure {
+            quantity: self.quantity(),
+            statistic: self.pick(&[
+                PrintedStatistic::Mean,
+                PrintedStatistic::Median,
+                PrintedStatistic::Highest,
+                PrintedStatistic::Lowest,
+                PrintedStatistic::StandardDeviation,
+                PrintedStatistic::Percentile(percent),
+                PrintedStatistic::Sum,
+                PrintedStatistic::Unknown,
+            ]),
+            value: self.f64().abs(),
+            printed: self.string(),
+            unit_printed: self.string(),
+            correction: self.option(|tape| Correction {
+                factor: tape.f64(),
+                unit: tape.string(),
+                reason: tape.text(),
+            }),
+            of: self.option(Self::string),
+        }
+    }
+
+    fn printed_series(&mut self) -> PrintedSeries {
+        PrintedSeries {
+            quantity: self.quantity(),
+            name: self.string(),
+            unit_printed: self.string(),
+            axis: self.pick(&[SeriesAxis::Time, SeriesAxis::Offset, SeriesAxis::Number]),
+            points: self.list(3, |tape| (tape.f64(), tape.f64())),
+        }
+    }
+
+    fn imported_cell(&mut self) -> ImportedCell {
+        ImportedCell {
+            procedure: self.option(Self::string),
+            runs: self.option(Self::u32),
+            block_bytes: self.option(Self::u64),
+            iodepth: self.option(Self::u32),
+            threads: self.option(Self::u32),
+            sequential: self.option(Self::bool),
+            read_percent: self.option(Self::f64),
+            figures: self.list(3, Self::printed_figure),
+            series: self.list(2, Self::printed_series),
+        }
+    }
+
+    fn origin(&mut self) -> Origin {
+        Origin {
+            tool: self.string(),
+            version: self.option(Self::string),
+            format: self.string(),
+            file: self.string(),
+            measured_at: self.option(Self::string),
+            target: self.option(Self::string),
+            procedure: self.option(Self::string),
+            profile: self.option(Self::string),
+            facts: self.list(2, |tape| (tape.string(), tape.string())).into_iter().collect(),
+        }
+    }
+
+    fn engine(&mut self) -> EngineRecord {
+        EngineRecord {
+            name: self.string(),
+            asked: self.string(),
+            reason: self.text(),
+            features: self.list(2, Self::string),
+            fallbacks: self.list(2, Self::string),
+            wait: self.string(),
+            pages: self.string(),
+            issuing_threads: self.u32(),
         }
     }
 
@@ -335,20 +572,29 @@ impl Tape {
         Cell {
             index: 0,
             step_index: 0,
+            part: self.string(),
             label: self.string(),
-            direction: self.pick(&Direction::ALL),
-            workload: self.workload(),
-            engine: EngineRecord {
-                name: self.string(),
-                asked: self.string(),
-                reason: self.text(),
-                features: self.list(2, Self::string),
-                fallbacks: self.list(2, Self::string),
-                wait: self.string(),
-                pages: self.string(),
-                issuing_threads: self.u32(),
-            },
+            direction: self.option(|tape| tape.pick(&Direction::ALL)),
+            measure: self.pick(&[Measure::Rate, Measure::AccessTime, Measure::Duration]),
+            workload: self.option(Self::workload),
+            engine: self.option(Self::engine),
             repetitions: self.list(2, Self::repetition),
+            imported: None,
+        }
+    }
+
+    fn foreign_cell(&mut self) -> Cell {
+        Cell {
+            index: 0,
+            step_index: 0,
+            part: String::new(),
+            label: self.string(),
+            direction: self.option(|tape| tape.pick(&Direction::ALL)),
+            measure: Measure::Rate,
+            workload: None,
+            engine: None,
+            repetitions: Vec::new(),
+            imported: Some(self.imported_cell()),
         }
     }
 
@@ -366,40 +612,49 @@ impl Tape {
         Notice { kind: self.pick(&kinds), text: self.text() }
     }
 
-    fn header(&mut self) -> RunHeader {
+    fn target(&mut self) -> TargetRecord {
         let kinds =
             [TargetKind::Directory, TargetKind::File, TargetKind::BlockDevice, TargetKind::CharacterDevice];
+        TargetRecord {
+            given: self.string(),
+            path: self.string(),
+            kind: self.pick(&kinds),
+            span_bytes: self.u64(),
+            direct: self.bool(),
+            alignment_bytes: self.u32(),
+            writable: self.bool(),
+        }
+    }
+
+    fn header(&mut self, foreign: bool) -> RunHeader {
+        let origin = foreign.then(|| self.origin());
         RunHeader {
             schema: RECORD_SCHEMA,
             kurabe_version: self.string(),
             started_at: self.time(),
             command: self.list(3, Self::string),
-            target: TargetRecord {
-                given: self.string(),
-                path: self.string(),
-                kind: self.pick(&kinds),
-                span_bytes: self.u64(),
-                direct: self.bool(),
-                alignment_bytes: self.u32(),
-                writable: self.bool(),
-            },
-            profile: self.profile(),
+            target: (!foreign).then(|| self.target()),
+            profile: (!foreign).then(|| self.profile()),
             environment: self.environment(),
-            instrument: Instrument { clock_resolution_ns: self.u64(), clock_cost_ns: self.f64() },
+            instrument: (!foreign)
+                .then(|| Instrument { clock_resolution_ns: self.u64(), clock_cost_ns: self.f64() }),
+            origin,
             ..sample_header()
         }
     }
 
     fn record(&mut self) -> RunRecord {
         // The cells come first, so that a short tape still reaches them.
-        let mut cells = self.list(3, Self::cell);
-        let header = self.header();
+        let foreign = self.u64() % 3 == 1;
+        let mut cells = self.list(3, |tape| if foreign { tape.foreign_cell() } else { tape.cell() });
+        let header = self.header(foreign);
+        let step_count = header.profile.as_ref().map_or(u32::MAX, |profile| profile.steps.len() as u32);
         let mut next_index = 0;
         for cell in &mut cells {
             next_index += self.u32() % 3;
             cell.index = next_index;
             next_index += 1;
-            cell.step_index = self.u32() % header.profile.steps.len() as u32;
+            cell.step_index = self.u32() % step_count;
         }
         RunRecord {
             header,

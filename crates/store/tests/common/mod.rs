@@ -2,8 +2,10 @@
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 mod any_record;
+mod kinds;
 
 pub use any_record::any_record;
+pub use kinds::{sample_foreign, sample_kinds, sample_rounds};
 
 use kurabe_core::environment::{BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine};
 use kurabe_core::profile::Profile;
@@ -65,7 +67,9 @@ pub fn sample_latency() -> LatencyRecord {
 
 /// Cell `index` of the sample; its figures differ from those of the others.
 pub fn sample_cell(index: u32) -> Cell {
-    let plan = sample_profile().cells(1 << 20).swap_remove(index as usize % 5);
+    let task = sample_profile().tasks(1 << 20).swap_remove(index as usize % 5);
+    let workload = task.workload().cloned();
+    let plan = &task.cells[0];
     let ops = OpsRecord {
         submitted: 9,
         completed: 8,
@@ -109,14 +113,18 @@ pub fn sample_cell(index: u32) -> Cell {
         generator_bound: false,
         unserved_operations: 0,
         noise: Noise { other_read_bytes: Some(0), steal_share: Some(0.015), ..Noise::default() },
+        samples: Vec::new(),
+        traffic: None,
     };
     Cell {
         index,
-        step_index: plan.step_index as u32,
-        label: plan.label,
+        step_index: task.step_index as u32,
+        part: plan.part.clone(),
+        label: plan.label.clone(),
         direction: plan.direction,
-        workload: plan.workload,
-        engine: EngineRecord {
+        measure: plan.measure,
+        workload,
+        engine: Some(EngineRecord {
             name: "threads".to_owned(),
             asked: "auto".to_owned(),
             reason: Text {
@@ -128,8 +136,9 @@ pub fn sample_cell(index: u32) -> Cell {
             wait: "sleep".to_owned(),
             pages: "4k".to_owned(),
             issuing_threads: 1,
-        },
+        }),
         repetitions: vec![repetition(0), repetition(1)],
+        imported: None,
     }
 }
 
@@ -148,7 +157,7 @@ pub fn sample_header() -> RunHeader {
         id: "k7f".to_owned(),
         started_at: "2026-01-31T12:00:00+09:00".to_owned(),
         command: ["kurabe", "run", "/mnt/試験 \"one\""].map(str::to_owned).to_vec(),
-        target: TargetRecord {
+        target: Some(TargetRecord {
             given: "/mnt/試験 \"one\"".to_owned(),
             path: "/mnt/試験 \"one\"".to_owned(),
             kind: TargetKind::Directory,
@@ -156,8 +165,8 @@ pub fn sample_header() -> RunHeader {
             direct: true,
             alignment_bytes: 512,
             writable: true,
-        },
-        profile: sample_profile(),
+        }),
+        profile: Some(sample_profile()),
         environment: Environment {
             machine: Machine {
                 kernel: Some("Linux 6.12".to_owned()),
@@ -179,7 +188,8 @@ pub fn sample_header() -> RunHeader {
             }],
             missing: vec!["nvme: not installed".to_owned()],
         },
-        instrument: Instrument { clock_resolution_ns: 1, clock_cost_ns: 23.7 },
+        instrument: Some(Instrument { clock_resolution_ns: 1, clock_cost_ns: 23.7 }),
+        origin: None,
     }
 }
 

@@ -1,0 +1,272 @@
+//! `kurabe record`: what a command does to the devices under a path, as a trace.
+//!
+//! The model: the kernel's block tracepoints see what file system and page cache leave for the device. Recording ends
+//! after what the command left behind in memory is written back, so that the trace holds its writes. Where the kernel
+//! does not allow it, the devices' own counters tell the sums, and that is said.
+
+use crate::args::{Global, RecordArgs};
+use crate::lang::t;
+use crate::output::{print, print_json, say};
+use crate::signals::Signals;
+use crate::stored::write_out;
+use kurabe_core::quantity::{format_bytes_decimal, format_duration_ns};
+use kurabe_core::record::Traffic;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::{BlockTrace, DeviceCounters, RecordedTrace, devices_under};
+use kurabe_interop::write_iolog_v3;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+/// How often an interrupt is looked at while the command runs. Its times are the kernel's, so this blurs nothing.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs the command.
+///
+/// # Errors
+/// When nothing can be recorded there, or the command cannot be run or fails.
+pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
+    let target = args.target.canonicalize().map_err(|error| {
+        let shown = args.target.display();
+        Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
+    })?;
+    if let Some(output) = args.output.as_deref().filter(|output| output.exists()) {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            text!("{} exists already", "{} はすでにあります", output.display()),
+        )
+        .remedy(text!(
+            "choose another name; nothing is overwritten",
+            "別の名前を指定してください。上書きはしません"
+        )));
+    }
+    let devices = devices_under(&target);
+    let signals = Signals::listen()?;
+    // What others left in memory must not count.
+    write_back(&target)?;
+    let counters = Counters::read(&devices);
+    match BlockTrace::start(&devices) {
+        Ok(trace) => {
+            if trace.mounted_privately() && !global.quiet {
+                say(t(
+                    "kurabe: tracefs is not mounted; it was mounted for kurabe alone",
+                    "kurabe: tracefs が未マウントのため、kurabe 専用にマウントしました",
+                ));
+            }
+            let status = run(&args.command, &signals)?;
+            write_back(&target)?;
+            let recorded = trace.stop()?;
+            show(&recorded, args, global)?;
+            check(status, &args.command)
+        }
+        Err(error) => {
+            if counters.is_empty() || args.output.is_some() {
+                return Err(error);
+            }
+            say(&format!("kurabe: {}", error.render(crate::lang::lang())));
+            say(t(
+                "kurabe: counting what the devices do instead; there will be sums, but no trace",
+                "kurabe: 代わりにデバイスのカウンターを使います(合計だけで、トレースは残りません)",
+            ));
+            let status = run(&args.command, &signals)?;
+            write_back(&target)?;
+            counters.show(global)?;
+            check(status, &args.command)
+        }
+    }
+}
+
+/// The counters of some devices at one moment.
+struct Counters(Vec<((u32, u32), DeviceCounters)>);
+
+impl Counters {
+    fn read(devices: &[(u32, u32)]) -> Self {
+        Self(
+            devices
+                .iter()
+                .filter_map(|&(major, minor)| {
+                    Some(((major, minor), DeviceCounters::read(&format!("{major}:{minor}")).ok()?))
+                })
+                .collect(),
+        )
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn show(&self, global: &Global) -> Result<()> {
+        for ((major, minor), before) in &self.0 {
+            let device = format!("{major}:{minor}");
+            let traffic = DeviceCounters::read(&device)?.since(before);
+            if global.json {
+                print_json(&serde_json::json!({ "event": "counted", "device": device, "traffic": traffic }))?;
+                continue;
+            }
+            let Traffic { read_operations, read_bytes, write_operations, write_bytes } = traffic;
+            print(&format!(
+                "{device}  {}\n",
+                sides(read_operations, read_bytes, write_operations, write_bytes)
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+fn sides(reads: u64, read_bytes: u64, writes: u64, write_bytes: u64) -> String {
+    let (read_bytes, write_bytes) = (format_bytes_decimal(read_bytes), format_bytes_decimal(write_bytes));
+    text!(
+        "{reads} reads ({read_bytes}), {writes} writes ({write_bytes})",
+        "読み出し {reads} 回 ({read_bytes})、書き込み {writes} 回 ({write_bytes})"
+    )
+    .take(crate::lang::lang())
+}
+
+/// Writes back what the file system of a path holds in memory.
+fn write_back(target: &Path) -> Result<()> {
+    let opened = std::fs::File::open(target);
+    let written = opened.and_then(|file| rustix::fs::syncfs(file).map_err(Into::into));
+    written.map_err(|error| {
+        Error::os(text!("cannot write back what is in memory", "メモリー上のデータを書き戻せません"), &error)
+    })
+}
+
+/// Runs the command to its end, with our standard streams. The terminal's Ctrl-C reaches it, too.
+fn run(words: &[String], signals: &Signals) -> Result<ExitStatus> {
+    let [program, arguments @ ..] = words else {
+        return Err(Error::new(ErrorKind::Usage, text!("no command is given", "コマンドがありません")));
+    };
+    let cannot = |error: std::io::Error| {
+        let made = Error::os(text!("cannot run {program}", "{program} を実行できません"), &error);
+        match error.kind() {
+            std::io::ErrorKind::NotFound => made.remedy(text!(
+                "check its name; a line of the shell needs sh -c",
+                "名前を確かめてください。シェルの書き方を使うには sh -c が必要です"
+            )),
+            _ => made,
+        }
+    };
+    let mut child = Command::new(program).args(arguments).spawn().map_err(cannot)?;
+    let status = wait(&mut child, signals);
+    status.map_err(cannot)
+}
+
+fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
+    let mut asked = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if signals.stop.is_asked() && !asked {
+            asked = true;
+            // It may have ended just now.
+            if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            }
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn check(status: ExitStatus, words: &[String]) -> Result<()> {
+    if status.success() {
+        return Ok(());
+    }
+    let command = words.join(" ");
+    Err(Error::new(
+        ErrorKind::Io,
+        text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました"),
+    )
+    .remedy(text!("what it did until then is recorded", "それまでに行った I/O は記録されています")))
+}
+
+/// What was recorded, and the trace into its file.
+fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<()> {
+    let (trace, sum) = (&recorded.trace, recorded.trace.summary());
+    if let Some(output) = &args.output {
+        write_out(&write_iolog_v3(trace), Some(output))?;
+    }
+    let latency = |fraction: f64| {
+        let mut all: Vec<u64> = recorded.latencies_ns.iter().copied().flatten().collect();
+        all.sort_unstable();
+        let last = all.len().checked_sub(1)?;
+        Some(all[(last as f64 * fraction) as usize])
+    };
+    if global.json {
+        return print_json(&serde_json::json!({
+            "event": "recorded",
+            "devices": trace.units,
+            "reads": sum.reads,
+            "read_bytes": sum.read_bytes,
+            "writes": sum.writes,
+            "write_bytes": sum.write_bytes,
+            "syncs": sum.syncs,
+            "discards": recorded.discards,
+            "duration_ns": sum.duration_ns,
+            "latency_ns_p50": latency(0.5),
+            "latency_ns_p99": latency(0.99),
+            "lost_events": recorded.lost_events,
+            "file": args.output,
+        }));
+    }
+    let lang = crate::lang::lang();
+    let mut lines = Vec::new();
+    for (unit, name) in trace.units.iter().enumerate() {
+        let of_unit = kurabe_core::trace::Trace {
+            operations: trace.operations.iter().filter(|op| op.unit as usize == unit).copied().collect(),
+            ..kurabe_core::trace::Trace::default()
+        };
+        let sum = of_unit.summary();
+        let mut line = format!("{name}  {}", sides(sum.reads, sum.read_bytes, sum.writes, sum.write_bytes));
+        if sum.syncs > 0 {
+            let syncs = sum.syncs;
+            line.push_str(&text!(", {syncs} flushes", "、フラッシュ {syncs} 回").take(lang));
+        }
+        lines.push(line);
+    }
+    let time = format_duration_ns(sum.duration_ns);
+    if let (Some(median), Some(slow)) =
+        (latency(0.5).map(format_duration_ns), latency(0.99).map(format_duration_ns))
+    {
+        lines.push(
+            text!(
+                "over {time}; in the device p50 {median}, p99 {slow}",
+                "{time} の間。デバイスでの所要時間 p50 {median}、p99 {slow}"
+            )
+            .take(lang),
+        );
+    }
+    if recorded.lost_events > 0 {
+        let lost = recorded.lost_events;
+        lines.push(
+            text!(
+                "{lost} events were lost by the kernel: operations are missing",
+                "カーネルがイベントを {lost} 件取りこぼしました。欠けた操作があります"
+            )
+            .take(lang),
+        );
+    }
+    if recorded.discards > 0 {
+        let discards = recorded.discards;
+        lines.push(
+            text!("{discards} discards, not in the trace", "discard {discards} 件(トレースには含みません)")
+                .take(lang),
+        );
+    }
+    match &args.output {
+        Some(output) => {
+            let output = output.display();
+            lines.push(
+                text!(
+                    "written to {output}; replay it: kurabe run --replay {output} TARGET",
+                    "{output} に書きました。再生: kurabe run --replay {output} 対象"
+                )
+                .take(lang),
+            );
+        }
+        None => {
+            lines.push(t("--output FILE keeps the trace", "--output FILE でトレースを残せます").to_owned());
+        }
+    }
+    print(&format!("{}\n", lines.join("\n")))
+}

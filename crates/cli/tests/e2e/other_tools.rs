@@ -1,0 +1,121 @@
+//! Results of other tools in, and runs out in the forms that they and people read.
+
+use crate::lab::{Lab, SHORT, list_of, text};
+
+const CDM: &str = "------------------------------------------------------------------------------\r
+CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo\r
+                                  Crystal Dew World: https://crystalmark.info/\r
+------------------------------------------------------------------------------\r
+* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\r
+* KB = 1000 bytes, KiB = 1024 bytes\r
+\r
+[Read]\r
+  SEQ    1MiB (Q=  8, T= 1):  3501.250 MB/s [   3339.1 IOPS] <  2392.11 us>\r
+  RND    4KiB (Q=  1, T= 1):    61.440 MB/s [  15000.0 IOPS] <    66.42 us>\r
+\r
+[Write]\r
+  SEQ    1MiB (Q=  8, T= 1):  3001.750 MB/s [   2862.7 IOPS] <  2790.33 us>\r
+  RND    4KiB (Q=  1, T= 1):   204.800 MB/s [  50000.0 IOPS] <    19.78 us>\r
+\r
+Profile: Default\r
+   Test: 1 GiB (x5) [D: 12% (112/931GiB)]\r
+   Mode: [Admin]\r
+   Time: Measure 5 sec / Interval 5 sec \r
+   Date: 2021/02/05 11:16:10\r
+     OS: Windows 10 Professional [10.0 Build 19042] (x64)\r
+";
+
+#[test]
+fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
+    let lab = Lab::new();
+    let file = lab.write("result.txt", CDM);
+    let ended = lab.kurabe(&["import", text(&file)]).ok();
+    for words in ["3 501.2", "best of 5", "CrystalDiskMark 8.0.1", "result.txt"] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    let run = &lab.list()[0];
+    assert_eq!(
+        (run["imported"].as_bool(), run["measured_at"].as_str()),
+        (Some(true), Some("2021-02-05T11:16:10"))
+    );
+    let record = lab.record("last");
+    assert_eq!(list_of(&record["cells"]).len(), 4);
+    assert_eq!(record["cells"][0]["imported"]["figures"][0]["printed"], "3501.250");
+    assert!(record["header"]["profile"].is_null(), "what the file does not tell is absent");
+    // The same file again is the same run.
+    lab.kurabe(&["import", text(&file)]).ok();
+    assert_eq!(lab.list().len(), 1);
+    let exported = lab.beside("run.json");
+    lab.kurabe(&["export", "last", "-o", text(&exported)]).ok();
+    lab.kurabe(&["show", "--details"]).ok();
+    for format in ["csv", "markdown", "cdm-text", "fio"] {
+        assert!(!lab.kurabe(&["export", "--format", format]).ok().out.is_empty());
+    }
+    lab.kurabe(&["rm", "last"]).ok();
+    lab.kurabe(&["import", text(&exported)]).ok();
+    assert_eq!(lab.record("last")["cells"], record["cells"]);
+}
+
+#[test]
+fn crystaldiskmarks_text_out_and_in_again_has_the_same_figures() {
+    let lab = Lab::new();
+    lab.run(&lab.target(), &SHORT).ok();
+    let first = lab.kurabe(&["export", "--format", "cdm-text"]).ok().out;
+    let file = lab.write("again.txt", &first);
+    lab.kurabe(&["import", text(&file)]).ok();
+    let figures = |words: &str| -> Vec<String> {
+        words.lines().filter(|line| line.contains(" MB/s [")).map(str::to_owned).collect()
+    };
+    let second = lab.kurabe(&["export", "--format", "cdm-text"]).ok().out;
+    assert!(figures(&first).len() >= 6, "{first}");
+    assert_eq!(figures(&first), figures(&second));
+}
+
+#[test]
+fn several_runs_go_into_one_table_but_not_into_one_job_file() {
+    let lab = Lab::new();
+    lab.run(&lab.target(), &SHORT).ok();
+    lab.run(&lab.target(), &SHORT).ok();
+    let ids: Vec<String> = lab.list().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect();
+    let csv = lab.kurabe(&["export", &ids[0], &ids[1], "--format", "csv"]).ok().out;
+    assert!(ids.iter().all(|id| csv.contains(id.as_str())), "{csv}");
+    lab.kurabe(&["export", &ids[0], &ids[1], "--format", "fio"]).is_refusal(2, &["one run"]);
+    lab.kurabe(&["export", &ids[0], &ids[1]]).is_refusal(2, &["one run"]);
+}
+
+#[test]
+fn a_file_that_is_no_result_is_told_what_was_tried() {
+    let lab = Lab::new();
+    let file = lab.write("notes.txt", "Shopping list\n- milk\n");
+    let ended = lab.kurabe(&["import", text(&file)]);
+    ended.is_refusal(11, &["CrystalDiskMark", "fio", "DiskSpd", "iostat"]);
+    assert!(lab.list().is_empty());
+}
+
+#[test]
+fn fio_takes_the_job_and_its_result_comes_back() {
+    if std::process::Command::new("fio").arg("--version").output().is_err() {
+        eprintln!("skipped: fio is not installed");
+        return;
+    }
+    let lab = Lab::new();
+    lab.run(
+        &lab.target(),
+        &["--rw", "randread", "--bs", "4k", "--iodepth", "4", "--size", "4m", "--time", "200ms"],
+    )
+    .ok();
+    let job = lab.write("job.fio", lab.kurabe(&["export", "--format", "fio"]).ok().out);
+    let output = lab.beside("fio.json");
+    let fio = std::process::Command::new("fio")
+        .args(["--output-format=json", "--output", text(&output), text(&job)])
+        .current_dir(lab.beside("."))
+        .output()
+        .unwrap();
+    assert!(fio.status.success(), "{fio:?}");
+    lab.kurabe(&["import", text(&output)]).ok();
+    let record = lab.record("last");
+    assert_eq!(record["header"]["origin"]["tool"], "fio");
+    let read = list_of(&record["cells"]).iter().find(|cell| cell["direction"] == "read").unwrap();
+    assert_eq!(read["imported"]["block_bytes"], 4096);
+    assert_eq!(read["imported"]["iodepth"], 4);
+}

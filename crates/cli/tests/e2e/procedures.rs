@@ -1,0 +1,151 @@
+//! The procedures of other tools, run whole on small targets.
+
+use crate::lab::{Lab, list_of, notices, number, text};
+use serde_json::Value;
+
+fn cells(record: &Value) -> Vec<(String, String)> {
+    list_of(&record["cells"])
+        .iter()
+        .map(|cell| (cell["label"].as_str().unwrap().to_owned(), cell["part"].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+fn cell<'a>(record: &'a Value, part: &str) -> &'a Value {
+    list_of(&record["cells"])
+        .iter()
+        .find(|cell| cell["part"] == part)
+        .unwrap_or_else(|| panic!("a cell {part}"))
+}
+
+#[test]
+fn gnome_disks_samples_a_file_and_leaves_its_bytes_as_they_are() {
+    let lab = Lab::new();
+    let content: Vec<u8> = (0..24 << 20).map(|at: u32| (at / 4096 * 7 + at) as u8).collect();
+    let file = lab.write("target/device", &content);
+    let record = lab.measure(&file, &["--profile", "gnome-disks", "--write-existing"]);
+    assert_eq!(std::fs::read(&file).unwrap(), content, "what was read is written back");
+    let read = list_of(&cell(&record, "read")["repetitions"][0]["samples"]);
+    let write = list_of(&cell(&record, "write")["repetitions"][0]["samples"]);
+    assert_eq!((read.len(), write.len()), (100, 100));
+    let size = content.len() as u64;
+    for (n, sample) in read.iter().enumerate() {
+        let expected = n as u64 * size / 100 / 4096 * 4096;
+        assert_eq!(number(&sample["offset_bytes"]), expected);
+        assert_eq!(
+            number(&sample["bytes"]),
+            (10 << 20).min(size - expected),
+            "a short last sample counts as it is"
+        );
+    }
+    let access = list_of(&record["cells"]).iter().find(|cell| cell["measure"] == "access_time").unwrap();
+    // The first of the 1000 accesses does not count from version 51 on.
+    assert_eq!(list_of(&access["repetitions"][0]["samples"]).len(), 999);
+    let shown = lab.kurabe(&["show"]).ok().out;
+    assert!(shown.contains("over the place on the target"), "{shown}");
+    assert!(shown.contains("over the distance"), "{shown}");
+}
+
+#[test]
+fn a_target_that_may_not_be_written_keeps_the_reads() {
+    let lab = Lab::new();
+    let file = lab.write("target/device", vec![1_u8; 24 << 20]);
+    let record = lab.measure(&file, &["--profile", "gnome-disks"]);
+    assert!(list_of(&record["cells"]).iter().all(|cell| cell["part"] == "read"), "{:?}", cells(&record));
+    assert_eq!(notices(&record, "writes_left_out").len(), 1);
+}
+
+#[test]
+fn the_delay_ratio_is_made_of_five_copies() {
+    let lab = Lab::new();
+    let record = lab.measure(&lab.target(), &["--profile", "delay-ratio", "--size", "16m", "--runs", "2"]);
+    let parts: Vec<String> = cells(&record).into_iter().map(|(_, part)| part).collect();
+    assert_eq!(parts, ["memory_read", "memory_write", "from_memory", "to_memory", "within"]);
+    for cell in list_of(&record["cells"]) {
+        let repetitions = list_of(&cell["repetitions"]);
+        assert_eq!(repetitions.len(), 2);
+        for repetition in repetitions {
+            assert!(number(&repetition["elapsed_ns"]) > 0);
+        }
+    }
+    let within = &cell(&record, "within")["repetitions"][0];
+    assert_eq!(number(&within["read"]["bytes"]), 16 << 20);
+    assert_eq!(number(&within["write"]["bytes"]), 16 << 20);
+    let shown = lab.kurabe(&["show"]).ok().out;
+    assert!(shown.contains("atio"), "{shown}");
+}
+
+#[test]
+fn git_pull_is_a_real_one_and_leaves_nothing_behind() {
+    if std::process::Command::new("git").arg("--version").output().is_err() {
+        eprintln!("skipped: git is not installed");
+        return;
+    }
+    let lab = Lab::new();
+    let record = lab.measure(&lab.target(), &["--profile", "git-pull", "--files", "200", "--runs", "2"]);
+    let repetitions = list_of(&cell(&record, "command")["repetitions"]);
+    assert_eq!(repetitions.len(), 2);
+    assert!(repetitions.iter().all(|repetition| number(&repetition["elapsed_ns"]) > 0));
+    assert_eq!(crate::lab::names(&lab.target()), [] as [&str; 0]);
+}
+
+#[test]
+fn a_command_of_ones_own_is_shown_before_it_runs() {
+    let lab = Lab::new();
+    let profile = lab.write(
+        "mine.toml",
+        "schema = 1\nname = \"mine\"\ntitle = { en = \"mine\", ja = \"自作\" }\nstatistic = \"mean\"\n\
+         [rules]\nsize = \"1 MiB\"\nruns = 2\ntime = \"1 s\"\n\
+         [[step]]\nkind = \"command\"\nprepare = [[\"mkdir\", \"{work}\"]]\n\
+         command = [\"cp\", \"/proc/self/stat\", \"{work}/copy\"]\nrestore = [[\"rm\", \"{work}/copy\"]]\n",
+    );
+    let ended = lab.run(&lab.target(), &["--profile", text(&profile)]).ok();
+    assert!(ended.err.contains("cp /proc/self/stat"), "{}", ended.err);
+    assert!(ended.out.contains("cp"), "{}", ended.out);
+    let failing =
+        lab.write("failing.toml", std::fs::read_to_string(&profile).unwrap().replace("\"cp\"", "\"false\""));
+    lab.run(&lab.target(), &["--profile", text(&failing)]).is_refusal(8, &["false"]);
+    assert_eq!(crate::lab::names(&lab.target()), [] as [&str; 0], "the folder goes, whatever happened");
+}
+
+#[test]
+fn rounds_end_with_a_window_of_repetitions() {
+    let lab = Lab::new();
+    let words = ["--profile", "snia-wsat-small", "--size", "8m", "--time", "50ms"];
+    let record = lab.measure(&lab.target(), &words);
+    for cell in list_of(&record["cells"]) {
+        let counted = list_of(&cell["repetitions"])
+            .iter()
+            .filter(|repetition| repetition["discarded"] == false)
+            .count();
+        assert_eq!(counted, 5, "the figures are of the window");
+    }
+    let shown = lab.kurabe(&["show"]).ok().out;
+    assert!(shown.contains("excursion") && shown.contains("slope"), "{shown}");
+}
+
+#[test]
+fn scores_are_worked_out_from_the_cells() {
+    let lab = Lab::new();
+    let ended = lab
+        .run(&lab.target(), &["--profile", "as-ssd", "--size", "32m", "--time", "100ms", "--runs", "1"])
+        .ok();
+    assert!(ended.out.contains("core"), "{}", ended.out);
+}
+
+#[test]
+fn a_tools_own_unit_stands_beside_ours() {
+    let lab = Lab::new();
+    let words =
+        ["--profile", "kdiskmark-3", "--size", "8m", "--runs", "1", "--time", "100ms", "--interval", "0s"];
+    let ended = lab.run(&lab.target(), &words).ok();
+    assert!(ended.out.contains("tool's MB/s"), "{}", ended.out);
+}
+
+#[test]
+fn flags_for_steps_that_are_not_there_are_refused() {
+    let lab = Lab::new();
+    lab.refuses(&lab.target(), &["--profile", "quick", "--chunk", "1m"], 2, &["--chunk"]);
+    lab.refuses(&lab.target(), &["--profile", "quick", "--files", "10"], 2, &["--files"]);
+    let file = lab.write("file", vec![0_u8; 1 << 20]);
+    lab.refuses(&file, &["--profile", "git-pull"], 4, &["directory"]);
+}

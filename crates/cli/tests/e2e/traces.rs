@@ -1,0 +1,69 @@
+//! Recording what a command does to a device, and doing traces again.
+
+use crate::lab::{Lab, list_of, notices, number, text};
+
+const IOLOG: &str = "fio version 3 iolog\n0 a add\n0 a open\n0 a read 0 4096\n100 a write 8192 4096\n\
+                     2000 a read 4096 8192\n2100 a sync 0 0\n2200 a close\n";
+
+#[test]
+fn a_trace_is_done_again_operation_by_operation() {
+    let lab = Lab::new();
+    let trace = lab.write("t.iolog", IOLOG);
+    for timing in ["fast", "closed", "timestamps"] {
+        let words = ["--replay", text(&trace), "--timing", timing, "--size", "1m"];
+        let record = lab.measure(&lab.target(), &words);
+        let repetition = &record["cells"][0]["repetitions"][0];
+        assert_eq!(number(&repetition["read"]["completed"]), 2, "{timing}");
+        assert_eq!(number(&repetition["read"]["bytes"]), 12288);
+        assert_eq!(number(&repetition["write"]["completed"]), 1);
+        assert_eq!(number(&repetition["sync"]["completed"]), 1);
+        if timing != "fast" {
+            assert!(number(&repetition["elapsed_ns"]) >= 2_000_000, "{timing} keeps the trace's time");
+        }
+    }
+}
+
+#[test]
+fn a_target_that_may_not_be_written_gets_the_reads() {
+    let lab = Lab::new();
+    let trace = lab.write("t.iolog", IOLOG);
+    let file = lab.write("target/file", vec![7_u8; 1 << 20]);
+    let record = lab.measure(&file, &["--replay", text(&trace)]);
+    assert_eq!(number(&record["cells"][0]["repetitions"][0]["read"]["completed"]), 2);
+    assert_eq!(number(&record["cells"][0]["repetitions"][0]["write"]["submitted"]), 0);
+    assert_eq!(notices(&record, "writes_left_out").len(), 1);
+    assert!(std::fs::read(&file).unwrap().iter().all(|byte| *byte == 7));
+}
+
+#[test]
+fn a_bad_trace_shows_its_line() {
+    let lab = Lab::new();
+    let trace = lab.write("t.iolog", IOLOG.replace("read 4096 8192", "read forty 8192"));
+    lab.refuses(&lab.target(), &["--replay", text(&trace)], 11, &["forty"]);
+    let ambiguous = lab.write("a.trace", "0 0 0 8 1\n100 0 8 8 0\n");
+    lab.refuses(&lab.target(), &["--replay", text(&ambiguous)], 11, &["mqsim"]);
+    lab.run(&lab.target(), &["--replay", text(&ambiguous), "--trace-format", "mqsim", "--size", "1m"]).ok();
+}
+
+#[test]
+fn what_a_command_does_is_recorded_and_can_be_done_again() {
+    let lab = Lab::new();
+    let (trace, file) = (lab.beside("t.iolog"), lab.target().join("x"));
+    let output = format!("of={}", file.display());
+    let command = ["dd", "if=/dev/zero", &output, "bs=64k", "count=16", "conv=fsync", "status=none"];
+    let ended = lab.kurabe(
+        &[&["record", text(&lab.target()), "-o", text(&trace), "--json", "--"], &command[..]].concat(),
+    );
+    if matches!(ended.code(), Some(4 | 5 | 10)) {
+        eprintln!("skipped: the kernel's block tracepoints cannot be had here: {}", ended.err);
+        return;
+    }
+    let told = &ended.ok().json_lines()[0];
+    assert_eq!(told["event"], "recorded");
+    assert!(number(&told["write_bytes"]) >= 16 * 65536, "{told}");
+    let record = lab.measure(&lab.target(), &["--replay", text(&trace), "--size", "16m"]);
+    let repetition = &record["cells"][0]["repetitions"][0];
+    assert_eq!(number(&repetition["write"]["bytes"]), number(&told["write_bytes"]));
+    assert!(!list_of(&record["cells"]).is_empty());
+    lab.kurabe(&["record", text(&lab.target()), "-o", text(&trace), "--", "true"]).is_refusal(6, &["exists"]);
+}

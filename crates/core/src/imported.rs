@@ -1,0 +1,171 @@
+//! What another tool printed, as it is kept in an imported run.
+//!
+//! The model: a run of another tool is a run whose header has an `Origin` and whose cells have no repetitions but
+//! printed figures. A figure keeps the characters that were printed beside the value in base units (bytes per second,
+//! operations per second, nanoseconds), so that a correction of the unit can be seen and undone. What the tool did not
+//! print is absent, never zero.
+
+use crate::text::Text;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The tool that measured, and the file that it wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// The tool, such as `CrystalDiskMark`.
+    pub tool: String,
+    /// Its version as printed.
+    pub version: Option<String>,
+    /// The importer that read the file, such as `cdm-text`.
+    pub format: String,
+    /// Name of the file, without its folder.
+    pub file: String,
+    /// When it was measured: ISO 8601 date and time, with an offset only if the tool printed one.
+    pub measured_at: Option<String>,
+    /// What was measured, as the tool printed it: a drive letter, a path, a device.
+    pub target: Option<String>,
+    /// How it was measured, as the tool printed it: profile, test size, runs, times.
+    pub procedure: Option<String>,
+    /// kurabe's profile that measures as the tool did, if there is one.
+    pub profile: Option<String>,
+    /// Whatever else the tool printed of the run, by its own word: `Mode`, `Comment`.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
+}
+
+impl Origin {
+    /// Tool and version: `CrystalDiskMark 8.0.1`.
+    pub fn tool_name(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} {version}", self.tool),
+            None => self.tool.clone(),
+        }
+    }
+}
+
+/// What a figure is, and with it the base unit of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Bytes per second.
+    Rate,
+    /// Operations per second.
+    Iops,
+    /// Time of an operation, in ns.
+    Latency,
+    /// Time of the whole, in ns.
+    Duration,
+    /// An amount of data, in bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+    /// A part of a whole, 0 to 1.
+    Share,
+    /// A length of a queue: operations outstanding on average.
+    QueueLength,
+    /// A score without unit.
+    Score,
+}
+
+/// How the tool came from what it saw to the figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrintedStatistic {
+    /// Arithmetic mean over the runs, or over the time of a single one.
+    Mean,
+    /// Median over the runs.
+    Median,
+    /// Highest of the runs or operations.
+    Highest,
+    /// Lowest of the runs or operations.
+    Lowest,
+    /// Standard deviation.
+    StandardDeviation,
+    /// A percentile, in percent: 99.9.
+    Percentile(f64),
+    /// Everything added up.
+    Sum,
+    /// The tool does not say, and its sources are not known.
+    Unknown,
+}
+
+/// Why and by how much the value differs from what is printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Correction {
+    /// The printed value in the printed unit, times this, is the value in the unit's true meaning.
+    pub factor: f64,
+    /// The unit that the printed number truly has, such as `KiB/s / 1000`.
+    pub unit: String,
+    /// Why.
+    pub reason: Text,
+}
+
+/// A figure that a tool printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrintedFigure {
+    /// What it is.
+    pub quantity: Quantity,
+    /// How it was made.
+    pub statistic: PrintedStatistic,
+    /// Its value in the base unit of the quantity, corrected; finite, not negative.
+    pub value: f64,
+    /// The number as printed, such as `508.897`.
+    pub printed: String,
+    /// The unit as printed, such as `MB/s`; empty if none was.
+    pub unit_printed: String,
+    /// Correction of the unit, where the tool prints a wrong one.
+    pub correction: Option<Correction>,
+    /// What it is of, where quantity and statistic do not tell: `completion latency`.
+    pub of: Option<String>,
+}
+
+/// What the points of a series are told along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesAxis {
+    /// Time since the first point, in ns.
+    Time,
+    /// Offset on the target, in bytes.
+    Offset,
+    /// Number of the point, from 0, where the tool printed neither time nor place.
+    Number,
+}
+
+/// A figure that a tool printed again and again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrintedSeries {
+    /// What it is.
+    pub quantity: Quantity,
+    /// The tool's name for it, such as `r_await`.
+    pub name: String,
+    /// The unit as printed.
+    pub unit_printed: String,
+    /// What the points are told along.
+    pub axis: SeriesAxis,
+    /// Place on the axis, and value in the base unit of the quantity.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// What another tool printed of a cell.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ImportedCell {
+    /// How the cell was measured, in the tool's own words: `SEQ 1MiB (Q= 8, T= 1)`, a command line.
+    pub procedure: Option<String>,
+    /// Runs behind the figures.
+    pub runs: Option<u32>,
+    /// Block size in bytes.
+    pub block_bytes: Option<u64>,
+    /// Operations in flight per thread.
+    pub iodepth: Option<u32>,
+    /// Threads.
+    pub threads: Option<u32>,
+    /// Whether offsets ascend; `Some(false)` is random.
+    pub sequential: Option<bool>,
+    /// Share of reads of a mix, in percent.
+    pub read_percent: Option<f64>,
+    /// Figures; the first is the main one.
+    pub figures: Vec<PrintedFigure>,
+    /// Series.
+    #[serde(default)]
+    pub series: Vec<PrintedSeries>,
+}

@@ -1,0 +1,277 @@
+//! A formula that makes one figure of the figures of a profile's cells: AS SSD's score, the delay ratio.
+//!
+//! The model: numbers, names, `+ - * /` and parentheses. A name is `STEP.PART.UNIT`: the `id` of a step, the part of it
+//! (a direction, or a part of a copy), and the unit in which its figure is taken. A formula whose cell is missing, or
+//! that divides by zero, has no value.
+
+use crate::text;
+use crate::text::Text;
+use serde::{Deserialize, Serialize};
+
+/// A unit in which a formula takes a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormulaUnit {
+    /// 10^6 bytes per second.
+    MegabytesPerSecond,
+    /// 2^20 bytes per second.
+    MebibytesPerSecond,
+    /// Operations per second.
+    Iops,
+    /// Seconds: of the whole repetition, or of a single access.
+    Seconds,
+    /// Milliseconds of the same.
+    Milliseconds,
+}
+
+const UNITS: [(&str, FormulaUnit); 5] = [
+    ("MB_per_s", FormulaUnit::MegabytesPerSecond),
+    ("MiB_per_s", FormulaUnit::MebibytesPerSecond),
+    ("IOPS", FormulaUnit::Iops),
+    ("s", FormulaUnit::Seconds),
+    ("ms", FormulaUnit::Milliseconds),
+];
+
+/// A figure of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The step's `id`.
+    pub step: String,
+    /// The part of it.
+    pub part: String,
+    /// The unit.
+    pub unit: FormulaUnit,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Term {
+    Number(f64),
+    Name(Name),
+    Pair(char, Box<Term>, Box<Term>),
+}
+
+/// A formula, parsed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Formula {
+    source: String,
+    term: Term,
+}
+
+/// Deeper than this no formula nests.
+const DEEPEST: u32 = 32;
+
+impl Formula {
+    /// Parses a formula.
+    ///
+    /// # Errors
+    /// Says what is wrong, and where.
+    pub fn parse(source: &str) -> Result<Self, Text> {
+        let mut parser = Parser { rest: source };
+        let term = parser.sum(0)?;
+        match parser.peek() {
+            None => Ok(Self { source: source.to_owned(), term }),
+            Some(_) => Err(parser.unexpected()),
+        }
+    }
+
+    /// As it is written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The names in it, in order.
+    pub fn names(&self) -> Vec<&Name> {
+        fn collect<'a>(term: &'a Term, names: &mut Vec<&'a Name>) {
+            match term {
+                Term::Number(_) => {}
+                Term::Name(name) => names.push(name),
+                Term::Pair(_, left, right) => {
+                    collect(left, names);
+                    collect(right, names);
+                }
+            }
+        }
+        let mut names = Vec::new();
+        collect(&self.term, &mut names);
+        names
+    }
+
+    /// Its value; `None` if a name has none, or the value is not finite.
+    pub fn value(&self, figure: &dyn Fn(&Name) -> Option<f64>) -> Option<f64> {
+        fn value(term: &Term, figure: &dyn Fn(&Name) -> Option<f64>) -> Option<f64> {
+            Some(match term {
+                Term::Number(number) => *number,
+                Term::Name(name) => figure(name)?,
+                Term::Pair(sign, left, right) => {
+                    let (left, right) = (value(left, figure)?, value(right, figure)?);
+                    match sign {
+                        '+' => left + right,
+                        '-' => left - right,
+                        '*' => left * right,
+                        _ => left / right,
+                    }
+                }
+            })
+        }
+        value(&self.term, figure).filter(|value| value.is_finite())
+    }
+}
+
+impl From<Formula> for String {
+    fn from(formula: Formula) -> Self {
+        formula.source
+    }
+}
+
+impl TryFrom<String> for Formula {
+    type Error = String;
+
+    fn try_from(source: String) -> Result<Self, String> {
+        Self::parse(&source).map_err(|what| what.en)
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self, wanted: &[char]) -> Option<char> {
+        let sign = self.peek().filter(|sign| wanted.contains(sign))?;
+        self.rest = &self.rest[sign.len_utf8()..];
+        Some(sign)
+    }
+
+    fn word(&mut self) -> &'a str {
+        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
+        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        word
+    }
+
+    fn unexpected(&self) -> Text {
+        match self.rest {
+            "" => text!("the formula ends too early", "式が途中で終わっています"),
+            rest => text!("the formula cannot be read from `{rest}` on", "式を `{rest}` から先は読めません"),
+        }
+    }
+
+    fn sum(&mut self, depth: u32) -> Result<Term, Text> {
+        let mut left = self.product(depth)?;
+        while let Some(sign) = self.take(&['+', '-']) {
+            left = Term::Pair(sign, Box::new(left), Box::new(self.product(depth)?));
+        }
+        Ok(left)
+    }
+
+    fn product(&mut self, depth: u32) -> Result<Term, Text> {
+        let mut left = self.atom(depth)?;
+        while let Some(sign) = self.take(&['*', '/']) {
+            left = Term::Pair(sign, Box::new(left), Box::new(self.atom(depth)?));
+        }
+        Ok(left)
+    }
+
+    fn atom(&mut self, depth: u32) -> Result<Term, Text> {
+        if self.take(&['(']).is_some() {
+            if depth >= DEEPEST {
+                return Err(text!("the formula nests too deep", "式の括弧が深すぎます"));
+            }
+            let inner = self.sum(depth + 1)?;
+            return self.take(&[')']).map(|_| inner).ok_or_else(|| self.unexpected());
+        }
+        match self.peek() {
+            Some(c) if c.is_ascii_digit() => {
+                let number = self.word();
+                number
+                    .parse()
+                    .ok()
+                    .filter(|value: &f64| value.is_finite())
+                    .map(Term::Number)
+                    .ok_or_else(|| text!("`{number}` is no number", "`{number}` は数ではありません"))
+            }
+            Some(c) if c.is_ascii_alphabetic() => name(self.word()).map(Term::Name),
+            _ => Err(self.unexpected()),
+        }
+    }
+}
+
+fn name(word: &str) -> Result<Name, Text> {
+    let mut parts = word.rsplitn(3, '.');
+    let unit = parts.next().and_then(|unit| UNITS.iter().find(|(known, _)| *known == unit));
+    match (parts.next(), parts.next(), unit) {
+        (Some(part), Some(step), Some((_, unit))) if !part.is_empty() && !step.is_empty() => {
+            Ok(Name { step: step.to_owned(), part: part.to_owned(), unit: *unit })
+        }
+        _ => {
+            let units = UNITS.map(|(word, _)| word).join(", ");
+            Err(text!(
+                "`{word}` is not STEP.PART.UNIT with one of the units {units}",
+                "`{word}` は STEP.PART.UNIT の形ではありません(単位: {units})"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(source: &str) -> Option<f64> {
+        Formula::parse(source).unwrap().value(&|name| match (name.step.as_str(), name.part.as_str()) {
+            ("seq", "read") => Some(500.0),
+            ("zero", "read") => Some(0.0),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn products_bind_closer_than_sums_and_both_go_from_left_to_right() {
+        assert_eq!(value("1 + 2 * 3 - 4 / 2"), Some(5.0));
+        assert_eq!(value("10 - 3 - 2"), Some(5.0));
+        assert_eq!(value("(1 + 2) * 3"), Some(9.0));
+        assert_eq!(value("seq.read.MB_per_s * 0.1"), Some(50.0));
+    }
+
+    #[test]
+    fn a_missing_figure_or_a_division_by_zero_has_no_value() {
+        assert_eq!(value("seq.write.s"), None);
+        assert_eq!(value("1 / zero.read.s"), None);
+    }
+
+    #[test]
+    fn a_mistake_is_told() {
+        for (source, said) in [
+            ("1 +", "too early"),
+            ("(1", "too early"),
+            ("1 2", "from `2`"),
+            ("seq.read", "STEP.PART.UNIT"),
+            ("seq.read.parsec", "MiB_per_s"),
+            ("1.2.3", "no number"),
+        ] {
+            let what = Formula::parse(source).unwrap_err().en;
+            assert!(what.contains(said), "{source}: {what}");
+        }
+        assert!(Formula::parse(&"(".repeat(1000)).is_err());
+    }
+
+    #[test]
+    fn names_are_listed() {
+        let formula = Formula::parse("a.within.s / (b-c.read.ms - 1)").unwrap();
+        let names: Vec<&str> = formula.names().iter().map(|name| name.step.as_str()).collect();
+        assert_eq!(names, ["a", "b-c"]);
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_never_panics(source in ".{0,80}") {
+            let _ = Formula::parse(&source);
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! The steps of a profile: what a tool does, one kind after the other.
+//!
+//! The model: a step becomes one task or several (an `io` step one for each direction), and a task measures one cell or
+//! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
+
+use crate::profile::{Rules, Task, TaskCell, Work};
+use crate::quantity::format_bytes;
+use crate::record::Measure;
+use crate::workload::{BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
+use serde::{Deserialize, Serialize};
+
+/// A step of a profile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Step {
+    /// A workload.
+    Io(IoStep),
+    /// Samples spread over the target.
+    Positional(PositionalStep),
+    /// Single accesses at random places.
+    AccessTime(AccessTimeStep),
+    /// A copy between the target and memory, and within the target.
+    Copy(CopyStep),
+    /// A timed program.
+    Command(CommandStep),
+    /// A trace, done again.
+    Replay(ReplayStep),
+}
+
+/// An `io` step: a workload in one or more directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IoStep {
+    /// Its name in formulas.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Its name in the table; made from the pattern if absent.
+    pub label: Option<String>,
+    /// Directions, in order.
+    pub directions: Vec<Direction>,
+    /// Share of reads of the `mix` direction, in percent.
+    pub read_percent: u8,
+    /// Order of offsets.
+    pub pattern: Pattern,
+    /// What part of the span each thread covers.
+    #[serde(default)]
+    pub thread_share: ThreadShare,
+    /// Block sizes.
+    pub block_sizes: Vec<BlockSize>,
+    /// Operations in flight per thread.
+    pub iodepth: u32,
+    /// Threads.
+    pub threads: u32,
+    /// First byte of the span.
+    pub offset_bytes: u64,
+    /// Length of the span; the rest of the target if absent.
+    pub span_bytes: Option<u64>,
+    /// After every n-th read, write back the block just read.
+    #[serde(default)]
+    pub rewrite_every_reads: Option<u32>,
+    /// Open loop.
+    pub open_loop: Option<OpenLoop>,
+    /// Warm-up.
+    pub warm_up_ns: u64,
+    /// When a repetition ends; the profile's time if nothing is given.
+    pub end: End,
+    /// fsync and `O_SYNC`.
+    pub sync: SyncRule,
+    /// What is written, if not what the profile says.
+    pub data: Option<Data>,
+}
+
+/// A `positional` step: one large read, and if wanted a write of the same bytes, at each of n places spread evenly over
+/// the target (GNOME Disks).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PositionalStep {
+    /// Its name in formulas.
+    pub id: Option<String>,
+    /// Its name in the table.
+    pub label: Option<String>,
+    /// Places.
+    pub samples: u32,
+    /// Bytes read or written at each.
+    pub sample_bytes: u32,
+    /// Bytes read before each timed operation, without timing it; 0: none.
+    pub pre_read_bytes: u32,
+    /// Offsets are rounded down to multiples of this.
+    pub alignment_bytes: u32,
+    /// `read`, or `read` and `write`.
+    pub directions: Vec<Direction>,
+    /// Whether a fsync follows each write, inside its time.
+    pub sync: bool,
+}
+
+/// Where an access-time step goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessOrder {
+    /// As GLib's `g_rand_double_range` gives them: MT19937, two draws for one double.
+    Glib,
+    /// kurabe's own generator.
+    Uniform,
+}
+
+/// An `access_time` step: single operations at random places, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessTimeStep {
+    /// Its name in formulas.
+    pub id: Option<String>,
+    /// Its name in the table.
+    pub label: Option<String>,
+    /// Accesses.
+    pub samples: u32,
+    /// Bytes of each.
+    pub block_bytes: u32,
+    /// Offsets are rounded down to multiples of this.
+    pub alignment_bytes: u32,
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Order of places.
+    pub order: AccessOrder,
+    /// Seed of the places.
+    pub seed: u64,
+    /// Whether the first access does not count (GNOME Disks 51).
+    pub first_discarded: bool,
+    /// Whether the curve is drawn over the distance from the access before (GNOME Disks 51), not over the place.
+    pub by_distance: bool,
+    /// Length of the span; the whole target if absent.
+    pub span_bytes: Option<u64>,
+}
+
+/// A `copy` step: an ordinary buffered copy from the target to memory, from memory to the target, and within the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyStep {
+    /// Its name in formulas.
+    pub id: Option<String>,
+    /// Its name in the table.
+    pub label: Option<String>,
+    /// Bytes that are read before they are written.
+    pub chunk_bytes: u32,
+}
+
+/// A repository that kurabe makes itself, the same to the byte for the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GitMaterial {
+    /// Files in the repository.
+    pub files: u32,
+    /// Files that the batch of commits to be pulled changes.
+    pub changed_files: u32,
+    /// Commits in that batch.
+    pub commits: u32,
+}
+
+/// A `command` step: a timed program between a prepare and a restore.
+///
+/// In all words `{work}` is a folder of kurabe's on the target, and `{origin}` the material, outside of the target's
+/// timed files but on the same target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandStep {
+    /// Its name in formulas.
+    pub id: Option<String>,
+    /// Its name in the table.
+    pub label: Option<String>,
+    /// What kurabe makes before anything runs.
+    pub git: Option<GitMaterial>,
+    /// Programs that run once before the first repetition.
+    pub prepare: Vec<Vec<String>>,
+    /// The timed program and its arguments.
+    pub command: Vec<String>,
+    /// Programs that bring back the state before the next repetition.
+    pub restore: Vec<Vec<String>>,
+    /// Programs that run once at the end, whatever happened.
+    pub cleanup: Vec<Vec<String>>,
+    /// Whether each list is one line for `sh -c`.
+    pub shell: bool,
+    /// Whether everything is written back and the page cache dropped before the timed program.
+    pub cold: bool,
+}
+
+/// When the operations of a trace are issued.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayTiming {
+    /// Each as soon as there is room in the queue.
+    Fast,
+    /// Each at its time in the trace, whether or not earlier ones are done; times are divided by `speed`.
+    Timestamps {
+        /// 2 is twice as fast.
+        speed: f64,
+    },
+    /// As soon as there is room in the queue, but with the trace's pauses between operations kept.
+    Closed,
+}
+
+/// A `replay` step: a trace, done again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayStep {
+    /// Its name in formulas.
+    pub id: Option<String>,
+    /// Its name in the table.
+    pub label: Option<String>,
+    /// The file with the trace.
+    pub trace: String,
+    /// Its format, if it cannot be told from the content.
+    pub format: Option<String>,
+    /// When operations are issued.
+    pub timing: ReplayTiming,
+    /// Operations in flight at most.
+    pub iodepth: u32,
+}
+
+impl Step {
+    /// Its name in formulas.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Io(step) => step.id.as_deref(),
+            Self::Positional(step) => step.id.as_deref(),
+            Self::AccessTime(step) => step.id.as_deref(),
+            Self::Copy(step) => step.id.as_deref(),
+            Self::Command(step) => step.id.as_deref(),
+            Self::Replay(step) => step.id.as_deref(),
+        }
+    }
+
+    /// Its name in a table.
+    pub fn label(&self) -> String {
+        let (given, made) = match self {
+            Self::Io(step) => return step.label(),
+            Self::Positional(step) => {
+                (&step.label, format!("{} × {}", step.samples, format_bytes(u64::from(step.sample_bytes))))
+            }
+            Self::AccessTime(step) => {
+                (&step.label, format!("access {}", format_bytes(u64::from(step.block_bytes))))
+            }
+            Self::Copy(step) => (&step.label, format!("copy {}", format_bytes(u64::from(step.chunk_bytes)))),
+            Self::Command(step) => (&step.label, step.command.join(" ")),
+            Self::Replay(step) => {
+                (&step.label, format!("replay {}", step.trace.rsplit('/').next().unwrap_or_default()))
+            }
+        };
+        given.clone().unwrap_or(made)
+    }
+
+    /// Directions in which it measures, in its order; empty for a step without.
+    pub fn directions(&self) -> Vec<Direction> {
+        match self {
+            Self::Io(step) => step.directions.clone(),
+            Self::Positional(step) => step.directions.clone(),
+            Self::AccessTime(step) => vec![step.direction],
+            Self::Copy(_) => vec![Direction::Read, Direction::Write, Direction::Mix],
+            Self::Command(_) | Self::Replay(_) => Vec::new(),
+        }
+    }
+
+    /// Its tasks, on a target with this many usable bytes. What is measured at once belongs to the first direction.
+    pub(crate) fn tasks(&self, step_index: usize, rules: &Rules, span_bytes: u64) -> Vec<(Direction, Task)> {
+        let label = self.label();
+        let cell = |part: &str, direction: Option<Direction>, measure: Measure| TaskCell {
+            part: part.to_owned(),
+            label: label.clone(),
+            direction,
+            measure,
+        };
+        let single = |cells: Vec<TaskCell>, work: Work| {
+            let first = cells.iter().find_map(|cell| cell.direction).unwrap_or(Direction::Read);
+            vec![(first, Task { step_index, label: label.clone(), cells, work })]
+        };
+        let rate = |direction: &Direction| cell(direction.word(), Some(*direction), Measure::Rate);
+        match self {
+            Self::Io(step) => step
+                .directions
+                .iter()
+                .map(|direction| {
+                    let work = Work::Io(step.workload(rules, *direction, span_bytes));
+                    let cells = vec![rate(direction)];
+                    (*direction, Task { step_index, label: label.clone(), cells, work })
+                })
+                .collect(),
+            Self::Positional(step) => {
+                single(step.directions.iter().map(rate).collect(), Work::Positional(step.clone()))
+            }
+            Self::AccessTime(step) => single(
+                vec![cell(step.direction.word(), Some(step.direction), Measure::AccessTime)],
+                Work::AccessTime(step.clone()),
+            ),
+            Self::Copy(step) => single(
+                CopyPart::ALL
+                    .iter()
+                    .map(|part| TaskCell {
+                        label: format!("{label} {}", part.word()),
+                        ..cell(part.word(), Some(part.direction()), Measure::Duration)
+                    })
+                    .collect(),
+                Work::Copy(step.clone()),
+            ),
+            Self::Command(step) => {
+                single(vec![cell("command", None, Measure::Duration)], Work::Command(step.clone()))
+            }
+            Self::Replay(step) => {
+                single(vec![cell("replay", None, Measure::Rate)], Work::Replay(step.clone()))
+            }
+        }
+    }
+}
+
+/// A part of a `copy` step; each is a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyPart {
+    /// Reading the file from memory, to be taken off.
+    MemoryRead,
+    /// Writing the file to memory, to be taken off.
+    MemoryWrite,
+    /// From the target to memory.
+    ToMemory,
+    /// From memory to the target.
+    FromMemory,
+    /// Within the target.
+    Within,
+}
+
+impl CopyPart {
+    /// All of them, in the order in which they are measured.
+    pub const ALL: [Self; 5] =
+        [Self::MemoryRead, Self::MemoryWrite, Self::FromMemory, Self::ToMemory, Self::Within];
+
+    /// The word used in formulas and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::MemoryRead => "memory_read",
+            Self::MemoryWrite => "memory_write",
+            Self::ToMemory => "to_memory",
+            Self::FromMemory => "from_memory",
+            Self::Within => "within",
+        }
+    }
+
+    /// What it does to the target, or to memory.
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::MemoryRead | Self::ToMemory => Direction::Read,
+            Self::MemoryWrite | Self::FromMemory => Direction::Write,
+            Self::Within => Direction::Mix,
+        }
+    }
+}
+
+impl IoStep {
+    /// Its name in a table: `SEQ 1 MiB Q8 T1`, `RND 4 KiB Q32 T1`.
+    pub fn label(&self) -> String {
+        if let Some(label) = &self.label {
+            return label.clone();
+        }
+        let pattern = match self.pattern {
+            Pattern::Sequential | Pattern::Interleaved => "SEQ",
+            Pattern::Random => "RND",
+            Pattern::Permutation => "PERM",
+            Pattern::Zipf { .. } => "ZIPF",
+        };
+        let sizes: Vec<String> =
+            self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
+        format!("{pattern} {} Q{} T{}", sizes.join("/"), self.iodepth, self.threads)
+    }
+
+    /// What to run in a direction, on a target with this many usable bytes.
+    pub fn workload(&self, rules: &Rules, direction: Direction, span_bytes: u64) -> Workload {
+        let read_percent = match direction {
+            Direction::Read => 100,
+            Direction::Write => 0,
+            Direction::Mix if self.rewrite_every_reads.is_some() => 100,
+            Direction::Mix => self.read_percent,
+        };
+        let rest = span_bytes.saturating_sub(self.offset_bytes);
+        let mut end = self.end;
+        if !end.is_given() {
+            end.time_ns = Some(rules.time_ns);
+        }
+        Workload {
+            pattern: self.pattern,
+            thread_share: self.thread_share,
+            block_sizes: self.block_sizes.clone(),
+            read_percent,
+            rewrite_every_reads: self.rewrite_every_reads.filter(|_| direction == Direction::Mix),
+            iodepth: self.iodepth,
+            threads: self.threads,
+            offset_bytes: self.offset_bytes,
+            span_bytes: self.span_bytes.map_or(rest, |span| span.min(rest)),
+            open_loop: self.open_loop,
+            warm_up_ns: self.warm_up_ns,
+            end,
+            sync: self.sync,
+            data: self.data.unwrap_or(rules.data),
+            seed: rules.seed,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Starting cold where programs or copies go through the page cache: everything written back, nothing cached.
+//!
+//! The model: first everything dirty is written, because only clean pages can be dropped; then the whole machine's
+//! cache is dropped, or where that is not allowed the pages of the files in question. What the drive itself caches is
+//! not touched.
+
+use crate::platform;
+use crate::session::{CachePolicy, Session};
+use kurabe_core::record::NoticeKind;
+use kurabe_core::{Error, Result, Text, text};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+impl Session<'_> {
+    /// Makes what a copy reads from a file start cold.
+    pub(crate) fn make_file_cold(&mut self, file: &File) -> Result<()> {
+        if self.cache_is_kept()? {
+            return Ok(());
+        }
+        // Of a block device `syncfs` would write back the file system that holds its name.
+        write_back(file).and_then(|()| sync_file(file)).map_err(|error| cannot_write_back(&error))?;
+        let forgotten = || platform::forget_cached(file);
+        self.tell_dropped(platform::drop_page_cache(), forgotten, false)
+    }
+
+    /// Makes everything below a folder start cold: contents, directories and inodes.
+    pub(crate) fn make_folder_cold(&mut self, folder: &Path) -> Result<()> {
+        if self.cache_is_kept()? {
+            return Ok(());
+        }
+        File::open(folder).and_then(|file| write_back(&file)).map_err(|error| cannot_write_back(&error))?;
+        let forgotten = || forget_below(folder);
+        self.tell_dropped(drop_all_caches(), forgotten, true)
+    }
+
+    fn cache_is_kept(&mut self) -> Result<bool> {
+        if self.settings.cache == CachePolicy::Drop {
+            return Ok(false);
+        }
+        self.notice_once(
+            NoticeKind::CacheDrop,
+            text!(
+                "the page cache is kept (--cache keep): figures include memory",
+                "ページキャッシュを残しています(--cache keep)。結果にはメモリーの速さが含まれます"
+            ),
+        )?;
+        Ok(true)
+    }
+
+    /// Says once how it was done; the files' own pages are dropped only where the whole cache cannot be.
+    fn tell_dropped(
+        &mut self,
+        dropped: io::Result<()>,
+        forget: impl FnOnce() -> io::Result<()>,
+        metadata: bool,
+    ) -> Result<()> {
+        let told = match dropped {
+            Ok(()) => dropped_text(metadata),
+            Err(error) => match forget() {
+                Ok(()) => forgotten_text(&error, metadata),
+                Err(advice) => text!(
+                    "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
+                    "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
+                ),
+            },
+        };
+        self.notice_once(NoticeKind::CacheDrop, told)
+    }
+}
+
+fn dropped_text(metadata: bool) -> Text {
+    if metadata {
+        text!(
+            "before every timed command everything is written back, and cached contents, directories and inodes are dropped",
+            "毎回コマンドの前に、未書き込みのデータをすべて書き出し、キャッシュ(内容、ディレクトリ、inode)を破棄します"
+        )
+    } else {
+        text!(
+            "before every part of a copy everything is written back and the page cache is dropped",
+            "コピーの各測定の前に、未書き込みのデータを書き出し、ページキャッシュを破棄します"
+        )
+    }
+}
+
+fn forgotten_text(error: &io::Error, metadata: bool) -> Text {
+    if metadata {
+        text!(
+            "dropping the caches is not allowed ({error}); posix_fadvise forgets the files' contents instead, but directories and inodes stay in memory: as root it is colder",
+            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だけを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
+        )
+    } else {
+        text!(
+            "dropping the page cache is not allowed ({error}); posix_fadvise forgets the file's pages instead",
+            "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
+        )
+    }
+}
+
+fn cannot_write_back(error: &io::Error) -> Error {
+    Error::os(text!("cannot write the page cache back", "ページキャッシュを書き戻せません"), error)
+}
+
+/// Writes back all that is dirty on the file system of a file.
+pub(crate) fn write_back(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(file)?)
+}
+
+/// Writes back a file or a block device itself. One that is open for reading only has nothing of kurabe's to write.
+fn sync_file(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => Ok(()),
+        other => other,
+    }
+}
+
+/// Drops the machine's page cache and its directory entries and inodes; needs privilege. Source: kernel
+/// Documentation/admin-guide/sysctl/vm.rst, `drop_caches`.
+fn drop_all_caches() -> io::Result<()> {
+    std::fs::write("/proc/sys/vm/drop_caches", "3\n")
+}
+
+/// Asks the kernel to forget the contents of every file below a folder. Links are not followed.
+fn forget_below(folder: &Path) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                platform::forget_cached(File::open(entry.path())?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_below_a_folder_is_forgotten_and_no_link_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        std::fs::write(dir.path().join("a/b/file"), "x").unwrap();
+        // A link followed would go round for ever, or fail.
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("a/loop")).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", dir.path().join("a/dangling")).unwrap();
+        forget_below(dir.path()).unwrap();
+        assert!(forget_below(&dir.path().join("gone")).is_err());
+    }
+
+    #[test]
+    fn writing_back_works_on_a_folder_and_on_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        write_back(&File::open(dir.path()).unwrap()).unwrap();
+        std::fs::write(dir.path().join("file"), "x").unwrap();
+        sync_file(&File::open(dir.path().join("file")).unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! The words of a program as it is run, and as it is shown.
+//!
+//! The model: `{work}` and `{origin}` stand for paths, anywhere in a word; another name in braces is an error, because it
+//! would be passed on by mistake, and `{{name}}` is `{name}` for the program itself. With a shell the words are one line
+//! for `sh -c`; there a path that the shell would take apart is refused, since `rm -rf {work}` must never mean another
+//! folder.
+
+use kurabe_core::profile::CommandStep;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::path::Path;
+
+/// What the names in braces stand for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places<'a> {
+    /// `{work}`.
+    pub(crate) work: &'a Path,
+    /// `{origin}`.
+    pub(crate) origin: &'a Path,
+}
+
+/// All programs of a step, ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lines {
+    pub(crate) prepare: Vec<Vec<String>>,
+    pub(crate) command: Vec<String>,
+    pub(crate) restore: Vec<Vec<String>>,
+    pub(crate) cleanup: Vec<Vec<String>>,
+}
+
+impl Lines {
+    /// Fills in all names.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a path is not fit for a shell.
+    pub(crate) fn of(step: &CommandStep, places: Places<'_>) -> Result<Self> {
+        let one = |words: &Vec<String>| line(words, places, step.shell);
+        let all = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
+        Ok(Self {
+            prepare: all(&step.prepare)?,
+            command: one(&step.command)?,
+            restore: all(&step.restore)?,
+            cleanup: all(&step.cleanup)?,
+        })
+    }
+}
+
+fn line(words: &[String], places: Places<'_>, shell: bool) -> Result<Vec<String>> {
+    if !shell {
+        return words.iter().map(|word| filled(word, places, shell)).collect();
+    }
+    Ok(vec!["sh".to_owned(), "-c".to_owned(), filled(&words.join(" "), places, shell)?])
+}
+
+/// A word with its names filled in.
+fn filled(word: &str, places: Places<'_>, shell: bool) -> Result<String> {
+    let mut out = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        if let Some((name, end)) = after.strip_prefix('{').and_then(|after| named(after, "}}")) {
+            out.push_str(&format!("{{{name}}}"));
+            rest = end;
+        } else if shell && out.ends_with('$') {
+            // A variable of the shell.
+            out.push('{');
+            rest = after;
+        } else if let Some((name, end)) = named(after, "}") {
+            out.push_str(&place(name, word, places, shell)?);
+            rest = end;
+        } else {
+            out.push('{');
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// The name before `end`, and what follows.
+fn named<'a>(words: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
+    let (name, rest) = words.split_once(end)?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_name.then_some((name, rest))
+}
+
+fn place(name: &str, word: &str, places: Places<'_>, shell: bool) -> Result<String> {
+    let path = match name {
+        "work" => places.work,
+        "origin" => places.origin,
+        _ => {
+            return Err(Error::new(
+                ErrorKind::DataFile,
+                text!(
+                    "`{{{name}}}` in `{word}` stands for nothing",
+                    "`{word}` の `{{{name}}}` に当たるものはありません"
+                ),
+            )
+            .remedy(text!(
+                "there are {{work}} and {{origin}}; to pass braces on, double them: {{{{{name}}}}}",
+                "使えるのは {{work}} と {{origin}} です。波括弧をそのまま渡すには {{{{{name}}}}} と重ねてください"
+            )));
+        }
+    };
+    let Some(path) = path.to_str().filter(|path| !shell || quoted(path) == **path) else {
+        let path = path.display();
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            text!("the path {path} cannot stand in a command line", "パス {path} はコマンド行に書けません"),
+        )
+        .remedy(text!(
+            "choose a target whose path has only letters, digits and -_./",
+            "英数字と -_./ だけのパスを対象にしてください"
+        )));
+    };
+    Ok(path.to_owned())
+}
+
+/// A program as one would type it.
+pub(crate) fn shown(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(words: &[&str], work: &str, shell: bool) -> Result<Vec<String>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        line(&words, Places { work: Path::new(work), origin: Path::new("/t/origin.git") }, shell)
+    }
+
+    #[test]
+    fn names_are_filled_in_anywhere_and_braces_of_the_program_stay() {
+        let words = ["git", "-C", "{work}/.git", "{origin}{work}", "{print $1}", "@{{upstream}}", "a{", "{}"];
+        let filled = fill(&words, "/my disk/w", false).unwrap();
+        let wanted = [
+            "git",
+            "-C",
+            "/my disk/w/.git",
+            "/t/origin.git/my disk/w",
+            "{print $1}",
+            "@{upstream}",
+            "a{",
+            "{}",
+        ];
+        assert_eq!(filled, wanted);
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_that_tells_it() {
+        let error = fill(&["ls", "{wrok}/x"], "/w", false).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DataFile);
+        assert!(error.what().en.contains("`{wrok}` in `{wrok}/x`"), "{}", error.what().en);
+        assert!(error.remedy_text().unwrap().en.contains("{{wrok}}"));
+    }
+
+    #[test]
+    fn a_shell_gets_one_line_with_its_variables_and_no_path_that_it_takes_apart() {
+        let filled = fill(&["cd", "{work}", "&&", "echo", "${work}"], "/w", true).unwrap();
+        assert_eq!(filled, ["sh", "-c", "cd /w && echo ${work}"]);
+        let error = fill(&["rm", "-rf", "{work}"], "/my disk/w", true).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(fill(&["rm", "-rf", "{work}"], "/a;b/w", true).is_err());
+    }
+
+    #[test]
+    fn what_is_shown_can_be_typed() {
+        let words = ["sh", "-c", "echo 'a b' $X", ""].map(str::to_owned);
+        assert_eq!(shown(&words), r"sh -c 'echo '\''a b'\'' $X' ''");
+    }
+}

@@ -1,0 +1,412 @@
+//! Ordinary buffered copies between the target and memory, and within the target: how much reads and writes disturb
+//! each other there.
+//!
+//! The model: five parts of the same size, each timed from the first call to the last, the fsync of a copy on the target
+//! included. A file in memory stands where the article's RAM disk stood; its own times are parts of their own, so that
+//! they can be taken off: DelayRatio = within ÷ ((from memory − reading memory) + (to memory − writing memory)).
+//! Source: "Toshiba SSD HG2 Series & HG3 Series Benchmarks (2009-2010)".
+//!
+//! In a directory the source is the test file, and a copy is a new file beside it. It keeps its name until it was synced:
+//! a fsync of a file without one writes nothing out on ZFS (OpenZFS, `zfs_log_write`). In a file or on a block device the
+//! source is the first half of the span, written once before, and a copy is the second half.
+//!
+//! Every part that touches the target starts with everything written back and the cache cold. Of its operations those on
+//! the target are recorded; of a part that stays in memory, those on memory.
+
+use crate::content::Content;
+use crate::copy_loop::{Copied, FilePair, Pass, Side, copy};
+use crate::driver::Stop;
+use crate::measure::watch;
+use crate::platform::{self, OpenHow};
+use crate::platform_memory::{available_bytes, memory_file};
+use crate::recorder::{Recorded, Recorder};
+use crate::session::{Session, interrupted};
+use crate::task::{Attempt, Done};
+use crate::test_file::{TestFile, copy_beside};
+use crate::traffic::Watched;
+use kurabe_core::event::Event;
+use kurabe_core::profile::{CopyPart, CopyStep};
+use kurabe_core::quantity::{MIB, format_bytes};
+use kurabe_core::record::{CpuUse, EngineRecord, Repetition, TargetKind};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+
+/// Memory left over beside the file in memory: for the page cache through which everything goes, and for others.
+const MEMORY_MARGIN_BYTES: u64 = 256 * MIB;
+/// Halves of a device begin at multiples of this, which suits any page and sector.
+const HALF_UNIT_BYTES: u64 = 4096;
+/// Bytes that fill the memory at once.
+const FILL_BYTES: usize = MIB as usize;
+
+/// The memory beside the target.
+pub(crate) struct CopyWork {
+    /// A file in memory of the size of the copy.
+    memory: File,
+    place: Place,
+    /// Bytes copied in each part.
+    size_bytes: u64,
+    /// The device under the target.
+    device: Watched,
+}
+
+/// Where a copy on the target goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// Into a new file.
+    Beside(PathBuf),
+    /// Into the same file or device, from this byte on.
+    Within(u64),
+}
+
+/// An open destination on the target; a new file goes with it.
+struct Destination {
+    file: File,
+    from_bytes: u64,
+    _owner: Option<TestFile>,
+}
+
+/// One part, done.
+struct PartDone {
+    copied: Copied,
+    recorded: Recorded,
+}
+
+impl Session<'_> {
+    /// Takes the memory, and on a device or in a file writes the half that is copied.
+    pub(crate) fn prepare_copy(&mut self, _step: &CopyStep) -> Result<CopyWork> {
+        let (place, size_bytes) = layout(self.target.kind(), self.target.path(), self.target.span_bytes());
+        if size_bytes == 0 {
+            return Err(too_small(self.target.span_bytes()));
+        }
+        if let Place::Beside(path) = &place {
+            check_room(path, size_bytes)?;
+        }
+        check_memory(size_bytes, available_bytes())?;
+        let memory = memory_file(size_bytes).map_err(|error| no_memory(&error))?;
+        let work = CopyWork { memory, place, size_bytes, device: Watched::under(self.target.path()) };
+        let size = format_bytes(size_bytes);
+        self.emit(Event::Preparing {
+            what: text!("filling {size} of memory to copy from", "コピー元のメモリー {size} を用意"),
+        })?;
+        self.fill_memory(&work, self.profile.rules.seed)?;
+        if matches!(work.place, Place::Within(_)) {
+            self.emit(Event::Preparing {
+                what: text!(
+                    "writing {size}, the half of the target that is copied",
+                    "コピー元になる対象の前半 {size} を書き込み"
+                ),
+            })?;
+            self.write_source(&work)?;
+        }
+        Ok(work)
+    }
+
+    /// Does all parts once.
+    pub(crate) fn repeat_copy(
+        &mut self,
+        step: &CopyStep,
+        work: &mut CopyWork,
+        attempt: &Attempt,
+    ) -> Result<Done> {
+        let repetitions = CopyPart::ALL
+            .iter()
+            .map(|part| self.repeat_part(*part, step, work, attempt))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Done { engine: Some(self.copy_engine()), repetitions })
+    }
+
+    fn repeat_part(
+        &mut self,
+        part: CopyPart,
+        step: &CopyStep,
+        work: &CopyWork,
+        attempt: &Attempt,
+    ) -> Result<Repetition> {
+        self.check_interrupt()?;
+        if part == CopyPart::FromMemory {
+            // Writing to memory has left one piece there, again and again; the device must not gain from that.
+            self.fill_memory(work, attempt.seed)?;
+        }
+        let on_target = !matches!(part, CopyPart::MemoryRead | CopyPart::MemoryWrite);
+        let to_target = matches!(part, CopyPart::FromMemory | CopyPart::Within);
+        let how = OpenHow { write: true, ..OpenHow::default() };
+        let target = platform::open(self.target.path(), how).map_err(|error| cannot_open(&error))?;
+        let destination = if to_target { Some(work.destination(how)?) } else { None };
+        if on_target {
+            self.make_file_cold(&target)?;
+        }
+        let source =
+            if matches!(part, CopyPart::ToMemory | CopyPart::Within) { &target } else { &work.memory };
+        let pair = FilePair { source, destination: destination.as_ref().map_or(&work.memory, |to| &to.file) };
+        let pass = pass(part, work.size_bytes, destination.as_ref().map_or(0, |to| to.from_bytes));
+        let mut buffer = piece(step, work.size_bytes, &mut self.content(attempt.seed));
+        let started_ns = crate::clock::monotonic_ns() - self.started_ns;
+        let (mark, counters, cpu) = (self.noise.start(), work.device.read(), platform::cpu_times_ns());
+        let done = self.copy_watched(pair, &pass, &mut buffer)?;
+        let (cpu_after, traffic) = (platform::cpu_times_ns(), work.device.since(counters));
+        let noise = self.noise.finish(mark);
+        let cpu = CpuUse {
+            user_ns: cpu_after.0.saturating_sub(cpu.0),
+            system_ns: cpu_after.1.saturating_sub(cpu.1),
+        };
+        let generator_share = cpu.user_ns as f64 / done.copied.elapsed_ns.max(1) as f64;
+        Ok(Repetition {
+            started_ns,
+            elapsed_ns: done.copied.elapsed_ns,
+            read: done.recorded.read,
+            write: done.recorded.write,
+            end_sync_ns: done.copied.end_sync_ns,
+            series: done.recorded.series,
+            stalls: done.recorded.stalls,
+            stall_count: done.recorded.stall_count,
+            stall_threshold_ns: done.recorded.stall_threshold_ns,
+            cpu,
+            generator_share: generator_share.min(1.0),
+            noise,
+            traffic: traffic.filter(|_| on_target),
+            ..attempt.blank()
+        })
+    }
+
+    /// Copies in a thread of its own, while this one tells of progress and listens for the user.
+    fn copy_watched(&mut self, mut pair: FilePair<'_>, pass: &Pass, buffer: &mut [u8]) -> Result<PartDone> {
+        let (mut failed, emit, interrupt) = (None, &mut *self.emit, self.interrupt);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
+            }
+        };
+        let (stop, (sender, receiver)) = (Stop::default(), channel());
+        let (copied, recorder) = std::thread::scope(|scope| {
+            let stop = &stop;
+            let copying = scope.spawn(move || {
+                let mut recorder = Recorder::new(Some(sender));
+                let copied = copy(&mut pair, pass, buffer, &mut recorder, stop);
+                recorder.hang_up();
+                (copied, recorder)
+            });
+            watch(&receiver, interrupt, stop, &mut live);
+            copying.join().map_err(|_| thread_lost())
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let copied = copied?;
+        if copied.interrupted {
+            return Err(interrupted());
+        }
+        Ok(PartDone { copied, recorded: Recorder::merge(&[recorder]) })
+    }
+
+    fn content(&self, seed: u64) -> Content {
+        Content::new(self.profile.rules.data, seed, 0)
+    }
+
+    /// Fills the memory with the profile's data. No page is touched for the first time while something is timed.
+    fn fill_memory(&self, work: &CopyWork, seed: u64) -> Result<()> {
+        let mut content = self.content(seed);
+        let mut buffer = vec![0; FILL_BYTES];
+        content.fill(&mut buffer);
+        let mut offset = 0;
+        while offset < work.size_bytes {
+            self.check_interrupt()?;
+            content.freshen(&mut buffer);
+            let length = (work.size_bytes - offset).min(buffer.len() as u64);
+            work.memory
+                .write_all_at(&buffer[..length as usize], offset)
+                .map_err(|error| no_memory(&error))?;
+            offset += length;
+        }
+        Ok(())
+    }
+
+    /// Writes the half that later is copied from.
+    fn write_source(&mut self, work: &CopyWork) -> Result<()> {
+        let how = OpenHow { write: true, ..OpenHow::default() };
+        let target = platform::open(self.target.path(), how).map_err(|error| cannot_open(&error))?;
+        let pass = pass(CopyPart::FromMemory, work.size_bytes, 0);
+        let pair = FilePair { source: &work.memory, destination: &target };
+        self.copy_watched(pair, &pass, &mut vec![0; FILL_BYTES]).map(|_| ())
+    }
+
+    fn copy_engine(&self) -> EngineRecord {
+        EngineRecord {
+            name: "threads".to_owned(),
+            asked: self.settings.engine.word().to_owned(),
+            reason: text!(
+                "a copy is ordinary read and write calls, one after the other",
+                "コピーは通常の read と write を 1 つずつ行います"
+            ),
+            features: Vec::new(),
+            fallbacks: Vec::new(),
+            wait: "sleep".to_owned(),
+            pages: "4k".to_owned(),
+            issuing_threads: 1,
+        }
+    }
+}
+
+impl CopyWork {
+    /// Opens the place of a copy; a new file is there only for one part.
+    fn destination(&self, how: OpenHow) -> Result<Destination> {
+        match &self.place {
+            Place::Beside(test_file) => {
+                let (owner, file) = TestFile::create(&copy_beside(test_file))?;
+                Ok(Destination { file, from_bytes: 0, _owner: Some(owner) })
+            }
+            Place::Within(from_bytes) => {
+                let path = self.device.path();
+                let file = platform::open(path, how).map_err(|error| cannot_open(&error))?;
+                Ok(Destination { file, from_bytes: *from_bytes, _owner: None })
+            }
+        }
+    }
+}
+
+/// Where copies go on a target, and how large they are.
+fn layout(kind: TargetKind, path: &Path, span_bytes: u64) -> (Place, u64) {
+    if kind == TargetKind::Directory {
+        return (Place::Beside(path.to_owned()), span_bytes);
+    }
+    let half = span_bytes / 2;
+    let half = half - half % HALF_UNIT_BYTES;
+    (Place::Within(half), half)
+}
+
+/// What a part moves; `to_bytes` is where a copy on the target begins.
+fn pass(part: CopyPart, size_bytes: u64, to_bytes: u64) -> Pass {
+    let memory = Side { from_bytes: 0, counted: false };
+    let counted = Side { from_bytes: 0, counted: true };
+    let copy = Side { from_bytes: to_bytes, counted: true };
+    let (source, destination) = match part {
+        CopyPart::MemoryRead => (Some(counted), None),
+        CopyPart::MemoryWrite => (None, Some(counted)),
+        CopyPart::FromMemory => (Some(memory), Some(copy)),
+        CopyPart::ToMemory => (Some(counted), Some(memory)),
+        CopyPart::Within => (Some(counted), Some(copy)),
+    };
+    let sync = matches!(part, CopyPart::FromMemory | CopyPart::Within);
+    Pass { size_bytes, source, destination, sync }
+}
+
+/// The buffer through which everything goes.
+fn piece(step: &CopyStep, size_bytes: u64, content: &mut Content) -> Vec<u8> {
+    let length = u64::from(step.chunk_bytes.max(1)).min(size_bytes);
+    let mut buffer = vec![0; length as usize];
+    content.fill(&mut buffer);
+    buffer
+}
+
+fn check_room(test_file: &Path, size_bytes: u64) -> Result<()> {
+    let directory = test_file.parent().unwrap_or(Path::new("/"));
+    let Some(free) = platform::free_bytes(directory).ok().flatten().filter(|free| *free < size_bytes) else {
+        return Ok(());
+    };
+    let (directory, size, free_size) = (directory.display(), format_bytes(size_bytes), format_bytes(free));
+    // The test file is written by now; it and its copy share what there is.
+    let fits = (size_bytes + free) / 2 / MIB * 9 / 10;
+    Err(Error::new(
+        ErrorKind::NoSpace,
+        text!(
+            "a copy of the test file needs {size} more, but {directory} has only {free_size} free",
+            "テストファイルのコピーにさらに {size} 必要ですが、{directory} の空きは {free_size} です"
+        ),
+    )
+    .remedy(text!(
+        "free some room, or ask for less: --size {fits}m",
+        "空きを増やすか、--size {fits}m のように小さくしてください"
+    )))
+}
+
+fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
+    let margin = MEMORY_MARGIN_BYTES.max(size_bytes / 8);
+    let Some(available) = available_bytes.filter(|available| *available < size_bytes.saturating_add(margin))
+    else {
+        return Ok(());
+    };
+    let (size, margin, there) = (format_bytes(size_bytes), format_bytes(margin), format_bytes(available));
+    let fits = available.saturating_sub(MEMORY_MARGIN_BYTES) / 10 * 8 / MIB;
+    let what = text!(
+        "the copy needs {size} of memory and {margin} beside it, but only {there} can be had",
+        "コピーにはメモリー {size} と余裕 {margin} が必要ですが、使えるのは {there} です"
+    );
+    Err(Error::new(ErrorKind::Unsupported, what).remedy(match fits {
+        0 => text!("close other programs", "他のプログラムを終了してください"),
+        _ => text!(
+            "ask for less: --size {fits}m, or close other programs",
+            "--size {fits}m のように小さくするか、他のプログラムを終了してください"
+        ),
+    }))
+}
+
+fn no_memory(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot keep a file in memory", "メモリー上にファイルを置けません"), error)
+}
+
+fn cannot_open(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot open the target", "対象を開けません"), error)
+}
+
+fn too_small(span_bytes: u64) -> Error {
+    let span = format_bytes(span_bytes);
+    Error::new(
+        ErrorKind::Target,
+        text!("{span} is too little to be copied", "{span} は小さすぎてコピーを測れません"),
+    )
+    .remedy(text!("choose a larger --size", "--size を大きくしてください"))
+}
+
+fn thread_lost() -> Error {
+    Error::new(ErrorKind::Internal, text!("the copying thread failed", "コピーのスレッドが失敗しました"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_identical_to_its_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let size = 3 * MIB + 1234;
+        let memory = memory_file(size).unwrap();
+        let mut bytes = vec![0; size as usize];
+        Content::new(kurabe_core::workload::Data::Random, 1, 0).fill(&mut bytes);
+        memory.write_all_at(&bytes, 0).unwrap();
+        let path = dir.path().join("copy");
+        let (_owner, file) = TestFile::create(&path).unwrap();
+        let pair = &mut FilePair { source: &memory, destination: &file };
+        let mut recorder = Recorder::new(None);
+        let pass = pass(CopyPart::FromMemory, size, 4096);
+        copy(pair, &pass, &mut vec![0; 100_000], &mut recorder, &Stop::default()).unwrap();
+        let copied = std::fs::read(&path).unwrap();
+        assert!(copied[..4096].iter().all(|byte| *byte == 0));
+        assert!(copied[4096..] == bytes);
+    }
+
+    #[test]
+    fn a_target_that_is_no_directory_is_halved() {
+        let path = Path::new("/dev/x");
+        let halves = |span| layout(TargetKind::BlockDevice, path, span);
+        assert_eq!(halves(2 * MIB), (Place::Within(MIB), MIB));
+        assert_eq!(halves(3 * 4096), (Place::Within(4096), 4096));
+        assert_eq!(halves(4096).1, 0);
+        let whole = layout(TargetKind::Directory, path, 12_345);
+        assert_eq!(whole, (Place::Beside(path.to_owned()), 12_345));
+    }
+
+    #[test]
+    fn too_little_memory_is_refused_with_a_size_that_fits() {
+        const GIB: u64 = 1024 * MIB;
+        assert!(check_memory(4 * GIB, None).is_ok());
+        assert!(check_memory(4 * GIB, Some(5 * GIB)).is_ok());
+        let error = check_memory(4 * GIB, Some(4 * GIB + 100 * MIB)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let remedy = error.remedy_text().unwrap().en.clone();
+        let asked: u64 = remedy.split(['e', 'm']).find_map(|word| word.trim().parse().ok()).unwrap();
+        assert!(check_memory(asked * MIB, Some(4 * GIB + 100 * MIB)).is_ok(), "{remedy}");
+        assert!(asked > 3 * 1024, "{remedy}");
+    }
+}

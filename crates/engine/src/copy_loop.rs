@@ -1,0 +1,346 @@
+//! The loop of an ordinary copy: read a piece, write that piece, and so on; a fsync at the end where it is wanted.
+//!
+//! The model: two sides, of which one may be missing (reading and throwing away, writing what is in the buffer), and of
+//! which one may go uncounted (memory beside a target). Reads and writes are never in flight at once here; how much they
+//! meet on the device is decided by the page cache, as in any copy. Not here: which files, and what a copy is for.
+
+use crate::driver::Stop;
+use crate::recorder::Recorder;
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// Where bytes come from and where they go.
+pub(crate) trait Pair {
+    /// The time in ns, of a clock that never goes back.
+    fn now_ns(&mut self) -> u64;
+    /// Reads at an offset of the source; 0 is the end of the source.
+    fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> io::Result<usize>;
+    /// Writes at an offset of the destination.
+    fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<usize>;
+    /// Makes what was written durable.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// One side of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    /// Where its bytes begin.
+    pub(crate) from_bytes: u64,
+    /// Whether its operations are recorded.
+    pub(crate) counted: bool,
+}
+
+/// What is to be copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    /// Bytes in all.
+    pub(crate) size_bytes: u64,
+    /// The source; `None`: what the buffer holds is written again and again.
+    pub(crate) source: Option<Side>,
+    /// The destination; `None`: what was read is thrown away.
+    pub(crate) destination: Option<Side>,
+    /// Whether it ends with a fsync, inside its time.
+    pub(crate) sync: bool,
+}
+
+/// How a pass ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Copied {
+    /// The whole time, the fsync included.
+    pub(crate) elapsed_ns: u64,
+    /// Time of the fsync.
+    pub(crate) end_sync_ns: Option<u64>,
+    /// Whether it was stopped before its end.
+    pub(crate) interrupted: bool,
+}
+
+/// Copies through a buffer, whose length is the size of a piece.
+///
+/// # Errors
+/// When a side fails, or the source ends too early.
+pub(crate) fn copy(
+    pair: &mut impl Pair,
+    pass: &Pass,
+    buffer: &mut [u8],
+    recorder: &mut Recorder,
+    stop: &Stop,
+) -> Result<Copied> {
+    let start_ns = pair.now_ns();
+    let mut done_bytes = 0;
+    while done_bytes < pass.size_bytes {
+        if stop.is_asked() {
+            let elapsed_ns = pair.now_ns() - start_ns;
+            return Ok(Copied { elapsed_ns, end_sync_ns: None, interrupted: true });
+        }
+        let left = pass.size_bytes - done_bytes;
+        let mut piece = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        if let Some(side) = pass.source {
+            let offset = side.from_bytes + done_bytes;
+            let mut timed = Timed { recorder: &mut *recorder, start_ns, side, kind: OpKind::Read };
+            piece = timed.call(pair, offset, |pair| pair.read(offset, &mut buffer[..piece]))?;
+        }
+        if let Some(side) = pass.destination {
+            let mut timed = Timed { recorder: &mut *recorder, start_ns, side, kind: OpKind::Write };
+            let mut written = 0;
+            while written < piece {
+                let offset = side.from_bytes + done_bytes + written as u64;
+                written += timed.call(pair, offset, |pair| pair.write(offset, &buffer[written..piece]))?;
+            }
+        }
+        done_bytes += piece as u64;
+    }
+    let end_sync_ns = if pass.sync {
+        let from_ns = pair.now_ns();
+        let cannot = |error| {
+            Error::os(text!("cannot write the copy back (fsync)", "コピーを書き戻せません(fsync)"), &error)
+        };
+        pair.sync().map_err(cannot)?;
+        Some(pair.now_ns() - from_ns)
+    } else {
+        None
+    };
+    Ok(Copied { elapsed_ns: pair.now_ns() - start_ns, end_sync_ns, interrupted: false })
+}
+
+/// A call that is timed, and recorded if its side counts.
+struct Timed<'a> {
+    recorder: &'a mut Recorder,
+    start_ns: u64,
+    side: Side,
+    kind: OpKind,
+}
+
+impl Timed<'_> {
+    fn call<P: Pair>(
+        &mut self,
+        pair: &mut P,
+        offset_bytes: u64,
+        mut operation: impl FnMut(&mut P) -> io::Result<usize>,
+    ) -> Result<usize> {
+        let from_ns = pair.now_ns() - self.start_ns;
+        if self.side.counted {
+            self.recorder.submitted(self.kind);
+        }
+        let moved = loop {
+            match operation(pair) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        match moved {
+            Ok(0) => Err(ended(self.kind, offset_bytes)),
+            Ok(moved) => {
+                if self.side.counted {
+                    let now_ns = pair.now_ns() - self.start_ns;
+                    self.recorder.completed(self.kind, offset_bytes, moved as u32, from_ns, now_ns);
+                }
+                Ok(moved)
+            }
+            Err(error) => Err(failed(self.kind, offset_bytes, &error)),
+        }
+    }
+}
+
+fn failed(kind: OpKind, offset_bytes: u64, error: &io::Error) -> Error {
+    let what = match kind {
+        OpKind::Read => text!(
+            "cannot read the source of the copy at byte {offset_bytes}",
+            "コピー元を読み出せません(位置 {offset_bytes} バイト)"
+        ),
+        _ => text!(
+            "cannot write the copy at byte {offset_bytes}",
+            "コピー先に書き込めません(位置 {offset_bytes} バイト)"
+        ),
+    };
+    Error::os(what, error)
+}
+
+fn ended(kind: OpKind, offset_bytes: u64) -> Error {
+    let what = match kind {
+        OpKind::Read => text!(
+            "the source of the copy ends at byte {offset_bytes}",
+            "コピー元が {offset_bytes} バイトで終わっています"
+        ),
+        _ => text!(
+            "nothing more can be written to the copy at byte {offset_bytes}",
+            "コピー先の {offset_bytes} バイト以降に書き込めません"
+        ),
+    };
+    Error::new(ErrorKind::Io, what)
+}
+
+/// Two files; the same one where a copy goes from a place in it to another.
+pub(crate) struct FilePair<'a> {
+    /// Read from.
+    pub(crate) source: &'a File,
+    /// Written to.
+    pub(crate) destination: &'a File,
+}
+
+impl Pair for FilePair<'_> {
+    fn now_ns(&mut self) -> u64 {
+        crate::clock::monotonic_ns()
+    }
+
+    fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        self.source.read_at(bytes, offset_bytes)
+    }
+
+    fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.destination.write_at(bytes, offset_bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.destination.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps a list of calls; a call takes 1 ms, a sync 5 ms.
+    struct Listed<'a> {
+        now_ns: u64,
+        calls: Vec<String>,
+        /// Bytes that the next write takes, if not all.
+        short_write: Option<usize>,
+        /// Whether the next read is interrupted by a signal.
+        signalled: bool,
+        source_bytes: u64,
+        /// Asked to stop in the third call.
+        stop: Option<&'a Stop>,
+    }
+
+    impl Listed<'_> {
+        fn new() -> Self {
+            Self {
+                now_ns: 100,
+                calls: Vec::new(),
+                short_write: None,
+                signalled: false,
+                source_bytes: u64::MAX,
+                stop: None,
+            }
+        }
+
+        fn list(&mut self, call: String) {
+            self.now_ns += 1_000_000;
+            self.calls.push(call);
+            if let Some(stop) = self.stop.filter(|_| self.calls.len() == 3) {
+                stop.ask();
+            }
+        }
+    }
+
+    impl Pair for Listed<'_> {
+        fn now_ns(&mut self) -> u64 {
+            self.now_ns
+        }
+
+        fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> io::Result<usize> {
+            if std::mem::take(&mut self.signalled) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let length = (self.source_bytes.saturating_sub(offset_bytes) as usize).min(bytes.len());
+            self.list(format!("read {offset_bytes} {length}"));
+            Ok(length)
+        }
+
+        fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<usize> {
+            let length = self.short_write.take().unwrap_or(bytes.len());
+            self.list(format!("write {offset_bytes} {length}"));
+            Ok(length)
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            self.now_ns += 4_000_000;
+            self.list("fsync".to_owned());
+            Ok(())
+        }
+    }
+
+    const COUNTED: Side = Side { from_bytes: 0, counted: true };
+    const WITHIN: Pass = Pass {
+        size_bytes: 250,
+        source: Some(COUNTED),
+        destination: Some(Side { from_bytes: 1000, counted: true }),
+        sync: true,
+    };
+
+    fn run(pair: &mut Listed<'_>, pass: &Pass) -> (Result<Copied>, crate::recorder::Recorded) {
+        let mut recorder = Recorder::new(None);
+        let copied = copy(pair, pass, &mut [0; 100], &mut recorder, &Stop::default());
+        (copied, Recorder::merge(&[recorder]))
+    }
+
+    #[test]
+    fn a_copy_reads_a_piece_and_writes_it_and_syncs_at_the_end() {
+        let mut pair = Listed::new();
+        let (copied, recorded) = run(&mut pair, &WITHIN);
+        let calls = [
+            "read 0 100",
+            "write 1000 100",
+            "read 100 100",
+            "write 1100 100",
+            "read 200 50",
+            "write 1200 50",
+            "fsync",
+        ];
+        assert_eq!(pair.calls, calls);
+        let copied = copied.unwrap();
+        assert_eq!((copied.elapsed_ns, copied.end_sync_ns), (11_000_000, Some(5_000_000)));
+        assert_eq!((recorded.read.bytes, recorded.read.completed), (250, 3));
+        assert_eq!((recorded.write.bytes, recorded.write.completed), (250, 3));
+        assert_eq!(recorded.read.latency.max_ns, 1_000_000);
+        assert_eq!(recorded.sync.completed, 0);
+    }
+
+    #[test]
+    fn a_side_in_memory_moves_bytes_but_is_not_counted() {
+        let mut pair = Listed::new();
+        let source = Some(Side { counted: false, ..COUNTED });
+        let (copied, recorded) = run(&mut pair, &Pass { source, sync: false, ..WITHIN });
+        assert_eq!(pair.calls.len(), 6);
+        assert_eq!(copied.unwrap().end_sync_ns, None);
+        assert_eq!((recorded.read.bytes, recorded.write.bytes), (0, 250));
+    }
+
+    #[test]
+    fn one_side_alone_is_read_or_written() {
+        let mut pair = Listed::new();
+        let (_, recorded) = run(&mut pair, &Pass { destination: None, sync: false, ..WITHIN });
+        assert_eq!(pair.calls, ["read 0 100", "read 100 100", "read 200 50"]);
+        assert_eq!((recorded.read.bytes, recorded.write.bytes), (250, 0));
+        let mut pair = Listed::new();
+        run(&mut pair, &Pass { source: None, sync: false, ..WITHIN }).0.unwrap();
+        assert_eq!(pair.calls, ["write 1000 100", "write 1100 100", "write 1200 50"]);
+    }
+
+    #[test]
+    fn a_short_write_is_finished_before_the_next_read() {
+        let mut pair = Listed { short_write: Some(30), signalled: true, ..Listed::new() };
+        run(&mut pair, &WITHIN).0.unwrap();
+        assert_eq!(pair.calls[..4], ["read 0 100", "write 1000 30", "write 1030 70", "read 100 100"]);
+    }
+
+    #[test]
+    fn a_source_that_ends_early_is_an_error() {
+        let mut pair = Listed { source_bytes: 120, ..Listed::new() };
+        let error = run(&mut pair, &WITHIN).0.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert!(error.what().en.contains("byte 120"), "{}", error.what().en);
+    }
+
+    #[test]
+    fn a_stop_is_heard_after_the_piece_under_way() {
+        let stop = Stop::default();
+        let mut pair = Listed { stop: Some(&stop), ..Listed::new() };
+        let copied = copy(&mut pair, &WITHIN, &mut [0; 100], &mut Recorder::new(None), &stop).unwrap();
+        assert!(copied.interrupted);
+        assert_eq!(pair.calls, ["read 0 100", "write 1000 100", "read 100 100", "write 1100 100"]);
+    }
+}

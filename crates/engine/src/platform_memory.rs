@@ -1,0 +1,88 @@
+//! Memory as a file, and how much of it can be had. Beside `platform.rs`, and like it for what depends on the
+//! operating system. Linux is the platform that is tested; elsewhere the amount is unknown.
+
+use rustix::fs::MemfdFlags;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// A new file of zeros in memory that has no name and goes with its last handle.
+///
+/// # Errors
+/// The operating system's.
+pub fn memory_file(size_bytes: u64) -> io::Result<File> {
+    let file: File = rustix::fs::memfd_create("kurabe-copy", MemfdFlags::CLOEXEC)?.into();
+    file.set_len(size_bytes)?;
+    Ok(file)
+}
+
+/// Bytes of memory that can be used without swapping, within the limits of this process's control groups; `None`
+/// where the system does not tell.
+///
+/// Source: proc_meminfo(5), `MemAvailable`; kernel Documentation/admin-guide/cgroup-v2.rst, `memory.max`.
+pub fn available_bytes() -> Option<u64> {
+    let machine = available_of(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
+    let group = std::fs::read_to_string("/proc/self/cgroup").ok();
+    let group = group.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("0::/")));
+    let room = group.and_then(|group| room_in_groups(Path::new("/sys/fs/cgroup"), Path::new(group)));
+    Some(room.map_or(machine, |room| room.min(machine)))
+}
+
+fn available_of(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The least room that a control group or one above it leaves. Pages of files that were not used lately can be
+/// dropped, so they count as room.
+fn room_in_groups(root: &Path, group: &Path) -> Option<u64> {
+    let number = |folder: &Path, name: &str| {
+        std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok()
+    };
+    group
+        .ancestors()
+        .filter_map(|group| {
+            let folder = root.join(group);
+            let limit = number(&folder, "memory.max")?;
+            let used = number(&folder, "memory.current")?;
+            let stat = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+            let droppable = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok());
+            Some(limit.saturating_sub(used.saturating_sub(droppable.unwrap_or(0))))
+        })
+        .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_available_memory_is_read_in_kib() {
+        assert_eq!(available_of("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
+        assert_eq!(available_of("MemTotal: 9 kB\n"), None);
+        assert_eq!(available_of("MemAvailable: much\n"), None);
+    }
+
+    #[test]
+    fn the_tightest_group_counts_and_one_without_a_limit_does_not() {
+        let root = tempfile::tempdir().unwrap();
+        let group = root.path().join("a/b");
+        std::fs::create_dir_all(&group).unwrap();
+        let room = || room_in_groups(root.path(), Path::new("a/b"));
+        assert_eq!(room(), None);
+        std::fs::write(group.join("memory.max"), "max\n").unwrap();
+        std::fs::write(group.join("memory.current"), "10\n").unwrap();
+        assert_eq!(room(), None);
+        std::fs::write(root.path().join("a/memory.max"), "1000\n").unwrap();
+        std::fs::write(root.path().join("a/memory.current"), "900\n").unwrap();
+        std::fs::write(root.path().join("a/memory.stat"), "anon 1\ninactive_file 300\n").unwrap();
+        assert_eq!(room(), Some(400));
+        std::fs::write(group.join("memory.max"), "30\n").unwrap();
+        assert_eq!(room(), Some(20));
+    }
+
+    #[test]
+    fn a_memory_file_has_its_size() {
+        assert_eq!(memory_file(12_345).unwrap().metadata().unwrap().len(), 12_345);
+    }
+}

@@ -1,0 +1,90 @@
+//! A repetition of a workload.
+
+use crate::choose::Choice;
+use crate::measure::{Engine, Issue, Measured, measure};
+use crate::session::{Session, Settings, interrupted};
+use crate::task::{Attempt, Done};
+use kurabe_core::Result;
+use kurabe_core::event::Event;
+use kurabe_core::record::{EngineRecord, Repetition};
+use kurabe_core::workload::Workload;
+
+/// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
+const GENERATOR_BOUND_SHARE: f64 = 0.5;
+
+impl Session<'_> {
+    /// How a workload is issued here.
+    pub(crate) fn choose(&mut self, workload: &Workload) -> Result<Choice> {
+        let Settings { engine, wait, pages, .. } = self.settings;
+        let issue = Issue { engine: Engine::Uring, wait, pages };
+        self.chooser.choose(engine, self.target, workload, issue, self.interrupt)
+    }
+
+    /// Runs a workload once.
+    pub(crate) fn repeat_io(
+        &mut self,
+        workload: &Workload,
+        choice: &Choice,
+        attempt: &Attempt,
+    ) -> Result<Done> {
+        let workload = &Workload { seed: attempt.seed, ..workload.clone() };
+        let target = &*self.target;
+        let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+        let (mut failed, emit) = (None, &mut *self.emit);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
+            }
+        };
+        let mark = self.noise.start();
+        let measured = measure(&open, workload, choice.issue, self.interrupt, &mut live)?;
+        let noise = self.noise.finish(mark);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if measured.interrupted {
+            return Err(interrupted());
+        }
+        let engine = engine_record(self.settings.engine.word(), choice, &measured);
+        let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
+        Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
+    }
+}
+
+/// What a measurement came to.
+pub(crate) fn repetition_of(measured: Measured, attempt: &Attempt) -> Repetition {
+    let thread_time_ns = measured.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
+    let generator_share =
+        if thread_time_ns > 0.0 { measured.cpu.user_ns as f64 / thread_time_ns } else { 0.0 };
+    let recorded = measured.recorded;
+    Repetition {
+        elapsed_ns: measured.elapsed_ns,
+        read: recorded.read,
+        write: recorded.write,
+        sync: recorded.sync,
+        end_sync_ns: measured.end_sync_ns,
+        unserved_operations: measured.unserved,
+        series: recorded.series,
+        stalls: recorded.stalls,
+        stall_count: recorded.stall_count,
+        stall_threshold_ns: recorded.stall_threshold_ns,
+        cpu: measured.cpu,
+        generator_share: generator_share.min(1.0),
+        generator_bound: generator_share > GENERATOR_BOUND_SHARE,
+        ..attempt.blank()
+    }
+}
+
+/// How a measurement's operations reached the kernel.
+pub(crate) fn engine_record(asked: &str, choice: &Choice, measured: &Measured) -> EngineRecord {
+    EngineRecord {
+        name: choice.issue.engine.word().to_owned(),
+        asked: asked.to_owned(),
+        reason: choice.reason.clone(),
+        features: measured.facts.features.clone(),
+        fallbacks: choice.fallbacks.iter().chain(&measured.facts.fallbacks).cloned().collect(),
+        wait: measured.facts.wait.word().to_owned(),
+        pages: measured.facts.pages.word().to_owned(),
+        issuing_threads: measured.issuing_threads,
+    }
+}

@@ -1,0 +1,167 @@
+//! A repetition of a trace.
+
+use crate::fit::writes_left_out;
+use crate::measure::{Setup, measure_sources};
+use crate::repeat_io::{engine_record, repetition_of};
+use crate::replay::{ReplaySource, Span};
+use crate::session::{Session, interrupted};
+use crate::task::{Attempt, Done};
+use kurabe_core::event::Event;
+use kurabe_core::profile::ReplayStep;
+use kurabe_core::record::{NoticeKind, Repetition};
+use kurabe_core::trace::Trace;
+use kurabe_core::workload::{
+    BlockSize, Direction, End, EndSync, OpKind, Pattern, SyncRule, ThreadShare, Workload,
+};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::sync::Arc;
+
+impl Session<'_> {
+    /// Does a trace again, once. Where the target may not be written, the trace's writes and syncs are left out.
+    pub(crate) fn repeat_replay(
+        &mut self,
+        step: &ReplayStep,
+        step_index: usize,
+        attempt: &Attempt,
+    ) -> Result<Done> {
+        let trace = self.traces.get(step_index).cloned().flatten().ok_or_else(|| no_trace(step))?;
+        let trace = self.allowed(trace, attempt)?;
+        let span = Span {
+            offset_bytes: 0,
+            length_bytes: self.target.span_bytes(),
+            alignment_bytes: self.target.alignment_bytes(),
+        };
+        let source = ReplaySource::new(Arc::clone(&trace), step.timing, span)?;
+        if attempt.number == 0 {
+            self.tell_differences(&trace, source.fit().remark())?;
+        }
+        let choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.iodepth))?;
+        let setup = Setup {
+            iodepth: step.iodepth,
+            largest_bytes: source.fit().longest_bytes,
+            warm_up_ns: 0,
+            time_ns: None,
+            end_sync: EndSync::None,
+            data: self.profile.rules.data,
+            seed: attempt.seed,
+        };
+        let target = &*self.target;
+        let open = || target.open_file(writes(&trace), false);
+        let (mut failed, emit) = (None, &mut *self.emit);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
+            }
+        };
+        let mark = self.noise.start();
+        let measured = measure_sources(&open, vec![source], setup, choice.issue, self.interrupt, &mut live)?;
+        let noise = self.noise.finish(mark);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if measured.interrupted {
+            return Err(interrupted());
+        }
+        let engine = engine_record(self.settings.engine.word(), &choice, &measured);
+        let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
+        Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
+    }
+
+    /// What a trace does to the target, as far as that may be written.
+    pub(crate) fn trace_direction(&self, step_index: usize) -> Option<Direction> {
+        let trace = self.traces.get(step_index)?.as_ref()?;
+        let has = |kind: OpKind| trace.operations.iter().any(|op| op.kind == kind);
+        match (has(OpKind::Read), has(OpKind::Write) && self.target.is_writable()) {
+            (true, true) => Some(Direction::Mix),
+            (true, false) => Some(Direction::Read),
+            (false, true) => Some(Direction::Write),
+            (false, false) => None,
+        }
+    }
+
+    /// The trace as far as the target may be written.
+    fn allowed(&mut self, trace: Arc<Trace>, attempt: &Attempt) -> Result<Arc<Trace>> {
+        if self.target.is_writable() || !changes(&trace) {
+            return Ok(trace);
+        }
+        if attempt.number == 0 {
+            let how = writes_left_out(self.target.kind());
+            self.notice(
+                NoticeKind::WritesLeftOut,
+                Text {
+                    en: format!("of the trace only the reads are done: {}", how.en),
+                    ja: format!("トレースのうち読み出しだけを再生します。{}", how.ja),
+                },
+            )?;
+        }
+        let operations = trace.operations.iter().filter(|op| op.kind == OpKind::Read).copied().collect();
+        let reads = Trace { operations, ..(*trace).clone() };
+        if reads.operations.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                text!(
+                    "the trace only writes, and the target may not be written",
+                    "トレースは書き込みだけで、対象には書き込めません"
+                ),
+            )
+            .remedy(writes_left_out(self.target.kind())));
+        }
+        Ok(Arc::new(reads))
+    }
+
+    fn tell_differences(&mut self, trace: &Trace, mapping: Option<Text>) -> Result<()> {
+        if let Some(remark) = mapping {
+            self.notice(NoticeKind::Other, remark)?;
+        }
+        for (count, why) in &trace.left_out {
+            let Text { en, ja } = why;
+            self.notice(
+                NoticeKind::Other,
+                Text {
+                    en: format!("not in the replay: {count} × {en}"),
+                    ja: format!("再生に含まないもの: {ja} {count} 件"),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A workload like the trace, by which the engine is chosen.
+    fn trial(&self, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
+        let reads = trace.operations.iter().any(|op| op.kind == OpKind::Read);
+        Workload {
+            pattern: Pattern::Random,
+            thread_share: ThreadShare::Usual,
+            block_sizes: vec![BlockSize { size_bytes: longest_bytes, weight: 1 }],
+            read_percent: if reads { 100 } else { 0 },
+            rewrite_every_reads: None,
+            iodepth,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: self.target.span_bytes(),
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End { passes: Some(1), ..End::default() },
+            sync: SyncRule::default(),
+            data: self.profile.rules.data,
+            seed: self.profile.rules.seed,
+        }
+    }
+}
+
+fn writes(trace: &Trace) -> bool {
+    trace.operations.iter().any(|op| op.kind == OpKind::Write)
+}
+
+/// Whether anything in it needs a target that may be written.
+fn changes(trace: &Trace) -> bool {
+    trace.operations.iter().any(|op| op.kind != OpKind::Read)
+}
+
+fn no_trace(step: &ReplayStep) -> Error {
+    let name = &step.trace;
+    Error::new(
+        ErrorKind::Internal,
+        text!("the trace {name} was not loaded", "トレース {name} が読み込まれていません"),
+    )
+}

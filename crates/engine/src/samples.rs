@@ -1,0 +1,434 @@
+//! Single operations one after the other: samples spread over the target (GNOME Disks), and random accesses.
+//!
+//! The model: one operation at a time on one device, each timed by itself. What lies between the timed parts (reading a
+//! page to bring the head there, making data) is no cell's time: the clock of a cell runs only while its own operations
+//! do, so its series, its stalls and its elapsed time are those of its operations laid end to end.
+//!
+//! Samples that are written back hold the bytes just read from the same place, so the target holds the same afterwards.
+
+use crate::buffer::Pages;
+use crate::choose::EngineChoice;
+use crate::content::Content;
+use crate::device_threads::ThreadsDevice;
+use crate::device_uring::{RingFacts, WaitMode};
+use crate::driver::{Stop, operation_error};
+use crate::glib_random::GlibRandom;
+use crate::measure::Engine;
+use crate::platform;
+use crate::random::Random;
+use crate::recorder::{Recorder, add_interval};
+use crate::session::{Session, interrupted};
+use crate::task::{Attempt, Done};
+use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
+use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample};
+use kurabe_core::workload::{Direction, Op, OpKind};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::fs::File;
+
+/// How often progress is told.
+const TICK_NS: u64 = 100_000_000;
+
+/// Where samples may lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Bytes from the start of the target.
+    pub(crate) span_bytes: u64,
+    /// Smallest unit of an operation.
+    pub(crate) unit_bytes: u32,
+}
+
+impl Place {
+    /// An operation of at most `length_bytes` here: cut at the end of the span, to whole units. `None` if nothing is
+    /// left.
+    fn op(&self, kind: OpKind, offset_bytes: u64, length_bytes: u32) -> Option<Op> {
+        let left_bytes = self.span_bytes.saturating_sub(offset_bytes);
+        let left_bytes = left_bytes - left_bytes % u64::from(self.unit_bytes.max(1));
+        let length_bytes = u64::from(length_bytes).min(left_bytes) as u32;
+        (length_bytes > 0).then_some(Op { kind, offset_bytes, length_bytes })
+    }
+}
+
+/// What one cell measured.
+pub(crate) struct Track {
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) elapsed_ns: u64,
+    recorder: Recorder,
+}
+
+impl Track {
+    fn new() -> Self {
+        Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None) }
+    }
+
+    /// Adds an operation and, if there is one, the sync that belongs to it.
+    fn add(&mut self, op: Op, done: &Timed, sync: Option<&Timed>) {
+        let ended_ns = sync.map_or(done.ended_ns, |sync| sync.ended_ns);
+        let at = |ns: u64| self.elapsed_ns + (ns - done.started_ns);
+        self.recorder.submitted(op.kind);
+        self.recorder.completed(op.kind, op.offset_bytes, done.bytes, at(done.started_ns), at(done.ended_ns));
+        if let Some(sync) = sync {
+            self.recorder.submitted(OpKind::Sync);
+            self.recorder.completed(OpKind::Sync, 0, 0, at(sync.started_ns), at(sync.ended_ns));
+        }
+        let elapsed_ns = ended_ns - done.started_ns;
+        self.elapsed_ns += elapsed_ns;
+        self.samples.push(Sample { offset_bytes: op.offset_bytes, bytes: u64::from(done.bytes), elapsed_ns });
+    }
+
+    /// The repetition that it makes.
+    fn into_repetition(self, attempt: &Attempt, shared: &Shared) -> Repetition {
+        let recorded = Recorder::merge(&[self.recorder]);
+        Repetition {
+            elapsed_ns: self.elapsed_ns,
+            read: recorded.read,
+            write: recorded.write,
+            sync: recorded.sync,
+            series: recorded.series,
+            stalls: recorded.stalls,
+            stall_count: recorded.stall_count,
+            stall_threshold_ns: recorded.stall_threshold_ns,
+            cpu: shared.cpu,
+            // kurabe's own code runs between the timed parts, so it is never the limit.
+            generator_share: shared.generator_share,
+            generator_bound: false,
+            noise: shared.noise,
+            samples: self.samples,
+            ..attempt.blank()
+        }
+    }
+}
+
+/// What all cells of a repetition have in common.
+struct Shared {
+    cpu: CpuUse,
+    generator_share: f64,
+    noise: Noise,
+}
+
+/// The user's interrupt, and who hears of progress.
+pub(crate) struct Watch<'a> {
+    interrupt: &'a Stop,
+    live: &'a mut dyn FnMut(u64, Interval, u64) -> Result<()>,
+    started_ns: u64,
+    told_ns: u64,
+    sum: Interval,
+}
+
+impl<'a> Watch<'a> {
+    /// `live` hears, about ten times a second, of the time since the start at `now_ns`, of what was done since it last
+    /// heard, and of how long that was.
+    pub(crate) fn new(
+        interrupt: &'a Stop,
+        live: &'a mut dyn FnMut(u64, Interval, u64) -> Result<()>,
+        now_ns: u64,
+    ) -> Self {
+        Self { interrupt, live, started_ns: now_ns, told_ns: now_ns, sum: Interval::default() }
+    }
+
+    /// Between two samples.
+    fn look(&mut self, now_ns: u64) -> Result<()> {
+        if self.interrupt.is_asked() {
+            return Err(interrupted());
+        }
+        let since_ns = now_ns.saturating_sub(self.told_ns);
+        if since_ns < TICK_NS {
+            return Ok(());
+        }
+        self.told_ns = now_ns;
+        (self.live)(now_ns - self.started_ns, std::mem::take(&mut self.sum), since_ns)
+    }
+
+    fn add(&mut self, kind: OpKind, done: &Timed) {
+        let (bytes, worst_ns) = (u64::from(done.bytes), done.ended_ns - done.started_ns);
+        let part = match kind {
+            OpKind::Read => Interval {
+                read_bytes: bytes,
+                read_operations: 1,
+                read_worst_ns: worst_ns,
+                ..Interval::default()
+            },
+            OpKind::Write | OpKind::Sync => Interval {
+                write_bytes: bytes,
+                write_operations: 1,
+                write_worst_ns: worst_ns,
+                ..Interval::default()
+            },
+        };
+        add_interval(&mut self.sum, &part);
+    }
+}
+
+/// An operation that is done.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    bytes: u32,
+    started_ns: u64,
+    ended_ns: u64,
+}
+
+/// A device with one of its buffers, which is away while an operation is in flight.
+struct OneByOne<'a, D: Device> {
+    device: &'a mut D,
+    buffer: Option<D::Buffer>,
+}
+
+impl<'a, D: Device> OneByOne<'a, D> {
+    fn new(device: &'a mut D) -> Self {
+        let buffer = device.take_buffers().pop();
+        Self { device, buffer }
+    }
+
+    fn bytes_mut(&mut self, length_bytes: u32) -> &mut [u8] {
+        self.buffer.as_mut().map_or(&mut [], |buffer| buffer.bytes_mut(length_bytes as usize))
+    }
+
+    /// Does an operation and waits for it. A short one is no error here.
+    fn perform(&mut self, op: Op) -> Result<Timed> {
+        let Some(buffer) = self.buffer.take() else { return Err(no_buffer()) };
+        let started_ns = self.device.now_ns();
+        self.device.submit(Request { op, buffer }, started_ns)?;
+        let mut ended = None;
+        while ended.is_none() {
+            self.device.reap(Wait::One, &mut |completion: Completion<D::Buffer>| {
+                ended = Some((completion.outcome, completion.completed_at_ns));
+                self.buffer = Some(completion.buffer);
+            })?;
+        }
+        match ended {
+            Some((Ok(bytes), ended_ns)) => Ok(Timed { bytes, started_ns, ended_ns }),
+            failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
+        }
+    }
+
+    /// The same; less than all is an error.
+    fn perform_whole(&mut self, op: Op) -> Result<Timed> {
+        let done = self.perform(op)?;
+        if done.bytes == op.length_bytes { Ok(done) } else { Err(operation_error(op, Ok(done.bytes))) }
+    }
+}
+
+/// Reads, and if wanted writes back, at places spread evenly over the span; the reads' cell, then that of the writes.
+///
+/// As GNOME Disks 51 does it (gdu-benchmark-dialog.c, benchmark_transfer_rate): one read, whatever it gives; then, if
+/// wanted, one write of what it gave and a fsync, both in the write's time; a page read before each without timing it.
+pub(crate) fn sample_positions<D: Device>(
+    device: &mut D,
+    step: &PositionalStep,
+    place: Place,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Track>> {
+    let writes = step.directions.contains(&Direction::Write);
+    let (mut read, mut written) = (Track::new(), Track::new());
+    let mut on = OneByOne::new(device);
+    for number in 0..step.samples {
+        let offset_bytes = position(number, step, place.span_bytes);
+        let Some(op) = place.op(OpKind::Read, offset_bytes, step.sample_bytes) else { continue };
+        let pre_read = Op { length_bytes: step.pre_read_bytes.min(op.length_bytes), ..op };
+        watch.look(on.device.now_ns())?;
+        if pre_read.length_bytes > 0 {
+            on.perform_whole(pre_read)?;
+        }
+        let done = on.perform(op)?;
+        if done.bytes == 0 {
+            return Err(operation_error(op, Ok(0)));
+        }
+        read.add(op, &done, None);
+        watch.add(OpKind::Read, &done);
+        if !writes {
+            continue;
+        }
+        watch.look(on.device.now_ns())?;
+        if pre_read.length_bytes > 0 {
+            // Into the beginning of the buffer: the same bytes once more.
+            on.perform_whole(pre_read)?;
+        }
+        let op = Op { kind: OpKind::Write, length_bytes: done.bytes, ..op };
+        let done = on.perform_whole(op)?;
+        let sync = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
+        let synced = if step.sync { Some(on.perform(sync)?) } else { None };
+        written.add(op, &done, synced.as_ref());
+        watch.add(OpKind::Write, &done);
+    }
+    Ok(if writes { vec![read, written] } else { vec![read] })
+}
+
+/// Where a sample begins.
+fn position(number: u32, step: &PositionalStep, span_bytes: u64) -> u64 {
+    let exact = u128::from(number) * u128::from(span_bytes) / u128::from(step.samples.max(1));
+    down_to(exact as u64, step.alignment_bytes)
+}
+
+fn down_to(offset_bytes: u64, alignment_bytes: u32) -> u64 {
+    offset_bytes - offset_bytes % u64::from(alignment_bytes.max(1))
+}
+
+/// Where accesses go.
+enum Places {
+    Glib { random: Box<GlibRandom>, span_bytes: u64, alignment_bytes: u32 },
+    Uniform { random: Random, positions: u64, alignment_bytes: u32 },
+}
+
+impl Places {
+    fn new(step: &AccessTimeStep, span_bytes: u64) -> Self {
+        let alignment_bytes = step.alignment_bytes.max(1);
+        match step.order {
+            AccessOrder::Glib => Self::Glib {
+                random: Box::new(GlibRandom::new(step.seed as u32)),
+                span_bytes,
+                alignment_bytes,
+            },
+            AccessOrder::Uniform => Self::Uniform {
+                random: Random::new(step.seed, 0),
+                positions: span_bytes.saturating_sub(u64::from(step.block_bytes))
+                    / u64::from(alignment_bytes)
+                    + 1,
+                alignment_bytes,
+            },
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        match self {
+            Self::Glib { random, span_bytes, alignment_bytes } => {
+                down_to(random.below(*span_bytes), *alignment_bytes)
+            }
+            Self::Uniform { random, positions, alignment_bytes } => {
+                random.below(*positions) * u64::from(*alignment_bytes)
+            }
+        }
+    }
+}
+
+/// Single accesses at random places. A first access that does not count is made and not recorded.
+///
+/// As GNOME Disks does it (benchmark_access_time); an access at the very end may be short.
+pub(crate) fn sample_accesses<D: Device>(
+    device: &mut D,
+    step: &AccessTimeStep,
+    place: Place,
+    content: &mut Content,
+    watch: &mut Watch<'_>,
+) -> Result<Track> {
+    let kind = if step.direction == Direction::Write { OpKind::Write } else { OpKind::Read };
+    let span_bytes = step.span_bytes.map_or(place.span_bytes, |span| span.min(place.span_bytes));
+    let place = Place { span_bytes, ..place };
+    let mut places = Places::new(step, span_bytes);
+    let mut track = Track::new();
+    let mut on = OneByOne::new(device);
+    if kind == OpKind::Write {
+        content.fill(on.bytes_mut(step.block_bytes));
+    }
+    for number in 0..step.samples {
+        let Some(op) = place.op(kind, places.next(), step.block_bytes) else { continue };
+        watch.look(on.device.now_ns())?;
+        if kind == OpKind::Write {
+            content.freshen(on.bytes_mut(op.length_bytes));
+        }
+        let done = on.perform_whole(op)?;
+        if number > 0 || !step.first_discarded {
+            track.add(op, &done, None);
+        }
+        watch.add(kind, &done);
+    }
+    Ok(track)
+}
+
+impl Session<'_> {
+    /// Samples spread over the target, once.
+    pub(crate) fn repeat_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Done> {
+        let writes = step.directions.contains(&Direction::Write);
+        // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
+        let file = self.target.open_file(writes, writes)?;
+        let largest_bytes = step.sample_bytes.max(step.pre_read_bytes);
+        let reason = text!(
+            "one operation at a time, each handed to the kernel whole: pread/pwrite",
+            "1 操作ずつ、ひとまとめでカーネルに渡すため pread/pwrite を使います"
+        );
+        self.sampled(file, largest_bytes, attempt, reason, |device, place, watch| {
+            sample_positions(device, step, place, watch)
+        })
+    }
+
+    /// Single accesses, once.
+    pub(crate) fn repeat_access_time(&mut self, step: &AccessTimeStep, attempt: &Attempt) -> Result<Done> {
+        let file = self.target.open_file(step.direction == Direction::Write, false)?;
+        let mut content = Content::new(self.profile.rules.data, attempt.seed, 0);
+        let reason = text!(
+            "one operation at a time: pread/pwrite is the shortest way",
+            "1 操作ずつなら pread/pwrite が最短です"
+        );
+        self.sampled(file, step.block_bytes, attempt, reason, |device, place, watch| {
+            Ok(vec![sample_accesses(device, step, place, &mut content, watch)?])
+        })
+    }
+
+    /// A repetition of samples on the open target: what is the same for both kinds.
+    fn sampled(
+        &mut self,
+        file: File,
+        largest_bytes: u32,
+        attempt: &Attempt,
+        reason: Text,
+        work: impl FnOnce(&mut ThreadsDevice, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
+    ) -> Result<Done> {
+        let (mut device, pages) = ThreadsDevice::open(file, largest_bytes as usize, self.settings.pages)?;
+        let engine = self.samples_engine(reason, pages);
+        let place = Place { span_bytes: self.target.span_bytes(), unit_bytes: self.target.alignment_bytes() };
+        let emit = &mut *self.emit;
+        let mut live =
+            |elapsed_ns, interval, interval_ns| emit(Event::Progress { elapsed_ns, interval, interval_ns });
+        let mark = self.noise.start();
+        let (cpu_before, started_ns) = (platform::cpu_times_ns(), device.now_ns());
+        let tracks = work(&mut device, place, &mut Watch::new(self.interrupt, &mut live, started_ns))?;
+        let (cpu_after, ended_ns) = (platform::cpu_times_ns(), device.now_ns());
+        let noise = self.noise.finish(mark);
+        let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
+        let generator_share = (cpu.user_ns as f64 / (ended_ns - started_ns).max(1) as f64).min(1.0);
+        let mut shared = Shared { cpu, generator_share, noise };
+        let mut repetitions = Vec::with_capacity(tracks.len());
+        for track in tracks {
+            repetitions.push(track.into_repetition(attempt, &shared));
+            // What others moved while both cells ran is told once, with the first.
+            shared.noise = Noise { other_read_bytes: None, other_write_bytes: None, ..noise };
+        }
+        Ok(Done { engine: Some(engine), repetitions })
+    }
+
+    fn samples_engine(&self, reason: Text, pages: Pages) -> EngineRecord {
+        let asked = self.settings;
+        let mut facts = RingFacts {
+            features: vec!["pread-pwrite".to_owned()],
+            fallbacks: Vec::new(),
+            wait: WaitMode::Sleep,
+            pages: asked.pages,
+            workers: 0,
+        };
+        if asked.engine == EngineChoice::Fixed(Engine::Uring) {
+            facts.fallbacks.push("engine uring: samples are taken with pread and pwrite".to_owned());
+        }
+        if asked.wait != WaitMode::Sleep {
+            facts.fallbacks.push(format!("wait {}: pread and pwrite always sleep", asked.wait.word()));
+        }
+        facts.took_pages(pages);
+        EngineRecord {
+            name: Engine::Threads.word().to_owned(),
+            asked: asked.engine.word().to_owned(),
+            reason,
+            features: facts.features,
+            fallbacks: facts.fallbacks,
+            wait: facts.wait.word().to_owned(),
+            pages: facts.pages.word().to_owned(),
+            issuing_threads: 1,
+        }
+    }
+}
+
+fn no_buffer() -> Error {
+    Error::new(ErrorKind::Internal, text!("a device has no buffer", "デバイスにバッファがありません"))
+}
+
+#[cfg(test)]
+#[path = "samples_tests.rs"]
+mod tests;

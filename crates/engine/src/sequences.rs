@@ -1,0 +1,181 @@
+//! What every profile of the library issues: which operations, where, in which order and when, on a device in virtual
+//! time.
+//!
+//! The model: a task is played by as many drivers as it has threads, each on a device of its own, all from time 0. The
+//! expected sequences are written down from what is known of the tools, not from the profiles. The files of the folder
+//! have one family of tools each; `rules` has what the profiles rely on, and `real_tools` holds some of it against the
+//! tools themselves.
+
+mod crystal;
+mod others;
+mod passes;
+mod real_tools;
+mod rules;
+
+use crate::content::Content;
+use crate::device_null::{Logged, NullDevice, Script};
+use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::recorder::{Recorded, Recorder};
+use crate::source::Generator;
+use kurabe_core::profile::{Profile, Work};
+use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::workload::{Direction, EndSync, OpKind, Workload};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// A workload that was played.
+struct Played {
+    /// The operations of each thread.
+    threads: Vec<Vec<Logged>>,
+    /// From the start of recording to the last completion, a timed sync included.
+    elapsed_ns: u64,
+    /// What was recorded.
+    recorded: Recorded,
+}
+
+impl Played {
+    /// The operations of its only thread.
+    fn only(&self) -> &[Logged] {
+        assert_eq!(self.threads.len(), 1);
+        &self.threads[0]
+    }
+}
+
+/// Plays a workload with all its threads.
+fn play(workload: &Workload, script: Script) -> Played {
+    let end_sync = if workload.writes() { workload.sync.at_end } else { EndSync::None };
+    let plan = Plan {
+        warm_up_ns: workload.warm_up_ns,
+        time_ns: workload.end.time_ns,
+        end_sync: end_sync != EndSync::None,
+    };
+    let (mut threads, mut recorders, mut elapsed_ns) = (Vec::new(), Vec::new(), 0);
+    for mut generator in Generator::for_threads(workload) {
+        let mut device = NullDevice::new(workload.iodepth as usize, script);
+        let mut content = Content::new(workload.data, workload.seed, 0);
+        let buffers = filled_buffers(&mut device, &mut content);
+        let (mut recorder, stop) = (Recorder::new(None), Stop::default());
+        let outcome =
+            drive(&mut device, buffers, &mut generator, &mut content, &plan, &mut recorder, &stop).unwrap();
+        let sync_ns = outcome.end_sync_ns.filter(|_| end_sync == EndSync::Timed).unwrap_or(0);
+        elapsed_ns = elapsed_ns.max(outcome.last_completion_ns + sync_ns);
+        threads.push(device.log().to_vec());
+        recorders.push(recorder);
+    }
+    Played { threads, elapsed_ns, recorded: Recorder::merge(&recorders) }
+}
+
+/// A device on which everything takes this long.
+fn taking(latency_ns: u64) -> Script {
+    Script { latency_ns, ..Script::default() }
+}
+
+fn profile(name: &str) -> Profile {
+    profile_named(name).unwrap()
+}
+
+/// The I/O tasks of a profile on a target of this size, in order: direction and workload.
+fn workloads(name: &str, size_bytes: u64) -> Vec<(Direction, Workload)> {
+    profile(name)
+        .tasks(size_bytes)
+        .into_iter()
+        .filter_map(|task| {
+            let direction = task.direction();
+            match task.work {
+                Work::Io(workload) => direction.zip(Some(workload)),
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+/// The operations of a log, without a sync at its end, of which it says whether there was one.
+fn split_sync(log: &[Logged]) -> (&[Logged], bool) {
+    match log.split_last() {
+        Some((last, before)) if last.op.kind == OpKind::Sync => (before, true),
+        _ => (log, false),
+    }
+}
+
+/// Every operation is of this kind and size.
+fn assert_all(log: &[Logged], kind: OpKind, length_bytes: u64) {
+    for one in log {
+        assert_eq!((one.op.kind, u64::from(one.op.length_bytes)), (kind, length_bytes), "{one:?}");
+    }
+}
+
+fn offsets(log: &[Logged]) -> Vec<u64> {
+    log.iter().map(|one| one.op.offset_bytes).collect()
+}
+
+/// From 0 to the end in order, and again.
+fn assert_in_order(log: &[Logged], size_bytes: u64, block_bytes: u64) {
+    let blocks = size_bytes / block_bytes;
+    for (number, one) in log.iter().enumerate() {
+        assert_eq!(one.op.offset_bytes, number as u64 % blocks * block_bytes, "operation {number}");
+    }
+}
+
+/// Each block exactly once, and not in order.
+fn assert_covers_once_at_random(log: &[Logged], from_bytes: u64, size_bytes: u64, block_bytes: u64) {
+    let (found, mut sorted) = (offsets(log), offsets(log));
+    sorted.sort_unstable();
+    let blocks = size_bytes / block_bytes;
+    assert!(sorted.iter().copied().eq((0..blocks).map(|block| from_bytes + block * block_bytes)));
+    assert_ne!(found, sorted);
+}
+
+/// Blocks of the span, drawn each by itself: some twice before others came once, and all about equally often.
+fn assert_drawn(log: &[Logged], size_bytes: u64, block_bytes: u64) {
+    let blocks = (size_bytes / block_bytes) as usize;
+    let mut counts = vec![0u32; blocks];
+    for one in log {
+        assert_eq!(one.op.offset_bytes % block_bytes, 0, "{one:?}");
+        counts[(one.op.offset_bytes / block_bytes) as usize] += 1;
+    }
+    // Were each block to come once before any came twice, as in a shuffled order, there would be no repetition here.
+    // By chance there is none once in e^20.
+    let first = blocks.min(log.len());
+    if first * first > 40 * blocks {
+        let seen: std::collections::HashSet<u64> = offsets(&log[..first]).into_iter().collect();
+        assert!(seen.len() < first, "no block came twice");
+    }
+    let expected = log.len() as f64 / blocks as f64;
+    let most = expected + 6.0 * expected.sqrt() + 3.0;
+    assert!(counts.iter().all(|count| f64::from(*count) <= most), "{expected} {:?}", counts.iter().max());
+}
+
+/// As many operations in flight as the queue is deep, from the start to the end: on a device on which all take the
+/// same time, batch after batch.
+fn assert_queue_full(log: &[Logged], depth: u64, latency_ns: u64) {
+    for (number, one) in log.iter().enumerate() {
+        assert_eq!(one.submitted_at_ns, number as u64 / depth * latency_ns, "operation {number}");
+    }
+}
+
+/// Reads as a share of all operations, in percent, are what chance makes of this share.
+fn assert_read_share(log: &[Logged], percent: u8) {
+    let (share, count) = (f64::from(percent) / 100.0, log.len() as f64);
+    let reads = log.iter().filter(|one| one.op.kind == OpKind::Read).count() as f64;
+    let tolerance = 5.0 * (share * (1.0 - share) * count).sqrt();
+    assert!((reads - share * count).abs() <= tolerance, "{reads} of {count} for {percent} %");
+}
+
+fn kind_of(direction: Direction) -> OpKind {
+    if direction == Direction::Read { OpKind::Read } else { OpKind::Write }
+}
+
+#[test]
+fn every_profile_that_issues_operations_is_played() {
+    // Copies and programs issue none of their own.
+    let other = ["delay-ratio", "delay-ratio-sweep", "git-pull", "git-pull-large", "git-pull-ports"];
+    let mut played: Vec<&str> =
+        [crystal::PLAYED, passes::PLAYED, others::PLAYED, &other].concat().into_iter().collect();
+    let mut listed: Vec<&str> = PROFILES.iter().map(|(name, _)| *name).collect();
+    played.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(played, listed);
+}

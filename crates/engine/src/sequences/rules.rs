@@ -1,0 +1,168 @@
+//! What the profiles rely on in the driver and its sources: when the time is looked at, what is written back, which
+//! part of the span a thread has.
+
+use super::*;
+use crate::source::{Next, Source};
+use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, TimeCheck};
+use proptest::prelude::*;
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+fn workload(pattern: Pattern, blocks: u64, threads: u32) -> Workload {
+    Workload {
+        pattern,
+        block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
+        read_percent: 100,
+        rewrite_every_reads: None,
+        thread_share: ThreadShare::Usual,
+        iodepth: 1,
+        threads,
+        offset_bytes: 0,
+        span_bytes: blocks * 4096,
+        open_loop: None,
+        warm_up_ns: 0,
+        end: End { passes: Some(1), ..End::default() },
+        sync: SyncRule::default(),
+        data: Data::Zero,
+        seed: 3,
+    }
+}
+
+fn timed(pattern: Pattern, blocks: u64, time_check: TimeCheck) -> Workload {
+    let end = End { time_ns: Some(S), time_check, ..End::default() };
+    Workload { end, ..workload(pattern, blocks, 1) }
+}
+
+proptest! {
+    #[test]
+    fn a_pass_that_was_begun_is_ended(blocks in 1u64..300, latency_ns in 1_000_000u64..90_000_000) {
+        let played = play(&timed(Pattern::Sequential, blocks, TimeCheck::Pass), taking(latency_ns));
+        // The least number of whole passes that reaches the time.
+        let passes = S.div_ceil(blocks * latency_ns);
+        prop_assert_eq!(played.only().len() as u64, passes * blocks);
+        prop_assert_eq!(played.elapsed_ns, passes * blocks * latency_ns);
+    }
+
+    #[test]
+    fn a_batch_that_was_begun_is_ended(batch in 1u32..200, latency_ns in 1_000_000u64..90_000_000) {
+        let check = TimeCheck::Operations(batch);
+        let played = play(&timed(Pattern::Random, 64, check), taking(latency_ns));
+        let batches = S.div_ceil(u64::from(batch) * latency_ns);
+        prop_assert_eq!(played.only().len() as u64, batches * u64::from(batch));
+    }
+
+    #[test]
+    fn a_deep_queue_ends_its_batch_too(batch in 1u32..100, depth in 1u32..40, latency_ns in 10_000_000u64..90_000_000) {
+        let plan = Workload { iodepth: depth, ..timed(Pattern::Random, 64, TimeCheck::Operations(batch)) };
+        let count = play(&plan, taking(latency_ns)).only().len() as u64;
+        prop_assert_eq!(count % u64::from(batch), 0);
+        // What a loop that looks always issues, and at most one batch more.
+        let always = play(&Workload { iodepth: depth, ..timed(Pattern::Random, 64, TimeCheck::Always) }, taking(latency_ns));
+        let least = always.only().len() as u64;
+        prop_assert!((least..least + u64::from(batch)).contains(&count), "{} {}", least, count);
+    }
+
+    #[test]
+    fn every_nth_read_is_written_back(every in 1u32..20, blocks in 1u64..300, threads in 1u32..4) {
+        let plan = Workload {
+            rewrite_every_reads: Some(every),
+            end: End { bytes: Some(blocks * 4096), ..End::default() },
+            ..workload(Pattern::Random, 128, threads)
+        };
+        let played = play(&plan, taking(10));
+        let mut reads = 0;
+        for log in &played.threads {
+            let mut last = None;
+            let mut since = 0;
+            for one in log {
+                if one.op.kind == OpKind::Write {
+                    prop_assert_eq!((Some(one.op.offset_bytes), since), (last, every));
+                    since = 0;
+                } else {
+                    last = Some(one.op.offset_bytes);
+                    (reads, since) = (reads + 1, since + 1);
+                    prop_assert!(since <= every);
+                }
+            }
+            // The last one too, though no bytes are left then.
+            prop_assert!(since < every);
+        }
+        prop_assert_eq!(reads, blocks);
+        prop_assert_eq!(played.recorded.read.completed, blocks);
+    }
+
+    #[test]
+    fn parts_are_disjoint_and_cover_the_span_together(blocks in 64u64..400, threads in 1u32..16, sequential: bool) {
+        let pattern = if sequential { Pattern::Sequential } else { Pattern::Permutation };
+        let plan = Workload { thread_share: ThreadShare::Parts, offset_bytes: 40960, ..workload(pattern, blocks, threads) };
+        let played = play(&plan, taking(10));
+        let mut end = 40960;
+        for log in &played.threads {
+            let mut found = offsets(log);
+            found.sort_unstable();
+            // Each begins where the one before ended, and leaves nothing out.
+            prop_assert!(found.iter().copied().eq((0..log.len() as u64).map(|block| end + block * 4096)));
+            end += log.len() as u64 * 4096;
+        }
+        prop_assert_eq!(end, 40960 + blocks * 4096);
+        let lengths: HashSet<usize> = played.threads.iter().map(Vec::len).collect();
+        prop_assert!(lengths.len() <= 2, "about equal: {:?}", lengths);
+    }
+
+    #[test]
+    fn a_whole_span_each_is_covered_by_each(blocks in 16u64..300, threads in 2u32..8, sequential: bool) {
+        let pattern = if sequential { Pattern::Sequential } else { Pattern::Permutation };
+        let plan = Workload { thread_share: ThreadShare::Whole, ..workload(pattern, blocks, threads) };
+        let played = play(&plan, taking(10));
+        for log in &played.threads {
+            let mut found = offsets(log);
+            if sequential {
+                prop_assert!(found.is_sorted());
+            }
+            found.sort_unstable();
+            prop_assert!(found.iter().copied().eq((0..blocks).map(|block| block * 4096)));
+        }
+        let orders: HashSet<Vec<u64>> = played.threads.iter().map(|log| offsets(log)).collect();
+        prop_assert_eq!(orders.len() as u32, if sequential { 1 } else { threads });
+    }
+}
+
+#[test]
+fn a_random_thread_with_a_part_stays_in_it() {
+    let plan = Workload {
+        thread_share: ThreadShare::Parts,
+        end: End { bytes: Some(4000 * 4096), ..End::default() },
+        ..workload(Pattern::Random, 64, 4)
+    };
+    let played = play(&plan, taking(10));
+    for (thread, log) in (0u64..).zip(&played.threads) {
+        assert_eq!(log.len(), 1000, "an equal share of the bytes");
+        let seen: HashSet<u64> = offsets(log).into_iter().collect();
+        let part: HashSet<u64> = (thread * 16..thread * 16 + 16).map(|block| block * 4096).collect();
+        assert_eq!(seen, part);
+    }
+}
+
+#[test]
+fn a_pass_of_a_thread_with_a_share_is_its_share() {
+    let end = End { time_ns: Some(S), time_check: TimeCheck::Pass, ..End::default() };
+    let plan = Workload { end, ..workload(Pattern::Sequential, 40, 4) };
+    // Ten blocks of 70 ms are 0.7 s: two passes.
+    for log in play(&plan, taking(70 * MS)).threads {
+        assert_eq!(log.len(), 20);
+    }
+}
+
+#[test]
+fn lanes_that_share_a_source_ask_it_for_the_time_together() {
+    let shared =
+        &Mutex::new(Generator::for_threads(&timed(Pattern::Random, 64, TimeCheck::Operations(3))).remove(0));
+    let (mut first, mut second) = (shared, shared);
+    let mut may_end = Vec::new();
+    for number in 0..6 {
+        may_end.push(first.may_end());
+        let lane = if number % 2 == 0 { &mut first } else { &mut second };
+        assert!(matches!(lane.next(0), Next::Op { .. }));
+    }
+    assert_eq!(may_end, [true, false, false, true, false, false]);
+}

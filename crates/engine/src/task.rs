@@ -1,0 +1,289 @@
+//! One task of a run: what it needs before its first repetition, its repetitions, and the cells that it comes to.
+//!
+//! The model: every kind of work gives, for one repetition, one result for each of the task's cells. All that is the
+//! same for all kinds (events, seeds, noise, remarks, what is kept when it stops in the middle) is here; what a kind
+//! does is in its own file.
+
+use crate::choose::Choice;
+use crate::clock::monotonic_ns;
+use crate::command::CommandWork;
+use crate::copy::CopyWork;
+use crate::disturbance::Disturbance;
+use crate::random::split_mix;
+use crate::session::Session;
+use kurabe_core::event::Event;
+use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell, Work};
+use kurabe_core::record::{Cell, EngineRecord, NoticeKind, Repetition};
+use kurabe_core::workload::{Direction, Workload};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+
+/// What a task holds from its first repetition to its last.
+#[derive(Default)]
+pub(crate) enum Prepared {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// How a workload is issued.
+    Io(Choice),
+    /// The memory beside the target.
+    Copy(CopyWork),
+    /// The folder with the files that programs work on.
+    Command(CommandWork),
+}
+
+/// A task under way.
+pub(crate) struct Ongoing {
+    pub(crate) task: Task,
+    pub(crate) prepared: Prepared,
+    first_cell: u32,
+    cells: Vec<Cell>,
+    disturbance: Disturbance,
+}
+
+/// One repetition to be done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    /// Its number, from 0.
+    pub(crate) number: u32,
+    /// Whether it will be left out of the figure.
+    pub(crate) discarded: bool,
+    /// Its seed.
+    pub(crate) seed: u64,
+    /// Its start, from the start of the run.
+    pub(crate) started_ns: u64,
+}
+
+/// One repetition done.
+pub(crate) struct Done {
+    /// How operations reached the kernel, if kurabe issued them.
+    pub(crate) engine: Option<EngineRecord>,
+    /// One for each cell of the task.
+    pub(crate) repetitions: Vec<Repetition>,
+}
+
+impl Attempt {
+    /// A repetition of which nothing but its place is known yet.
+    pub(crate) fn blank(&self) -> Repetition {
+        Repetition {
+            index: self.number,
+            discarded: self.discarded,
+            seed: self.seed,
+            started_ns: self.started_ns,
+            ..Repetition::default()
+        }
+    }
+}
+
+impl Ongoing {
+    /// A task whose first cell has this place in the run.
+    pub(crate) fn new(task: Task, first_cell: u32) -> Self {
+        Self {
+            task,
+            prepared: Prepared::Nothing,
+            first_cell,
+            cells: Vec::new(),
+            disturbance: Disturbance::default(),
+        }
+    }
+
+    /// Leaves only the last `window` repetitions in the figures.
+    pub(crate) fn count_last(&mut self, window: u32) {
+        for cell in &mut self.cells {
+            let before = cell.repetitions.len().saturating_sub(window as usize);
+            for (index, repetition) in cell.repetitions.iter_mut().enumerate() {
+                repetition.discarded = index < before;
+            }
+        }
+    }
+
+    /// The figures of all rounds of a tracked cell, if it is one of this task's.
+    pub(crate) fn tracked(&self, tracked: &TrackedCell, rounds: &Rounds) -> Option<Vec<f64>> {
+        let direction = tracked.direction;
+        let cell = self
+            .cells
+            .iter()
+            .find(|cell| cell.label == tracked.label && cell.direction == Some(direction))?;
+        cell.repetitions.iter().map(|repetition| rounds.tracked_value(repetition, direction)).collect()
+    }
+
+    fn add(&mut self, done: Done) {
+        if self.cells.is_empty() {
+            let workload = self.task.workload();
+            self.cells = (self.first_cell..)
+                .zip(&self.task.cells)
+                .map(|(index, cell)| {
+                    new_cell(index, self.task.step_index, cell, workload.cloned(), done.engine.clone())
+                })
+                .collect();
+        }
+        for (cell, repetition) in self.cells.iter_mut().zip(done.repetitions) {
+            cell.repetitions.push(repetition);
+        }
+    }
+}
+
+fn new_cell(
+    index: u32,
+    step_index: usize,
+    cell: &TaskCell,
+    workload: Option<Workload>,
+    engine: Option<EngineRecord>,
+) -> Cell {
+    Cell {
+        index,
+        step_index: step_index as u32,
+        part: cell.part.clone(),
+        label: cell.label.clone(),
+        direction: cell.direction,
+        measure: cell.measure,
+        workload,
+        engine,
+        repetitions: Vec::new(),
+        imported: None,
+    }
+}
+
+impl Session<'_> {
+    /// Does what is needed once before the first repetition.
+    pub(crate) fn prepare(&mut self, ongoing: &mut Ongoing) -> Result<()> {
+        ongoing.prepared = match &ongoing.task.work {
+            Work::Io(workload) => Prepared::Io(self.choose(workload)?),
+            Work::Copy(step) => Prepared::Copy(self.prepare_copy(step)?),
+            Work::Command(step) => Prepared::Command(self.prepare_command(step)?),
+            Work::Replay(_) => {
+                let direction = self.trace_direction(ongoing.task.step_index);
+                for cell in &mut ongoing.task.cells {
+                    cell.direction = direction;
+                }
+                Prepared::Nothing
+            }
+            Work::Positional(_) | Work::AccessTime(_) => Prepared::Nothing,
+        };
+        Ok(())
+    }
+
+    /// One repetition of a task.
+    pub(crate) fn repeat(&mut self, ongoing: &mut Ongoing, number: u32, count: u32) -> Result<()> {
+        self.check_interrupt()?;
+        let rules = &self.profile.rules;
+        let (cell_index, task) = (ongoing.first_cell, &ongoing.task);
+        let seed = if rules.same_offsets {
+            rules.seed
+        } else {
+            split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)))
+        };
+        let discarded = self.profile.rounds.is_none() && number < rules.discarded_runs;
+        if matches!(task.work, Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Replay(_)) {
+            self.drop_cache()?;
+        }
+        self.emit(Event::RepetitionStarted {
+            cell_index,
+            label: task.label.clone(),
+            direction: task.direction(),
+            repetition_index: number,
+            repetition_count: count,
+            discarded,
+        })?;
+        let started_ns = monotonic_ns() - self.started_ns;
+        let attempt = Attempt { number, discarded, seed, started_ns };
+        let done = match (&task.work, &mut ongoing.prepared) {
+            (Work::Io(workload), Prepared::Io(choice)) => self.repeat_io(workload, choice, &attempt)?,
+            (Work::Positional(step), _) => self.repeat_positional(step, &attempt)?,
+            (Work::AccessTime(step), _) => self.repeat_access_time(step, &attempt)?,
+            (Work::Copy(step), Prepared::Copy(work)) => self.repeat_copy(step, work, &attempt)?,
+            (Work::Command(step), Prepared::Command(work)) => self.repeat_command(step, work, &attempt)?,
+            (Work::Replay(step), _) => self.repeat_replay(step, task.step_index, &attempt)?,
+            (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => return Err(unprepared()),
+        };
+        for (index, repetition) in (cell_index..).zip(&done.repetitions) {
+            self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
+            self.remark(task, repetition)?;
+            let own_bytes = repetition.bytes(Direction::Mix);
+            for sum in [&mut ongoing.disturbance, &mut self.disturbance] {
+                sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
+            }
+        }
+        ongoing.add(done);
+        Ok(())
+    }
+
+    /// Has the cells kept as they stand.
+    pub(crate) fn keep_so_far(&mut self, ongoing: &Ongoing) -> Result<()> {
+        for cell in &ongoing.cells {
+            self.emit(Event::CellSoFar { cell: Box::new(cell.clone()) })?;
+        }
+        Ok(())
+    }
+
+    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it.
+    pub(crate) fn close(&mut self, ongoing: Ongoing) -> Result<()> {
+        let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
+        let cleaned_up = match (&task.work, prepared) {
+            (Work::Command(step), Prepared::Command(work)) => self.close_command(step, work),
+            _ => Ok(()),
+        };
+        for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
+            for fallback in cell.engine.iter().flat_map(|engine| &engine.fallbacks) {
+                self.notice_once(
+                    NoticeKind::EngineFallback,
+                    text!(
+                        "the engine goes without: {fallback}",
+                        "エンジンの機能が一部使えません: {fallback}"
+                    ),
+                )?;
+            }
+            self.emit(Event::CellDone { cell: Box::new(cell) })?;
+        }
+        let label = &task.label;
+        let (en, ja) = match task.direction().filter(|_| task.cells.len() == 1) {
+            Some(direction) => {
+                (format!("{} {label}", direction.word()), format!("{label} の{}", direction_ja(direction)))
+            }
+            None => (label.clone(), label.clone()),
+        };
+        for remark in disturbance.on_the_device() {
+            let text =
+                Text { en: format!("{} during {en}", remark.en), ja: format!("{ja}中に、{}", remark.ja) };
+            self.notice(NoticeKind::Noise, text)?;
+        }
+        cleaned_up
+    }
+
+    /// Says what limited a repetition, if it was not the storage.
+    fn remark(&mut self, task: &Task, repetition: &Repetition) -> Result<()> {
+        let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
+        if repetition.generator_bound {
+            self.notice_once(
+                NoticeKind::GeneratorBound,
+                text!(
+                    "kurabe itself was the limit in {label} {word}: the storage may be faster (more --threads can show it)",
+                    "{label} では kurabe 自身が上限でした。ストレージはもっと速いかもしれません(--threads を増やすと確かめられます)"
+                ),
+            )?;
+        }
+        if repetition.unserved_operations > 0 {
+            let (unserved, done) =
+                (repetition.unserved_operations, repetition.read.completed + repetition.write.completed);
+            self.notice(
+                NoticeKind::Other,
+                text!(
+                    "{label} {word}: the device did not keep up with the rate; {unserved} operations were due and not issued, {done} were done",
+                    "{label}: 指定の頻度に追いつけませんでした(期限までに発行できなかった操作 {unserved}、完了した操作 {done})"
+                ),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn unprepared() -> Error {
+    Error::new(ErrorKind::Internal, text!("a task was begun unprepared", "準備していない項目を始めました"))
+}
+
+fn direction_ja(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "読み出し",
+        Direction::Write => "書き込み",
+        Direction::Mix => "混合",
+    }
+}

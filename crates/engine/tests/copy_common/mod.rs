@@ -1,0 +1,60 @@
+//! A run of a profile, as the binary does it, with its events in a list.
+
+use kurabe_core::Result;
+use kurabe_core::environment::Environment;
+use kurabe_core::event::Event;
+use kurabe_core::profile::Profile;
+use kurabe_core::record::Cell;
+use kurabe_engine::{
+    CachePolicy, EngineChoice, Pages, Session, Settings, Stop, Target, TargetOptions, WaitMode,
+};
+use kurabe_host::NoiseWatch;
+use std::path::Path;
+
+/// What a run came to.
+pub struct Ran {
+    pub result: Result<()>,
+    pub events: Vec<Event>,
+}
+
+impl Ran {
+    /// The cells, whole.
+    pub fn cells(&self) -> Vec<&Cell> {
+        let cells = self.events.iter().filter_map(|event| match event {
+            Event::CellDone { cell } => Some(cell.as_ref()),
+            _ => None,
+        });
+        cells.collect()
+    }
+
+    /// What was said to be prepared or run.
+    #[allow(dead_code, reason = "not every test file looks at it")]
+    pub fn shown(&self) -> Vec<&str> {
+        let shown = self.events.iter().filter_map(|event| match event {
+            Event::Preparing { what } => Some(what.en.as_str()),
+            _ => None,
+        });
+        shown.collect()
+    }
+}
+
+/// Runs a profile on a target; `hear` hears of each event and may ask for a stop.
+pub fn run(given: &Path, options: &TargetOptions, profile: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
+    let profile = Profile::parse("test.toml", profile).unwrap_or_else(|error| panic!("{error:?}"));
+    let mut target = Target::open(given, options).unwrap();
+    let settings = Settings {
+        engine: EngineChoice::Auto,
+        wait: WaitMode::Sleep,
+        pages: Pages::Small,
+        cache: CachePolicy::Drop,
+    };
+    let noise = NoiseWatch::new(&Environment::default());
+    let (stop, mut events) = (Stop::default(), Vec::new());
+    let mut emit = |event: Event| {
+        hear(&event, &stop);
+        events.push(event);
+        Ok(())
+    };
+    let result = Session::new(&mut target, &profile, settings, &noise, &stop, &mut emit).run();
+    Ran { result, events }
+}

@@ -1,0 +1,107 @@
+//! Records what reaches block devices while something runs: every operation with its time, place, length and latency.
+//!
+//! The model: the kernel's block tracepoints in an instance of tracefs of our own, so that nobody else's tracing is
+//! touched. A device with a request queue is watched where requests are handed to its driver (`block_rq_issue`,
+//! `block_rq_complete`): after merging and splitting. A device without one (device mapper, md, zram) is watched where
+//! operations arrive (`block_bio_queue`, `block_bio_complete`). A partition is watched on its disk, by its sectors; a
+//! flush has none, so a partition is given all flushes of its disk. A thread reads the events while they happen; what
+//! the kernel had to drop is counted. Times are the kernel's monotonic clock, printed in whole µs.
+//!
+//! tracefs is looked for where it is usually mounted; where it is not, it is mounted for this process alone, without a
+//! place in the tree of files. The instance goes away with the value, and those of dead processes at the next start.
+//! Sources: kernel Documentation/trace/ftrace.rst, events.rst; include/trace/events/block.h.
+
+mod assemble;
+mod event;
+mod instance;
+mod tracefs;
+
+pub use assemble::RecordedTrace;
+pub use tracefs::remove_orphaned_traces;
+
+use crate::block::Block;
+use crate::platform::Number;
+use crate::roots::Roots;
+use assemble::Watched;
+use instance::Instance;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use tracefs::Tracefs;
+
+/// A recording that goes on.
+#[derive(Debug)]
+pub struct BlockTrace {
+    watched: Vec<Watched>,
+    instance: Instance,
+    private_mount: bool,
+}
+
+impl BlockTrace {
+    /// Begins to record what reaches these block devices (major, minor).
+    ///
+    /// # Errors
+    /// When a device does not exist, or the kernel's tracing cannot be had here: not root, no tracefs, no tracepoints.
+    /// A caller can then fall back to [`crate::DeviceCounters`].
+    pub fn start(devices: &[(u32, u32)]) -> Result<Self> {
+        let roots = Roots::default();
+        if devices.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Target,
+                text!("there is no block device to record", "記録するブロックデバイスがありません"),
+            ));
+        }
+        let watched = devices.iter().map(|number| watch(&roots, *number)).collect::<Result<Vec<_>>>()?;
+        let tracefs = Tracefs::find(&roots)?;
+        tracefs.remove_orphans();
+        let private_mount = tracefs.is_private();
+        let instance = Instance::start(tracefs, &watched)?;
+        Ok(Self { watched, instance, private_mount })
+    }
+
+    /// Whether tracefs was mounted for this process alone because it is not mounted on this machine.
+    pub fn mounted_privately(&self) -> bool {
+        self.private_mount
+    }
+
+    /// Ends the recording and gives what was recorded.
+    ///
+    /// # Errors
+    /// When the events could not be read.
+    pub fn stop(self) -> Result<RecordedTrace> {
+        let read = self.instance.stop()?;
+        Ok(assemble::assemble(&self.watched, read))
+    }
+}
+
+/// How a device is watched.
+fn watch(roots: &Roots, number: Number) -> Result<Watched> {
+    let block = Block::by_number(roots, number).map_err(|error| {
+        let (major, minor) = number;
+        Error::new(
+            ErrorKind::Target,
+            text!(
+                "there is no block device {major}:{minor}",
+                "ブロックデバイス {major}:{minor} はありません"
+            ),
+        )
+        .because(error)
+    })?;
+    let disk = block.disk();
+    let start_sector = disk.as_ref().and_then(|_| block.start_bytes()).unwrap_or(0) / assemble::SECTOR_BYTES;
+    let end_sector = match (&disk, block.size_bytes()) {
+        (Some(_), Some(size)) => start_sector.saturating_add(size / assemble::SECTOR_BYTES),
+        _ => u64::MAX,
+    };
+    let whole = disk.unwrap_or_else(|| block.clone());
+    // Only a disk with a request queue has hardware queues in sysfs.
+    let requests = whole.directory.join("mq").is_dir();
+    let mut numbers: Vec<Number> = whole.number().into_iter().collect();
+    if !requests {
+        // An operation that arrives at a partition bears the partition's number and the disk's sector.
+        let partitions = whole.partitions().unwrap_or_default();
+        numbers.extend(partitions.iter().filter_map(Block::number));
+    }
+    Ok(Watched { name: block.name, numbers, requests, start_sector, end_sector })
+}
+
+#[cfg(test)]
+mod tests;

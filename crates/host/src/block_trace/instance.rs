@@ -1,0 +1,232 @@
+//! One instance of the kernel's tracing, and the thread that empties it.
+//!
+//! The model: the directory is the instance; removing it ends everything. The thread reads without blocking and looks
+//! a few hundred times a second, for which the buffers have room; when told to stop, it reads what is left and ends.
+
+use super::assemble::Watched;
+use super::event::{Event, Read, What, read_line};
+use super::tracefs::{Tracefs, refusal};
+use crate::platform::Number;
+use crate::platform::open_nonblocking;
+use crate::roots;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Room for events of one CPU, in KiB: some 100,000 events.
+const BUFFER_KIB: u32 = 8192;
+/// How long the thread sleeps when there was nothing to read.
+const PAUSE: Duration = Duration::from_millis(4);
+/// Events that are kept at most (about 400 MB); those beyond are counted as lost.
+const EVENTS_MOST: usize = 10_000_000;
+/// How often an instance that is still in use is tried to be removed.
+const REMOVAL_TRIES: u32 = 50;
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(super) struct Recording {
+    pub events: Vec<Event>,
+    /// Events that the kernel dropped, or that came after the most that are kept, or that nobody understood.
+    pub lost: u64,
+}
+
+/// A running instance.
+#[derive(Debug)]
+pub(super) struct Instance {
+    directory: PathBuf,
+    stop: Arc<AtomicBool>,
+    reader: Option<JoinHandle<std::io::Result<Recording>>>,
+    /// After the rest, because the directory may lie in it.
+    _tracefs: Tracefs,
+}
+
+impl Instance {
+    /// Makes an instance that records what is watched, and starts its thread.
+    pub(super) fn start(tracefs: Tracefs, watched: &[Watched]) -> Result<Self> {
+        let directory = tracefs.new_instance();
+        std::fs::create_dir(&directory).map_err(|error| refusal(&error))?;
+        let mut instance =
+            Self { directory, stop: Arc::new(AtomicBool::new(false)), reader: None, _tracefs: tracefs };
+        // On an error from here on, the value is dropped and the instance removed.
+        instance.configure(watched).map_err(|error| refusal(&error))?;
+        let pipe =
+            open_nonblocking(&instance.directory.join("trace_pipe")).map_err(|error| refusal(&error))?;
+        let stop = Arc::clone(&instance.stop);
+        let reader =
+            std::thread::Builder::new().name("block-trace".to_owned()).spawn(move || empty(pipe, &stop));
+        instance.reader = Some(reader.map_err(|error| {
+            Error::new(ErrorKind::Internal, text!("cannot start a thread", "スレッドを開始できません"))
+                .because(error)
+        })?);
+        instance.write("tracing_on", "1").map_err(|error| refusal(&error))?;
+        Ok(instance)
+    }
+
+    /// Where it is.
+    #[cfg(test)]
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn write(&self, file: &str, words: &str) -> std::io::Result<()> {
+        std::fs::write(self.directory.join(file), words)
+    }
+
+    fn configure(&self, watched: &[Watched]) -> std::io::Result<()> {
+        self.write("tracing_on", "0")?;
+        self.write("trace_clock", "mono")?;
+        // A smaller buffer does, too; what it cannot hold is counted.
+        let _ = self.write("buffer_size_kb", &BUFFER_KIB.to_string());
+        for (name, what) in What::NAMES {
+            let requests = !matches!(what, What::Queued | What::Ended);
+            let devices = watched.iter().filter(|one| one.requests == requests);
+            let numbers: Vec<Number> = devices.flat_map(|one| one.numbers.iter().copied()).collect();
+            if !numbers.is_empty() {
+                self.write(&format!("events/block/{name}/filter"), &filter(&numbers))?;
+                self.write(&format!("events/block/{name}/enable"), "1")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the recording, takes what was read, and removes the instance.
+    pub(super) fn stop(mut self) -> Result<Recording> {
+        // Even if this fails, the thread ends.
+        let _ = self.write("tracing_on", "0");
+        let mut recording = self.join().map_err(|error| {
+            Error::os(
+                text!(
+                    "what reached the block device cannot be read from the kernel",
+                    "ブロックデバイスに届いた操作をカーネルから読み取れません"
+                ),
+                &error,
+            )
+        })?;
+        // The thread's own count of lines `LOST` and the kernel's statistics tell of the same events.
+        recording.lost = recording.lost.max(dropped(&self.directory));
+        Ok(recording)
+    }
+
+    fn join(&mut self) -> std::io::Result<Recording> {
+        self.stop.store(true, Ordering::Relaxed);
+        let Some(reader) = self.reader.take() else { return Ok(Recording::default()) };
+        reader.join().unwrap_or_else(|_| Err(std::io::Error::other("the reading thread failed")))
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = self.write("tracing_on", "0");
+        let _ = self.join();
+        for _ in 0..REMOVAL_TRIES {
+            match std::fs::remove_dir(&self.directory) {
+                Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => std::thread::sleep(PAUSE),
+                _ => break,
+            }
+        }
+    }
+}
+
+/// A filter of events by device; the kernel's own numbers have 20 bits for the minor (include/linux/kdev_t.h).
+fn filter(numbers: &[Number]) -> String {
+    let mut encoded: Vec<u64> =
+        numbers.iter().map(|(major, minor)| u64::from(*major) << 20 | u64::from(*minor)).collect();
+    encoded.sort_unstable();
+    encoded.dedup();
+    encoded.iter().map(|number| format!("dev == {number}")).collect::<Vec<_>>().join(" || ")
+}
+
+/// Reads until told to stop and nothing is left.
+fn empty(mut pipe: File, stop: &AtomicBool) -> std::io::Result<Recording> {
+    let mut recording = Recording::default();
+    let mut buffer = vec![0; 1 << 16];
+    let mut rest: Vec<u8> = Vec::new();
+    loop {
+        // Before the read: what was written until the stop is then read.
+        let stopping = stop.load(Ordering::Relaxed);
+        match pipe.read(&mut buffer) {
+            Ok(0) if stopping => break,
+            Ok(0) => std::thread::sleep(PAUSE),
+            Ok(count) => take_lines(&mut rest, &buffer[..count], &mut recording),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                if stopping {
+                    break;
+                }
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    take_lines(&mut rest, b"\n", &mut recording);
+    Ok(recording)
+}
+
+/// Takes whole lines; what follows the last end of a line waits for the next bytes.
+fn take_lines(rest: &mut Vec<u8>, bytes: &[u8], recording: &mut Recording) {
+    let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') else {
+        rest.extend_from_slice(bytes);
+        return;
+    };
+    rest.extend_from_slice(&bytes[..end]);
+    for line in rest.split(|&byte| byte == b'\n') {
+        match read_line(&String::from_utf8_lossy(line)) {
+            Read::Event(event) if recording.events.len() < EVENTS_MOST => recording.events.push(event),
+            Read::Event(_) | Read::Strange => recording.lost += 1,
+            Read::Lost(count) => recording.lost += count,
+            Read::Other => {}
+        }
+    }
+    rest.clear();
+    rest.extend_from_slice(&bytes[end + 1..]);
+}
+
+/// Events that the kernel dropped, over all CPUs.
+fn dropped(instance: &Path) -> u64 {
+    let cpus = instance.join("per_cpu");
+    let stats = roots::names(&cpus).into_iter().filter_map(|cpu| roots::text(&cpus.join(cpu).join("stats")));
+    stats.map(|stats| parse_dropped(&stats)).sum()
+}
+
+/// `overrun`, `commit overrun` and `dropped events` of a CPU's `stats`.
+fn parse_dropped(stats: &str) -> u64 {
+    let count = |line: &str| {
+        let (name, count) = line.split_once(':')?;
+        matches!(name, "overrun" | "commit overrun" | "dropped events")
+            .then(|| count.trim().parse::<u64>().ok())?
+    };
+    stats.lines().filter_map(count).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_of_a_cpu_tell_what_was_dropped() {
+        let stats = "entries: 6\noverrun: 3\ncommit overrun: 1\nbytes: 396\noldest event ts:   975.9\nnow ts:   975.9\ndropped events: 2\nread events: 18389";
+        assert_eq!(parse_dropped(stats), 6);
+        assert_eq!(parse_dropped("overrun: x\n"), 0);
+    }
+
+    #[test]
+    fn a_filter_names_each_device_once() {
+        assert_eq!(filter(&[(8, 1), (7, 0), (8, 1)]), "dev == 7340032 || dev == 8388609");
+    }
+
+    #[test]
+    fn lines_that_are_cut_by_a_read_are_joined() {
+        let mut recording = Recording::default();
+        let mut rest = Vec::new();
+        let text = b"a-1 [0] . 1.5: block_bio_queue: 8,0 W 1 + 1 [a]\nCPU:0 [LOST 4 EVENTS]\nx: block_bio_queue: y\n";
+        for part in text.chunks(7) {
+            take_lines(&mut rest, part, &mut recording);
+        }
+        assert_eq!((recording.events.len(), recording.lost), (1, 5));
+    }
+}

@@ -1,0 +1,376 @@
+//! The recorder on the real kernel, where that can be had (root, tracefs, loop devices), and how devices are watched.
+#![allow(clippy::print_stderr)]
+
+use super::*;
+use crate::fake::Fake;
+use crate::{platform, roots};
+use kurabe_core::trace::TraceOp;
+use kurabe_core::workload::OpKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_partition_is_watched_on_its_disk() {
+    let fake = Fake::new();
+    fake.disk("pci/sda", "8:0");
+    fake.directory("sys/devices/pci/sda/mq");
+    fake.partition("pci/sda/sda1", "8:1", 2048, 10_000);
+    fake.disk("virtual/md0", "9:0");
+    fake.partition("virtual/md0/md0p1", "259:1", 64, 100);
+    let watched = |number| watch(&fake.roots, number).expect("watched");
+    let expected = Watched {
+        name: "sda1".to_owned(),
+        numbers: vec![(8, 0)],
+        requests: true,
+        start_sector: 2048,
+        end_sector: 12_048,
+    };
+    assert_eq!(watched((8, 1)), expected);
+    let whole = watched((8, 0));
+    assert_eq!((whole.start_sector, whole.end_sector, whole.requests), (0, u64::MAX, true));
+    let whole = watched((9, 0));
+    assert_eq!((whole.numbers, whole.requests), (vec![(9, 0), (259, 1)], false));
+    assert_eq!(watch(&fake.roots, (1, 1)).expect_err("none").kind(), ErrorKind::Target);
+}
+
+#[test]
+fn nothing_to_record_is_an_error() {
+    assert_eq!(BlockTrace::start(&[]).expect_err("nothing").kind(), ErrorKind::Target);
+}
+
+/// Runs a program; `None` if it is not there.
+fn run(program: &str, arguments: &[&str]) -> Option<Output> {
+    Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()
+}
+
+fn must(program: &str, arguments: &[&str]) {
+    let output = run(program, arguments).expect("the program");
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A loop device over a file of its own.
+struct LoopDevice {
+    node: PathBuf,
+    directory: tempfile::TempDir,
+}
+
+impl LoopDevice {
+    /// `None` with a printed reason where there can be none.
+    fn new() -> Option<Self> {
+        let directory = tempfile::tempdir().expect("a directory");
+        let image = directory.path().join("image");
+        std::fs::File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("an image");
+        let output = run("losetup", &["-f", "--show", image.to_str().expect("a name")]);
+        let Some(output) = output.filter(|output| output.status.success()) else {
+            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            return None;
+        };
+        let node = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        Some(Self { node, directory })
+    }
+
+    fn node(&self) -> &str {
+        self.node.to_str().expect("a name")
+    }
+
+    fn number(&self) -> Number {
+        platform::block_number(&self.node).expect("a node").expect("a block device")
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        // A partition that was made by hand outlives the file.
+        let _ = run("delpart", &[self.node(), "1"]);
+        let _ = run("losetup", &["-d", self.node()]);
+    }
+}
+
+/// A recording of one device; `None` with a printed reason where there can be none.
+fn start(device: Number) -> Option<BlockTrace> {
+    match BlockTrace::start(&[device]) {
+        Ok(trace) => {
+            eprintln!("tracefs mounted for this process alone: {}", trace.mounted_privately());
+            Some(trace)
+        }
+        Err(error) => {
+            assert!(error.remedy_text().is_some());
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn dd(arguments: &[&str]) {
+    must("dd", arguments);
+}
+
+/// Three writes, a flush and two reads, all direct.
+fn known_io(node: &str) {
+    let (of, input) = (format!("of={node}"), format!("if={node}"));
+    dd(&["if=/dev/zero", &of, "bs=8k", "count=3", "seek=4", "oflag=direct", "conv=fsync,notrunc"]);
+    dd(&[&input, "of=/dev/null", "bs=16k", "count=2", "skip=1", "iflag=direct"]);
+}
+
+use OpKind::{Read, Sync, Write};
+
+const KNOWN: [(OpKind, u64, u32); 6] = [
+    (Write, 32_768, 8192),
+    (Write, 40_960, 8192),
+    (Write, 49_152, 8192),
+    (Sync, 0, 0),
+    (Read, 16_384, 16_384),
+    (Read, 32_768, 16_384),
+];
+
+/// What was recorded, without what others (udev) read of a device that was written.
+fn known(recorded: &RecordedTrace) -> Vec<(OpKind, u64, u32)> {
+    let place = |op: &TraceOp| (op.kind, op.offset_bytes, op.length_bytes);
+    recorded.trace.operations.iter().map(place).filter(|op| KNOWN.contains(op)).collect()
+}
+
+#[test]
+fn what_dd_does_to_a_loop_device_is_recorded_exactly() {
+    let Some(device) = LoopDevice::new() else { return };
+    let Some(trace) = start(device.number()) else { return };
+    let before = crate::DeviceCounters::read(&roots::base(&device.node)).expect("counters");
+    let began = Instant::now();
+    known_io(device.node());
+    let elapsed_ns = began.elapsed().as_nanos() as u64;
+    let after = crate::DeviceCounters::read(&roots::base(&device.node)).expect("counters");
+    let recorded = trace.stop().expect("recorded");
+    assert_eq!(recorded.lost_events, 0);
+    assert_eq!(recorded.trace.flaw(), None);
+    assert_eq!(recorded.trace.units, [roots::base(&device.node)]);
+    assert_eq!(known(&recorded), KNOWN);
+    let summary = recorded.trace.summary();
+    assert!(
+        summary.duration_ns > 0 && summary.duration_ns < elapsed_ns,
+        "{} {elapsed_ns}",
+        summary.duration_ns
+    );
+    assert_eq!(recorded.latencies_ns.len(), recorded.trace.operations.len());
+    for latency_ns in &recorded.latencies_ns {
+        let latency_ns = latency_ns.expect("every completion was seen");
+        assert!((1000..elapsed_ns).contains(&latency_ns), "{latency_ns}");
+    }
+    // The device's own counters tell of the same; a flush may be counted as a write of nothing.
+    let traffic = after.since(&before);
+    let read = (traffic.read_operations, traffic.read_bytes);
+    assert_eq!(read, (summary.reads, summary.read_bytes));
+    assert_eq!(traffic.write_bytes, summary.write_bytes);
+    let writes = summary.writes..=summary.writes + summary.syncs;
+    assert!(writes.contains(&traffic.write_operations), "{traffic:?} {summary:?}");
+}
+
+#[test]
+fn fio_moved_as_many_bytes_as_were_recorded_under_load() {
+    let Some(device) = LoopDevice::new() else { return };
+    let filename = format!("--filename={}", device.node());
+    let Some(trace) = start(device.number()) else { return };
+    let arguments = [
+        "--name=load",
+        &filename,
+        "--rw=randrw",
+        "--bs=4k",
+        "--direct=1",
+        "--ioengine=libaio",
+        "--iodepth=16",
+        "--size=16m",
+        "--io_size=96m",
+        "--output-format=json",
+    ];
+    let output = run("fio", &arguments);
+    let recorded = trace.stop().expect("recorded");
+    let Some(output) = output else {
+        eprintln!("skipped: fio is not installed");
+        return;
+    };
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let job = &result["jobs"][0];
+    let summary = recorded.trace.summary();
+    assert_eq!(recorded.lost_events, 0);
+    // Neighbours may have been merged, so bytes are compared, and reads of udev may be there, too.
+    assert_eq!(Some(summary.write_bytes), job["write"]["io_bytes"].as_u64());
+    let read_bytes = job["read"]["io_bytes"].as_u64().expect("bytes");
+    assert!(
+        (read_bytes..read_bytes + (1 << 20)).contains(&summary.read_bytes),
+        "{} {read_bytes}",
+        summary.read_bytes
+    );
+    assert!(recorded.latencies_ns.iter().all(Option::is_some));
+}
+
+/// A compressed disk in memory, which has no request queue.
+struct Zram(u32);
+
+impl Zram {
+    /// `None` with a printed reason where there can be none.
+    fn new() -> Option<Self> {
+        let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").ok();
+        let Some(number) = number.and_then(|number| number.trim().parse().ok()) else {
+            eprintln!("skipped: no zram device can be made (needs root and the kernel's zram)");
+            return None;
+        };
+        let made = Self(number);
+        std::fs::write(format!("/sys/block/zram{number}/disksize"), "16M").expect("a size");
+        Some(made)
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        let _ = std::fs::write("/sys/class/zram-control/hot_remove", self.0.to_string());
+    }
+}
+
+#[test]
+fn a_device_without_requests_is_recorded_where_operations_arrive() {
+    let Some(zram) = Zram::new() else { return };
+    let node = format!("/dev/zram{}", zram.0);
+    let Ok(Some(number)) = platform::block_number(Path::new(&node)) else {
+        eprintln!("skipped: no node {node}");
+        return;
+    };
+    assert!(!watch(&Roots::default(), number).expect("watched").requests);
+    let Some(trace) = start(number) else { return };
+    known_io(&node);
+    let recorded = trace.stop().expect("recorded");
+    assert_eq!(recorded.lost_events, 0);
+    // Without a cache it is given no flushes.
+    let moved = |op: &(OpKind, u64, u32)| op.0 != Sync;
+    let found: Vec<_> = known(&recorded).into_iter().filter(moved).collect();
+    assert_eq!(found, KNOWN.into_iter().filter(moved).collect::<Vec<_>>());
+    assert!(recorded.latencies_ns.iter().all(Option::is_some));
+}
+
+#[test]
+fn discards_are_counted_and_left_out() {
+    let Some(device) = LoopDevice::new() else { return };
+    let Some(trace) = start(device.number()) else { return };
+    let discarded = run("blkdiscard", &["-f", "-o", "1MiB", "-l", "1MiB", device.node()]);
+    let recorded = trace.stop().expect("recorded");
+    if discarded.is_none_or(|output| !output.status.success()) {
+        eprintln!("skipped: this loop device takes no discards");
+        return;
+    }
+    assert_eq!(recorded.discards, 1);
+    assert_eq!(recorded.trace.left_out.first().map(|(count, _)| *count), Some(1));
+}
+
+#[test]
+fn a_partition_of_a_loop_device_is_recorded_from_its_own_start() {
+    let Some(device) = LoopDevice::new() else { return };
+    let made = run("addpart", &[device.node(), "1", "2048", "8192"]);
+    if made.is_none_or(|output| !output.status.success()) {
+        eprintln!("skipped: no partition can be made here (needs addpart)");
+        return;
+    }
+    let part = format!("{}p1", device.node());
+    let Ok(Some(number)) = platform::block_number(Path::new(&part)) else {
+        eprintln!("skipped: no node for the partition {part}");
+        return;
+    };
+    let Some(trace) = start(number) else { return };
+    known_io(device.node());
+    known_io(&part);
+    let recorded = trace.stop().expect("recorded");
+    // The flush of the whole device is told of the partition, too.
+    let without_flushes = |op: &(OpKind, u64, u32)| op.0 != Sync;
+    let found: Vec<_> = known(&recorded).into_iter().filter(without_flushes).collect();
+    assert_eq!(found, KNOWN.into_iter().filter(without_flushes).collect::<Vec<_>>());
+    assert_eq!(recorded.trace.summary().syncs, 2);
+}
+
+#[test]
+fn the_devices_under_a_loop_device_include_it_and_what_lies_under_its_file() {
+    let Some(device) = LoopDevice::new() else { return };
+    let found = crate::devices_under(&device.node);
+    assert_eq!(found.first(), Some(&device.number()));
+    let below = crate::devices_under(device.directory.path());
+    assert_eq!(found[1..], below);
+}
+
+fn own_instances(tracefs: &Tracefs) -> Vec<String> {
+    let own = tracefs.new_instance();
+    let instances = own.parent().expect("a parent");
+    let pid = format!("kurabe-{}-", std::process::id());
+    roots::names(instances).into_iter().filter(|name| name.starts_with(&pid)).collect()
+}
+
+#[test]
+fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
+    let Ok(tracefs) = Tracefs::find(&Roots::default()) else {
+        eprintln!("skipped: no tracefs (needs root)");
+        return;
+    };
+    let Some(device) = LoopDevice::new() else { return };
+    let watched = [watch(&Roots::default(), device.number()).expect("watched")];
+    let instance = Instance::start(Tracefs::find(&Roots::default()).expect("tracefs"), &watched);
+    let name = roots::base(instance.as_ref().expect("an instance").directory());
+    assert!(own_instances(&tracefs).contains(&name));
+    drop(instance);
+    assert!(!own_instances(&tracefs).contains(&name));
+
+    let mut child = Command::new("true").stdin(Stdio::null()).spawn().expect("a process");
+    child.wait().expect("its end");
+    let own = tracefs.new_instance();
+    let orphan = own.with_file_name(format!("kurabe-{}-0", child.id()));
+    std::fs::create_dir(&orphan).expect("an instance");
+    remove_orphaned_traces();
+    assert!(!orphan.exists());
+}
+
+/// `blktrace` on the same device at the same time; `None` with a printed reason where it does not work.
+fn with_blktrace(device: &LoopDevice, work: &dyn Fn()) -> Option<String> {
+    let base = device.directory.path().join("bt");
+    let base = base.to_str().expect("a name");
+    let log = std::fs::File::create(device.directory.path().join("log")).expect("a log");
+    let spawned = Command::new("blktrace")
+        .args(["-d", device.node(), "-w", "3", "-o", base])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn();
+    let Ok(mut child) = spawned else {
+        eprintln!("skipped: blktrace is not installed");
+        return None;
+    };
+    std::thread::sleep(Duration::from_millis(1000));
+    work();
+    child.wait().expect("its end");
+    let output = run("blkparse", &["-i", base, "-q", "-a", "issue", "-f", "%a %d %S %n\n"])?;
+    let issued = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() || issued.trim().is_empty() {
+        let log = std::fs::read_to_string(device.directory.path().join("log")).unwrap_or_default();
+        eprintln!("skipped: blktrace does not work here: {log}");
+        return None;
+    }
+    Some(issued)
+}
+
+#[test]
+fn blktrace_sees_the_same() {
+    let Some(device) = LoopDevice::new() else { return };
+    let Some(trace) = start(device.number()) else { return };
+    let Some(issued) = with_blktrace(&device, &|| known_io(device.node())) else { return };
+    let recorded = trace.stop().expect("recorded");
+    let theirs: Vec<(u64, u64)> = issued
+        .lines()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, letters, sector, sectors] = words[..] else { return None };
+            let moves = letters.starts_with(['R', 'W']);
+            moves.then(|| Some((sector.parse().ok()?, sectors.parse().ok()?)))?
+        })
+        .collect();
+    let ours: Vec<(u64, u64)> = recorded
+        .trace
+        .operations
+        .iter()
+        .filter(|op| op.kind != Sync)
+        .map(|op| (op.offset_bytes / 512, u64::from(op.length_bytes) / 512))
+        .collect();
+    assert_eq!(ours, theirs);
+}

@@ -1,0 +1,130 @@
+//! Where tracefs is, and the instances that dead processes left in it.
+
+use crate::platform;
+use crate::platform::PrivateMount;
+use crate::roots::{self, Roots};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How the names of our instances begin; the process's number and a counter follow.
+const PREFIX: &str = "kurabe-";
+
+/// tracefs, mounted somewhere.
+#[derive(Debug)]
+pub(super) struct Tracefs {
+    directory: PathBuf,
+    /// Held as long as it is used.
+    private: Option<PrivateMount>,
+}
+
+impl Tracefs {
+    /// Finds it, or mounts it for this process alone.
+    pub(super) fn find(roots: &Roots) -> Result<Self> {
+        for place in ["kernel/tracing", "kernel/debug/tracing"] {
+            let directory = roots.sys.join(place);
+            if directory.join("instances").is_dir() {
+                return Ok(Self { directory, private: None });
+            }
+        }
+        match PrivateMount::tracefs() {
+            Ok(private) => Ok(Self { directory: private.path(), private: Some(private) }),
+            Err(error) => Err(refusal(&error)),
+        }
+    }
+
+    pub(super) fn is_private(&self) -> bool {
+        self.private.is_some()
+    }
+
+    /// A directory for a new instance; it does not exist yet.
+    pub(super) fn new_instance(&self) -> PathBuf {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        self.instances().join(format!("{PREFIX}{}-{count}", std::process::id()))
+    }
+
+    fn instances(&self) -> PathBuf {
+        self.directory.join("instances")
+    }
+
+    /// Removes the instances of processes that are no more; returns how many.
+    pub(super) fn remove_orphans(&self) -> usize {
+        remove_orphans_in(&self.instances(), platform::process_exists)
+    }
+}
+
+/// A live instance that is being read cannot be removed, so a number of another container does no harm.
+fn remove_orphans_in(instances: &Path, exists: impl Fn(u32) -> bool) -> usize {
+    roots::names(instances)
+        .iter()
+        .filter(|name| owner(name).is_some_and(|pid| !exists(pid)))
+        .filter(|name| std::fs::remove_dir(instances.join(name)).is_ok())
+        .count()
+}
+
+/// The process that made an instance, if kurabe did.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
+}
+
+/// Removes what recordings of killed processes left in the kernel; returns how many. Does nothing where tracefs cannot
+/// be had. [`super::BlockTrace::start`] does the same.
+pub fn remove_orphaned_traces() -> usize {
+    Tracefs::find(&Roots::default()).map_or(0, |tracefs| tracefs.remove_orphans())
+}
+
+/// The error where the kernel's tracing cannot be had.
+pub(super) fn refusal(error: &std::io::Error) -> Error {
+    let permission = error.kind() == std::io::ErrorKind::PermissionDenied;
+    let kind = if permission { ErrorKind::Permission } else { ErrorKind::Unsupported };
+    let made = Error::new(
+        kind,
+        text!(
+            "what reaches the block device cannot be recorded: the kernel's tracing is not to be had",
+            "カーネルのトレース機能が使えないため、ブロックデバイスに届く操作を記録できません"
+        ),
+    )
+    .because(error);
+    if permission {
+        made.remedy(text!(
+            "run as root, outside of a container",
+            "コンテナーの外で、root として実行してください"
+        ))
+    } else {
+        made.remedy(text!(
+            "use a kernel with block tracepoints (CONFIG_TRACING), and mount tracefs: mount -t tracefs nodev /sys/kernel/tracing",
+            "ブロック層のトレースポイントを持つカーネル(CONFIG_TRACING)を使い、tracefs をマウントしてください: mount -t tracefs nodev /sys/kernel/tracing"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn only_instances_of_dead_processes_of_ours_go() {
+        let fake = Fake::new();
+        let instances = fake.roots.sys.join("kernel/tracing/instances");
+        for name in ["kurabe-12-0", "kurabe-13", "kurabe-14-1", "kurabe-x", "other-12"] {
+            fake.directory(&format!("sys/kernel/tracing/instances/{name}"));
+        }
+        assert_eq!(remove_orphans_in(&instances, |pid| pid == 14), 2);
+        assert_eq!(roots::names(&instances), ["kurabe-14-1", "kurabe-x", "other-12"]);
+        assert_eq!(remove_orphans_in(&instances.join("none"), |_| false), 0);
+    }
+
+    #[test]
+    fn it_is_found_where_it_is_mounted_and_names_are_new() {
+        let fake = Fake::new();
+        fake.directory("sys/kernel/debug/tracing/instances");
+        let tracefs = Tracefs::find(&fake.roots).expect("found");
+        assert!(!tracefs.is_private());
+        let (first, second) = (tracefs.new_instance(), tracefs.new_instance());
+        assert_ne!(first, second);
+        let name = roots::base(&first);
+        assert_eq!(owner(&name), Some(std::process::id()), "{name}");
+    }
+}

@@ -1,0 +1,65 @@
+//! A run in the form that other tools or people read.
+//!
+//! The model: an export is a pure function from records to text. It tells nothing that the record does not hold: what
+//! is not known is absent or said to be unknown, what the form cannot express is said in a comment or a note.
+
+mod cdm_text;
+mod csv;
+mod facts;
+mod fio;
+mod fio_geometry;
+mod fio_options;
+mod markdown;
+mod other_tools;
+
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+
+/// What a run can be written as, besides kurabe's own JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// A job file for fio that does the same work, with the same as command lines of DiskSpd and elbencho.
+    Fio,
+    /// The text that people paste into forums, as CrystalDiskMark lays it out.
+    CdmText,
+    /// A table with a line per repetition and figure, for spreadsheets and scripts (RFC 4180).
+    Csv,
+    /// A table for an issue or an article.
+    Markdown,
+}
+
+impl ExportFormat {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Fio, Self::CdmText, Self::Csv, Self::Markdown];
+
+    /// The word used in flags.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fio => "fio",
+            Self::CdmText => "cdm-text",
+            Self::Csv => "csv",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+/// Writes runs in a format. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are
+/// English in every language.
+///
+/// # Errors
+/// When there is no run, or fio cannot name the target.
+pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result<String> {
+    if records.is_empty() {
+        return Err(Error::new(ErrorKind::NoSuchRun, text!("no run to export", "書き出す測定がありません"))
+            .remedy(text!(
+                "`kurabe list` shows the runs in the store",
+                "`kurabe list` で保存された測定を確認できます"
+            )));
+    }
+    match format {
+        ExportFormat::Fio => fio::write(records, lang),
+        ExportFormat::CdmText => Ok(cdm_text::write(records, lang)),
+        ExportFormat::Csv => Ok(csv::write(records)),
+        ExportFormat::Markdown => Ok(markdown::write(records, lang)),
+    }
+}

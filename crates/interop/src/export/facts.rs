@@ -1,0 +1,121 @@
+//! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
+
+use kurabe_core::Text;
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::profile::{Statistic, Step};
+use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::workload::Workload;
+
+/// The profile's statistic; the mean where no profile says.
+pub(super) fn statistic(record: &RunRecord) -> Statistic {
+    record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
+}
+
+/// The models of the devices below the target, if known.
+pub(super) fn device(record: &RunRecord) -> Option<String> {
+    let devices = &record.header.environment.devices;
+    let models: Vec<&str> = devices.iter().filter_map(|device| device.model.as_deref()).collect();
+    (!models.is_empty()).then(|| models.join(" + "))
+}
+
+/// Block size, operations in flight and threads, as far as they are known and one number each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shape {
+    pub(super) block_bytes: Option<u64>,
+    pub(super) iodepth: Option<u32>,
+    pub(super) threads: Option<u32>,
+}
+
+/// The shape of a cell, from its workload, its step or what another tool printed.
+pub(super) fn shape(record: &RunRecord, cell: &Cell) -> Shape {
+    if let Some(imported) = &cell.imported {
+        let ImportedCell { block_bytes, iodepth, threads, .. } = *imported;
+        return Shape { block_bytes, iodepth, threads };
+    }
+    if let Some(workload) = &cell.workload {
+        return Shape {
+            block_bytes: single_block_bytes(workload),
+            iodepth: Some(workload.iodepth),
+            threads: Some(workload.threads),
+        };
+    }
+    let one = |bytes: u32| Shape { block_bytes: Some(u64::from(bytes)), iodepth: Some(1), threads: Some(1) };
+    match step(record, cell) {
+        Some(Step::Positional(step)) => one(step.sample_bytes),
+        Some(Step::AccessTime(step)) => one(step.block_bytes),
+        Some(Step::Copy(step)) => one(step.chunk_bytes),
+        Some(Step::Replay(step)) => Shape { iodepth: Some(step.iodepth), ..Shape::default() },
+        _ => Shape::default(),
+    }
+}
+
+/// The step that a cell belongs to.
+pub(super) fn step<'a>(record: &'a RunRecord, cell: &Cell) -> Option<&'a Step> {
+    record.header.profile.as_ref()?.steps.get(cell.step_index as usize)
+}
+
+/// The block size of a workload that has only one.
+pub(super) fn single_block_bytes(workload: &Workload) -> Option<u64> {
+    match workload.block_sizes.as_slice() {
+        [block] => Some(u64::from(block.size_bytes)),
+        _ => None,
+    }
+}
+
+/// The word for how another tool made a figure.
+pub(super) fn statistic_word(statistic: PrintedStatistic) -> String {
+    match statistic {
+        PrintedStatistic::Mean => "mean".to_owned(),
+        PrintedStatistic::Median => "median".to_owned(),
+        PrintedStatistic::Highest => "highest".to_owned(),
+        PrintedStatistic::Lowest => "lowest".to_owned(),
+        PrintedStatistic::StandardDeviation => "standard deviation".to_owned(),
+        PrintedStatistic::Percentile(percent) => format!("p{percent}"),
+        PrintedStatistic::Sum => "sum".to_owned(),
+        PrintedStatistic::Unknown => "unknown".to_owned(),
+    }
+}
+
+/// The first figure of a quantity that stands for the whole cell, not for its spread.
+pub(super) fn printed(cell: &ImportedCell, quantity: Quantity) -> Option<&PrintedFigure> {
+    cell.figures.iter().find(|figure| {
+        let spread =
+            matches!(figure.statistic, PrintedStatistic::StandardDeviation | PrintedStatistic::Percentile(_));
+        figure.quantity == quantity && !spread
+    })
+}
+
+/// The mean latency that a tool printed: a mean, or the best of the runs' means.
+pub(super) fn printed_mean_latency(cell: &ImportedCell) -> Option<&PrintedFigure> {
+    cell.figures.iter().find(|figure| {
+        let of_mean = figure.of.as_deref().is_some_and(|of| of.starts_with("mean"));
+        figure.quantity == Quantity::Latency && (figure.statistic == PrintedStatistic::Mean || of_mean)
+    })
+}
+
+/// A latency that a tool printed with this statistic.
+pub(super) fn printed_latency(cell: &ImportedCell, statistic: PrintedStatistic) -> Option<f64> {
+    let of_runs = |figure: &PrintedFigure| figure.of.as_deref().is_some_and(|of| of.starts_with("mean"));
+    cell.figures
+        .iter()
+        .find(|figure| {
+            figure.quantity == Quantity::Latency && figure.statistic == statistic && !of_runs(figure)
+        })
+        .map(|figure| figure.value)
+}
+
+/// The same words on one line, without characters that no terminal shows.
+pub(super) fn one_line(words: &str) -> String {
+    words
+        .split(|c: char| c.is_control() || c.is_whitespace())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Two sentences as one text.
+pub(super) fn joined(parts: &[Text], between: (&str, &str)) -> Text {
+    let list =
+        |pick: fn(&Text) -> &str, between: &str| parts.iter().map(pick).collect::<Vec<_>>().join(between);
+    Text { en: list(|part| &part.en, between.0), ja: list(|part| &part.ja, between.1) }
+}

@@ -1,0 +1,127 @@
+//! Which job of fio covers which part of the target, and how much each does.
+//!
+//! The model: fio's jobs share nothing but the target, so a workload becomes streams that need nothing of each other.
+//! Threads with a part of their own are `offset_increment`. Where several of fio's jobs must make one ascending stream
+//! (kurabe's threads engine keeps a queue depth with several system threads on one stream; `interleaved` does so with
+//! all threads), each job takes every n-th block: `rw=read:HOLE` skips what the others read.
+
+use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS};
+use kurabe_core::workload::{Pattern, ThreadShare, Workload};
+use kurabe_core::{Text, text};
+
+/// Jobs of fio that differ only in their offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// Where the first one begins.
+    pub(super) offset_bytes: u64,
+    /// The length of each one's region.
+    pub(super) size_bytes: u64,
+    /// How far each begins after the one before.
+    pub(super) increment_bytes: u64,
+    /// How many.
+    pub(super) jobs: u64,
+    /// Bytes skipped after each block.
+    pub(super) hole_bytes: u64,
+}
+
+/// The groups of a workload and what fio does otherwise.
+pub(super) struct Geometry {
+    pub(super) groups: Vec<Group>,
+    pub(super) notes: Vec<Text>,
+}
+
+/// Lays a workload out. `lanes` is how many of fio's jobs make the queue depth of one thread: 1 for an engine with a
+/// queue of its own.
+pub(super) fn geometry(workload: &Workload, lanes: u64) -> Geometry {
+    // A record from elsewhere may hold any number.
+    let block = u64::from(workload.largest_block_bytes()).max(1);
+    let grain = u64::from(workload.smallest_block_bytes()).max(1);
+    let threads = u64::from(workload.threads).clamp(1, u64::from(MOST_THREADS));
+    let lanes = lanes.min(u64::from(MOST_IODEPTH));
+    let (offset, span) = (workload.offset_bytes, workload.span_bytes);
+    let part = span / grain / threads * grain;
+    let own_part = match workload.thread_share {
+        ThreadShare::Usual => workload.pattern == Pattern::Sequential,
+        ThreadShare::Parts => workload.pattern != Pattern::Interleaved,
+        ThreadShare::Whole => false,
+    };
+    let own_part = own_part && threads > 1 && part >= block;
+    let mut notes = Vec::new();
+    if own_part && part * threads < span {
+        notes.push(text!(
+            "the last {} bytes of the span belong to no job: fio's parts are all of the same length",
+            "fio の担当範囲はすべて同じ長さなので、末尾の {} バイトはどのジョブにも属しません",
+            span - part * threads
+        ));
+    }
+    let plain =
+        |jobs: u64| Group { offset_bytes: offset, size_bytes: span, increment_bytes: 0, jobs, hole_bytes: 0 };
+    let groups = match workload.pattern {
+        Pattern::Sequential if own_part && lanes == 1 => {
+            vec![Group { size_bytes: part, increment_bytes: part, ..plain(threads) }]
+        }
+        Pattern::Sequential if lanes == 1 => vec![plain(threads)],
+        Pattern::Sequential => {
+            let (length, step) = if own_part { (part, part) } else { (span, 0) };
+            (0..threads)
+                .map(|index| stream(offset.saturating_add(index * step), length, block, lanes))
+                .collect()
+        }
+        Pattern::Interleaved => vec![stream(offset, span, block, lanes * threads)],
+        _ if own_part && lanes == 1 => {
+            vec![Group { size_bytes: part, increment_bytes: part, ..plain(threads) }]
+        }
+        _ if own_part => (0..threads)
+            .map(|index| Group {
+                offset_bytes: offset.saturating_add(index * part),
+                size_bytes: part,
+                ..plain(lanes)
+            })
+            .collect(),
+        _ => vec![plain(lanes * threads)],
+    };
+    let split = groups.iter().any(|group| group.hole_bytes > 0);
+    if split {
+        notes.push(text!(
+            "kurabe's workers take the next block of one common stream; fio's jobs each take every n-th block of it, so \
+             a slow job falls behind the others",
+            "kurabe のワーカーは共通の流れから次のブロックを取りますが、fio のジョブはそれぞれ n 個おきのブロックを担当するため、\
+             遅いジョブは取り残されます"
+        ));
+    }
+    if !split && workload.pattern.is_sequential() && lanes > 1 {
+        notes.push(text!(
+            "the part of a thread is too short to be split among fio's jobs: each job covers all of it",
+            "スレッドの担当範囲が短く fio のジョブに分けられないため、各ジョブがその全体を担当します"
+        ));
+    }
+    Geometry { groups, notes }
+}
+
+/// One ascending stream made by several jobs.
+fn stream(offset_bytes: u64, length_bytes: u64, block: u64, jobs: u64) -> Group {
+    let others = block * (jobs - 1);
+    if jobs == 1 || length_bytes < block * jobs {
+        return Group { offset_bytes, size_bytes: length_bytes, increment_bytes: 0, jobs, hole_bytes: 0 };
+    }
+    Group {
+        offset_bytes,
+        size_bytes: length_bytes / block * block - others,
+        increment_bytes: block,
+        jobs,
+        hole_bytes: others,
+    }
+}
+
+/// Bytes that all threads together do, if an amount ends the workload.
+pub(super) fn total_bytes(workload: &Workload) -> Option<u64> {
+    let grain = u64::from(workload.smallest_block_bytes()).max(1);
+    let whole = workload.span_bytes / grain * grain;
+    let streams = match (workload.pattern, workload.thread_share) {
+        (Pattern::Interleaved, _) | (_, ThreadShare::Usual | ThreadShare::Parts) => 1,
+        (_, ThreadShare::Whole) => u64::from(workload.threads),
+    };
+    let passes =
+        workload.end.passes.map(|passes| whole.saturating_mul(u64::from(passes)).saturating_mul(streams));
+    workload.end.bytes.into_iter().chain(passes).min()
+}

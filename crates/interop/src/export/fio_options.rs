@@ -1,0 +1,324 @@
+//! The options of a fio job for a workload, and what fio cannot do.
+//!
+//! The model: every field of a workload becomes options, notes, or both; `Job::of` takes the workload apart, so that a
+//! field added later does not compile until it is told here what becomes of it. Meanings of the options: fio's HOWTO,
+//! version 3.33, and its sources where it is silent.
+
+use super::fio_geometry::{Group, geometry, total_bytes};
+use kurabe_core::record::EngineRecord;
+use kurabe_core::workload::{Arrival, Data, EndSync, OpenLoop, Pattern, SyncRule, TimeCheck, Workload};
+use kurabe_core::{Text, text};
+
+/// The largest block whose every byte kurabe changes before it is written again; larger ones get a stamp in every
+/// 4 KiB, as fio's `scramble_buffers` does.
+const REFILLED_BYTES: u32 = 64 << 10;
+
+/// A section's options, in order.
+pub(super) type Options = Vec<(&'static str, String)>;
+
+/// A workload as jobs of fio.
+pub(super) struct Job {
+    /// A section for each group of jobs that differ only in their offset.
+    pub(super) sections: Vec<Options>,
+    /// What fio does otherwise than kurabe.
+    pub(super) notes: Vec<Text>,
+}
+
+impl Job {
+    /// The jobs that do what a workload does, with the engine that kurabe used.
+    pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>) -> Self {
+        let Workload {
+            pattern,
+            thread_share: _,
+            block_sizes: _,
+            read_percent,
+            rewrite_every_reads,
+            iodepth,
+            threads: _,
+            offset_bytes: _,
+            span_bytes: _,
+            open_loop,
+            warm_up_ns,
+            end,
+            sync,
+            data,
+            seed,
+        } = workload;
+        let threads_engine = engine.is_some_and(|engine| engine.name == "threads");
+        let lanes = if threads_engine { u64::from(*iodepth).max(1) } else { 1 };
+        let laid = geometry(workload, lanes);
+        let mut notes = laid.notes;
+        let jobs: u64 = laid.groups.iter().map(|group| group.jobs).sum();
+        let mut common = engine_options(engine, if threads_engine { 1 } else { *iodepth });
+        common.extend(block_options(workload, &mut notes));
+        common.extend(order_options(*pattern, jobs, &mut notes));
+        let share = reads(workload, *read_percent, *rewrite_every_reads, &mut notes);
+        common.extend(end_options(workload, jobs, *warm_up_ns, &mut notes));
+        common.extend(
+            open_loop.iter().flat_map(|open| rate_options(open, share, jobs, threads_engine, &mut notes)),
+        );
+        if workload.writes() {
+            common.extend(sync_options(sync, &mut notes));
+            common.extend(data_options(*data, workload.largest_block_bytes()));
+        }
+        if *seed > 0 && !pattern.is_sequential() {
+            // fio multiplies the seed by the job's number: with 0 all jobs would visit the same offsets.
+            common.push(("randseed", seed.to_string()));
+        }
+        if end.time_check != TimeCheck::Always {
+            notes.push(time_check_note(end.time_check));
+        }
+        let sections = laid.groups.iter().map(|group| section(group, *pattern, share, &common)).collect();
+        Self { sections, notes }
+    }
+}
+
+/// The options of one group: what it does, where, and all that is common.
+fn section(group: &Group, pattern: Pattern, share: u8, common: &Options) -> Options {
+    let prefix = if pattern.is_sequential() { "" } else { "rand" };
+    let word = match share {
+        100 => "read",
+        0 => "write",
+        _ => "rw",
+    };
+    let hole = if group.hole_bytes > 0 { format!(":{}", group.hole_bytes) } else { String::new() };
+    let mut options = vec![("rw", format!("{prefix}{word}{hole}"))];
+    if word == "rw" {
+        options.push(("rwmixread", share.to_string()));
+    }
+    options.push(("offset", group.offset_bytes.to_string()));
+    options.push(("size", group.size_bytes.to_string()));
+    if group.increment_bytes > 0 && group.jobs > 1 {
+        options.push(("offset_increment", group.increment_bytes.to_string()));
+    }
+    options.push(("numjobs", group.jobs.to_string()));
+    options.extend(common.iter().cloned());
+    options
+}
+
+fn engine_options(engine: Option<&EngineRecord>, iodepth: u32) -> Options {
+    let Some(engine) = engine.filter(|engine| engine.name != "threads") else {
+        let name = if engine.is_some() { "psync" } else { "io_uring" };
+        return vec![("ioengine", name.to_owned()), ("iodepth", iodepth.to_string())];
+    };
+    let mut options = vec![("ioengine", "io_uring".to_owned()), ("iodepth", iodepth.to_string())];
+    let has = |feature: &str| engine.features.iter().any(|known| known == feature);
+    for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
+        if has(feature) {
+            options.push((option, "1".to_owned()));
+        }
+    }
+    if engine.wait == "poll" {
+        options.push(("hipri", "1".to_owned()));
+    }
+    options
+}
+
+fn block_options(workload: &Workload, notes: &mut Vec<Text>) -> Options {
+    if let [block] = workload.block_sizes.as_slice() {
+        return vec![("bs", block.size_bytes.to_string())];
+    }
+    let weights: Vec<u32> = workload.block_sizes.iter().map(|block| block.weight).collect();
+    let (percents, exact) = percents(&weights);
+    if !exact {
+        notes.push(text!(
+            "fio takes the shares of block sizes in whole percents: they are rounded",
+            "fio ではブロックサイズの割合を整数のパーセントで指定するため、丸めています"
+        ));
+    }
+    let split: Vec<String> = workload
+        .block_sizes
+        .iter()
+        .zip(percents)
+        .filter(|(_, percent)| *percent > 0)
+        .map(|(block, percent)| format!("{}/{percent}", block.size_bytes))
+        .collect();
+    vec![("bssplit", split.join(":"))]
+}
+
+/// Weights as whole percents with the sum 100, by largest remainder; and whether nothing was rounded.
+pub(super) fn percents(weights: &[u32]) -> (Vec<u64>, bool) {
+    let sum = weights.iter().map(|weight| u64::from(*weight)).sum::<u64>().max(1);
+    let mut shares: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * 100 / sum).collect();
+    let rest = |index: &usize| std::cmp::Reverse(u64::from(weights[*index]) * 100 % sum);
+    let missing = 100u64.saturating_sub(shares.iter().sum());
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(rest);
+    for index in order.into_iter().take(usize::try_from(missing).unwrap_or(0)) {
+        shares[index] += 1;
+    }
+    (shares, weights.iter().all(|weight| (u64::from(*weight) * 100).is_multiple_of(sum)))
+}
+
+fn order_options(pattern: Pattern, jobs: u64, notes: &mut Vec<Text>) -> Options {
+    match pattern {
+        Pattern::Sequential | Pattern::Interleaved => Vec::new(),
+        Pattern::Random => vec![("norandommap", "1".to_owned())],
+        Pattern::Permutation => {
+            if jobs > 1 {
+                notes.push(text!(
+                    "kurabe's workers visit every block once together; each of fio's jobs visits every block once itself",
+                    "kurabe では全ワーカーで各ブロックを 1 回ずつ訪れますが、fio ではジョブごとに全ブロックを 1 回ずつ訪れます"
+                ));
+            }
+            Vec::new()
+        }
+        Pattern::Zipf { exponent } => {
+            // fio refuses exactly 1.
+            let theta = if exponent == 1.0 { 1.0001 } else { exponent };
+            if exponent == 1.0 {
+                notes.push(text!(
+                    "fio does not take the exponent 1: the one given is next to it",
+                    "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
+                ));
+            }
+            vec![("random_distribution", format!("zipf:{theta}")), ("norandommap", "1".to_owned())]
+        }
+    }
+}
+
+/// The share of reads in percent.
+fn reads(workload: &Workload, read_percent: u8, rewrite_every: Option<u32>, notes: &mut Vec<Text>) -> u8 {
+    let Some(every) = rewrite_every else {
+        if !matches!(read_percent, 0 | 100) && workload.pattern.is_sequential() {
+            notes.push(text!(
+                "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have a position each",
+                "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio の順次混合では読みと書きがそれぞれの位置を持ちます"
+            ));
+        }
+        return read_percent.min(100);
+    };
+    notes.push(text!(
+        "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes to \
+         other places. For the true thing use `kurabe run` with the same profile",
+        "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
+         います。正確に再現するには同じプロファイルで `kurabe run` を使ってください"
+    ));
+    u8::try_from(100 * u64::from(every) / (u64::from(every) + 1)).unwrap_or(99).clamp(1, 99)
+}
+
+fn end_options(workload: &Workload, jobs: u64, warm_up_ns: u64, notes: &mut Vec<Text>) -> Options {
+    let mut options = Vec::new();
+    let amount = total_bytes(workload);
+    if let Some(bytes) = amount {
+        let grain = u64::from(workload.smallest_block_bytes()).max(1);
+        let each = (bytes / jobs.max(1) / grain * grain).max(grain);
+        if each.saturating_mul(jobs) != bytes {
+            notes.push(text!(
+                "kurabe did {bytes} bytes; fio's jobs all do the same amount, together {} bytes",
+                "kurabe は {bytes} バイトを処理しましたが、fio ではジョブごとに同量ずつ、合計 {} バイトになります",
+                each.saturating_mul(jobs)
+            ));
+        }
+        options.push(("io_size", each.to_string()));
+    }
+    if let Some(time_ns) = workload.end.time_ns {
+        options.push(("runtime", time_words(time_ns)));
+        if amount.is_none() {
+            options.push(("time_based", "1".to_owned()));
+        }
+    }
+    if warm_up_ns > 0 {
+        options.push(("ramp_time", time_words(warm_up_ns)));
+    }
+    options
+}
+
+/// A time in the largest unit of fio that leaves it whole, at least 1 µs.
+fn time_words(time_ns: u64) -> String {
+    match time_ns {
+        ns if ns.is_multiple_of(1_000_000_000) => format!("{}s", ns / 1_000_000_000),
+        ns if ns.is_multiple_of(1_000_000) => format!("{}ms", ns / 1_000_000),
+        ns => format!("{}us", (ns / 1000).max(1)),
+    }
+}
+
+fn rate_options(open: &OpenLoop, share: u8, jobs: u64, offload: bool, notes: &mut Vec<Text>) -> Options {
+    let each = open.rate_iops / jobs.max(1) as f64;
+    let whole = |iops: f64| (iops.round() as u64).max(1);
+    let reads = whole(each * f64::from(share) / 100.0);
+    let writes = whole(each * f64::from(100 - share) / 100.0);
+    // Read and write each have a rate of their own.
+    let (rate, sum) = match share {
+        100 => (reads.to_string(), reads),
+        0 => (format!(",{writes}"), writes),
+        _ => (format!("{reads},{writes}"), reads + writes),
+    };
+    let given = sum.saturating_mul(jobs);
+    if given as f64 != open.rate_iops {
+        notes.push(text!(
+            "kurabe's rate is {} operations per second; fio takes a whole number for each job, together {given}",
+            "kurabe の頻度は毎秒 {} 回ですが、fio ではジョブごとに整数で指定するため、合計 {given} 回になります",
+            open.rate_iops
+        ));
+    }
+    notes.push(text!(
+        "kurabe counts a latency from the time at which an operation was due; fio from the time at which it was issued, \
+         so a stall shows in fewer operations",
+        "kurabe のレイテンシは本来の発行予定時刻から数えますが、fio は実際の発行時刻から数えるため、停止の影響が現れる操作が少なく\
+         なります"
+    ));
+    let process = match open.arrival {
+        Arrival::Even => "linear",
+        Arrival::Poisson => "poisson",
+    };
+    let mut options = vec![("rate_iops", rate), ("rate_process", process.to_owned())];
+    if offload {
+        // Issuing does not wait for completions; fio can do so with engines without a queue of their own only.
+        options.push(("io_submit_mode", "offload".to_owned()));
+    }
+    options
+}
+
+fn sync_options(sync: &SyncRule, notes: &mut Vec<Text>) -> Options {
+    let mut options = Vec::new();
+    if sync.o_sync {
+        options.push(("sync", "1".to_owned()));
+    }
+    if let Some(every) = sync.every_writes {
+        options.push(("fsync", every.to_string()));
+    }
+    match sync.at_end {
+        EndSync::None => {}
+        EndSync::Timed => options.push(("end_fsync", "1".to_owned())),
+        EndSync::Untimed => notes.push(text!(
+            "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run `sync` after this job instead",
+            "kurabe は計測時間の外で最後に fsync しますが、fio の end_fsync は計測時間に含まれます。代わりにこのジョブの後で `sync` を\
+             実行してください"
+        )),
+    }
+    options
+}
+
+/// What is written.
+pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> Options {
+    let on = |name: &'static str| vec![(name, "1".to_owned())];
+    match data {
+        Data::Random if largest_block_bytes <= REFILLED_BYTES => on("refill_buffers"),
+        Data::Random => on("scramble_buffers"),
+        Data::Zero => on("zero_buffers"),
+        Data::Repeat => vec![("dedupe_percentage", "100".to_owned())],
+        Data::Compressible { percent } => vec![
+            ("buffer_compress_percentage", percent.to_string()),
+            ("buffer_compress_chunk", "4096".to_owned()),
+            ("refill_buffers", "1".to_owned()),
+        ],
+    }
+}
+
+fn time_check_note(check: TimeCheck) -> Text {
+    match check {
+        TimeCheck::Operations(count) => text!(
+            "kurabe looks at the time only after every {count} operations, fio always: for the same end give `number_ios` \
+             the operations of a run",
+            "kurabe は {count} 回の操作ごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `number_ios` に 1 回分の操作数を\
+             指定してください"
+        ),
+        _ => text!(
+            "kurabe looks at the time only after a whole pass over the span, fio always: for the same end take out \
+             `runtime` and `time_based` and give `loops` the passes of a run",
+            "kurabe は範囲を一巡するごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `runtime` と `time_based` を消し、\
+             `loops` に 1 回分の巡回数を指定してください"
+        ),
+    }
+}

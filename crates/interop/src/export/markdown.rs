@@ -1,0 +1,236 @@
+//! A table for an issue or an article.
+//!
+//! The model: a heading that says what was measured on what, when and how; a row for each cell with the tool's own
+//! statistic beside kurabe's mean and interval; below it what a reader of the figures must know. MB is 10^6 bytes.
+
+use super::facts::{device, one_line, printed, printed_mean_latency, statistic, statistic_word};
+use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
+use kurabe_core::profile::Statistic;
+use kurabe_core::quantity::format_duration_ns;
+use kurabe_core::record::{Cell, Measure, RunRecord, RunStatus};
+use kurabe_core::{Lang, Text, text};
+use kurabe_stats::{cell_figure, cell_iops, cell_latency, cell_values, mean_interval, percentile_ns};
+use std::fmt::Write;
+
+/// What stands where there is no number.
+const NONE: &str = "–";
+
+/// Writes a section for each run.
+pub(super) fn write(records: &[RunRecord], lang: Lang) -> String {
+    records.iter().map(|record| section(record, lang)).collect::<Vec<_>>().join("\n")
+}
+
+fn section(record: &RunRecord, lang: Lang) -> String {
+    let header = &record.header;
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "### {} · {}\n", escaped(header.target_name()), escaped(&header.profile_name()));
+    let facts: Vec<String> = [
+        device(record),
+        Some(header.measured_at().to_owned()),
+        header.environment.file_system.as_ref().and_then(|file_system| file_system.kind.clone()),
+        header.environment.machine.kernel.clone(),
+        Some(format!("kurabe {} ({})", header.kurabe_version, header.id)),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|fact| escaped(&fact))
+    .collect();
+    let _ = writeln!(out, "{}\n", facts.join(" · "));
+    let heads = heads(record, lang);
+    let _ = writeln!(out, "| {} |", heads.join(" | "));
+    let _ = writeln!(out, "|:--|:--|--:|--:|--:|--:|");
+    for cell in &record.cells {
+        let _ = writeln!(out, "| {} |", row(record, cell, lang).join(" | "));
+    }
+    out.push('\n');
+    for note in notes(record) {
+        let _ = writeln!(out, "- {}", escaped(note.get(lang)));
+    }
+    out
+}
+
+fn heads(record: &RunRecord, lang: Lang) -> Vec<String> {
+    let figure = if record.header.origin.is_some() {
+        text!("Figure", "値")
+    } else {
+        let name = statistic_name(statistic(record));
+        Text { en: format!("Figure ({})", name.en), ja: format!("値({})", name.ja) }
+    };
+    [
+        text!("Cell", "セル"),
+        text!("Direction", "方向"),
+        figure,
+        text!("Mean ± 95 %", "平均 ± 95 %"),
+        Text::same("IOPS"),
+        // An imported latency is a mean: tools seldom print a percentile.
+        if record.header.origin.is_some() {
+            text!("Mean latency", "平均レイテンシ")
+        } else {
+            text!("p99 latency", "p99 レイテンシ")
+        },
+    ]
+    .map(|head| head.take(lang))
+    .to_vec()
+}
+
+fn statistic_name(statistic: Statistic) -> Text {
+    match statistic {
+        Statistic::Mean => text!("mean of the runs", "各回の平均"),
+        Statistic::Median => text!("median of the runs", "各回の中央値"),
+        Statistic::Best => text!("best of the runs", "各回の最良値"),
+    }
+}
+
+fn row(record: &RunRecord, cell: &Cell, lang: Lang) -> Vec<String> {
+    let direction = match cell.direction {
+        Some(direction) => direction_name(direction).take(lang),
+        None => NONE.to_owned(),
+    };
+    let figures = match &cell.imported {
+        Some(imported) => printed_figures(imported),
+        None => measured_figures(record, cell),
+    };
+    [escaped(&cell.label), direction].into_iter().chain(figures).collect()
+}
+
+fn direction_name(direction: kurabe_core::workload::Direction) -> Text {
+    use kurabe_core::workload::Direction;
+    match direction {
+        Direction::Read => text!("read", "読み"),
+        Direction::Write => text!("write", "書き"),
+        Direction::Mix => text!("mix", "混合"),
+    }
+}
+
+fn measured_figures(record: &RunRecord, cell: &Cell) -> [String; 4] {
+    let show = |value: f64| main(cell.measure, value);
+    let statistic = statistic(record);
+    let unit = record.header.profile.as_ref().and_then(|profile| profile.as_printed.as_ref());
+    let figure =
+        cell_figure(cell, statistic).map(|value| match unit.filter(|_| cell.measure == Measure::Rate) {
+            Some(unit) if unit.bytes > 0 => {
+                format!("{} {}", scaled(value / unit.bytes as f64), escaped(&unit.unit))
+            }
+            _ => show(value),
+        });
+    let mean = mean_interval(&cell_values(cell)).map(|interval| match interval.half_width {
+        Some(half) if interval.mean > 0.0 => {
+            format!("{} ± {:.1} %", show(interval.mean), half / interval.mean * 100.0)
+        }
+        _ => show(interval.mean),
+    });
+    let iops = cell_iops(cell, statistic).filter(|_| cell.measure == Measure::Rate).map(whole);
+    let p99 = percentile_ns(&cell_latency(cell), 0.99).map(format_duration_ns);
+    [figure, mean, iops, p99].map(|shown| shown.unwrap_or_else(|| NONE.to_owned()))
+}
+
+fn printed_figures(imported: &ImportedCell) -> [String; 4] {
+    let main_figure = imported.figures.first().map(|figure| {
+        let shown = match figure.quantity {
+            Quantity::Rate => main(Measure::Rate, figure.value),
+            Quantity::Iops => format!("{} IOPS", whole(figure.value)),
+            Quantity::Latency | Quantity::Duration => main(Measure::Duration, figure.value),
+            _ => escaped(&format!("{} {}", figure.printed, figure.unit_printed)),
+        };
+        match figure.statistic {
+            PrintedStatistic::Unknown => shown,
+            statistic => format!("{shown} ({})", statistic_word(statistic)),
+        }
+    });
+    let iops = printed(imported, Quantity::Iops).map(|figure| whole(figure.value));
+    let latency = printed_mean_latency(imported).map(|figure| main(Measure::AccessTime, figure.value));
+    [main_figure, None, iops, latency].map(|shown| shown.unwrap_or_else(|| NONE.to_owned()))
+}
+
+/// A value with its unit.
+fn main(measure: Measure, value: f64) -> String {
+    if !value.is_finite() || value < 0.0 {
+        return NONE.to_owned();
+    }
+    match measure {
+        Measure::Rate => format!("{} MB/s", scaled(value / 1e6)),
+        Measure::AccessTime | Measure::Duration => format_duration_ns(value.round() as u64),
+    }
+}
+
+/// A number with the digits that mean something.
+fn scaled(value: f64) -> String {
+    match value {
+        v if v >= 9.995 => grouped(&format!("{v:.1}")),
+        v if v >= 0.9995 => format!("{v:.2}"),
+        v => format!("{v:.3}"),
+    }
+}
+
+fn whole(value: f64) -> String {
+    grouped(&format!("{value:.0}"))
+}
+
+/// Digits in groups of three, apart by a space that does not break.
+fn grouped(number: &str) -> String {
+    let (digits, fraction) =
+        number.split_once('.').map_or((number, None), |(digits, rest)| (digits, Some(rest)));
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push('\u{a0}');
+        }
+        out.push(digit);
+    }
+    match fraction {
+        Some(fraction) => format!("{out}.{fraction}"),
+        None => out,
+    }
+}
+
+fn notes(record: &RunRecord) -> Vec<Text> {
+    let mut notes =
+        vec![text!("MB is 10^6 bytes, MiB is 2^20 bytes.", "MB は 10^6 バイト、MiB は 2^20 バイトです。")];
+    match record.status {
+        RunStatus::Complete => {}
+        _ => notes.push(text!(
+            "The run was not completed: cells may be missing.",
+            "この測定は最後まで行われていません。欠けたセルがあり得ます。"
+        )),
+    }
+    if let Some(origin) = &record.header.origin {
+        notes.push(text!(
+            "Measured with {}, not with kurabe; procedure: {}.",
+            "kurabe ではなく {} による測定です。測定方法: {}。",
+            origin.tool_name(),
+            origin.procedure.as_deref().unwrap_or(NONE)
+        ));
+    }
+    if let Some(profile) = &record.header.profile {
+        notes.push(text!(
+            "Each cell: {} runs of which the figure is the {}, after {} discarded ones.",
+            "各セルは {0} 回測定し({2} 回を捨てた後)、値はその{1}です。",
+            profile.rules.runs,
+            statistic(record).word(),
+            profile.rules.discarded_runs
+        ));
+        if let Some(unit) = &profile.as_printed {
+            notes.push(text!(
+                "The figure is in the unit of the tool, whose {} is {} bytes per second; means are in MB/s of 10^6 bytes.",
+                "値はツールの単位です(その {} は {} バイト毎秒)。平均は 10^6 バイトの MB/s です。",
+                unit.unit,
+                unit.bytes
+            ));
+        }
+    }
+    notes.extend(record.notices.iter().map(|notice| notice.text.clone()));
+    notes
+}
+
+/// Words that Markdown shows as they are, on one line.
+fn escaped(words: &str) -> String {
+    let mut out = String::new();
+    for letter in one_line(words).chars() {
+        if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}

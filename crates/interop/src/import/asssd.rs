@@ -1,0 +1,146 @@
+//! AS SSD's text, as its menu copies it: figures in MB/s, or in IOPS.
+//!
+//! The model: a heading with the version, `Name`, `Firmware`, `Controller`, `Offset`, `Size` and `Date`, then sections
+//! between lines of dashes with `Read` and `Write`. Confirmed from three published texts of 2.0.7316. One of them has
+//! the same run in both forms: 60.63 MB/s and 15521 IOPS of 4 KiB, 2468.65 MB/s and 154.29 IOPS of 16 MB, so MB is 2^20
+//! bytes and rates are corrected. How several passes would be summed up is not told: each figure is of a single one.
+//! The XML form is not read: no sample of it was found.
+
+use super::consumer::{self, broken_line, corrected_rate, figure, is_rule, key_value, mebi_correction};
+use super::dates::from_numeric;
+use super::parts::{cell, notice, numbered};
+use super::{ImportedRun, Importer, Input, Outcome};
+use kurabe_core::environment::Environment;
+use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::quantity::{KIB, MIB};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Result, text};
+
+pub(super) const IMPORTER: Importer = Importer { what: "AS SSD text", read };
+
+const HEADING: &str = "AS SSD Benchmark ";
+
+fn read(input: &Input<'_>) -> Outcome {
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let is_start = |at: usize| {
+        lines[at].1.trim().starts_with(HEADING) && lines.get(at + 1).is_some_and(|(_, line)| is_rule(line))
+    };
+    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(*at)).collect();
+    if starts.is_empty() {
+        return Outcome::NotMine(text!(
+            "no line begins with `AS SSD Benchmark` above a line of dashes",
+            "`AS SSD Benchmark` で始まり、次が罫線である行がありません"
+        ));
+    }
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    let runs = starts.iter().zip(ends).map(|(start, end)| run(input, &lines[*start..end]));
+    match runs.collect::<Result<Vec<_>>>() {
+        Ok(runs) => Outcome::Runs(runs),
+        Err(error) => Outcome::Broken(error),
+    }
+}
+
+fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
+    let version = lines.first().and_then(|(_, line)| line.trim().strip_prefix(HEADING)).map(str::trim);
+    let mut origin = Origin {
+        tool: HEADING.trim().to_owned(),
+        version: version.map(str::to_owned),
+        format: "as-ssd-text".to_owned(),
+        file: input.name.to_owned(),
+        ..Origin::default()
+    };
+    let (mut section, mut cells) = ("", Vec::new());
+    for &(number, line) in lines.iter().skip(1) {
+        let line = line.trim();
+        match (line.trim_end_matches(':'), key_value(line)) {
+            (
+                name @ ("Sequential" | "16MB" | "4K" | "4K-64Threads" | "Access Times" | "512B" | "Score"),
+                _,
+            ) => {
+                section = name;
+            }
+            (_, Some((key @ ("Read" | "Write" | "Total"), value))) if !section.is_empty() => {
+                cells.push(section_cell(section, key, value).ok_or_else(|| {
+                    broken_line(input, number, text!("the figure cannot be read", "値を読めません"))
+                })?);
+            }
+            (_, Some((key @ ("Name" | "Firmware" | "Controller" | "Offset" | "Size" | "Date"), value)))
+                if section.is_empty() =>
+            {
+                match key {
+                    "Name" => origin.target = Some(value.to_owned()),
+                    "Date" => origin.measured_at = from_numeric(value).filter(|date| date.contains('T')),
+                    _ => {}
+                }
+                origin.facts.insert(key.to_owned(), value.to_owned());
+            }
+            _ => {}
+        }
+    }
+    // A test that was not run has no figure, or zero.
+    let cells: Vec<Cell> = cells.into_iter().flatten().collect();
+    if cells.is_empty() {
+        let line = lines.first().map_or(1, |(number, _)| *number);
+        return Err(broken_line(
+            input,
+            line,
+            text!("no figure follows this line", "この行の後に値がありません"),
+        ));
+    }
+    let notices = vec![notice(text!(
+        "AS SSD prints MiB/s as MB/s; its rates are multiplied by 1.048576",
+        "AS SSD は MiB/s を MB/s と表示します。速度は 1.048576 倍に補正しました"
+    ))];
+    Ok(ImportedRun { origin, environment: Environment::default(), cells: numbered(cells), notices })
+}
+
+/// The cell of a line; `Some(None)` for a test that was not run.
+fn section_cell(section: &str, key: &str, value: &str) -> Option<Option<Cell>> {
+    let direction = match key {
+        "Read" => Some(Direction::Read),
+        "Write" => Some(Direction::Write),
+        _ => None,
+    };
+    let figure = figure_of(section, value)?;
+    if figure.value == 0.0 {
+        return Some(None);
+    }
+    let (label, block_bytes, threads, sequential) = match section {
+        "16MB" => ("Sequential", Some(16 * MIB), None, Some(true)),
+        "Sequential" => ("Sequential", None, None, Some(true)),
+        "4K" => ("4K", Some(4 * KIB), None, Some(false)),
+        "4K-64Threads" => ("4K-64Threads", Some(4 * KIB), Some(64), Some(false)),
+        "512B" => ("Access Times", Some(512), None, Some(false)),
+        "Access Times" => ("Access Times", None, None, Some(false)),
+        _ => ("Score", None, None, None),
+    };
+    let imported = ImportedCell {
+        procedure: Some(section.to_owned()),
+        block_bytes,
+        threads,
+        sequential,
+        figures: vec![figure],
+        ..ImportedCell::default()
+    };
+    Some(Some(cell(label, direction, imported)))
+}
+
+fn figure_of(section: &str, value: &str) -> Option<PrintedFigure> {
+    let mean = PrintedStatistic::Mean;
+    // German Windows prints a comma for the point.
+    let (printed, unit) = value.split_once(' ').unwrap_or((value, ""));
+    let plain = printed.replace(',', ".");
+    let mut figure = match (section, unit.trim()) {
+        ("Score", "") => figure(Quantity::Score, PrintedStatistic::Unknown, &plain, "", 1.0),
+        (_, "MB/s") => {
+            let reason = text!("AS SSD's MB is 2^20 bytes", "AS SSD の MB は 2^20 バイトです");
+            corrected_rate(mean, &plain, "MB/s", &mebi_correction(reason))
+        }
+        (_, "ms") => figure(Quantity::Latency, mean, &plain, "ms", 1e6),
+        (_, unit @ ("iops" | "IOPS")) => figure(Quantity::Iops, mean, &plain, unit, 1.0),
+        _ => None,
+    }?;
+    printed.clone_into(&mut figure.printed);
+    Some(if section == "512B" { consumer::of(figure, "accesses of the access time test") } else { figure })
+}

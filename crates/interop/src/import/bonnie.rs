@@ -1,0 +1,241 @@
+//! bonnie++'s CSV, formats 1.96 to 2.00.
+//!
+//! The model: a line is a run on one file system, its fields known by their places. Format 1.98, which bonnie++ 2.00
+//! writes, has two fields more than 1.96 and 1.97: the number of seeks and of seekers. Rates of data are KiB/s,
+//! of seeks and files per second; latencies are the longest of any operation and carry their unit. `+++++` stands for
+//! a test that was over too soon to be measured: such a figure is absent. Seeks read, and write one block in ten back.
+//! bon_csv2html(1) and bon_time.cpp of bonnie++.
+
+use super::lab::{self, Unit};
+use super::parts;
+use super::{ImportedRun, Input, Outcome};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+const FILES_PER_S: Unit = lab::unit("files/s", Quantity::Iops, 1.0);
+const SEEKS_PER_S: Unit = lab::unit("seeks/s", Quantity::Iops, 1.0);
+const DATA: Unit = lab::unit("K/s", Quantity::Rate, 1024.0);
+
+/// A test of bonnie++, in the order of its latencies.
+struct Test {
+    name: &'static str,
+    unit: Unit,
+    direction: Option<Direction>,
+    sequential: Option<bool>,
+}
+
+const fn test(
+    name: &'static str,
+    unit: Unit,
+    direction: Option<Direction>,
+    sequential: Option<bool>,
+) -> Test {
+    Test { name, unit, direction, sequential }
+}
+
+/// The tests; the first six are of one large file.
+const TESTS: [Test; 12] = [
+    test("putc", DATA, Some(Direction::Write), Some(true)),
+    test("put_block", DATA, Some(Direction::Write), Some(true)),
+    test("rewrite", DATA, Some(Direction::Mix), Some(true)),
+    test("getc", DATA, Some(Direction::Read), Some(true)),
+    test("get_block", DATA, Some(Direction::Read), Some(true)),
+    test("seeks", SEEKS_PER_S, Some(Direction::Mix), Some(false)),
+    test("seq_create", FILES_PER_S, None, None),
+    test("seq_stat", FILES_PER_S, None, None),
+    test("seq_del", FILES_PER_S, None, None),
+    test("ran_create", FILES_PER_S, None, None),
+    test("ran_stat", FILES_PER_S, None, None),
+    test("ran_del", FILES_PER_S, None, None),
+];
+
+/// Where the fields of a format stand.
+struct Places {
+    /// The first test's rate.
+    data: usize,
+    /// The first rate of files.
+    files: usize,
+    /// The first latency.
+    latencies: usize,
+}
+
+fn places(format: &str) -> Option<Places> {
+    match format {
+        "1.96" | "1.97" => Some(Places { data: 7, files: 24, latencies: 36 }),
+        "1.98" | "2.00" | "2.00a" => Some(Places { data: 9, files: 26, latencies: 38 }),
+        _ => None,
+    }
+}
+
+/// Whether a line looks like one of bonnie++: format and version, then name, a number of copies.
+fn is_mine(fields: &[&str]) -> bool {
+    let version = |field: &str| {
+        field.split_once('.').is_some_and(|(major, minor)| {
+            matches!(major, "1" | "2") && minor.starts_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    fields.len() > 20 && version(fields[0]) && version(fields[1]) && fields[3].parse::<u32>().is_ok()
+}
+
+/// Reads bonnie++'s CSV.
+pub(super) fn read(input: &Input<'_>) -> Outcome {
+    let mut runs = Vec::new();
+    let mut seen = false;
+    for (number, line) in input.lines() {
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        if line.starts_with('#') || !is_mine(&fields) {
+            continue;
+        }
+        seen = true;
+        let Some(places) = places(fields[0]) else {
+            let format = fields[0];
+            let what =
+                text!("format {format} of bonnie++ is unknown", "bonnie++ の形式 {format} は知りません");
+            return lab::broken(input, number, what);
+        };
+        // With `-n 0` some versions leave the fields of files out, but never those of data.
+        if fields.len() < places.data + 12 {
+            let what = text!("this line of bonnie++ is cut off", "bonnie++ のこの行は途中で切れています");
+            return lab::broken(input, number, what);
+        }
+        let run = run(input, &fields, &places);
+        if !run.cells.is_empty() {
+            runs.push(run);
+        }
+    }
+    match (seen, runs.is_empty()) {
+        (false, _) => Outcome::NotMine(text!(
+            "no line begins as `1.98,2.00a,name,1,` does",
+            "`1.98,2.00a,名前,1,` のように始まる行がありません"
+        )),
+        (true, true) => lab::nothing_measured(input, "bonnie++"),
+        (true, false) => Outcome::Runs(runs),
+    }
+}
+
+fn run(input: &Input<'_>, fields: &[&str], places: &Places) -> ImportedRun {
+    let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
+    let named: [(&str, Option<usize>); 8] = [
+        ("name", Some(2)),
+        ("seed", Some(4)),
+        ("file size", Some(5)),
+        ("chunk size", Some(6)),
+        ("seeks", (places.data == 9).then_some(7)),
+        ("seekers", (places.data == 9).then_some(8)),
+        ("files (units of 1024)", Some(places.files - 5)),
+        ("largest file", Some(places.files - 4)),
+    ];
+    let facts = named.iter().filter_map(|(key, at)| Some(((*key).to_owned(), get((*at)?)?.to_owned())));
+    let origin = Origin {
+        tool: "bonnie++".to_owned(),
+        version: Some(fields[1].to_owned()),
+        format: format!("bonnie-csv-{}", fields[0]),
+        file: input.name.to_owned(),
+        facts: facts.collect(),
+        ..Origin::default()
+    };
+    let copies: Option<u32> = fields[3].parse().ok();
+    let cells = TESTS.iter().enumerate().filter_map(|(at, test)| {
+        let place = if at < 6 { places.data + 2 * at } else { places.files + 2 * (at - 6) };
+        cell(test, get(place), get(place + 1), get(places.latencies + at), copies)
+    });
+    ImportedRun { origin, cells: parts::numbered(cells.collect()), ..ImportedRun::default() }
+}
+
+fn cell(
+    test: &Test,
+    rate: Option<&str>,
+    cpu: Option<&str>,
+    latency: Option<&str>,
+    copies: Option<u32>,
+) -> Option<Cell> {
+    let mut figures: Vec<PrintedFigure> = Vec::new();
+    figures.extend(rate.and_then(|rate| test.unit.figure(Statistic::Mean, rate)));
+    figures.extend(latency.and_then(latency_figure));
+    figures.extend(cpu.and_then(|cpu| lab::PERCENT.figure_of("CPU", Statistic::Mean, cpu)));
+    let seekers = test.name == "seeks";
+    let imported = ImportedCell {
+        procedure: Some(test.name.to_owned()),
+        runs: Some(1),
+        threads: copies.filter(|_| !seekers),
+        sequential: test.sequential,
+        figures,
+        ..ImportedCell::default()
+    };
+    (!imported.figures.is_empty()).then(|| parts::cell(test.name, test.direction, imported))
+}
+
+/// `7278us`, `123ms`, `101s`.
+fn latency_figure(words: &str) -> Option<PrintedFigure> {
+    let digits = words.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &words[digits.len()..] {
+        "us" => lab::MICROSECONDS,
+        "ms" => lab::MILLISECONDS,
+        "s" => lab::SECONDS,
+        _ => return None,
+    };
+    unit.figure(Statistic::Highest, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::test::*;
+    use super::*;
+
+    #[test]
+    fn what_was_too_fast_is_absent() {
+        let run = &imported("lab/bonnie-1.98.csv")[0];
+        assert_eq!(run.origin.tool_name(), "bonnie++ 2.00a");
+        assert_eq!(run.origin.facts.get("file size").map(String::as_str), Some("64M"));
+        let putc = find(run, "putc");
+        assert_figure(&of(putc).figures[0], "1333", "K/s", 1333.0 * 1024.0);
+        assert_figure(figure(putc, Quantity::Latency, Statistic::Highest, None), "7278", "us", 7_278_000.0);
+        assert_figure(figure(putc, Quantity::Share, Statistic::Mean, Some("CPU")), "99", "%", 0.99);
+        let block = of(find(run, "put_block"));
+        assert_eq!(block.figures.len(), 1, "`+++++` is neither a rate nor zero");
+        assert_figure(&block.figures[0], "4117", "us", 4_117_000.0);
+        let created = find(run, "ran_create");
+        assert_eq!((created.direction, of(created).figures[0].printed.as_str()), (None, "958"));
+    }
+
+    #[test]
+    fn older_formats_have_no_seekers() {
+        let run = &imported("lab/bonnie-1.96.csv")[0];
+        assert_eq!((run.origin.tool_name().as_str(), run.cells.len()), ("bonnie++ 1.96", 12));
+        assert_figure(&of(find(run, "putc")).figures[0], "473", "K/s", 473.0 * 1024.0);
+        assert_figure(&of(find(run, "get_block")).figures[0], "232101", "K/s", 232_101.0 * 1024.0);
+        let seeks = find(run, "seeks");
+        assert_figure(&of(seeks).figures[0], "412.5", "seeks/s", 412.5);
+        assert_eq!((seeks.direction, of(seeks).sequential), (Some(Direction::Mix), Some(false)));
+        assert_figure(figure(seeks, Quantity::Latency, Statistic::Highest, None), "358", "ms", 358e6);
+        assert_figure(&of(find(run, "ran_del")).figures[0], "15250", "files/s", 15_250.0);
+        assert_figure(
+            figure(find(run, "ran_del"), Quantity::Latency, Statistic::Highest, None),
+            "101",
+            "s",
+            101e9,
+        );
+        let again = &imported("lab/bonnie-1.97.csv")[0];
+        assert_eq!(of(find(again, "rewrite")).figures[0].printed, "61250");
+    }
+
+    #[test]
+    fn fast_mode_leaves_tests_out() {
+        let run = &imported("lab/bonnie-fast.csv")[0];
+        let labels: Vec<_> = run.cells.iter().map(|cell| cell.label.as_str()).collect();
+        assert_eq!(labels, ["put_block", "rewrite", "get_block", "seeks"]);
+        assert_figure(&of(find(run, "put_block")).figures[0], "364339", "K/s", 364_339.0 * 1024.0);
+        for name in ["bonnie-1.98.csv", "bonnie-1.96.csv", "bonnie-fast.csv"] {
+            assert_survives_damage(&format!("lab/{name}"));
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_is_told() {
+        let line = String::from_utf8(fixture("lab/bonnie-1.98.csv")).unwrap().replacen("1.98", "2.71", 1);
+        let error = super::super::import("a.csv", line.as_bytes()).unwrap_err();
+        assert!(error.what().en.contains("format 2.71"));
+    }
+}

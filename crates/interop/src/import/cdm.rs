@@ -1,0 +1,347 @@
+//! CrystalDiskMark's text, versions 3 to 9, and texts in its form such as kurabe's own.
+//!
+//! The model: a heading between lines of dashes, result lines, and a foot of `Key: value` lines. Versions 3 to 6 print
+//! the direction in each line; from 7 on lines stand under `[Read]`, `[Write]` and `[Mix]`. Every label is English in
+//! every language of the program (`DiskMarkDlg.cpp`: `OnEditCopy` of 3.x and 6.0, `ResultText` of 7.0, `SaveText` of 8
+//! and 9; the language files hold none of them); only the comment, the drive and the name of the system may hold other
+//! letters. 9 saves UTF-8; what was pasted from the clipboard is in whatever the editor wrote.
+//!
+//! The figures: MB is 10^6. The rate is the highest of the runs and the latency the lowest mean latency of a run, each
+//! on its own (`DiskBench.cpp`); IOPS are the rate divided by the block. A test that was not run is printed as 0.000:
+//! it is left out. Sources: hiyohiyo/CrystalDiskMark b7e77c4 (6.0), 8dbfdeb (7.0), bf4e6d7 (8.0), bf00fa6 (9.0.1), a
+//! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
+
+use super::consumer::{broken_line, is_rule, iso_date_time, key_value, runs_in};
+use super::parts::{notice, numbered};
+use super::result_line::{Line, Rules, parse};
+use super::{ImportedRun, Importer, Input, Outcome};
+use kurabe_core::environment::Environment;
+use kurabe_core::imported::{Origin, PrintedStatistic};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Result, text};
+
+pub(super) const IMPORTER: Importer = Importer { what: "CrystalDiskMark text", read };
+
+const PRODUCT: &str = "CrystalDiskMark";
+
+fn read(input: &Input<'_>) -> Outcome {
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let whole = lines.iter().filter(|(_, line)| matches!(parse(line), Line::Result(_))).count();
+    let damaged = lines.iter().filter(|(_, line)| matches!(parse(line), Line::Damaged)).count();
+    let named = lines.iter().any(|(_, line)| is_heading(line));
+    let ruled = lines.iter().any(|(_, line)| is_rule(line));
+    if !(named && whole + damaged > 0 || ruled && whole > 0) {
+        return Outcome::NotMine(match (named, whole) {
+            (true, _) => text!(
+                "a line begins with `CrystalDiskMark`, but no result line follows",
+                "`CrystalDiskMark` で始まる行はありますが、結果の行がありません"
+            ),
+            (false, 0) => {
+                text!("no line begins with `CrystalDiskMark`", "`CrystalDiskMark` で始まる行がありません")
+            }
+            (false, _) => text!(
+                "there are result lines, but neither `CrystalDiskMark` nor a line of dashes above them",
+                "結果の行はありますが、その上に `CrystalDiskMark` も罫線もありません"
+            ),
+        });
+    }
+    match blocks(&lines).into_iter().map(|block| Block::read(input, block)).collect::<Result<Vec<_>>>() {
+        Ok(runs) => Outcome::Runs(runs),
+        Err(error) => Outcome::Broken(error),
+    }
+}
+
+/// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
+fn is_heading(line: &str) -> bool {
+    [PRODUCT, "kurabe"].iter().any(|product| {
+        let rest = line.trim().strip_prefix(product).and_then(|rest| rest.strip_prefix(' '));
+        rest.is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// Several texts in one file: each begins at its heading.
+fn blocks<'a, 'b>(lines: &'b [(usize, &'a str)]) -> Vec<&'b [(usize, &'a str)]> {
+    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_heading(lines[*at].1)).collect();
+    if starts.len() < 2 {
+        return vec![lines];
+    }
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
+}
+
+/// What a text holds besides its results.
+#[derive(Default)]
+struct Block {
+    origin: Origin,
+    os: Option<String>,
+    runs: Option<u32>,
+    in_foot: bool,
+    results: Vec<(usize, Section, Option<f64>, String)>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Section {
+    None,
+    Read,
+    Write,
+    Mix,
+}
+
+impl Block {
+    fn read(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
+        let mut block = Self::default();
+        block.heading(lines);
+        let (mut section, mut read_percent) = (Section::None, None);
+        for &(number, line) in lines {
+            if block.in_foot || is_foot(line) {
+                block.foot(line);
+            } else if let Some((found, percent)) = section_of(line) {
+                (section, read_percent) = (found, percent);
+            } else if !matches!(parse(line), Line::Other) {
+                let percent = if section == Section::Mix { read_percent } else { None };
+                block.results.push((number, section, percent, line.to_owned()));
+            }
+        }
+        block.finish(input)
+    }
+
+    fn heading(&mut self, lines: &[(usize, &str)]) {
+        let after_rule = || {
+            let rule = lines.iter().position(|(_, line)| is_rule(line))?;
+            lines.get(rule + 1).map(|(_, line)| *line)
+        };
+        let named = lines.iter().map(|(_, line)| *line).find(|line| is_heading(line));
+        let line = named.or_else(after_rule).unwrap_or_default().trim();
+        let is_version = |word: &str| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+        let mut at = 0;
+        for word in line.split(' ') {
+            if at > 0 && is_version(word) {
+                self.origin.tool = line[..at].trim().to_owned();
+                self.origin.version = Some(word.to_owned());
+                let edition = line[at + word.len()..].split("(C)").next().unwrap_or_default().trim();
+                if self.origin.tool == PRODUCT && !edition.is_empty() {
+                    self.origin.facts.insert("Edition".to_owned(), edition.to_owned());
+                }
+                return;
+            }
+            at += word.len() + 1;
+        }
+        // Nobody signed it.
+        "unknown".clone_into(&mut self.origin.tool);
+    }
+
+    fn foot(&mut self, line: &str) {
+        self.in_foot = true;
+        let line = line.trim();
+        if line.is_empty() || is_rule(line) {
+            return;
+        }
+        match key_value(line) {
+            Some(("Date", value)) => {
+                self.origin.measured_at = iso_date_time(value);
+                if self.origin.measured_at.is_none() {
+                    self.fact("Date", value);
+                }
+            }
+            Some(("OS", value)) => self.os = Some(value.to_owned()),
+            Some(("Test", value)) => {
+                self.runs = runs_in(value);
+                if let Some(drive) = drive(value) {
+                    self.fact("Drive", drive);
+                    // A letter keeps its colon; the path that kurabe prints in its place has none.
+                    self.origin.target = drive.split_once(": ").or(drive.split_once(':')).map(|(name, _)| {
+                        if name.chars().count() == 1 { format!("{name}:") } else { name.to_owned() }
+                    });
+                }
+                self.fact("Test", value);
+            }
+            Some((key @ ("Profile" | "Mode" | "Time" | "Comment" | "Statistic"), value)) => {
+                self.fact(key, value);
+            }
+            // Versions 3 to 6 print the comment alone, after the system.
+            _ if self.os.is_some()
+                && !self.origin.facts.contains_key("Comment")
+                && self.major() < Some(7) =>
+            {
+                self.fact("Comment", line);
+            }
+            _ => {}
+        }
+    }
+
+    fn fact(&mut self, key: &str, value: &str) {
+        if !value.is_empty() {
+            self.origin.facts.insert(key.to_owned(), value.to_owned());
+        }
+    }
+
+    fn said(&self, key: &str) -> Option<&str> {
+        self.origin.facts.get(key).map(String::as_str)
+    }
+
+    /// The major version, if the tool is CrystalDiskMark itself.
+    fn major(&self) -> Option<u32> {
+        let version = self.origin.version.as_deref().filter(|_| self.origin.tool == PRODUCT)?;
+        version.split('.').next()?.parse().ok()
+    }
+
+    /// The statistics: CrystalDiskMark's own, or what another tool says of itself.
+    fn statistics(&self) -> (PrintedStatistic, PrintedStatistic) {
+        match self.said("Statistic") {
+            _ if self.origin.tool == PRODUCT => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
+            Some("best") => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
+            Some("mean") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
+            Some("median") => (PrintedStatistic::Median, PrintedStatistic::Median),
+            _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
+        }
+    }
+
+    fn finish(mut self, input: &Input<'_>) -> Result<ImportedRun> {
+        let (rate, latency) = self.statistics();
+        let rules =
+            Rules { rate, latency, latency_of: "mean latency of a run", correction: None, runs: self.runs };
+        let (mut cells, mut tests, mut left_out) = (Vec::new(), Vec::new(), 0);
+        for (number, section, read_percent, line) in &self.results {
+            let damaged = || {
+                broken_line(input, *number, text!("the result line cannot be read", "結果の行を読めません"))
+            };
+            let Line::Result(result) = parse(line) else { return Err(damaged()) };
+            let direction = match section {
+                Section::None => result.direction,
+                Section::Read => Some(Direction::Read),
+                Section::Write => Some(Direction::Write),
+                Section::Mix => Some(Direction::Mix),
+            };
+            if *section != Section::Mix && direction != Some(Direction::Write) {
+                tests.push(result.label());
+            }
+            if result.not_run() {
+                left_out += 1;
+                continue;
+            }
+            cells.push(result.cell(direction, *read_percent, &rules).ok_or_else(damaged)?);
+        }
+        if cells.is_empty() {
+            let line = self.results.first().map_or(1, |(number, ..)| *number);
+            return Err(broken_line(
+                input,
+                line,
+                text!(
+                    "every result is 0.000: nothing was measured",
+                    "すべての結果が 0.000 です。何も測られていません"
+                ),
+            ));
+        }
+        self.origin.profile = self.profile(&tests, &cells);
+        self.origin.format = "cdm-text".to_owned();
+        self.origin.file = input.name.to_owned();
+        self.origin.procedure = self.procedure();
+        Ok(self.into_run(cells, left_out))
+    }
+
+    fn into_run(self, cells: Vec<Cell>, left_out: usize) -> ImportedRun {
+        let mut notices = Vec::new();
+        if self.origin.tool == PRODUCT {
+            notices.push(notice(text!(
+                "CrystalDiskMark shows the best of its runs: the highest rate and the lowest mean latency, each on its \
+                 own; a mean of the same runs would be lower",
+                "CrystalDiskMark は各回のうち最良の値(最高の速度と、平均レイテンシの最小値。それぞれ別の回のこともある)を\
+                 表示します。同じ測定の平均なら、これより低くなります"
+            )));
+        }
+        if left_out > 0 {
+            notices.push(notice(text!(
+                "results left out: {left_out}, printed as 0.000, which stands for a test that was not run",
+                "{left_out} 件の結果は 0.000 です。実行されなかったテストを表すため、取り込んでいません"
+            )));
+        }
+        let mut environment = Environment::default();
+        environment.machine.os = self.os;
+        ImportedRun { origin: self.origin, environment, cells: numbered(cells), notices }
+    }
+
+    /// Profile, test, mode and times as printed.
+    fn procedure(&self) -> Option<String> {
+        let drive = self.said("Drive").map(|drive| format!(" [{drive}]"));
+        let test = self.said("Test").map(|test| match &drive {
+            Some(drive) => test.replacen(drive.as_str(), "", 1),
+            None => test.to_owned(),
+        });
+        let parts: Vec<String> = [self.said("Profile").map(str::to_owned), test]
+            .into_iter()
+            .chain([self.said("Mode").map(str::to_owned), self.said("Time").map(str::to_owned)])
+            .flatten()
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// kurabe's profile, if version and tests name it without doubt.
+    fn profile(&self, tests: &[String], cells: &[Cell]) -> Option<String> {
+        let major = self.major()?;
+        let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+        let older = match (major, tests.as_slice()) {
+            (3, ["SEQ", "RND 512 KiB", "RND 4 KiB Q1", "RND 4 KiB Q32"]) => Some("cdm-3"),
+            (4 | 5, ["SEQ Q32 T1", "RND 4 KiB Q32 T1", "SEQ T1", "RND 4 KiB Q1 T1"]) => Some("cdm-5"),
+            (6, ["SEQ Q32 T1", "RND 4 KiB Q8 T8", "RND 4 KiB Q32 T1", "RND 4 KiB Q1 T1"]) => Some("cdm-6"),
+            _ => None,
+        };
+        if older.is_some() || !(7..=9).contains(&major) {
+            return older.map(str::to_owned);
+        }
+        let preset = preset(major, self.said("Profile")?, &tests, self.said("Time"))?;
+        let mix = if cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) { "-mix" } else { "" };
+        Some(format!("cdm-{major}{preset}{mix}"))
+    }
+}
+
+/// The preset of versions 7 to 9 as the end of a profile's name; none for the tests that the version installs with.
+fn preset(major: u32, profile: &str, tests: &[&str], time: Option<&str>) -> Option<&'static str> {
+    const SEQ_Q8: &str = "SEQ 1 MiB Q8 T1";
+    const SEQ_Q1: &str = "SEQ 1 MiB Q1 T1";
+    const RND_Q1: &str = "RND 4 KiB Q1 T1";
+    let many = if major == 7 { "RND 4 KiB Q32 T16" } else { "RND 4 KiB Q32 T1" };
+    match (profile, tests) {
+        ("Default", [SEQ_Q8, SEQ_Q1, random, RND_Q1]) if *random == many => {
+            let flash = time.is_some_and(|time| time.trim() == "Measure 1 sec / Interval 30 sec");
+            Some(if flash { "-flash" } else { "" })
+        }
+        ("Default", [SEQ_Q8, "SEQ 128 KiB Q32 T1", "RND 4 KiB Q32 T16", RND_Q1]) if major > 7 => {
+            Some("-nvme")
+        }
+        ("Peak", [SEQ_Q8, random]) if *random == many => Some("-peak"),
+        ("Real", [SEQ_Q1, RND_Q1]) => Some("-real"),
+        ("Demo", [SEQ_Q8]) => Some("-demo"),
+        _ => None,
+    }
+}
+
+/// `[Mix] Read 70%/Write 30%` and its like.
+fn section_of(line: &str) -> Option<(Section, Option<f64>)> {
+    let line = line.trim();
+    match line {
+        "[Read]" => return Some((Section::Read, None)),
+        "[Write]" => return Some((Section::Write, None)),
+        _ => {}
+    }
+    let share = line.strip_prefix("[Mix]")?.trim();
+    let percent = share
+        .strip_prefix("Read ")
+        .and_then(|rest| rest.split_once('%'))
+        .and_then(|(digits, _)| super::parts::number(digits.trim()))
+        .filter(|percent| *percent <= 100.0);
+    Some((Section::Mix, percent))
+}
+
+fn is_foot(line: &str) -> bool {
+    key_value(line)
+        .is_some_and(|(key, _)| matches!(key, "Profile" | "Test" | "Mode" | "Time" | "Date" | "OS"))
+}
+
+/// What stands in the brackets of the drive: `C: 87% (814/931GiB)`.
+fn drive(test: &str) -> Option<&str> {
+    test.split('[').skip(1).find_map(|group| {
+        let inner = group.split(']').next()?;
+        (inner.contains(':') && !inner.starts_with("Interval")).then_some(inner)
+    })
+}

@@ -1,0 +1,333 @@
+//! DiskSpd's text results.
+//!
+//! The model: the input parameters, then per time span three tables (all, reads, writes) that end in a `total:` line,
+//! then a table of latency percentiles if latency was measured (`-L`). The totals of reads and of writes are the cells;
+//! where there are several targets of one thread each, every target is a cell too. Columns are found by their names.
+//! Versions before 2.0.18 name the column `MB/s` and mean MiB/s. ResultParser.cpp of microsoft/diskspd.
+
+use super::lab::{self, Unit};
+use super::parts;
+use super::{ImportedRun, Input, Outcome, dates};
+use kurabe_core::imported::{
+    Correction, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
+};
+use kurabe_core::quantity::parse_bytes;
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+/// A target as the input parameters tell of it.
+#[derive(Default)]
+struct Target {
+    path: String,
+    block_bytes: Option<u64>,
+    iodepth: Option<u32>,
+    sequential: Option<bool>,
+    read_percent: Option<f64>,
+    threads: Option<u32>,
+}
+
+/// A row of a table: the fields under the columns' names.
+struct Row {
+    name: String,
+    fields: Vec<(String, String)>,
+}
+
+/// What is read of a time span.
+#[derive(Default)]
+struct Span {
+    time: Option<String>,
+    threads: Option<u32>,
+    rows: Vec<(Direction, Row)>,
+    latencies: Vec<(Direction, Statistic, String)>,
+}
+
+/// Where in the text a line stands.
+enum Place {
+    Elsewhere,
+    Table(Option<Direction>, Vec<String>),
+    Latencies,
+    LatenciesOfOneTarget,
+}
+
+/// Reads DiskSpd's text.
+pub(super) fn read(input: &Input<'_>) -> Outcome {
+    let is_table = |line: &str| line.starts_with("thread |") && line.contains("I/O per s");
+    if !input.lines().any(|(_, line)| is_table(line)) {
+        return Outcome::NotMine(text!(
+            "no line begins as the table `thread |       bytes     |` does",
+            "`thread |       bytes     |` で始まる表がありません"
+        ));
+    }
+    let mut origin = Origin {
+        tool: "DiskSpd".to_owned(),
+        format: "diskspd-text".to_owned(),
+        file: input.name.to_owned(),
+        ..Origin::default()
+    };
+    let mut targets: Vec<Target> = Vec::new();
+    let mut spans: Vec<Span> = Vec::new();
+    let mut place = Place::Elsewhere;
+    let mut section = None;
+    for (_, line) in input.lines() {
+        parameter(line, &mut origin, &mut targets);
+        let words = line.trim();
+        if let Some(time) = words.strip_prefix("actual test time:") {
+            let time = time.trim().trim_end_matches('s').to_owned();
+            spans.push(Span { time: Some(time), ..Span::default() });
+        }
+        if words.starts_with("Totals:") {
+            break; // The sum of all time spans.
+        }
+        let Some(span) = spans.last_mut() else { continue };
+        if let Some(count) = words.strip_prefix("thread count:") {
+            span.threads = count.trim().parse().ok();
+        }
+        match words {
+            "Total IO" => section = None,
+            "Read IO" => section = Some(Direction::Read),
+            "Write IO" => section = Some(Direction::Write),
+            _ if words.starts_with("Latency distribution:") => place = Place::LatenciesOfOneTarget,
+            "Total latency distribution:" => place = Place::Latencies,
+            _ if words.starts_with("%-ile |") && !matches!(place, Place::LatenciesOfOneTarget) => {
+                place = Place::Latencies;
+            }
+            _ if is_table(line) => {
+                place = Place::Table(section, line.split('|').map(|name| name.trim().to_owned()).collect());
+            }
+            _ => row(line, &place, span),
+        }
+    }
+    let mut cells = Vec::new();
+    let several = spans.len() > 1;
+    for (number, span) in spans.iter().enumerate() {
+        let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
+        cells.extend(span_cells(span, &targets, &origin, &prefix));
+    }
+    if cells.is_empty() {
+        return lab::nothing_measured(input, "DiskSpd");
+    }
+    let paths: Vec<&str> = targets.iter().map(|target| target.path.as_str()).collect();
+    origin.target = (!paths.is_empty()).then(|| paths.join(", "));
+    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+}
+
+/// A line of the input parameters or of the system.
+fn parameter(line: &str, origin: &mut Origin, targets: &mut Vec<Target>) {
+    let words = line.trim();
+    if let Some(command) =
+        words.strip_prefix("Command Line:").map(str::trim).filter(|command| !command.is_empty())
+    {
+        origin.procedure = Some(command.to_owned());
+    } else if let Some(time) = words.strip_prefix("start time:") {
+        origin.measured_at = dates::from_slashes(time.trim());
+    } else if let Some(path) = words.strip_prefix("path:") {
+        targets.push(Target { path: path.trim().trim_matches('\'').to_owned(), ..Target::default() });
+    }
+    for key in ["duration", "warm up time", "cool down time"] {
+        if let Some(value) = words.strip_prefix(key).and_then(|rest| rest.strip_prefix(": ")) {
+            origin.facts.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+        }
+    }
+    let Some(target) = targets.last_mut() else { return };
+    let after = |key: &str| words.strip_prefix(key).map(str::trim);
+    if let Some(size) = after("block size:") {
+        target.block_bytes = parse_bytes(size).ok();
+    } else if words.starts_with("using random I/O") {
+        target.sequential = Some(false);
+    } else if words.starts_with("using sequential I/O")
+        || words.starts_with("using interlocked sequential I/O")
+    {
+        target.sequential = Some(true);
+    } else if let Some(depth) = after("number of outstanding I/O operations per thread:")
+        .or(after("number of outstanding I/O operations:"))
+    {
+        target.iodepth = depth.parse().ok();
+    } else if let Some(count) = after("threads per file:") {
+        target.threads = count.parse().ok();
+    } else if let Some(ratio) = after("performing mix test (read/write ratio:") {
+        let reads = ratio.split('/').next().and_then(parts::number);
+        target.read_percent = reads.filter(|share| (0.0..=100.0).contains(share));
+    }
+}
+
+/// A line within a table.
+fn row(line: &str, place: &Place, span: &mut Span) {
+    match place {
+        Place::Table(Some(direction), columns) => {
+            let mut fields: Vec<&str> = line.split('|').map(str::trim).collect();
+            let Some(first) = fields.first().copied() else { return };
+            if let Some(bytes) = first.strip_prefix("total:") {
+                // The line of totals has no number of a thread, so its first field holds two.
+                fields[0] = bytes.trim();
+                fields.insert(0, "total");
+            } else if first.parse::<u32>().is_err() {
+                return;
+            }
+            let pairs = columns.iter().zip(&fields).map(|(name, field)| (name.clone(), (*field).to_owned()));
+            span.rows.push((*direction, Row { name: fields[0].to_owned(), fields: pairs.collect() }));
+        }
+        Place::Latencies => {
+            let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+            let &[name, read, write, _] = fields.as_slice() else { return };
+            let Some(statistic) = percentile(name) else { return };
+            span.latencies.push((Direction::Read, statistic, read.to_owned()));
+            span.latencies.push((Direction::Write, statistic, write.to_owned()));
+        }
+        _ => {}
+    }
+}
+
+/// `min`, `95th`, `4-nines`, `max`.
+fn percentile(name: &str) -> Option<Statistic> {
+    match name {
+        "min" => return Some(Statistic::Lowest),
+        "max" => return Some(Statistic::Highest),
+        _ => {}
+    }
+    if let Some(percent) = name.strip_suffix("th") {
+        return percent
+            .parse()
+            .ok()
+            .filter(|percent| *percent > 0.0 && *percent < 100.0)
+            .map(Statistic::Percentile);
+    }
+    let nines: usize = name.strip_suffix("-nines")?.parse().ok().filter(|nines| (3..=12).contains(nines))?;
+    format!("99.{}", "9".repeat(nines - 2)).parse().ok().map(Statistic::Percentile)
+}
+
+fn span_cells(span: &Span, targets: &[Target], origin: &Origin, prefix: &str) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (direction, word) in [(Direction::Read, "read"), (Direction::Write, "write")] {
+        let rows = || span.rows.iter().filter(|(of, _)| *of == direction).map(|(_, row)| row);
+        let Some(total) = rows().find(|row| row.name == "total") else { continue };
+        let mut figures = row_figures(total);
+        if figures.is_empty() {
+            continue;
+        }
+        let latencies = span.latencies.iter().filter(|(of, ..)| *of == direction);
+        figures.extend(
+            latencies.filter_map(|(_, statistic, printed)| lab::MILLISECONDS.figure(*statistic, printed)),
+        );
+        figures.extend(
+            span.time
+                .as_deref()
+                .and_then(|time| lab::RUN_SECONDS.figure_of("test time", Statistic::Sum, time)),
+        );
+        let mut imported = ImportedCell { threads: span.threads, figures, ..ImportedCell::default() };
+        describe(&mut imported, targets, origin);
+        cells.push(parts::cell(format!("{prefix}{word}"), Some(direction), imported));
+        // Several threads of one target would have to be added up, and no such sum is printed.
+        let alone = rows().filter(|row| row.name != "total").count() == targets.len();
+        for target in targets.iter().filter(|_| alone && targets.len() > 1) {
+            let row = rows().find(|row| {
+                field(row, "file").is_some_and(|file| file.split(" (").next() == Some(target.path.as_str()))
+            });
+            let figures = row.map(row_figures).unwrap_or_default();
+            if !figures.is_empty() {
+                let mut imported = ImportedCell { threads: Some(1), figures, ..ImportedCell::default() };
+                describe(&mut imported, std::slice::from_ref(target), origin);
+                cells.push(parts::cell(format!("{prefix}{} {word}", target.path), Some(direction), imported));
+            }
+        }
+    }
+    cells
+}
+
+fn field<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
+    row.fields.iter().find(|(column, _)| column == name).map(|(_, field)| field.as_str())
+}
+
+/// Figures of a row; none if it did no operations.
+fn row_figures(row: &Row) -> Vec<PrintedFigure> {
+    if !field(row, "I/Os").is_some_and(lab::positive) {
+        return Vec::new();
+    }
+    let old = lab::unit("MB/s", Quantity::Rate, 1_048_576.0);
+    let rate = match (field(row, "MiB/s"), field(row, "MB/s")) {
+        (Some(printed), _) => lab::MIB_PER_S.figure(Statistic::Mean, printed),
+        (None, Some(printed)) => old.figure(Statistic::Mean, printed).map(|figure| PrintedFigure {
+            correction: Some(Correction {
+                factor: 1.048_576,
+                unit: "MiB/s".to_owned(),
+                reason: text!(
+                    "this version of DiskSpd counts 1048576 bytes as an MB",
+                    "この版の DiskSpd は 1048576 バイトを 1 MB と数えます"
+                ),
+            }),
+            ..figure
+        }),
+        (None, None) => None,
+    };
+    let named = |unit: Unit, statistic, column| unit.figure(statistic, field(row, column)?);
+    let deviation = lab::unit("I/O per s", Quantity::Iops, 1.0);
+    let others = [
+        named(deviation, Statistic::Mean, "I/O per s"),
+        named(lab::MILLISECONDS, Statistic::Mean, "AvgLat"),
+        named(lab::MILLISECONDS, Statistic::StandardDeviation, "LatStdDev"),
+        named(deviation, Statistic::StandardDeviation, "IopsStdDev"),
+        named(lab::BYTES, Statistic::Sum, "bytes"),
+        named(lab::COUNT, Statistic::Sum, "I/Os"),
+    ];
+    rate.into_iter().chain(others.into_iter().flatten()).collect()
+}
+
+/// What the input parameters tell of the targets where they are alike.
+fn describe(cell: &mut ImportedCell, targets: &[Target], origin: &Origin) {
+    cell.runs = Some(1);
+    cell.procedure = origin.procedure.clone();
+    fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
+        let first = of(targets.first()?);
+        if targets.iter().all(|target| of(target) == first) { first } else { None }
+    }
+    cell.block_bytes = common(targets, |target| target.block_bytes);
+    cell.iodepth = common(targets, |target| target.iodepth);
+    cell.sequential = common(targets, |target| target.sequential);
+    cell.read_percent = common(targets, |target| target.read_percent);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::test::*;
+    use super::*;
+
+    #[test]
+    fn totals_and_percentiles_of_reads_and_writes() {
+        let run = &imported("lab/diskspd.txt")[0];
+        assert_eq!(run.origin.measured_at.as_deref(), Some("2024-06-14T13:49:12Z"));
+        assert_eq!(run.origin.target.as_deref(), Some("testfile.dat"));
+        let [read, write] = run.cells.as_slice() else { panic!() };
+        let told = of(read);
+        assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(65_536), Some(8), Some(2)));
+        assert_eq!((told.sequential, told.read_percent), (Some(false), Some(70.0)));
+        assert_figure(&told.figures[0], "105.00", "MiB/s", 105.0 * 1_048_576.0);
+        assert_figure(&told.figures[1], "1680.00", "I/O per s", 1680.0);
+        let latency = |cell, statistic| figure(cell, Quantity::Latency, statistic, None);
+        assert_figure(latency(read, Statistic::Mean), "4.125", "ms", 4_125_000.0);
+        assert_figure(latency(read, Statistic::StandardDeviation), "1.500", "ms", 1_500_000.0);
+        assert_figure(latency(write, Statistic::Percentile(99.9)), "24.000", "ms", 24_000_000.0);
+        assert_figure(latency(write, Statistic::Percentile(99.99)), "36.500", "ms", 36_500_000.0);
+        assert_figure(latency(write, Statistic::Highest), "48.250", "ms", 48_250_000.0);
+        let spread = figure(read, Quantity::Iops, Statistic::StandardDeviation, None);
+        assert_figure(spread, "80.00", "I/O per s", 80.0);
+    }
+
+    #[test]
+    fn old_versions_say_mb_and_targets_stand_apart() {
+        let run = &imported("lab/diskspd-2.0.17-two-targets.txt")[0];
+        let labels: Vec<_> = run.cells.iter().map(|cell| cell.label.as_str()).collect();
+        assert_eq!(labels, ["read", "a.dat read", "b.dat read"], "nothing was written");
+        let first = &of(&run.cells[0]).figures[0];
+        assert_figure(first, "300.00", "MB/s", 300.0 * 1_048_576.0);
+        assert_eq!(first.correction.as_ref().map(|c| c.factor), Some(1.048_576));
+        assert_figure(&of(&run.cells[2]).figures[0], "100.00", "MB/s", 100.0 * 1_048_576.0);
+        assert_eq!(of(&run.cells[1]).block_bytes, Some(65_536));
+        assert_eq!(of(&run.cells[1]).sequential, Some(true));
+    }
+
+    #[test]
+    fn damage_is_survived() {
+        assert_survives_damage("lab/diskspd.txt");
+        assert_survives_damage("lab/diskspd-2.0.17-two-targets.txt");
+    }
+}

@@ -1,0 +1,324 @@
+//! DiskSpd's XML results (`-Rxml`).
+//!
+//! The model: the profile tells the time spans and their targets, then each time span has its results: bytes and
+//! operations per thread and target, and latencies over all of them. The file holds no rate: DiskSpd's own text
+//! divides the bytes by the test's time, and so does kurabe; the printed characters of such a figure are the time's, the
+//! unit names the amount. A cell is all reads or all writes of a time span; with several targets there is one of
+//! each target too. XmlResultParser.cpp of microsoft/diskspd.
+
+use super::lab::{self, Unit};
+use super::parts;
+use super::{ImportedRun, Input, Outcome, dates};
+use kurabe_core::imported::{
+    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity, SeriesAxis,
+};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+use roxmltree::{Document, Node};
+
+/// A direction, the words of its elements.
+const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Direction::Write, "Write")];
+
+/// Reads DiskSpd's XML.
+pub(super) fn read(input: &Input<'_>) -> Outcome {
+    let text = input.text().unwrap_or("");
+    if !(text.contains("<Results>") && text.contains("<TimeSpan>")) {
+        return Outcome::NotMine(text!(
+            "it has no elements `Results` and `TimeSpan`",
+            "`Results` と `TimeSpan` という要素がありません"
+        ));
+    }
+    // What stands around the document, such as a message of the shell, is no part of it.
+    let start = text.find("<Results>").unwrap_or(0);
+    let end = text.rfind("</Results>").map_or(text.len(), |at| at + "</Results>".len());
+    let document = match Document::parse(text.get(start..end).unwrap_or("")) {
+        Ok(document) => document,
+        Err(error) => {
+            let before = text[..start].matches('\n').count();
+            let line = before + usize::try_from(error.pos().row).unwrap_or(1);
+            let what = text!(
+                "the XML of DiskSpd ends or breaks here",
+                "DiskSpd の XML がここで途切れるか壊れています"
+            );
+            return match lab::broken(input, line, what) {
+                Outcome::Broken(broken) => Outcome::Broken(broken.because(error)),
+                other => other,
+            };
+        }
+    };
+    let root = document.root_element();
+    let profiles: Vec<Node<'_, '_>> = path(root, &["Profile", "TimeSpans"])
+        .map(|spans| children(spans, "TimeSpan").collect())
+        .unwrap_or_default();
+    let mut cells = Vec::new();
+    for (number, span) in children(root, "TimeSpan").enumerate() {
+        let several = children(root, "TimeSpan").count() > 1;
+        let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
+        cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
+    }
+    if cells.is_empty() {
+        return lab::nothing_measured(input, "DiskSpd");
+    }
+    let notices = vec![parts::notice(text!(
+        "DiskSpd's XML prints bytes and time but no rate; the rates are their quotient, exact to the time's two decimals",
+        "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数2桁までです"
+    ))];
+    let run = ImportedRun {
+        origin: origin(input, root),
+        cells: parts::numbered(cells),
+        notices,
+        ..ImportedRun::default()
+    };
+    Outcome::Runs(vec![run])
+}
+
+fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Item = Node<'a, 'b>> {
+    node.children().filter(move |child| child.has_tag_name(name))
+}
+
+fn path<'a, 'b>(node: Node<'a, 'b>, names: &[&'static str]) -> Option<Node<'a, 'b>> {
+    names.iter().try_fold(node, |node, name| children(node, name).next())
+}
+
+/// Text of a child, without the spaces around it.
+fn text_of<'a>(node: Node<'a, '_>, name: &'static str) -> Option<&'a str> {
+    children(node, name).next()?.text().map(str::trim).filter(|words| !words.is_empty())
+}
+
+fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
+    let system = path(root, &["System"]);
+    let tool = path(root, &["System", "Tool"]);
+    let targets = root.descendants().filter(|node| node.has_tag_name("Path")).filter_map(|node| node.text());
+    let mut names: Vec<&str> = Vec::new();
+    for name in targets {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let span = path(root, &["Profile", "TimeSpans", "TimeSpan"]);
+    let fact = |key: &'static str| Some((key.to_owned(), text_of(span?, key)?.to_owned()));
+    Origin {
+        tool: "DiskSpd".to_owned(),
+        version: tool.and_then(|tool| text_of(tool, "Version")).map(str::to_owned),
+        format: "diskspd-xml".to_owned(),
+        file: input.name.to_owned(),
+        measured_at: system.and_then(|system| text_of(system, "RunTime")).and_then(dates::from_slashes),
+        target: (!names.is_empty()).then(|| names.join(", ")),
+        procedure: None,
+        profile: None,
+        facts: ["Duration", "Warmup", "Cooldown"].into_iter().filter_map(fact).collect(),
+    }
+}
+
+/// Bytes and operations of a direction on a target.
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    bytes: u64,
+    operations: u64,
+}
+
+/// Cells of a time span: of all targets together, and of each if there are several.
+fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -> Vec<Cell> {
+    let Some(time) = text_of(span, "TestTimeSeconds").filter(|time| lab::positive(time)) else {
+        return Vec::new();
+    };
+    let mut targets: Vec<(&str, Vec<Node<'_, '_>>)> = Vec::new();
+    for target in children(span, "Thread").flat_map(|thread| children(thread, "Target").collect::<Vec<_>>()) {
+        let name = text_of(target, "Path").unwrap_or("");
+        match targets.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, nodes)) => nodes.push(target),
+            None => targets.push((name, vec![target])),
+        }
+    }
+    let threads = text_of(span, "ThreadCount").and_then(|words| words.parse().ok());
+    let mut cells = Vec::new();
+    let all: Vec<Node<'_, '_>> = targets.iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();
+    for (direction, word) in DIRECTIONS {
+        let mut figures = rates(&all, word, time);
+        if figures.is_empty() {
+            continue;
+        }
+        figures.extend(latencies(span, word));
+        figures.extend(lab::RUN_SECONDS.figure_of("test time", Statistic::Sum, time));
+        let mut imported = ImportedCell { threads, runs: Some(1), figures, ..ImportedCell::default() };
+        imported.series.extend(buckets(span, word));
+        describe(profile, None, &mut imported);
+        cells.push(parts::cell(format!("{prefix}{}", word.to_lowercase()), Some(direction), imported));
+    }
+    for (name, nodes) in targets.iter().filter(|_| targets.len() > 1) {
+        for (direction, word) in DIRECTIONS {
+            let mut imported =
+                ImportedCell { runs: Some(1), figures: rates(nodes, word, time), ..ImportedCell::default() };
+            if imported.figures.is_empty() {
+                continue;
+            }
+            describe(profile, Some(name), &mut imported);
+            cells.push(parts::cell(
+                format!("{prefix}{name} {}", word.to_lowercase()),
+                Some(direction),
+                imported,
+            ));
+        }
+    }
+    cells
+}
+
+/// Rate and operations per second of several threads' results; nothing if they did no such operations.
+fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure> {
+    let mut sum = Amount::default();
+    for target in targets {
+        let count = |name: &'static str| {
+            text_of(*target, name).and_then(|words| words.parse::<u64>().ok()).unwrap_or(0)
+        };
+        let (bytes, operations) =
+            if word == "Read" { ("ReadBytes", "ReadCount") } else { ("WriteBytes", "WriteCount") };
+        sum.bytes = sum.bytes.saturating_add(count(bytes));
+        sum.operations = sum.operations.saturating_add(count(operations));
+    }
+    if sum.operations == 0 {
+        return Vec::new();
+    }
+    let quotient = |quantity: Quantity, amount: u64, what: &str| {
+        let seconds = parts::number(time)?;
+        let value = amount as f64 / seconds;
+        value.is_finite().then(|| PrintedFigure {
+            quantity,
+            statistic: Statistic::Mean,
+            value,
+            printed: time.to_owned(),
+            unit_printed: format!("s for {amount} {what}"),
+            correction: None,
+            of: None,
+        })
+    };
+    let rate = quotient(Quantity::Rate, sum.bytes, "bytes");
+    rate.into_iter().chain(quotient(Quantity::Iops, sum.operations, "operations")).collect()
+}
+
+/// Latencies of a direction over all targets, with the least as percentile 0 and the most as 100.
+fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
+    let Some(latency) = path(span, &["Latency"]) else { return Vec::new() };
+    let (average, deviation, column) = if word == "Read" {
+        ("AverageReadMilliseconds", "ReadLatencyStdev", "ReadMilliseconds")
+    } else {
+        ("AverageWriteMilliseconds", "WriteLatencyStdev", "WriteMilliseconds")
+    };
+    let unit: Unit = lab::MILLISECONDS;
+    let figure = |statistic, printed: Option<&str>| unit.figure(statistic, printed?);
+    let mut figures: Vec<PrintedFigure> = Vec::new();
+    figures.extend(figure(Statistic::Mean, text_of(latency, average)));
+    figures.extend(figure(Statistic::StandardDeviation, text_of(latency, deviation)));
+    for bucket in children(latency, "Bucket") {
+        let Some(percent) = text_of(bucket, "Percentile").and_then(parts::number) else { continue };
+        let statistic = match percent {
+            0.0 => Statistic::Lowest,
+            100.0 => Statistic::Highest,
+            inner if inner < 100.0 => Statistic::Percentile(inner),
+            _ => continue,
+        };
+        figures.extend(figure(statistic, text_of(bucket, column)));
+    }
+    figures
+}
+
+/// Operations per interval over all targets, if DiskSpd was asked for them (`-D`), as operations per second.
+fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
+    let iops = path(span, &["Iops"])?;
+    let mut ends_ms = Vec::new();
+    let mut counts = Vec::new();
+    for bucket in children(iops, "Bucket") {
+        ends_ms.push(bucket.attribute("SampleMillisecond").and_then(parts::number)?);
+        counts.push(bucket.attribute(word).and_then(parts::number)?);
+    }
+    // DiskSpd names a bucket by its end.
+    let length_ms = *ends_ms.first().filter(|length| **length > 0.0)?;
+    let points = ends_ms
+        .iter()
+        .zip(&counts)
+        .map(|(end, count)| ((end - length_ms).max(0.0) * 1e6, count * 1e3 / length_ms));
+    Some(PrintedSeries {
+        quantity: Quantity::Iops,
+        name: word.to_owned(),
+        unit_printed: format!("operations in {length_ms} ms"),
+        axis: SeriesAxis::Time,
+        points: points.filter(|(at, value)| at.is_finite() && value.is_finite()).collect(),
+    })
+}
+
+/// What the profile tells of a target, or of all where they are alike.
+fn describe(profile: Option<Node<'_, '_>>, name: Option<&str>, cell: &mut ImportedCell) {
+    let targets: Vec<Node<'_, '_>> = profile
+        .and_then(|profile| path(profile, &["Targets"]))
+        .map(|targets| children(targets, "Target").collect())
+        .unwrap_or_default();
+    let targets: Vec<_> = targets
+        .into_iter()
+        .filter(|target| name.is_none_or(|name| text_of(*target, "Path") == Some(name)))
+        .collect();
+    let common = |key: &'static str| {
+        let value = text_of(*targets.first()?, key)?;
+        targets.iter().all(|target| text_of(*target, key) == Some(value)).then_some(value)
+    };
+    cell.block_bytes = common("BlockSize").and_then(|words| words.parse().ok());
+    cell.iodepth = common("RequestCount").and_then(|words| words.parse().ok()).filter(|depth| *depth > 0);
+    if name.is_some() {
+        cell.threads = common("ThreadsPerFile").and_then(|words| words.parse().ok());
+    }
+    cell.sequential =
+        match (common("RandomRatio").and_then(parts::number), common("Random"), common("StrideSize")) {
+            (Some(ratio), ..) if ratio < 100.0 => None,
+            (_, Some(_), _) => Some(false),
+            (_, None, Some(_)) => Some(true),
+            _ => None,
+        };
+    let written = common("WriteRatio").and_then(parts::number).filter(|share| *share > 0.0 && *share < 100.0);
+    cell.read_percent = written.map(|written| 100.0 - written);
+    const TOLD: [&str; 8] = [
+        "BlockSize",
+        "Random",
+        "StrideSize",
+        "RequestCount",
+        "WriteRatio",
+        "ThreadsPerFile",
+        "DisableOSCache",
+        "WriteThrough",
+    ];
+    let words: Vec<String> = TOLD.iter().filter_map(|key| Some(format!("{key}={}", common(key)?))).collect();
+    cell.procedure = (!words.is_empty()).then(|| words.join(" "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::test::*;
+    use super::*;
+
+    #[test]
+    fn rates_are_bytes_through_time() {
+        let run = &imported("lab/diskspd.xml")[0];
+        assert_eq!(run.origin.tool_name(), "DiskSpd 2.2.0");
+        assert_eq!(run.origin.measured_at.as_deref(), Some("2024-06-14T13:49:12Z"));
+        assert_eq!(run.origin.target.as_deref(), Some("testfile.dat"));
+        let [read, write] = run.cells.as_slice() else { panic!() };
+        let told = of(read);
+        assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(65_536), Some(8), Some(2)));
+        assert_eq!((told.sequential, told.read_percent), (Some(false), Some(70.0)));
+        // Two threads of 734003200 and 367001600 bytes in 10.00 s.
+        assert_figure(&told.figures[0], "10.00", "s for 1101004800 bytes", 110_100_480.0);
+        assert_figure(&told.figures[1], "10.00", "s for 16800 operations", 1680.0);
+        let latency = |cell, statistic| figure(cell, Quantity::Latency, statistic, None);
+        assert_figure(latency(read, Statistic::Mean), "4.125", "ms", 4_125_000.0);
+        assert_figure(latency(read, Statistic::Percentile(99.9)), "12.500", "ms", 12_500_000.0);
+        assert_figure(latency(write, Statistic::Highest), "48.250", "ms", 48_250_000.0);
+        assert_figure(latency(write, Statistic::Lowest), "0.250", "ms", 250_000.0);
+        assert_eq!(told.series[0].points, [(0.0, 1600.0), (1e9, 1760.0)]);
+    }
+
+    #[test]
+    fn what_is_not_xml_any_more_is_told() {
+        let bytes = fixture("lab/diskspd.xml");
+        let error = super::super::import("a.xml", &bytes[..3000]).unwrap_err();
+        assert!(error.what().en.contains("breaks here") && error.place().is_some());
+        assert_survives_damage("lab/diskspd.xml");
+    }
+}

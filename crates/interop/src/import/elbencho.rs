@@ -1,0 +1,452 @@
+//! elbencho's results: its CSV and JSON of whole phases, and its CSV of live progress.
+//!
+//! The model: a phase (WRITE, READ, RWMIX30, MKDIRS, …) is a cell; the reads of a mixed phase are a second one, because
+//! elbencho prints them apart and the main columns are of the writes alone. "First done" is when the fastest thread was
+//! through, "last done" when the slowest was; the figures of "last done" come first, as they cover all of the work.
+//! Phases of one command line are a run. CSV files of all versions are read by their column names. elbencho's
+//! docs/csv-docs.md and docs/result-columns-explanation.md.
+
+use super::json_tree::{Json, documents};
+use super::lab::{self, Unit};
+use super::parts;
+use super::{ImportedRun, Input, Outcome, dates};
+use kurabe_core::imported::{
+    ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
+};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+const ENTRIES_PER_S: Unit = lab::unit("entries/s", Quantity::Iops, 1.0);
+const LAST: &str = "last done";
+const FIRST: &str = "first done";
+
+/// What a phase tells, whatever the file's form: a look-up by kurabe's own keys.
+struct Phase<'a> {
+    name: String,
+    label: Option<String>,
+    date: Option<String>,
+    version: Option<String>,
+    command: Option<String>,
+    block: Option<u64>,
+    depth: Option<u32>,
+    threads: Option<u32>,
+    random: Option<bool>,
+    figures: Vec<PrintedFigure>,
+    reads: Vec<PrintedFigure>,
+    facts: Vec<(&'static str, Option<&'a str>)>,
+}
+
+/// Reads the CSV of phases.
+pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
+    let mut lines = input.lines();
+    let header =
+        lines.by_ref().find(|(_, line)| line.starts_with("ISO date,") && line.contains(",operation,"));
+    let Some((_, header)) = header else {
+        return Outcome::NotMine(text!(
+            "no line holds the column names `ISO date,…,operation,…`",
+            "列名 `ISO date,…,operation,…` の行がありません"
+        ));
+    };
+    let header: Vec<&str> = header.split(',').collect();
+    let mut runs = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO date,"))
+    {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields.len() != header.len() {
+            let (found, expected) = (fields.len(), header.len());
+            let what = text!(
+                "elbencho's row has {found} fields; its header has {expected}",
+                "elbencho のこの行は {found} 列ですが、見出しは {expected} 列です"
+            );
+            return lab::broken(input, number, what);
+        }
+        let get = |key: &str| {
+            let at = header.iter().position(|name| *name == key)?;
+            Some(fields[at].trim()).filter(|field| !field.is_empty())
+        };
+        add(&mut runs, input, "elbencho-csv", csv_phase(&get));
+    }
+    finish(input, runs)
+}
+
+fn csv_phase<'a>(get: &dyn Fn(&str) -> Option<&'a str>) -> Phase<'a> {
+    let owned = |key: &str| get(key).map(str::to_owned);
+    let group = |prefix: &str| {
+        let column = |name: &str, moment: &str| get(&format!("{prefix}{name} [{moment}]"));
+        let mut figures = Vec::new();
+        for (moment, of) in [("last", LAST), ("first", FIRST)] {
+            for (unit, name) in [(lab::MIB_PER_S, "MiB/s"), (lab::IOPS, "IOPS"), (ENTRIES_PER_S, "entries/s")]
+            {
+                let printed = column(name, moment);
+                figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Mean, printed)));
+            }
+        }
+        for (name, of) in [("IO lat us", "operation latency"), ("Ent lat us", "entry latency")] {
+            let named = [
+                (Statistic::Mean, column(name, "avg")),
+                (Statistic::Lowest, column(name, "min")),
+                (Statistic::Highest, column(name, "max")),
+            ];
+            figures.extend(lab::figures_of(lab::MICROSECONDS, of, named));
+        }
+        let total = |unit: Unit, name: &str| unit.figure_of(LAST, Statistic::Sum, column(name, "last")?);
+        figures.extend(total(lab::MIB, "MiB"));
+        figures.extend(total(lab::COUNT, "entries"));
+        figures
+    };
+    let mut figures = group("");
+    for (moment, of) in [("last", LAST), ("first", FIRST)] {
+        let time = get(&format!("time ms [{moment}]")).filter(|printed| lab::positive(printed));
+        figures.extend(time.and_then(|time| lab::RUN_MILLISECONDS.figure_of(of, Statistic::Sum, time)));
+    }
+    Phase {
+        name: owned("operation").unwrap_or_default(),
+        label: owned("label"),
+        date: get("ISO date").and_then(dates::from_iso),
+        version: owned("version"),
+        command: owned("command"),
+        block: get("block size").and_then(|words| words.parse().ok()).filter(|size| *size > 0),
+        depth: get("IO depth").and_then(|words| words.parse().ok()),
+        threads: get("threads").and_then(|words| words.parse().ok()),
+        random: get("random").map(|word| word == "1"),
+        figures,
+        reads: group("rwmix read "),
+        facts: ["path type", "paths", "hosts", "file size", "direct IO"].map(|key| (key, get(key))).to_vec(),
+    }
+}
+
+/// Reads the JSON of phases, a document per line.
+pub(super) fn read_json(input: &Input<'_>) -> Outcome {
+    let text = input.text().unwrap_or("");
+    if !(text.contains("\"phase_type\"") && text.contains("\"last_done\"")) {
+        return Outcome::NotMine(text!(
+            "it has no keys `phase_type` and `last_done`",
+            "`phase_type` と `last_done` というキーがありません"
+        ));
+    }
+    let documents = match documents(text) {
+        Ok(documents) => documents,
+        Err(error) => {
+            let what = text!("the JSON of elbencho breaks here", "elbencho の JSON がここで壊れています");
+            return lab::broken(input, error.line, what);
+        }
+    };
+    let mut runs = Vec::new();
+    for document in documents.iter().filter(|document| document.get("phase_type").is_some()) {
+        add(&mut runs, input, "elbencho-json", json_phase(document));
+    }
+    finish(input, runs)
+}
+
+fn json_phase(document: &Json) -> Phase<'_> {
+    const NOTHING: &Json = &Json::Null;
+    let part = |json: &'_ Json, key: &str| json.get(key).cloned().unwrap_or(Json::Null);
+    let config = document.get("config").unwrap_or(NOTHING);
+    let owned = |json: &Json, key: &str| {
+        json.text_of(key).map(|words| words.trim().to_owned()).filter(|words| !words.is_empty())
+    };
+    let (first, last) = (part(document, "first_done"), part(document, "last_done"));
+    let latencies = part(&last, "latency");
+    let group = |inner: Option<&str>| {
+        let within = |json: &Json| inner.map_or_else(|| json.clone(), |key| part(json, key));
+        let mut figures = Vec::new();
+        for (moment, of) in [(within(&last), LAST), (within(&first), FIRST)] {
+            for (unit, key) in
+                [(lab::BYTES_PER_S, "bytes/s"), (lab::IOPS, "iops"), (ENTRIES_PER_S, "entries/s")]
+            {
+                let printed = moment.text_of(key);
+                figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Mean, printed)));
+            }
+        }
+        for (key, of) in [("IO", "operation latency"), ("entries", "entry latency")] {
+            let found = within(&part(&latencies, key));
+            let named = [
+                (Statistic::Mean, found.text_of("avg_us")),
+                (Statistic::Lowest, found.text_of("min_us")),
+                (Statistic::Highest, found.text_of("max_us")),
+            ];
+            figures.extend(lab::figures_of(lab::MICROSECONDS, of, named));
+        }
+        let whole = within(&last);
+        let total = |unit: Unit, key: &str| unit.figure_of(LAST, Statistic::Sum, whole.text_of(key)?);
+        figures.extend(total(lab::BYTES, "bytes"));
+        figures.extend(total(lab::COUNT, "entries"));
+        figures
+    };
+    let mut figures = group(None);
+    for (moment, of) in [(&last, LAST), (&first, FIRST)] {
+        let time = moment.text_of("elapsed_time_ms").filter(|printed| lab::positive(printed));
+        figures.extend(time.and_then(|time| lab::RUN_MILLISECONDS.figure_of(of, Statistic::Sum, time)));
+    }
+    Phase {
+        name: owned(document, "phase_type").unwrap_or_default(),
+        label: owned(document, "label"),
+        date: document.text_of("iso_start_date").and_then(dates::from_iso),
+        version: owned(config, "version"),
+        command: owned(config, "command"),
+        block: config.count_of("block_size").filter(|size| *size > 0),
+        depth: config.count_of("io_depth").and_then(|depth| depth.try_into().ok()),
+        threads: config.count_of("threads").and_then(|threads| threads.try_into().ok()),
+        random: config.text_of("random_offsets").map(|word| word == "true"),
+        figures,
+        reads: group(Some("rwmix_read")),
+        facts: [
+            ("path type", "path_type"),
+            ("paths", "paths"),
+            ("hosts", "hosts"),
+            ("file size", "file_size"),
+            ("direct IO", "direct_io"),
+        ]
+        .map(|(word, key)| (word, config.text_of(key)))
+        .to_vec(),
+    }
+}
+
+/// Adds a phase to the run of its command line, or begins one.
+fn add(runs: &mut Vec<ImportedRun>, input: &Input<'_>, format: &str, phase: Phase<'_>) {
+    let same = runs.last().is_some_and(|run| {
+        run.origin.procedure == phase.command
+            && run.origin.version == phase.version
+            && run.origin.facts.get("label") == phase.label.as_ref()
+    });
+    if !same {
+        let facts =
+            phase.facts.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value)?.to_owned())));
+        let label = phase.label.clone().map(|label| ("label".to_owned(), label));
+        let origin = Origin {
+            tool: "elbencho".to_owned(),
+            version: phase.version.clone(),
+            format: format.to_owned(),
+            file: input.name.to_owned(),
+            measured_at: phase.date.clone(),
+            // The paths are the last words of the command line, but so may be a flag's value.
+            target: None,
+            procedure: phase.command.clone(),
+            profile: None,
+            facts: facts.chain(label).collect(),
+        };
+        runs.push(ImportedRun { origin, ..ImportedRun::default() });
+    }
+    if let Some(run) = runs.last_mut() {
+        run.cells.extend(cells(phase));
+    }
+}
+
+fn cells(phase: Phase<'_>) -> Vec<Cell> {
+    let mixed = !phase.reads.is_empty();
+    let read_percent = phase
+        .name
+        .strip_prefix("RWMIX")
+        .and_then(parts::number)
+        .filter(|share| (0.0..=100.0).contains(share));
+    let kind = phase.name.split('+').next().unwrap_or("");
+    let moves_data = phase.figures.iter().any(|figure| figure.quantity == Quantity::Rate);
+    let mut cells = Vec::new();
+    let parts = [(phase.figures, if mixed { " write" } else { "" }), (phase.reads, " read")];
+    for (figures, suffix) in parts {
+        if figures.is_empty() {
+            continue;
+        }
+        let direction = match (kind, suffix) {
+            (_, " read") | ("READ", _) => Some(Direction::Read),
+            (_, " write") | ("WRITE", _) => Some(Direction::Write),
+            _ => None,
+        };
+        let imported = ImportedCell {
+            procedure: phase.command.clone(),
+            runs: Some(1),
+            block_bytes: phase.block.filter(|_| moves_data),
+            iodepth: phase.depth.filter(|_| moves_data),
+            threads: phase.threads,
+            sequential: phase.random.filter(|_| moves_data).map(|random| !random),
+            read_percent: read_percent.filter(|_| mixed),
+            figures,
+            ..ImportedCell::default()
+        };
+        cells.push(parts::cell(format!("{}{suffix}", phase.name), direction, imported));
+    }
+    cells
+}
+
+fn finish(input: &Input<'_>, mut runs: Vec<ImportedRun>) -> Outcome {
+    runs.retain(|run| !run.cells.is_empty());
+    for run in &mut runs {
+        run.cells = parts::numbered(std::mem::take(&mut run.cells));
+    }
+    if runs.is_empty() { lab::nothing_measured(input, "elbencho") } else { Outcome::Runs(runs) }
+}
+
+/// Columns of the live CSV that become series: name, kurabe's unit.
+const LIVE: [(&str, Unit); 5] = [
+    ("MiB/s", lab::MIB_PER_S),
+    ("IOPS", lab::IOPS),
+    ("Entries/s", ENTRIES_PER_S),
+    ("Lat IO us", lab::MICROSECONDS),
+    ("Lat Ent us", lab::MICROSECONDS),
+];
+
+/// Reads the CSV of live progress: the totals of a phase as series, with the median, highest and lowest interval.
+pub(super) fn read_live(input: &Input<'_>) -> Outcome {
+    let mut lines = input.lines();
+    let header =
+        lines.by_ref().find(|(_, line)| line.starts_with("ISO Date,") && line.contains(",RuntimeMS,"));
+    let Some((_, header)) = header else {
+        return Outcome::NotMine(text!(
+            "no line holds the column names `ISO Date,…,RuntimeMS,…`",
+            "列名 `ISO Date,…,RuntimeMS,…` の行がありません"
+        ));
+    };
+    let header: Vec<&str> = header.split(',').collect();
+    let mut origin = Origin {
+        tool: "elbencho".to_owned(),
+        format: "elbencho-live-csv".to_owned(),
+        file: input.name.to_owned(),
+        ..Origin::default()
+    };
+    let mut phases: Vec<LivePhase> = Vec::new();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO Date,"))
+    {
+        let fields: Vec<&str> = line.split(',').collect();
+        let get =
+            |key: &str| header.iter().position(|name| *name == key).and_then(|at| fields.get(at)).copied();
+        let time_ns = get("RuntimeMS").and_then(|time| lab::RUN_MILLISECONDS.value(time));
+        let (Some(phase), Some(time_ns), Some(rank)) = (get("Phase"), time_ns, get("Rank")) else {
+            return lab::broken(input, number, text!("this row is cut off", "この行は途中で切れています"));
+        };
+        // Rows of single threads hold no rates.
+        if rank != "Total" {
+            continue;
+        }
+        origin.measured_at = origin.measured_at.or_else(|| get("ISO Date").and_then(dates::from_iso));
+        let words = [get("Label").unwrap_or(""), phase, get("MixType").unwrap_or("")];
+        let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let at = phases.iter().position(|known| known.name == name).unwrap_or_else(|| {
+            phases.push(LivePhase {
+                name,
+                direction: live_direction(phase, words[2]),
+                ..LivePhase::default()
+            });
+            phases.len() - 1
+        });
+        for ((column, _), points) in LIVE.iter().zip(&mut phases[at].columns) {
+            points.extend(get(column).map(|printed| (time_ns, printed.trim().to_owned())));
+        }
+    }
+    let cells: Vec<Cell> = phases.iter().filter_map(live_cell).collect();
+    if cells.is_empty() {
+        return lab::nothing_measured(input, "elbencho");
+    }
+    let notices = vec![parts::notice(lab::of_intervals())];
+    Outcome::Runs(vec![ImportedRun {
+        origin,
+        cells: parts::numbered(cells),
+        notices,
+        ..ImportedRun::default()
+    }])
+}
+
+/// A phase of the live CSV: the columns of `LIVE` over time.
+#[derive(Default)]
+struct LivePhase {
+    name: String,
+    direction: Option<Direction>,
+    columns: [Vec<(f64, String)>; LIVE.len()],
+}
+
+fn live_direction(phase: &str, mix: &str) -> Option<Direction> {
+    match (phase.split('+').next().unwrap_or(""), mix) {
+        (_, "Read") | ("READ", "") => Some(Direction::Read),
+        (_, "Write") | ("WRITE", "") => Some(Direction::Write),
+        _ => None,
+    }
+}
+
+fn live_cell(phase: &LivePhase) -> Option<Cell> {
+    let mut imported = ImportedCell { runs: Some(1), ..ImportedCell::default() };
+    for ((column, unit), points) in LIVE.iter().zip(&phase.columns) {
+        // elbencho prints 0 in the columns that a phase does not have.
+        if points.iter().any(|(_, printed)| lab::positive(printed)) {
+            lab::add_intervals(&mut imported, *unit, column, SeriesAxis::Time, points);
+        }
+    }
+    (!imported.figures.is_empty()).then(|| parts::cell(&phase.name, phase.direction, imported))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::test::*;
+    use super::*;
+
+    #[test]
+    fn csv_and_json_of_the_same_phases_agree() {
+        let (csv, json) = (imported("lab/elbencho.csv"), imported("lab/elbencho.json"));
+        assert_eq!((csv.len(), json.len()), (3, 3), "three command lines");
+        for (a, b) in csv.iter().zip(&json) {
+            let labels = |run: &ImportedRun| -> Vec<_> {
+                run.cells.iter().map(|cell| (cell.label.clone(), cell.direction)).collect()
+            };
+            assert_eq!(labels(a), labels(b));
+            assert_eq!(a.origin.measured_at, b.origin.measured_at);
+            assert_eq!(a.origin.procedure, b.origin.procedure);
+        }
+        let run = &csv[0];
+        assert_eq!(run.origin.tool_name(), "elbencho 3.1-10");
+        assert_eq!(run.origin.measured_at.as_deref(), Some("2026-11-21T13:39:07.497+00:00"));
+        let write = find(run, "WRITE");
+        assert_eq!(write.direction, Some(Direction::Write));
+        let told = of(write);
+        assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(131_072), Some(1), Some(2)));
+        assert_eq!(told.sequential, Some(true));
+        assert_figure(&told.figures[0], "2006", "MiB/s", 2006.0 * 1_048_576.0);
+        let rate = |cell, of| figure(cell, Quantity::Rate, Statistic::Mean, Some(of));
+        assert_figure(rate(write, FIRST), "2116", "MiB/s", 2116.0 * 1_048_576.0);
+        assert_figure(rate(find(&json[0], "WRITE"), LAST), "2104253856", "B/s", 2_104_253_856.0);
+        let latency = figure(write, Quantity::Latency, Statistic::Highest, Some("operation latency"));
+        assert_figure(latency, "242", "us", 242_000.0);
+    }
+
+    #[test]
+    fn a_mix_is_two_cells_and_directories_have_entries() {
+        for name in ["lab/elbencho.csv", "lab/elbencho.json"] {
+            let runs = imported(name);
+            let [write, read] = runs[1].cells.as_slice() else { panic!() };
+            assert_eq!((write.label.as_str(), read.label.as_str()), ("RWMIX30 write", "RWMIX30 read"));
+            assert_eq!((of(read).read_percent, of(read).sequential), (Some(30.0), Some(false)));
+            assert_eq!(figure(read, Quantity::Iops, Statistic::Mean, Some(LAST)).printed, "163826");
+            assert_eq!(
+                figure(write, Quantity::Latency, Statistic::Mean, Some("operation latency")).printed,
+                "16"
+            );
+            let stat = find(&runs[2], "STAT");
+            assert_eq!((stat.direction, of(stat).block_bytes), (None, None));
+            assert_figure(&of(stat).figures[0], "64102", "entries/s", 64_102.0);
+        }
+    }
+
+    #[test]
+    fn live_progress_becomes_series() {
+        let run = &imported("lab/elbencho-live.csv")[0];
+        let [write, read] = run.cells.as_slice() else { panic!() };
+        assert_eq!((write.label.as_str(), read.direction), ("mixed RWMIX30 Write", Some(Direction::Read)));
+        let rates = &of(write).series[0];
+        assert_eq!((rates.name.as_str(), rates.axis), ("MiB/s", SeriesAxis::Time));
+        let mib = 1_048_576.0;
+        let points =
+            [(0.0, 1350.0), (197e6, 1425.0), (397e6, 1401.0), (598e6, 1236.0)].map(|(t, v)| (t, v * mib));
+        assert_eq!(rates.points, points);
+        assert_figure(&of(write).figures[0], "1350", "MiB/s", 1350.0 * mib);
+        assert_eq!(of(write).figures[0].statistic, Statistic::Median);
+        assert!(!of(write).series.iter().any(|series| series.name == "Entries/s"));
+    }
+
+    #[test]
+    fn a_cut_row_is_told() {
+        let bytes = fixture("lab/elbencho.csv");
+        let error = super::super::import("a.csv", &bytes[..1500]).unwrap_err();
+        assert!(error.place().is_some(), "{error}");
+        for name in ["elbencho.csv", "elbencho.json", "elbencho-live.csv"] {
+            assert_survives_damage(&format!("lab/{name}"));
+        }
+    }
+}

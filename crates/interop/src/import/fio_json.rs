@@ -1,0 +1,252 @@
+//! fio's JSON and JSON+ output, of fio 2 and 3.
+//!
+//! The model: a document is a run, a job in it has up to five directions, and each that did I/O is a cell. `bw` is
+//! KiB/s in every version and `bw_bytes` bytes per second; latencies are ns (`clat_ns`) since fio 3 and µs (`clat`)
+//! before; `io_bytes` was KiB until `io_kbytes` stood beside it (fio 2.21, commit c12d597a). All rates are means over
+//! the run; `bw_min` and the like are of fio's samples, half a second each unless set. The bins of JSON+ are left out:
+//! the percentiles are made of them. With `--status-interval` fio writes a document every so often, each cumulative:
+//! only the last of a row counts.
+
+use super::dates;
+use super::fio_options::{Options, direction};
+use super::json_tree::{Json, documents};
+use super::lab::{self, Unit};
+use super::parts;
+use super::{ImportedRun, Input, Outcome};
+use kurabe_core::environment::{BlockDevice, Environment};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
+use kurabe_core::record::{Cell, Notice};
+use kurabe_core::text;
+use std::collections::BTreeMap;
+
+/// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
+const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
+
+/// fio's latencies: name, name of what they are of.
+const LATENCIES: [(&str, &str); 3] =
+    [("clat", "completion latency"), ("lat", "total latency"), ("slat", "submission latency")];
+
+/// Reads fio's JSON.
+pub(super) fn read(input: &Input<'_>) -> Outcome {
+    let text = input.text().unwrap_or("");
+    if !text.contains("\"fio version\"") {
+        return Outcome::NotMine(text!(
+            "it has no key `fio version`",
+            "`fio version` というキーがありません"
+        ));
+    }
+    let documents = match documents(text) {
+        Ok(documents) => documents,
+        Err(error) => {
+            let what =
+                text!("the JSON of fio ends or breaks here", "fio の JSON がここで途切れるか壊れています");
+            return match lab::broken(input, error.line, what) {
+                Outcome::Broken(broken) => Outcome::Broken(broken.because(error.cause)),
+                other => other,
+            };
+        }
+    };
+    let mut documents: Vec<Json> =
+        documents.into_iter().filter(|json| json.get("fio version").is_some()).collect();
+    let mut runs: Vec<ImportedRun> = Vec::new();
+    let mut dropped = 0;
+    for at in 0..documents.len() {
+        if documents.get(at + 1).is_some_and(|next| continues(&documents[at], next)) {
+            dropped += 1;
+            continue;
+        }
+        let document = std::mem::replace(&mut documents[at], Json::Null);
+        let mut run = run(input, &document);
+        if dropped > 0 {
+            run.notices.push(parts::notice(text!(
+                "the file holds {dropped} intermediate reports of this run; only the last, which covers all of it, is read",
+                "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
+            )));
+            dropped = 0;
+        }
+        if !run.cells.is_empty() {
+            runs.push(run);
+        }
+    }
+    if runs.is_empty() { lab::nothing_measured(input, "fio") } else { Outcome::Runs(runs) }
+}
+
+/// Jobs of a document; those of several machines stand under another key.
+fn jobs(document: &Json) -> &[Json] {
+    document.get("jobs").or(document.get("client_stats")).map_or(&[], Json::items)
+}
+
+/// Whether `next` is a later report of the same fio: the same jobs, never less done, and as much more run time as
+/// wall time went by.
+fn continues(document: &Json, next: &Json) -> bool {
+    let (before, after) = (jobs(document), jobs(next));
+    let seconds = |json: &Json| json.count_of("timestamp");
+    let (Some(start), Some(end)) = (seconds(document), seconds(next)) else { return false };
+    if before.is_empty() || before.len() != after.len() || end < start {
+        return false;
+    }
+    before.iter().zip(after).all(|(before, after)| {
+        let done =
+            |job: &Json, word: &str| job.get(word).and_then(|ddir| ddir.count_of("io_bytes")).unwrap_or(0);
+        let elapsed = |job: &Json| job.count_of("elapsed");
+        let same = ["jobname", "groupid"].iter().all(|key| before.get(key) == after.get(key))
+            && before.get("job options") == after.get("job options");
+        let more = DIRECTIONS.iter().all(|word| done(before, word) <= done(after, word));
+        let in_step = match (elapsed(before), elapsed(after)) {
+            (Some(then), Some(now)) => now >= then && (now - then).abs_diff(end - start) <= 1,
+            _ => false,
+        };
+        same && more && in_step
+    })
+}
+
+fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
+    let mut cells = Vec::new();
+    let mut notices = Vec::new();
+    let mut target = None;
+    let mut procedures = Vec::new();
+    for job in jobs(document) {
+        let options = Options::of(document, job);
+        let mut group = job_cells(job, &options);
+        if !group.is_empty() {
+            target = target.or_else(|| options.get(&["filename", "directory"]).map(str::to_owned));
+            procedures.extend(options.line().filter(|line| !procedures.contains(line)));
+        }
+        notices.extend(error_of(job));
+        cells.append(&mut group);
+    }
+    let version =
+        document.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
+    let epoch = document.count_of("timestamp").and_then(dates::from_epoch);
+    let origin = Origin {
+        tool: "fio".to_owned(),
+        version,
+        format: "fio-json".to_owned(),
+        file: input.name.to_owned(),
+        measured_at: epoch.or_else(|| document.text_of("time").and_then(dates::from_ctime)),
+        target,
+        procedure: (!procedures.is_empty()).then(|| procedures.join("\n")),
+        profile: None,
+        facts: BTreeMap::new(),
+    };
+    ImportedRun { origin, environment: environment(document), cells: parts::numbered(cells), notices }
+}
+
+/// The devices whose counters fio read.
+fn environment(document: &Json) -> Environment {
+    let disks = document.get("disk_util").map_or(&[][..], Json::items);
+    let devices = disks.iter().filter_map(|disk| disk.text_of("name"));
+    let devices = devices.map(|name| BlockDevice { name: name.to_owned(), ..BlockDevice::default() });
+    Environment { devices: devices.collect(), ..Environment::default() }
+}
+
+fn error_of(job: &Json) -> Option<Notice> {
+    let number = job.count_of("error").filter(|number| *number != 0)?;
+    let name = job.text_of("jobname").unwrap_or("").to_owned();
+    Some(parts::notice(text!(
+        "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
+        "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
+    )))
+}
+
+/// A cell for each direction that did I/O, and one of the syncs if there were any.
+fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
+    let name = job.text_of("jobname").unwrap_or("");
+    let host = job.text_of("hostname").map(|host| format!("{host} ")).unwrap_or_default();
+    let mut cells = Vec::new();
+    for word in DIRECTIONS {
+        let Some(ddir) = job.get(word) else { continue };
+        let figures = figures(ddir);
+        if !ddir.text_of("io_bytes").is_some_and(lab::positive) || figures.is_empty() {
+            continue;
+        }
+        let mut imported = ImportedCell { runs: Some(1), figures, ..ImportedCell::default() };
+        options.describe(word, &mut imported);
+        cells.push(parts::cell(format!("{host}{name} {word}"), direction(word), imported));
+    }
+    let syncs = job.get("sync").map(|sync| latency(sync, "lat", "sync latency")).unwrap_or_default();
+    if !syncs.is_empty() {
+        let mut imported = ImportedCell { runs: Some(1), figures: syncs, ..ImportedCell::default() };
+        options.describe("sync", &mut imported);
+        (imported.block_bytes, imported.sequential, imported.read_percent) = (None, None, None);
+        cells.push(parts::cell(format!("{host}{name} sync"), None, imported));
+    }
+    cells
+}
+
+/// Figures of a direction: the rate, operations, latencies, the samples' spread, and the totals.
+fn figures(ddir: &Json) -> Vec<PrintedFigure> {
+    let mut figures = Vec::new();
+    // A run too short for fio's clock of milliseconds has a runtime of 0 and rates of 0, which are no rates.
+    if ddir.text_of("runtime").is_some_and(lab::positive) {
+        let rate = match ddir.text_of("bw_bytes") {
+            Some(printed) => lab::BYTES_PER_S.figure(Statistic::Mean, printed),
+            None => ddir.text_of("bw").and_then(|printed| lab::KIB_PER_S.figure(Statistic::Mean, printed)),
+        };
+        figures.extend(rate);
+        figures.extend(ddir.text_of("iops").and_then(|printed| lab::IOPS.figure(Statistic::Mean, printed)));
+    }
+    for (key, of) in LATENCIES {
+        figures.append(&mut latency(ddir, key, of));
+    }
+    figures.append(&mut samples(ddir, "bw", "bandwidth samples", "bw_dev", lab::KIB_PER_S));
+    figures.append(&mut samples(ddir, "iops", "IOPS samples", "iops_stddev", lab::IOPS));
+    let mut total = |unit: Unit, key: &str, of: &str| {
+        let printed = ddir.text_of(key).filter(|printed| lab::positive(printed));
+        figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Sum, printed)));
+    };
+    let data = if ddir.get("io_kbytes").is_some() { lab::BYTES } else { lab::KIB };
+    total(data, "io_bytes", "data moved");
+    total(lab::COUNT, "total_ios", "operations");
+    total(lab::RUN_MILLISECONDS, "runtime", "run time");
+    figures
+}
+
+/// Spread of fio's samples, if it took any.
+fn samples(ddir: &Json, key: &str, of: &str, deviation: &str, unit: Unit) -> Vec<PrintedFigure> {
+    let text = |suffix: &str| ddir.text_of(&format!("{key}_{suffix}"));
+    // fio 2 does not tell their number; a highest of nothing means none.
+    if !text("samples").or(text("max")).is_some_and(lab::positive) {
+        return Vec::new();
+    }
+    let named = [
+        (Statistic::Mean, text("mean")),
+        (Statistic::Lowest, text("min")),
+        (Statistic::Highest, text("max")),
+        (Statistic::StandardDeviation, ddir.text_of(deviation)),
+    ];
+    lab::figures_of(unit, of, named).collect()
+}
+
+/// A latency in all its statistics; none if nothing was sampled.
+fn latency(ddir: &Json, key: &str, of: &str) -> Vec<PrintedFigure> {
+    let in_ns = ddir.get(&format!("{key}_ns")).map(|found| (found, lab::NANOSECONDS));
+    let Some((found, unit)) = in_ns.or(ddir.get(key).map(|found| (found, lab::MICROSECONDS))) else {
+        return Vec::new();
+    };
+    // fio 2 does not tell the number of samples; an operation takes some time.
+    if !found.text_of("N").or(found.text_of("max")).is_some_and(lab::positive) {
+        return Vec::new();
+    }
+    let named = [
+        (Statistic::Mean, found.text_of("mean")),
+        (Statistic::Lowest, found.text_of("min")),
+        (Statistic::Highest, found.text_of("max")),
+        (Statistic::StandardDeviation, found.text_of("stddev")),
+    ];
+    let mut figures: Vec<_> = lab::figures_of(unit, of, named).collect();
+    for (percent, value) in found.get("percentile").map_or(&[][..], Json::members) {
+        // fio 2 fills its list of twenty with `0.00`.
+        let Some(percent) = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent)) else {
+            continue;
+        };
+        let printed = value.text();
+        figures
+            .extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Percentile(percent), printed)));
+    }
+    figures
+}
+
+#[cfg(test)]
+#[path = "fio_json_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! fio's job options, as far as they tell what a cell is. fio's HOWTO, sections "Parameter types" and "Job parameters".
+
+use super::json_tree::Json;
+use kurabe_core::imported::ImportedCell;
+use kurabe_core::workload::Direction;
+
+/// Options of a job: the global ones and its own, which win.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Options {
+    in_order: Vec<(String, String)>,
+}
+
+impl Options {
+    /// From the `global options` of the document and the `job options` of the job.
+    pub(super) fn of(document: &Json, job: &Json) -> Self {
+        let mut options = Self::default();
+        for group in [document.get("global options"), job.get("job options")].into_iter().flatten() {
+            for (key, value) in group.members() {
+                options.in_order.retain(|(name, _)| name != key);
+                options.in_order.push((key.clone(), value.text().unwrap_or("").to_owned()));
+            }
+        }
+        options
+    }
+
+    /// An option by one of its names.
+    pub(super) fn get(&self, names: &[&str]) -> Option<&str> {
+        self.in_order.iter().find(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value.as_str())
+    }
+
+    /// All of them on one line, as fio was told.
+    pub(super) fn line(&self) -> Option<String> {
+        let words = self
+            .in_order
+            .iter()
+            .map(|(name, value)| if value.is_empty() { name.clone() } else { format!("{name}={value}") });
+        let line = words.collect::<Vec<_>>().join(" ");
+        (!line.is_empty()).then_some(line)
+    }
+
+    /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`).
+    pub(super) fn describe(&self, direction: &str, cell: &mut ImportedCell) {
+        cell.procedure = self.line();
+        cell.block_bytes = self.block_bytes(direction);
+        cell.iodepth = self.get(&["iodepth"]).and_then(|words| words.parse().ok());
+        cell.threads = self.get(&["numjobs"]).and_then(|words| words.parse().ok());
+        let pattern = self.get(&["rw", "readwrite"]);
+        cell.sequential = pattern.and_then(sequential);
+        if pattern.is_some_and(|pattern| matches!(base(pattern), "rw" | "readwrite" | "randrw")) {
+            let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
+            let written = percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
+            cell.read_percent =
+                percent(&["rwmixread"]).or(written).filter(|share| (0.0..=100.0).contains(share));
+        }
+    }
+
+    /// `bs` may hold one size, or one each for reads, writes and trims; the last given holds for those after it.
+    fn block_bytes(&self, direction: &str) -> Option<u64> {
+        let words = self.get(&["bs", "blocksize"])?;
+        let sizes: Vec<&str> = words.split(',').collect();
+        let place = match direction {
+            "read" => 0,
+            "write" => 1,
+            "trim" => 2,
+            _ if sizes.len() == 1 => 0,
+            _ => return None,
+        };
+        let base = if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
+        size_bytes(sizes.get(place).or(sizes.last())?, base)
+    }
+}
+
+/// fio's sizes: with `kb_base` 1024, the default, `4k` and `4kB` are 4096 and `4ki` is 4000; with 1000 the other way.
+pub(super) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
+    let words = words.trim().to_ascii_lowercase();
+    let digits = words.find(|c: char| !c.is_ascii_digit()).unwrap_or(words.len());
+    let (number, suffix) = words.split_at(digits);
+    let suffix = suffix.strip_suffix('b').unwrap_or(suffix);
+    let (letter, base) = match suffix.strip_suffix('i') {
+        Some(letter) if !letter.is_empty() => (letter, 2024 - kb_base),
+        _ => (suffix, kb_base),
+    };
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == letter)?;
+    number.parse::<u64>().ok()?.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
+}
+
+/// The pattern without the number or range that may follow it: `randread:8`.
+fn base(pattern: &str) -> &str {
+    pattern.split(':').next().unwrap_or(pattern)
+}
+
+/// Whether a `rw=` goes through the file in order.
+pub(super) fn sequential(pattern: &str) -> Option<bool> {
+    match base(pattern) {
+        "read" | "write" | "trim" | "rw" | "readwrite" | "trimwrite" => Some(true),
+        "randread" | "randwrite" | "randtrim" | "randrw" | "randtrimwrite" => Some(false),
+        _ => None,
+    }
+}
+
+/// kurabe's direction of fio's word.
+pub(super) fn direction(word: &str) -> Option<Direction> {
+    match word {
+        "read" => Some(Direction::Read),
+        "write" => Some(Direction::Write),
+        "mixed" => Some(Direction::Mix),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_kb_base() {
+        assert_eq!(size_bytes("4k", 1024), Some(4096));
+        assert_eq!(size_bytes("4KB", 1024), Some(4096));
+        assert_eq!(size_bytes("4KiB", 1024), Some(4000));
+        assert_eq!(size_bytes("4KiB", 1000), Some(4096));
+        assert_eq!(size_bytes("1m", 1000), Some(1_000_000));
+        assert_eq!(size_bytes("512", 1024), Some(512));
+        for words in ["", "k", "4q", "99999999999p", "-4k", "4ii"] {
+            assert_eq!(size_bytes(words, 1024), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn options_tell_block_size_by_direction() {
+        let job = |bs: &str| Options {
+            in_order: vec![
+                ("rw".into(), "randrw:4".into()),
+                ("bs".into(), bs.into()),
+                ("rwmixread".into(), "70".into()),
+            ],
+        };
+        let mut cell = ImportedCell::default();
+        job("4k,8k").describe("trim", &mut cell);
+        assert_eq!(
+            (cell.block_bytes, cell.sequential, cell.read_percent),
+            (Some(8192), Some(false), Some(70.0))
+        );
+        job("4k,8k").describe("mixed", &mut cell);
+        assert_eq!(cell.block_bytes, None);
+        job("4k").describe("mixed", &mut cell);
+        assert_eq!(cell.block_bytes, Some(4096));
+        assert_eq!(cell.procedure.as_deref(), Some("rw=randrw:4 bs=4k rwmixread=70"));
+    }
+}

@@ -1,0 +1,256 @@
+//! fio's terse output, versions 2 to 5: a line per job, fields between semicolons.
+//!
+//! The model: a head, then a block of fields per direction, then `…%` of CPU use, by which the blocks' end is known.
+//! A block is 41 fields, in version 5 47. Version 3 prints reads and writes, the others trims too; directions reported
+//! as one are a single block or, with `unified_rw_reporting=both`, one more. Rates are KiB/s, latencies µs, amounts
+//! KiB. fio's HOWTO, section "Terse output", and `show_ddir_status_terse` in stat.c.
+
+use super::fio_options::{direction, sequential};
+use super::{ImportedRun, Input, Outcome, lab, parts};
+use kurabe_core::environment::{BlockDevice, Environment};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use std::collections::BTreeMap;
+
+/// Fields of a direction before those of version 5.
+const BLOCK: usize = 41;
+/// Fields that version 5 adds to a direction.
+const BLOCK_OF_5: usize = 47;
+/// Percentiles of a direction.
+const PERCENTILES: std::ops::Range<usize> = 12..32;
+/// Fields after the directions up to the devices: CPU, depths and latencies in parts.
+const AFTER: usize = 5 + 7 + 10 + 12;
+
+/// A line, split.
+struct Line<'a> {
+    version: u32,
+    fio: Option<&'a str>,
+    name: &'a str,
+    error: &'a str,
+    blocks: Vec<&'a [&'a str]>,
+    rest: &'a [&'a str],
+}
+
+/// Reads fio's terse lines.
+pub(super) fn read(input: &Input<'_>) -> Outcome {
+    let mut run = ImportedRun::default();
+    let mut patterns: BTreeMap<String, String> = BTreeMap::new();
+    let mut seen = 0;
+    for (number, text) in input.lines() {
+        if let Some((name, told)) = text.split_once(": (g=") {
+            patterns
+                .insert(name.to_owned(), told.split_once("): ").map_or(told, |(_, told)| told).to_owned());
+        }
+        let fields: Vec<&str> = text.split(';').collect();
+        if !is_mine(&fields) {
+            continue;
+        }
+        seen += 1;
+        let Some(line) = split(&fields) else {
+            let what = text!(
+                "this line of fio's terse output is cut off",
+                "fio の terse 出力のこの行は途中で切れています"
+            );
+            return lab::broken(input, number, what);
+        };
+        add(&mut run, &line, patterns.get(line.name).map(String::as_str));
+    }
+    if seen == 0 {
+        return Outcome::NotMine(text!(
+            "no line begins as `3;fio-3.33;name;0;0;` does",
+            "`3;fio-3.33;名前;0;0;` のように始まる行がありません"
+        ));
+    }
+    if run.cells.is_empty() {
+        return lab::nothing_measured(input, "fio");
+    }
+    run.cells = parts::numbered(run.cells);
+    run.origin.file = input.name.to_owned();
+    Outcome::Runs(vec![run])
+}
+
+/// Versions from 3 on name fio's version; version 2 is known by what follows its name: numbers only.
+fn is_mine(fields: &[&str]) -> bool {
+    let whole = |field: Option<&&str>| field.is_some_and(|field| field.parse::<u64>().is_ok());
+    match fields.first() {
+        Some(&"3" | &"4" | &"5") => fields.get(1).is_some_and(|field| field.starts_with("fio-")),
+        Some(&"2") => fields.len() > 10 && (2..8).all(|at| whole(fields.get(at))),
+        _ => false,
+    }
+}
+
+fn split<'a>(fields: &'a [&'a str]) -> Option<Line<'a>> {
+    let version: u32 = fields.first()?.parse().ok()?;
+    let head = if version == 2 { 4 } else { 5 };
+    let size = if version == 5 { BLOCK_OF_5 } else { BLOCK };
+    let (fio, name) =
+        if version == 2 { (None, *fields.get(1)?) } else { (Some(*fields.get(1)?), *fields.get(2)?) };
+    let mut blocks = Vec::new();
+    let mut rest = fields.get(head..)?;
+    while !rest.first()?.ends_with('%') {
+        let (block, after) = rest.split_at_checked(size)?;
+        blocks.push(block);
+        rest = after;
+    }
+    let (error, rest) = (fields.get(head - 1)?, rest.get(AFTER..)?);
+    (blocks.len() <= 4).then_some(Line { version, fio, name, error, blocks, rest })
+}
+
+/// The directions that the blocks of a line are of.
+fn directions(line: &Line<'_>) -> &'static [&'static str] {
+    match (line.version, line.blocks.len()) {
+        (_, 1) => &["mixed"],
+        (3, 3) => &["read", "write", "mixed"],
+        _ => &["read", "write", "trim", "mixed"],
+    }
+}
+
+fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>) {
+    if run.origin.tool.is_empty() {
+        run.origin = Origin {
+            tool: "fio".to_owned(),
+            version: line.fio.map(|fio| fio.strip_prefix("fio-").unwrap_or(fio).to_owned()),
+            format: format!("fio-terse-{}", line.version),
+            ..Origin::default()
+        };
+    }
+    if let Some(number) = line.error.parse::<u64>().ok().filter(|number| *number != 0) {
+        let name = line.name;
+        run.notices.push(parts::notice(text!(
+            "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
+            "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
+        )));
+    }
+    // Devices follow in groups of nine: name, operations, merges, ticks, queue and use.
+    for device in line.rest.chunks(9).filter(|group| group.len() == 9 && group[8].ends_with('%')) {
+        let Environment { devices, .. } = &mut run.environment;
+        if !devices.iter().any(|known| known.name == device[0]) {
+            devices.push(BlockDevice { name: device[0].to_owned(), ..BlockDevice::default() });
+        }
+    }
+    for (word, block) in directions(line).iter().zip(&line.blocks) {
+        run.cells.extend(cell(line.name, word, block, pattern));
+    }
+}
+
+/// The cell of a block, if it did I/O.
+fn cell(name: &str, word: &str, block: &[&str], pattern: Option<&str>) -> Option<Cell> {
+    if !lab::positive(block[0]) {
+        return None;
+    }
+    let mut figures = Vec::new();
+    if lab::positive(block[3]) {
+        figures.extend(lab::KIB_PER_S.figure(Statistic::Mean, block[1]));
+        figures.extend(lab::IOPS.figure(Statistic::Mean, block[2]));
+    }
+    figures.append(&mut latency("completion latency", &block[8..12]));
+    figures.extend(block[PERCENTILES].iter().filter_map(|field| percentile(field)));
+    figures.append(&mut latency("total latency", &block[32..36]));
+    figures.append(&mut latency("submission latency", &block[4..8]));
+    if lab::positive(block[37]) {
+        let named = spread(block[36], block[37], block[39], block[40]);
+        figures.extend(lab::figures_of(lab::KIB_PER_S, "bandwidth samples", named));
+    }
+    if let &[_, low, high, mean, deviation, samples] = block.get(BLOCK..).unwrap_or(&[])
+        && lab::positive(samples)
+    {
+        figures.extend(lab::figures_of(lab::IOPS, "IOPS samples", spread(low, high, mean, deviation)));
+    }
+    figures.extend(lab::KIB.figure_of("data moved", Statistic::Sum, block[0]));
+    figures.extend(lab::RUN_MILLISECONDS.figure_of("run time", Statistic::Sum, block[3]));
+    let option = |key: &str| pattern?.split(", ").find_map(|part| part.strip_prefix(key)).map(str::trim);
+    let imported = ImportedCell {
+        procedure: pattern.map(str::to_owned),
+        runs: Some(1),
+        iodepth: option("iodepth=").and_then(|words| words.parse().ok()),
+        sequential: option("rw=").and_then(sequential),
+        figures,
+        ..ImportedCell::default()
+    };
+    Some(parts::cell(format!("{name} {word}"), direction(word), imported))
+}
+
+fn spread<'a>(low: &'a str, high: &'a str, mean: &'a str, deviation: &'a str) -> [lab::Named<'a>; 4] {
+    [
+        (Statistic::Mean, Some(mean)),
+        (Statistic::Lowest, Some(low)),
+        (Statistic::Highest, Some(high)),
+        (Statistic::StandardDeviation, Some(deviation)),
+    ]
+}
+
+/// Lowest, highest, mean and deviation; all zero where nothing was sampled.
+fn latency(of: &str, fields: &[&str]) -> Vec<PrintedFigure> {
+    let &[low, high, mean, deviation] = fields else { return Vec::new() };
+    if !lab::positive(mean) {
+        return Vec::new();
+    }
+    lab::figures_of(lab::MICROSECONDS, of, spread(low, high, mean, deviation)).collect()
+}
+
+/// `99.900000%=4014`; the list is filled up with `0%=0`.
+fn percentile(field: &str) -> Option<PrintedFigure> {
+    let (percent, printed) = field.split_once("%=")?;
+    let percent = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent))?;
+    lab::MICROSECONDS.figure_of("completion latency", Statistic::Percentile(percent), printed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::test::*;
+    use super::*;
+    use kurabe_core::imported::Quantity;
+    use kurabe_core::workload::Direction;
+
+    #[test]
+    fn version_3_with_two_jobs() {
+        let run = &imported("lab/fio-terse3.txt")[0];
+        assert_eq!(
+            (run.origin.tool_name().as_str(), run.origin.format.as_str()),
+            ("fio 3.33", "fio-terse-3")
+        );
+        assert_eq!(run.environment.devices.len(), 1);
+        let [read, write] = run.cells.as_slice() else { panic!() };
+        assert_eq!((read.label.as_str(), read.direction), ("a read", Some(Direction::Read)));
+        assert_eq!((write.label.as_str(), write.direction), ("b write", Some(Direction::Write)));
+        assert_eq!((of(read).sequential, of(read).iodepth), (Some(true), Some(1)));
+        assert_figure(&of(read).figures[0], "819200", "KiB/s", 819_200.0 * 1024.0);
+        assert_figure(figure(read, Quantity::Iops, Statistic::Mean, None), "12800", "IOPS", 12_800.0);
+        let clat = |statistic| figure(read, Quantity::Latency, statistic, Some("completion latency"));
+        assert_figure(clat(Statistic::Mean), "33.213309", "us", 33_213.309);
+        assert_figure(clat(Statistic::Percentile(99.0)), "501", "us", 501_000.0);
+        assert_figure(clat(Statistic::Highest), "4001", "us", 4_001_000.0);
+        let total = figure(read, Quantity::Latency, Statistic::StandardDeviation, Some("total latency"));
+        assert_figure(total, "266.087663", "us", 266_087.663);
+        assert!(!of(read).figures.iter().any(|f| f.of.as_deref() == Some("submission latency")));
+    }
+
+    #[test]
+    fn every_version_knows_its_directions() {
+        let labels = |name: &str| -> Vec<String> {
+            imported(name)[0].cells.iter().map(|cell| cell.label.clone()).collect()
+        };
+        for version in ["2", "4", "5"] {
+            assert_eq!(labels(&format!("lab/fio-terse{version}.txt")), ["t read", "t write"]);
+        }
+        assert_eq!(labels("lab/fio-terse3-mixed.txt"), ["u mixed"]);
+        let run = &imported("lab/fio-terse5.txt")[0];
+        let samples = |cell, statistic| figure(cell, Quantity::Iops, statistic, Some("IOPS samples"));
+        assert_figure(samples(&run.cells[0], Statistic::Mean), "14696.000000", "IOPS", 14_696.0);
+        let old = &imported("lab/fio-terse2.txt")[0];
+        assert_eq!(old.origin.version, None);
+        assert_figure(&of(&old.cells[1]).figures[0], "55512", "KiB/s", 55_512.0 * 1024.0);
+        assert_eq!(labels("lab/fio2-terse2.txt"), ["seq write"]);
+    }
+
+    #[test]
+    fn a_cut_line_is_told() {
+        let bytes = fixture("lab/fio-terse5.txt");
+        let error = super::super::import("a", &bytes[..700]).unwrap_err();
+        assert!(error.what().en.contains("cut off"), "{error}");
+        for name in ["2", "3", "3-mixed", "5"] {
+            assert_survives_damage(&format!("lab/fio-terse{name}.txt"));
+        }
+    }
+}

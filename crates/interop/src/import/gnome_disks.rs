@@ -1,0 +1,212 @@
+//! GNOME Disks' saved benchmarks, as versions up to 46 keep them in `~/.cache/gnome-disks/benchmarks`.
+//!
+//! The model: one GVariant of type `a{sv}` in the byte order of the machine that wrote it, with `version` 1 (which
+//! tells the byte order), `timestamp-usec`, `device-size`, `sample-size` and three lists of (offset, value): read and
+//! write rates in bytes per second and access times in seconds. The file stores no figure: GNOME Disks shows the
+//! arithmetic mean of the samples, rates through `g_format_size` and times as `%.2f msec`, and so does the figure
+//! here. Source: GNOME/gnome-disk-utility 4dcc56cf, `gdubenchmarkdialog.c` (`maybe_save_data`, `get_max_min_avg`);
+//! the reader is checked against GLib byte for byte.
+
+use super::consumer::broken;
+use super::dates::from_epoch;
+use super::gvariant::{Order, Value, dictionary, samples};
+use super::parts::{cell, numbered};
+use super::{ImportedRun, Importer, Input, Outcome};
+use kurabe_core::environment::Environment;
+use kurabe_core::imported::{
+    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Cell, Measure};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Error, Result, text};
+
+pub(super) const IMPORTER: Importer = Importer { what: "GNOME Disks benchmark", read };
+
+const SUFFIX: &str = ".gnome-disks-benchmark";
+
+fn read(input: &Input<'_>) -> Outcome {
+    let has = |key: &[u8]| input.bytes.windows(key.len()).any(|window| window == key);
+    if !(has(b"timestamp-usec\0") && has(b"read-samples\0")) {
+        return Outcome::NotMine(text!(
+            "the keys `timestamp-usec` and `read-samples` are not there",
+            "キー `timestamp-usec` と `read-samples` がありません"
+        ));
+    }
+    match read_mine(input) {
+        Ok(run) => Outcome::Runs(vec![run]),
+        Err(error) => Outcome::Broken(error),
+    }
+}
+
+/// What the file holds.
+struct Saved {
+    timestamp_us: i64,
+    device_bytes: u64,
+    sample_bytes: u64,
+    order: Order,
+    entries: Vec<(String, Value)>,
+}
+
+fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
+    let saved = open(input.bytes)?;
+    let mut cells = Vec::new();
+    for (key, label, direction) in [
+        ("read-samples", "read rate", Direction::Read),
+        ("write-samples", "write rate", Direction::Write),
+        ("access-time-samples", "access time", Direction::Read),
+    ] {
+        let samples = saved.samples(key)?;
+        if !samples.is_empty() {
+            cells.push(saved.cell(label, direction, samples, key == "access-time-samples")?);
+        }
+    }
+    if cells.is_empty() {
+        return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)));
+    }
+    let mut origin = Origin {
+        tool: "GNOME Disks".to_owned(),
+        format: "gnome-disks".to_owned(),
+        file: input.name.to_owned(),
+        measured_at: u64::try_from(saved.timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
+        target: input.name.strip_suffix(SUFFIX).map(str::to_owned),
+        procedure: Some(format!("samples of {} spread over the device", format_bytes(saved.sample_bytes))),
+        ..Origin::default()
+    };
+    for (key, bytes) in [("device-size", saved.device_bytes), ("sample-size", saved.sample_bytes)] {
+        origin.facts.insert(key.to_owned(), bytes.to_string());
+    }
+    Ok(ImportedRun {
+        origin,
+        environment: Environment::default(),
+        cells: numbered(cells),
+        notices: Vec::new(),
+    })
+}
+
+fn damaged(key: &str) -> Error {
+    broken(text!("the value of `{key}` is missing or of another type", "`{key}` の値がないか、型が違います"))
+}
+
+fn open(bytes: &[u8]) -> Result<Saved> {
+    let entries = dictionary(bytes).ok_or_else(|| {
+        broken(text!(
+            "the file is no whole GVariant of type a{{sv}}",
+            "完全な a{{sv}} 型の GVariant ではありません"
+        ))
+    })?;
+    let find = |key: &str, kind: &str| {
+        entries.iter().find(|(name, value)| name == key && value.kind == kind).map(|(_, value)| value)
+    };
+    let version = find("version", "i").and_then(|value| <[u8; 4]>::try_from(value.bytes.as_slice()).ok());
+    let order = match version {
+        Some([1, 0, 0, 0]) => Order::Little,
+        Some([0, 0, 0, 1]) => Order::Big,
+        Some(other) => {
+            return Err(broken(text!(
+                "version {} of the format is not known (1 is)",
+                "形式のバージョン {} は未知です(既知は 1)",
+                i32::from_le_bytes(other)
+            )));
+        }
+        None => return Err(damaged("version")),
+    };
+    let number = |key: &str, kind: &str| {
+        find(key, kind).and_then(|value| order.u64_of(&value.bytes)).ok_or_else(|| damaged(key))
+    };
+    Ok(Saved {
+        timestamp_us: number("timestamp-usec", "x")?.cast_signed(),
+        device_bytes: number("device-size", "t")?,
+        sample_bytes: number("sample-size", "t")?,
+        order,
+        entries,
+    })
+}
+
+impl Saved {
+    fn samples(&self, key: &str) -> Result<Vec<(u64, f64)>> {
+        self.entries
+            .iter()
+            .find(|(name, value)| name == key && value.kind == "a(td)")
+            .and_then(|(_, value)| samples(&value.bytes, self.order))
+            .filter(|samples| samples.iter().all(|(_, value)| value.is_finite() && *value >= 0.0))
+            .ok_or_else(|| damaged(key))
+    }
+
+    fn cell(
+        &self,
+        label: &str,
+        direction: Direction,
+        samples: Vec<(u64, f64)>,
+        access: bool,
+    ) -> Result<Cell> {
+        let (quantity, factor, unit) =
+            if access { (Quantity::Latency, 1e9, "s") } else { (Quantity::Rate, 1.0, "bytes/s") };
+        let count = samples.len();
+        let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count as f64;
+        let (printed, unit_printed) = if access {
+            (format!("{:.2}", mean * 1e3), "msec".to_owned())
+        } else {
+            let (number, unit) = shown_size(mean);
+            (number, format!("{unit}/s"))
+        };
+        let value = mean * factor;
+        if !value.is_finite() {
+            return Err(damaged(label));
+        }
+        let figure = PrintedFigure {
+            quantity,
+            statistic: PrintedStatistic::Mean,
+            value,
+            printed,
+            unit_printed,
+            correction: None,
+            of: Some("mean of the samples, as GNOME Disks shows it".to_owned()),
+        };
+        let procedure = if access {
+            format!("{count} reads of a page at random offsets")
+        } else {
+            format!("{count} samples of {}", format_bytes(self.sample_bytes))
+        };
+        let imported = ImportedCell {
+            procedure: Some(procedure),
+            block_bytes: (!access).then_some(self.sample_bytes),
+            sequential: access.then_some(false),
+            figures: vec![figure],
+            series: vec![PrintedSeries {
+                quantity,
+                name: label.to_owned(),
+                unit_printed: unit.to_owned(),
+                axis: SeriesAxis::Offset,
+                points: samples.into_iter().map(|(offset, value)| (offset as f64, value * factor)).collect(),
+            }],
+            ..ImportedCell::default()
+        };
+        let mut cell = cell(label, Some(direction), imported);
+        cell.measure = if access { Measure::AccessTime } else { Measure::Rate };
+        Ok(cell)
+    }
+}
+
+/// A size as `g_format_size` shows it: decimal units, one digit after the point.
+fn shown_size(bytes: f64) -> (String, &'static str) {
+    for (factor, unit) in [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")] {
+        if bytes.trunc() >= factor {
+            return (format!("{:.1}", bytes.trunc() / factor), unit);
+        }
+    }
+    (format!("{:.0}", bytes.trunc()), "bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_shown_as_glib_does() {
+        assert_eq!(shown_size(999.9), ("999".to_owned(), "bytes"));
+        assert_eq!(shown_size(1000.0), ("1.0".to_owned(), "kB"));
+        assert_eq!(shown_size(523_456_789.0), ("523.5".to_owned(), "MB"));
+        assert_eq!(shown_size(7_012_345_678.0), ("7.0".to_owned(), "GB"));
+    }
+}

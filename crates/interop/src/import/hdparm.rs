@@ -1,0 +1,126 @@
+//! hdparm's timings: `hdparm -tT`, `--direct` and `--offset` included.
+//!
+//! The model: a line with the device and a colon, then a line for each timing: amount, time and rate. Each device
+//! line begins a run. MB is 2^20 bytes (`hdparm.c`), so rates are corrected. Cached reads come from memory; they are
+//! read all the same, under their own name. A timing that failed has no figures and is left out. Source: hdparm 9.65
+//! as run here, and its source.
+
+use super::consumer::{MEBI, broken_line, corrected_rate, figure, mebi_correction};
+use super::parts::{cell, notice, number, numbered};
+use super::{ImportedRun, Importer, Input, Outcome};
+use kurabe_core::environment::Environment;
+use kurabe_core::imported::{Correction, ImportedCell, Origin, PrintedStatistic, Quantity};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Result, text};
+
+pub(super) const IMPORTER: Importer = Importer { what: "hdparm timings", read };
+
+fn read(input: &Input<'_>) -> Outcome {
+    if !input.lines().any(|(_, line)| timing(line).is_some()) {
+        return Outcome::NotMine(text!("no line begins with `Timing`", "`Timing` で始まる行がありません"));
+    }
+    match read_mine(input) {
+        Ok(runs) => Outcome::Runs(runs),
+        Err(error) => Outcome::Broken(error),
+    }
+}
+
+/// ` Timing buffered disk reads: …` as name and figures.
+fn timing(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.trim().strip_prefix("Timing ")?.split_once(':')?;
+    ["cached reads", "buffered disk reads", "buffer-cache reads", "O_DIRECT"]
+        .iter()
+        .any(|known| name.starts_with(known))
+        .then(|| (name.trim(), rest.trim()))
+}
+
+/// `/dev/sda:`.
+fn device(line: &str) -> Option<&str> {
+    line.trim_end().strip_suffix(':').filter(|path| path.starts_with('/') && !path.contains(": "))
+}
+
+fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
+    let mut runs: Vec<(Option<&str>, Vec<Cell>)> = Vec::new();
+    let mut failed = false;
+    for (number, line) in input.lines() {
+        if let Some(path) = device(line) {
+            runs.push((Some(path), Vec::new()));
+        }
+        let Some((name, rest)) = timing(line) else { continue };
+        if rest.contains("failed") {
+            failed = true;
+            continue;
+        }
+        let cell = timing_cell(name, rest).ok_or_else(|| {
+            broken_line(input, number, text!("the timing cannot be read", "計測の行を読めません"))
+        })?;
+        if runs.is_empty() {
+            runs.push((None, Vec::new()));
+        }
+        if let Some((_, cells)) = runs.last_mut() {
+            cells.push(cell);
+        }
+    }
+    runs.retain(|(_, cells)| !cells.is_empty());
+    if runs.is_empty() {
+        return Err(broken_line(input, 1, text!("every timing failed", "すべての計測が失敗しています")));
+    }
+    Ok(runs.into_iter().map(|(path, cells)| run(input, path, cells, failed)).collect())
+}
+
+fn run(input: &Input<'_>, path: Option<&str>, cells: Vec<Cell>, failed: bool) -> ImportedRun {
+    let origin = Origin {
+        tool: "hdparm".to_owned(),
+        format: "hdparm".to_owned(),
+        file: input.name.to_owned(),
+        target: path.map(str::to_owned),
+        ..Origin::default()
+    };
+    let mut notices = vec![notice(text!(
+        "hdparm prints MiB/s as MB/sec; its rates are multiplied by 1.048576",
+        "hdparm は MiB/s を MB/sec と表示します。速度は 1.048576 倍に補正しました"
+    ))];
+    if failed {
+        notices.push(notice(text!("timings that failed are left out", "失敗した計測は取り込んでいません")));
+    }
+    ImportedRun { origin, environment: Environment::default(), cells: numbered(cells), notices }
+}
+
+/// `204 MB in  3.00 seconds =  67.98 MB/sec`.
+fn timing_cell(name: &str, words: &str) -> Option<Cell> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let [amount, "MB", "in", seconds, "seconds", "=", rate, unit] = words.as_slice() else { return None };
+    let rate = match *unit {
+        "MB/sec" => corrected_rate(
+            PrintedStatistic::Mean,
+            rate,
+            unit,
+            &mebi_correction(text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです")),
+        )?,
+        "kB/sec" => {
+            let mut figure = figure(Quantity::Rate, PrintedStatistic::Mean, rate, unit, 1024.0)?;
+            figure.correction = Some(Correction {
+                factor: 1.024,
+                unit: "KiB/s".to_owned(),
+                reason: text!("hdparm's kB is 1024 bytes", "hdparm の kB は 1024 バイトです"),
+            });
+            figure
+        }
+        _ => return None,
+    };
+    number(amount)?;
+    let mut size = figure(Quantity::Bytes, PrintedStatistic::Sum, amount, "MB", MEBI)?;
+    size.correction =
+        Some(mebi_correction(text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです")));
+    if let Some(correction) = &mut size.correction {
+        "MiB".clone_into(&mut correction.unit);
+    }
+    let time = figure(Quantity::Duration, PrintedStatistic::Sum, seconds, "seconds", 1e9)?;
+    let imported = ImportedCell {
+        procedure: Some(format!("Timing {name}")),
+        figures: vec![rate, time, size],
+        ..ImportedCell::default()
+    };
+    Some(cell(name, Some(Direction::Read), imported))
+}

@@ -1,0 +1,87 @@
+//! A file as importers see it: its bytes, and its text if it is one, in whatever encoding.
+
+use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// A file to be read.
+pub(crate) struct Input<'a> {
+    /// Its name, without its folder.
+    pub(crate) name: &'a str,
+    /// Its bytes.
+    pub(crate) bytes: &'a [u8],
+    /// Its text with `\n` as the end of a line, if it is text.
+    text: Option<String>,
+}
+
+impl<'a> Input<'a> {
+    /// Decodes what can be decoded: UTF-8, UTF-16 with or without its mark, else Shift_JIS or windows-1252.
+    pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
+        let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        let text = decode(bytes).map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
+        Self { name, bytes, text }
+    }
+
+    /// The text; `None` if the file is none.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// Lines with their numbers from 1; none if the file is no text.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text().unwrap_or("").lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+}
+
+fn decode(bytes: &[u8]) -> Option<String> {
+    let (encoding, body) = match Encoding::for_bom(bytes) {
+        Some((encoding, mark)) => (encoding, &bytes[mark..]),
+        None => (guess(bytes)?, bytes),
+    };
+    let (mut text, mut bad) = encoding.decode_without_bom_handling(body);
+    // Bytes of western letters may pass for characters that Shift_JIS leaves to the user; nobody writes those here.
+    if encoding == SHIFT_JIS && (bad || text.contains(|c| ('\u{e000}'..='\u{f8ff}').contains(&c))) {
+        (text, bad) = WINDOWS_1252.decode_without_bom_handling(body);
+    }
+    (!bad && !text.contains('\0')).then(|| text.into_owned())
+}
+
+/// Text of ASCII characters in UTF-16 has a zero in every second byte.
+fn guess(bytes: &[u8]) -> Option<&'static Encoding> {
+    if std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0) {
+        return Some(UTF_8);
+    }
+    let zeros = |first: usize| bytes.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
+    let half = bytes.len() / 2;
+    match (zeros(0) * 2 > half, zeros(1) * 2 > half) {
+        (false, true) => Some(UTF_16LE),
+        (true, false) => Some(UTF_16BE),
+        (false, false) if !bytes.contains(&0) => Some(SHIFT_JIS),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_in_the_encodings_of_windows() {
+        let words = "日付 : 2021/02/05\r\n行";
+        let utf16 = |swap: bool| -> Vec<u8> {
+            words
+                .encode_utf16()
+                .flat_map(|unit| if swap { unit.to_be_bytes() } else { unit.to_le_bytes() })
+                .collect()
+        };
+        let with_mark = [vec![0xff, 0xfe], utf16(false)].concat();
+        let shift_jis = SHIFT_JIS.encode(words).0.into_owned();
+        for bytes in [words.as_bytes(), &with_mark, &shift_jis] {
+            assert_eq!(Input::new("a", bytes).text(), Some("日付 : 2021/02/05\n行"));
+        }
+        let ascii: Vec<u8> = "SEQ".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(Input::new("a", &ascii).text(), Some("SEQ"));
+        let western = WINDOWS_1252.encode("Comment: größer, schön").0.into_owned();
+        assert_eq!(Input::new("a", &western).text(), Some("Comment: größer, schön"));
+        assert_eq!(Input::new("a", &[0, 1, 2, 3, 0xff]).text(), None);
+        assert_eq!(Input::new("C:\\results\\a.txt", b"").name, "a.txt");
+    }
+}

@@ -1,0 +1,302 @@
+//! ioping's results: the summary with or without its request lines, the raw form (`-p`, `-B`) and JSON (`-J`).
+//!
+//! The model: times of single requests one after another. The summary's `iops` and rate are of the time in service
+//! (requests over the sum of their times), those after `generated` of the whole time, pauses included. The first
+//! request is a warm-up that ioping leaves out, and so does the series. Units are binary for sizes (KiB; 0.x printed
+//! `mb/s` for the same) and decimal for counts (`k iops`). Raw lines are ns, bytes per second and counts (1.0 and
+//! later; the eight fields of 0.x are not read, their unit is microseconds). Source: koct9i/ioping 09f474b
+//! (`ioping.c`), ioping 1.3 as run here.
+
+mod json;
+mod raw;
+
+use super::consumer::{self, broken_line, figure};
+use super::parts::{self, cell, number};
+use super::{ImportedRun, Importer, Input, Outcome};
+use kurabe_core::environment::Environment;
+use kurabe_core::imported::{
+    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+};
+use kurabe_core::quantity::{GIB, KIB, MIB};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Result, text};
+
+pub(super) const TEXT: Importer = Importer { what: "ioping text", read };
+pub(super) const JSON: Importer = Importer { what: "ioping JSON", read: json::read };
+pub(super) const RAW: Importer = Importer { what: "ioping raw lines", read: raw::read };
+
+fn read(input: &Input<'_>) -> Outcome {
+    if !input.lines().any(|(_, line)| heading(line).is_some()) {
+        return Outcome::NotMine(text!(
+            "no line such as `--- … ioping statistics ---`",
+            "`--- … ioping statistics ---` のような行がありません"
+        ));
+    }
+    match read_mine(input) {
+        Ok(runs) => Outcome::Runs(runs),
+        Err(error) => Outcome::Broken(error),
+    }
+}
+
+/// What stands between `--- ` and ` ioping statistics ---`.
+fn heading(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("--- ")?.strip_suffix(" ioping statistics ---")
+}
+
+fn origin(input: &Input<'_>) -> Origin {
+    Origin {
+        tool: "ioping".to_owned(),
+        format: "ioping".to_owned(),
+        file: input.name.to_owned(),
+        ..Origin::default()
+    }
+}
+
+fn run(origin: Origin, cells: Vec<Cell>) -> ImportedRun {
+    ImportedRun {
+        origin,
+        environment: Environment::default(),
+        cells: parts::numbered(cells),
+        notices: Vec::new(),
+    }
+}
+
+/// A summary being read.
+#[derive(Default)]
+struct Summary<'a> {
+    heading: &'a str,
+    line: usize,
+    direction: Option<Direction>,
+    /// Figures of the requests in service, without their latencies.
+    service: Vec<PrintedFigure>,
+    load: Vec<PrintedFigure>,
+    latencies: Vec<PrintedFigure>,
+}
+
+/// Requests that were printed before a summary.
+#[derive(Default)]
+struct Requests {
+    block_bytes: Option<u64>,
+    reads: bool,
+    writes: bool,
+    points: Vec<(f64, f64)>,
+}
+
+fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
+    let mut runs = Vec::new();
+    let mut requests = Requests::default();
+    let mut summary: Option<Summary<'_>> = None;
+    for (number, line) in input.lines() {
+        let damaged = || broken_line(input, number, text!("the line cannot be read", "この行を読めません"));
+        let words = line.trim();
+        if let Some(heading) = heading(line) {
+            summary = Some(Summary { heading, line: number, ..Summary::default() });
+        } else if words.contains(": request=") || words.contains("): request=") {
+            requests.add(words).ok_or_else(damaged)?;
+        } else if let Some(open) = &mut summary {
+            if words.contains(" requests completed in ") || words.contains(" request completed in ") {
+                open.service = open.totals(words, " completed in ").ok_or_else(damaged)?;
+            } else if let Some(at) = words.find("generated ") {
+                open.load = open.totals(&words[at..], " requests in ").ok_or_else(damaged)?;
+            } else if let Some(times) = words.strip_prefix("min/avg/max/mdev = ") {
+                open.latencies = latencies(times).ok_or_else(damaged)?;
+                let done = summary.take().unwrap_or_default();
+                runs.push(done.finish(input, std::mem::take(&mut requests))?);
+            }
+        }
+    }
+    match (summary, runs.is_empty()) {
+        (Some(open), _) => {
+            Err(broken_line(input, open.line, text!("the summary is cut off", "集計が途中で切れています")))
+        }
+        (None, true) => Err(broken_line(input, 1, text!("there is no summary", "集計がありません"))),
+        (None, false) => Ok(runs),
+    }
+}
+
+impl Requests {
+    /// `4 KiB <<< . (ext4 /dev/vda 252.0 GiB): request=2 time=271.9 us`.
+    fn add(&mut self, words: &str) -> Option<()> {
+        let (target, rest) = words.rsplit_once(": request=")?;
+        let (count, time) = rest.split_once(" time=")?;
+        let (time, remark) = match time.split_once(" (") {
+            Some((time, remark)) => (time, Some(remark)),
+            None => (time, None),
+        };
+        let mut parts = time.split_whitespace();
+        let (time, unit) = (number(parts.next()?)?, time_factor(parts.next()?)?);
+        for (arrow, read) in [(" <<< ", true), (" >>> ", false), (" from ", true), (" to ", false)] {
+            if let Some((before, _)) = target.split_once(arrow) {
+                *(if read { &mut self.reads } else { &mut self.writes }) = true;
+                let mut words = before.split_whitespace().rev();
+                let (unit, size) = (words.next()?, words.next()?);
+                self.block_bytes = size_factor(unit).and_then(|factor| whole(number(size)? * factor));
+                break;
+            }
+        }
+        let count = number(count)?;
+        if remark.is_none() {
+            self.points.push((count - 1.0, time * unit));
+        }
+        Some(())
+    }
+
+    fn direction(&self) -> Option<Direction> {
+        match (self.reads, self.writes) {
+            (true, false) => Some(Direction::Read),
+            (false, true) => Some(Direction::Write),
+            (true, true) => Some(Direction::Mix),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// `3 requests completed in 789.9 us, 12 KiB read, 3.80 k iops, 14.8 MiB/s`.
+    fn totals(&mut self, words: &str, time_word: &str) -> Option<Vec<PrintedFigure>> {
+        let mean = PrintedStatistic::Mean;
+        let mut figures = Vec::new();
+        let mut parts = words.split(", ");
+        let (_, time) = parts.next()?.split_once(time_word)?;
+        let mut time_words = time.split_whitespace();
+        let (time, unit) = (time_words.next()?, time_words.next()?);
+        figures.push(figure(Quantity::Duration, PrintedStatistic::Sum, time, unit, time_factor(unit)?)?);
+        for part in parts {
+            let tokens: Vec<&str> = part.split_whitespace().collect();
+            match tokens.as_slice() {
+                [count, "iops"] => figures.insert(0, figure(Quantity::Iops, mean, count, "iops", 1.0)?),
+                [count, suffix, "iops"] => {
+                    let factor = count_factor(suffix)?;
+                    figures
+                        .insert(0, figure(Quantity::Iops, mean, count, &format!("{suffix} iops"), factor)?);
+                }
+                [rate, unit] if unit.ends_with("/s") => {
+                    let factor = size_factor(unit.trim_end_matches("/s"))?;
+                    figures.push(figure(Quantity::Rate, mean, rate, unit, factor)?);
+                }
+                [size, unit, word @ ("read" | "written")] => {
+                    let direction = if *word == "read" { Direction::Read } else { Direction::Write };
+                    self.direction = Some(direction);
+                    figures.push(figure(
+                        Quantity::Bytes,
+                        PrintedStatistic::Sum,
+                        size,
+                        unit,
+                        size_factor(unit)?,
+                    )?);
+                }
+                [size, unit] => {
+                    figures.push(figure(
+                        Quantity::Bytes,
+                        PrintedStatistic::Sum,
+                        size,
+                        unit,
+                        size_factor(unit)?,
+                    )?);
+                }
+                _ => return None,
+            }
+        }
+        Some(figures)
+    }
+
+    fn finish(self, input: &Input<'_>, requests: Requests) -> Result<ImportedRun> {
+        let average = self.latencies.first().map_or(0.0, |figure| figure.value);
+        if average <= 0.0 {
+            return Err(broken_line(
+                input,
+                self.line,
+                text!("no request was counted", "数えられた要求がありません"),
+            ));
+        }
+        let mut origin = origin(input);
+        let (path, device) = match self.heading.rsplit_once(" (") {
+            Some((path, device)) => (path, device.strip_suffix(')')),
+            None => (self.heading, None),
+        };
+        origin.target = Some(path.trim().to_owned());
+        if let Some(device) = device {
+            origin.facts.insert("Device".to_owned(), device.trim().to_owned());
+        }
+        let direction = self.direction.or_else(|| requests.direction());
+        let load = self.load.into_iter().map(|figure| consumer::of(figure, "generated load"));
+        let imported = ImportedCell {
+            procedure: Some("one request after another".to_owned()),
+            block_bytes: requests.block_bytes,
+            figures: self.latencies.into_iter().chain(self.service).chain(load).collect(),
+            series: series(SeriesAxis::Number, requests.points, "time").into_iter().collect(),
+            ..ImportedCell::default()
+        };
+        Ok(run(origin, vec![cell("requests", direction, imported)]))
+    }
+}
+
+/// `257.4 us / 263.3 us / 271.9 us / 6.19 us`: least, mean, most, deviation. The mean comes first.
+fn latencies(words: &str) -> Option<Vec<PrintedFigure>> {
+    let mut times = words.split(" / ").map(|time| {
+        let (time, unit) = time.trim().split_once(' ')?;
+        time_factor(unit).map(|factor| (time, unit, factor))
+    });
+    let mut next = |statistic| {
+        let (time, unit, factor) = times.next()??;
+        figure(Quantity::Latency, statistic, time, unit, factor)
+    };
+    let lowest = next(PrintedStatistic::Lowest)?;
+    let mean = next(PrintedStatistic::Mean)?;
+    let highest = next(PrintedStatistic::Highest)?;
+    let deviation = next(PrintedStatistic::StandardDeviation)?;
+    times.next().is_none().then(|| vec![mean, lowest, highest, deviation])
+}
+
+/// Times of requests.
+fn series(axis: SeriesAxis, points: Vec<(f64, f64)>, name: &str) -> Option<PrintedSeries> {
+    let sound =
+        points.iter().all(|(at, value)| at.is_finite() && *at >= 0.0 && value.is_finite() && *value >= 0.0);
+    (sound && !points.is_empty()).then(|| PrintedSeries {
+        quantity: Quantity::Latency,
+        name: name.to_owned(),
+        unit_printed: String::new(),
+        axis,
+        points,
+    })
+}
+
+fn time_factor(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" | "nsec" => 1.0,
+        "us" | "usec" => 1e3,
+        "ms" | "msec" => 1e6,
+        "s" | "sec" => 1e9,
+        "min" => 60e9,
+        "hour" => 3600e9,
+        _ => return None,
+    })
+}
+
+fn size_factor(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "B" | "b" | "bytes" => 1.0,
+        "KiB" | "kb" => KIB as f64,
+        "MiB" | "mb" => MIB as f64,
+        "GiB" | "gb" => GIB as f64,
+        "TiB" | "tb" => GIB as f64 * KIB as f64,
+        "PiB" | "pb" => GIB as f64 * MIB as f64,
+        _ => return None,
+    })
+}
+
+fn count_factor(suffix: &str) -> Option<f64> {
+    Some(match suffix {
+        "k" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        _ => return None,
+    })
+}
+
+/// A number of bytes, if it is a whole one.
+fn whole(bytes: f64) -> Option<u64> {
+    (bytes.fract() == 0.0 && bytes > 0.0 && bytes < 9e15).then_some(bytes as u64)
+}

@@ -1,0 +1,58 @@
+//! The raw form: lines of ten whole numbers and nothing else. Requests, their time, IOPS, bytes per second, least,
+//! mean, most, deviation, and requests and time of the whole load; times are ns. A line is a period, or the total.
+//!
+//! Ten numbers are no name, so they must agree with each other: IOPS and mean follow from requests and time.
+
+use super::super::consumer::figure;
+use super::super::parts::{cell, number};
+use super::{Input, Outcome, origin, run};
+use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+
+pub(super) fn read(input: &Input<'_>) -> Outcome {
+    let lines = input.lines().map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
+    let cells: Option<Vec<Cell>> = lines.map(line_cell).collect();
+    match cells {
+        Some(cells) if !cells.is_empty() => Outcome::Runs(vec![run(origin(input), cells)]),
+        _ => Outcome::NotMine(text!(
+            "its lines are not ten whole numbers that agree with each other",
+            "各行が、互いに矛盾しない 10 個の整数ではありません"
+        )),
+    }
+}
+
+fn line_cell(line: &str) -> Option<Cell> {
+    let fields: Vec<&str> = line.split(' ').collect();
+    let values: Vec<f64> = fields
+        .iter()
+        .map(|field| number(field).filter(|_| field.bytes().all(|byte| byte.is_ascii_digit())))
+        .collect::<Option<_>>()?;
+    let &[requests, time, iops, rate, least, mean, most, _, all, whole] = values.as_slice() else {
+        return None;
+    };
+    let near = |seen: f64, due: f64| (seen - due).abs() <= 1.0;
+    let agree = requests > 0.0
+        && time > 0.0
+        && near(iops, requests * 1e9 / time)
+        && near(mean, time / requests)
+        && least <= mean + 1.0
+        && mean <= most + 1.0
+        && requests <= all
+        && time <= whole
+        && rate >= iops;
+    if !agree {
+        return None;
+    }
+    let figure_at = |at: usize, quantity, statistic, unit| figure(quantity, statistic, fields[at], unit, 1.0);
+    let figures = vec![
+        figure_at(5, Quantity::Latency, PrintedStatistic::Mean, "ns")?,
+        figure_at(4, Quantity::Latency, PrintedStatistic::Lowest, "ns")?,
+        figure_at(6, Quantity::Latency, PrintedStatistic::Highest, "ns")?,
+        figure_at(7, Quantity::Latency, PrintedStatistic::StandardDeviation, "ns")?,
+        figure_at(2, Quantity::Iops, PrintedStatistic::Mean, "iops")?,
+        figure_at(3, Quantity::Rate, PrintedStatistic::Mean, "bps")?,
+        figure_at(0, Quantity::Count, PrintedStatistic::Sum, "requests")?,
+    ];
+    Some(cell("requests", None, ImportedCell { figures, ..ImportedCell::default() }))
+}

@@ -1,0 +1,175 @@
+//! JSON with numbers as they were printed.
+//!
+//! The model: an imported figure keeps its characters, so a number stays text here until a figure is made of it.
+//! A file may hold several documents one after another, and lines that are none between them: fio writes its warnings
+//! into the same stream, and elbencho appends.
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// Objects and lists deeper than this are no result of any tool.
+const DEPTH_MAX: u32 = 32;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Json {
+    Null,
+    Bool(bool),
+    /// As printed.
+    Number(String),
+    Text(String),
+    List(Vec<Json>),
+    /// In the order of the file.
+    Object(Vec<(String, Json)>),
+}
+
+/// Why and where a text is no JSON; the line counts from 1.
+#[derive(Debug, PartialEq)]
+pub(super) struct JsonError {
+    pub(super) line: usize,
+    pub(super) cause: String,
+}
+
+impl Json {
+    /// A member of an object.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        self.members().iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Members of an object; none of anything else.
+    pub(super) fn members(&self) -> &[(String, Self)] {
+        if let Self::Object(members) = self { members } else { &[] }
+    }
+
+    /// Items of a list; none of anything else.
+    pub(super) fn items(&self) -> &[Self] {
+        if let Self::List(items) = self { items } else { &[] }
+    }
+
+    /// Text of a string, or the characters of a number.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(words) | Self::Number(words) => Some(words),
+            _ => None,
+        }
+    }
+
+    /// Text of a member.
+    pub(super) fn text_of(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    /// A whole number of a member.
+    pub(super) fn count_of(&self, key: &str) -> Option<u64> {
+        self.text_of(key)?.trim().parse().ok()
+    }
+}
+
+/// All documents of a text that begin with `{` at the start of a line. Other lines between them are passed over.
+pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
+    let mut found = Vec::new();
+    let (mut at, mut line) = (0, 1);
+    while at < text.len() {
+        let rest = &text[at..];
+        if rest.starts_with('{') {
+            let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+            let raw = match stream.next() {
+                Some(Ok(raw)) => raw,
+                Some(Err(error)) => {
+                    return Err(JsonError {
+                        line: line + error.line().saturating_sub(1),
+                        cause: error.to_string(),
+                    });
+                }
+                None => break,
+            };
+            let end = stream.byte_offset();
+            found.push(tree(raw.get(), 0).map_err(|cause| JsonError { line, cause })?);
+            line += rest[..end].matches('\n').count();
+            at += end;
+        }
+        match text[at..].find('\n') {
+            Some(end) => at += end + 1,
+            None => break,
+        }
+        line += 1;
+    }
+    Ok(found)
+}
+
+fn tree(raw: &str, depth: u32) -> Result<Json, String> {
+    if depth > DEPTH_MAX {
+        return Err(format!("more than {DEPTH_MAX} values within each other"));
+    }
+    let failed = |error: serde_json::Error| error.to_string();
+    let raw = raw.trim();
+    Ok(match raw.as_bytes().first() {
+        Some(b'{') => {
+            let Members(members) = serde_json::from_str(raw).map_err(failed)?;
+            let members = members.into_iter().map(|(key, raw)| Ok((key, tree(raw.get(), depth + 1)?)));
+            Json::Object(members.collect::<Result<_, String>>()?)
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(raw).map_err(failed)?;
+            Json::List(items.iter().map(|raw| tree(raw.get(), depth + 1)).collect::<Result<_, _>>()?)
+        }
+        Some(b'"') => Json::Text(serde_json::from_str(raw).map_err(failed)?),
+        Some(b't' | b'f') => Json::Bool(raw == "true"),
+        Some(b'n') | None => Json::Null,
+        Some(_) => Json::Number(raw.to_owned()),
+    })
+}
+
+/// Members of an object in their order, their values unread.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_characters_and_members_their_order() {
+        let text =
+            "warning: something\n{\"b\": 1.500, \"a\": [true, null, \"x\\u00e9\"]}\n{\"c\": 1e3} tail\nend";
+        let found = documents(text).unwrap();
+        let expected = Json::List(vec![Json::Bool(true), Json::Null, Json::Text("xé".to_owned())]);
+        assert_eq!(
+            found[0].members(),
+            [("b".to_owned(), Json::Number("1.500".to_owned())), ("a".to_owned(), expected)]
+        );
+        assert_eq!(found[1].text_of("c"), Some("1e3"));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_fault_tells_its_line() {
+        assert_eq!(documents("note\n{\"a\": 1,\n\"b\": }\n").unwrap_err().line, 3);
+        assert_eq!(documents("{\"a\": 1}\n{\"a\":").unwrap_err().line, 2);
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(documents(&deep).unwrap_err().cause.contains("within each other"));
+        assert_eq!(documents(""), Ok(Vec::new()));
+    }
+}

@@ -1,0 +1,128 @@
+//! Tools that report on devices again and again: iostat and zpool iostat.
+//!
+//! The model: a report has a row of columns per device, and a cell is all columns of one direction of a device. The
+//! first of several reports is of the time since boot and is left out of the figures, since it is no measurement; both
+//! tools can leave it out themselves (`-y`), which their output does not tell, so that then the first interval is lost.
+//! A lone report is read, and said to be what it is.
+
+use super::ImportedRun;
+use super::lab::{self, Unit};
+use super::parts;
+use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, SeriesAxis};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+/// A column of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    /// The tool's name for it.
+    pub(super) name: String,
+    /// Its unit.
+    pub(super) unit: Unit,
+    /// Its direction; `None` is of the device as a whole.
+    pub(super) direction: Option<Direction>,
+    /// Word that tells its cell apart from others without a direction: `discard`.
+    pub(super) part: &'static str,
+}
+
+/// A device's fields in a report, in the order of its columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) device: String,
+    pub(super) fields: Vec<String>,
+}
+
+/// All devices at one time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Report {
+    /// ISO 8601, if printed.
+    pub(super) time: Option<String>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// A run of reports that have the same columns. `None` if they hold no figure.
+pub(super) fn run(mut origin: Origin, columns: &[Column], mut reports: Vec<Report>) -> Option<ImportedRun> {
+    reports.retain(|report| !report.rows.is_empty());
+    let mut notices = Vec::new();
+    if reports.len() > 1 {
+        let rest = reports.len() - 1;
+        reports.remove(0);
+        notices.push(parts::notice(text!(
+            "the first report is of the time since boot and is left out; {rest} reports count",
+            "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です"
+        )));
+        if rest > 1 {
+            notices.push(parts::notice(lab::of_intervals()));
+        }
+    } else {
+        notices.push(parts::notice(text!(
+            "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
+            "報告が1件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"
+        )));
+    }
+    origin.measured_at = reports.first().and_then(|report| report.time.clone()).or(origin.measured_at);
+    let mut devices: Vec<&str> = Vec::new();
+    for row in reports.iter().flat_map(|report| &report.rows) {
+        if !devices.contains(&row.device.as_str()) {
+            devices.push(&row.device);
+        }
+    }
+    let mut parts: Vec<(Option<Direction>, &str)> = Vec::new();
+    for column in columns {
+        if !parts.contains(&(column.direction, column.part)) {
+            parts.push((column.direction, column.part));
+        }
+    }
+    let mut cells = Vec::new();
+    for device in devices {
+        for (direction, part) in &parts {
+            cells.extend(cell(device, *direction, part, columns, &reports));
+        }
+    }
+    let cells = parts::numbered(cells);
+    (!cells.is_empty()).then(|| ImportedRun { origin, cells, notices, ..ImportedRun::default() })
+}
+
+fn cell(
+    device: &str,
+    direction: Option<Direction>,
+    part: &str,
+    columns: &[Column],
+    reports: &[Report],
+) -> Option<Cell> {
+    let seconds: Option<Vec<f64>> =
+        reports.iter().map(|report| super::dates::seconds_of_iso(report.time.as_deref()?)).collect();
+    let axis = if seconds.is_some() { SeriesAxis::Time } else { SeriesAxis::Number };
+    let mut imported = ImportedCell::default();
+    for (at, column) in columns.iter().enumerate() {
+        if column.direction != direction || column.part != part {
+            continue;
+        }
+        let points: Vec<(f64, String)> = reports
+            .iter()
+            .enumerate()
+            .filter_map(|(number, report)| {
+                let row = report.rows.iter().find(|row| row.device == device)?;
+                let place = seconds.as_ref().map_or(number as f64, |seconds| seconds[number] * 1e9);
+                Some((place, row.fields.get(at)?.clone()))
+            })
+            .collect();
+        if let [(_, only)] = points.as_slice() {
+            imported.figures.extend(column.unit.figure_of(&column.name, Statistic::Mean, only));
+        } else {
+            lab::add_intervals(&mut imported, column.unit, &column.name, axis, &points);
+        }
+    }
+    if !imported.figures.iter().any(|figure| figure.value > 0.0) && !matches!(part, "") {
+        return None; // No discards, no flushes: nothing to tell.
+    }
+    let word = match direction {
+        Some(Direction::Read) => "read",
+        Some(Direction::Write) => "write",
+        Some(Direction::Mix) => "mix",
+        None if part.is_empty() => "all",
+        None => part,
+    };
+    (!imported.figures.is_empty()).then(|| parts::cell(format!("{device} {word}"), direction, imported))
+}

@@ -1,0 +1,256 @@
+//! The result lines that CrystalDiskMark and the tools that follow its form print.
+//!
+//! The model: `label (queues and threads): rate MB/s [iops IOPS] <latency us>`. The label begins with `Sequential`,
+//! `Random`, `SEQ` or `RND`; it may hold the direction and the block size. IOPS and latency may be missing. A line that
+//! begins as one and does not end as one is damaged: nothing is read from it.
+
+use super::consumer::{self, figure};
+use super::parts;
+use kurabe_core::imported::{Correction, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::quantity::{KIB, MIB, format_bytes};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+
+/// A result line, as far as it tells.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ResultLine<'a> {
+    /// The label as printed, with single spaces around it taken away.
+    pub(super) procedure: &'a str,
+    /// The direction, if the label holds it.
+    pub(super) direction: Option<Direction>,
+    /// Sequential or random.
+    pub(super) sequential: bool,
+    /// Block size, if the label holds it; KB is 1024 bytes here.
+    pub(super) block_bytes: Option<u64>,
+    /// Queue depth, if printed.
+    pub(super) iodepth: Option<u32>,
+    /// Threads, if printed.
+    pub(super) threads: Option<u32>,
+    /// MB/s.
+    pub(super) rate: &'a str,
+    /// IOPS.
+    pub(super) iops: Option<&'a str>,
+    /// Microseconds.
+    pub(super) latency: Option<&'a str>,
+}
+
+/// What a line is.
+pub(super) enum Line<'a> {
+    /// Something else.
+    Other,
+    /// A result.
+    Result(ResultLine<'a>),
+    /// A result that cannot be read.
+    Damaged,
+}
+
+/// How a tool makes the figures of its lines.
+pub(super) struct Rules<'a> {
+    /// Of rate and IOPS.
+    pub(super) rate: PrintedStatistic,
+    /// Of the latency over the runs.
+    pub(super) latency: PrintedStatistic,
+    /// Which latency.
+    pub(super) latency_of: &'a str,
+    /// Correction of the rate.
+    pub(super) correction: Option<Correction>,
+    /// Runs behind the figures.
+    pub(super) runs: Option<u32>,
+}
+
+/// Reads a line.
+pub(super) fn parse(line: &str) -> Line<'_> {
+    let line = line.trim();
+    let Some(first) = line.split([' ', ':']).next() else { return Line::Other };
+    let sequential = match first {
+        "Sequential" | "SEQ" => true,
+        "Random" | "RND" => false,
+        _ => return Line::Other,
+    };
+    // `Sequential:` alone is a heading of other tools.
+    if line.len() == first.len() + 1 && line.ends_with(':') {
+        return Line::Other;
+    }
+    match read(line, first, sequential) {
+        Some(result) => Line::Result(result),
+        None => Line::Damaged,
+    }
+}
+
+fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'a>> {
+    let (label, figures) = line.split_once(':')?;
+    let label = label.trim();
+    let (words, queues) = match label.split_once('(') {
+        Some((words, queues)) => (words, Some(queues.trim_end().strip_suffix(')')?)),
+        None => (label, None),
+    };
+    let mut rest = words.trim().strip_prefix(first)?.trim();
+    let mut direction = None;
+    for (word, meaning) in [("Read", Direction::Read), ("Write", Direction::Write)] {
+        if let Some(after) = rest.strip_prefix(word) {
+            (direction, rest) = (Some(meaning), after.trim());
+        }
+    }
+    let block_bytes = if rest.is_empty() { None } else { Some(block(rest)?) };
+    let (mut iodepth, mut threads) = (None, None);
+    for pair in queues.into_iter().flat_map(|queues| queues.split(',')) {
+        let (key, value) = pair.split_once('=')?;
+        let value = value.trim().parse().ok().filter(|value| *value > 0)?;
+        match key.trim() {
+            "Q" | "QD" => iodepth = Some(value),
+            "T" => threads = Some(value),
+            _ => return None,
+        }
+    }
+    let (rate, rest) = quantity(figures, "MB/s")?;
+    let (iops, rest) = bracketed(rest, '[', ']', "IOPS")?;
+    let (latency, rest) = bracketed(rest, '<', '>', "us")?;
+    rest.trim().is_empty().then_some(ResultLine {
+        procedure: label,
+        direction,
+        sequential,
+        block_bytes,
+        iodepth,
+        threads,
+        rate,
+        iops,
+        latency,
+    })
+}
+
+/// `1MiB`, `4 KiB`, `512KB`.
+fn block(words: &str) -> Option<u64> {
+    let end = words.find(|c: char| !c.is_ascii_digit())?;
+    let number: u64 = words[..end].parse().ok()?;
+    let unit = match words[end..].trim() {
+        "KiB" | "KB" => KIB,
+        "MiB" | "MB" => MIB,
+        _ => return None,
+    };
+    number.checked_mul(unit).filter(|bytes| *bytes > 0)
+}
+
+/// A number and its unit at the beginning of the words, and what follows.
+fn quantity<'a>(words: &'a str, unit: &str) -> Option<(&'a str, &'a str)> {
+    let words = words.trim_start();
+    let (number, rest) = words.split_once(' ')?;
+    parts::number(number)?;
+    Some((number, rest.trim_start().strip_prefix(unit)?))
+}
+
+/// The same within brackets; nothing if the words do not begin with the bracket.
+fn bracketed<'a>(words: &'a str, open: char, close: char, unit: &str) -> Option<(Option<&'a str>, &'a str)> {
+    let words = words.trim_start();
+    let Some(inner) = words.strip_prefix(open) else { return Some((None, words)) };
+    let (inner, rest) = inner.split_once(close)?;
+    let (number, after) = quantity(inner, unit)?;
+    after.trim().is_empty().then_some((Some(number), rest))
+}
+
+impl ResultLine<'_> {
+    /// kurabe's name for such a step, without what is not printed: `SEQ 1 MiB Q8 T1`.
+    pub(super) fn label(&self) -> String {
+        let mut label = if self.sequential { "SEQ" } else { "RND" }.to_owned();
+        if let Some(bytes) = self.block_bytes {
+            label += &format!(" {}", format_bytes(bytes));
+        }
+        if let Some(iodepth) = self.iodepth {
+            label += &format!(" Q{iodepth}");
+        }
+        if let Some(threads) = self.threads {
+            label += &format!(" T{threads}");
+        }
+        label
+    }
+
+    /// Whether the tool printed it for a test that was not run.
+    pub(super) fn not_run(&self) -> bool {
+        parts::number(self.rate) == Some(0.0)
+    }
+
+    /// As a cell.
+    pub(super) fn cell(
+        &self,
+        direction: Option<Direction>,
+        read_percent: Option<f64>,
+        rules: &Rules<'_>,
+    ) -> Option<Cell> {
+        let rate = match &rules.correction {
+            Some(correction) => consumer::corrected_rate(rules.rate, self.rate, "MB/s", correction),
+            None => figure(Quantity::Rate, rules.rate, self.rate, "MB/s", consumer::MEGA),
+        }?;
+        let iops = self.iops.and_then(|iops| figure(Quantity::Iops, rules.rate, iops, "IOPS", 1.0));
+        let latency = self
+            .latency
+            .and_then(|latency| figure(Quantity::Latency, rules.latency, latency, "us", 1e3))
+            // A latency that was not had is printed as zero.
+            .filter(|latency: &PrintedFigure| latency.value > 0.0)
+            .map(|latency| consumer::of(latency, rules.latency_of));
+        let imported = ImportedCell {
+            procedure: Some(self.procedure.to_owned()),
+            runs: rules.runs,
+            block_bytes: self.block_bytes,
+            iodepth: self.iodepth,
+            threads: self.threads,
+            sequential: Some(self.sequential),
+            read_percent,
+            figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
+            series: Vec::new(),
+        };
+        Some(parts::cell(self.label(), direction, imported))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(line: &str) -> ResultLine<'_> {
+        match parse(line) {
+            Line::Result(result) => result,
+            Line::Other => panic!("other: {line}"),
+            Line::Damaged => panic!("damaged: {line}"),
+        }
+    }
+
+    #[test]
+    fn every_generation_of_line_is_read() {
+        let three = result("           Sequential Read :   505.825 MB/s");
+        assert_eq!(
+            (three.label().as_str(), three.direction, three.rate),
+            ("SEQ", Some(Direction::Read), "505.825")
+        );
+        let three = result("        Random Write 512KB :   190.461 MB/s");
+        assert_eq!((three.label().as_str(), three.iops), ("RND 512 KiB", None));
+        let three = result("  Random Write 4KB (QD=32) :   174.695 MB/s [ 42650.1 IOPS]");
+        assert_eq!((three.label().as_str(), three.iops), ("RND 4 KiB Q32", Some("42650.1")));
+        let six = result("  Random Read 4KiB (Q=  8,T= 8) :     7.892 MB/s [   1926.8 IOPS]");
+        assert_eq!((six.label().as_str(), six.latency), ("RND 4 KiB Q8 T8", None));
+        let nine = result("  SEQ    1MiB (Q=  8, T= 1):  3479.812 MB/s [   3318.6 IOPS] <  2407.67 us>");
+        assert_eq!((nine.label().as_str(), nine.latency), ("SEQ 1 MiB Q8 T1", Some("2407.67")));
+        let kde = result("    Random   4 KiB (Q= 32, T= 1):   354.657 MB/s [  88664.6 IOPS] <   352.37 us>");
+        assert_eq!(kde.label(), "RND 4 KiB Q32 T1");
+    }
+
+    #[test]
+    fn a_cut_line_is_damaged_not_shortened() {
+        let whole = "SEQ 1MiB (Q=  8, T= 1):  3479.812 MB/s [   3318.6 IOPS] <  2407.67 us>";
+        for end in 0..whole.len() {
+            match parse(&whole[..end]) {
+                Line::Other => assert!(end < 4, "{end}"),
+                // Cut between two figures, what stands there is whole.
+                Line::Result(result) => {
+                    let cut = whole[..end].trim_end();
+                    assert!(result.latency.is_none() && (cut.ends_with("/s") || cut.ends_with(']')), "{end}");
+                }
+                Line::Damaged => {}
+            }
+        }
+        for line in
+            ["RND 4KiB (Q=0, T=1): 1.0 MB/s", "SEQ: 1.0", "SEQ 1MiB (X=1): 1 MB/s", "SEQ 1MiB (Q=1: 1 MB/s"]
+        {
+            assert!(matches!(parse(line), Line::Damaged), "{line}");
+        }
+        assert!(matches!(parse("Randomness is not a result"), Line::Other));
+    }
+}

@@ -1,0 +1,246 @@
+//! OpenZFS's `zpool iostat`: text with `-v`, `-l`, `-q`, `-p`, `-T`, and scripted (`-H`).
+//!
+//! The model: two lines of header name the columns, the upper one the groups; a row is a pool or, behind spaces, a
+//! part of one. `K`, `M`, … are powers of 1024, latencies carry their unit or are ns with `-p`, `-` is nothing.
+//! Scripted output has no header and no spaces before names: its columns are known by their number alone, and parts of
+//! pools cannot be told from pools. Latencies (`-l`) are averages of the interval. Queues (`-q`) are counts at its end.
+//! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
+
+use super::lab::{self, Unit};
+use super::reports::{self, Column, Report, Row};
+use super::{Input, Outcome, dates};
+use kurabe_core::imported::{Origin, Quantity};
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+const READ: Option<Direction> = Some(Direction::Read);
+const WRITE: Option<Direction> = Some(Direction::Write);
+const OPERATIONS: Unit = lab::unit_of_powers("1/s", Quantity::Iops);
+const BANDWIDTH: Unit = lab::unit_of_powers("B/s", Quantity::Rate);
+const CAPACITY: Unit = lab::unit_of_powers("B", Quantity::Bytes);
+const QUEUED: Unit = lab::unit_of_powers("", Quantity::QueueLength);
+
+/// The groups of the upper header line: name, lower names with their directions, unit.
+type Group = (&'static str, &'static [(&'static str, Option<Direction>)], Unit);
+
+const PAIR: &[(&str, Option<Direction>)] = &[("read", READ), ("write", WRITE)];
+const GROUPS: [Group; 17] = [
+    ("capacity", &[("alloc", None), ("free", None)], CAPACITY),
+    ("operations", PAIR, OPERATIONS),
+    ("bandwidth", PAIR, BANDWIDTH),
+    ("total_wait", PAIR, lab::TIMES),
+    ("disk_wait", PAIR, lab::TIMES),
+    ("syncq_wait", PAIR, lab::TIMES),
+    ("asyncq_wait", PAIR, lab::TIMES),
+    ("scrub", &[("wait", None)], lab::TIMES),
+    ("trim", &[("wait", None)], lab::TIMES),
+    ("rebuild", &[("wait", None)], lab::TIMES),
+    ("syncq_read", &[("pend", READ), ("activ", READ)], QUEUED),
+    ("syncq_write", &[("pend", WRITE), ("activ", WRITE)], QUEUED),
+    ("asyncq_read", &[("pend", READ), ("activ", READ)], QUEUED),
+    ("asyncq_write", &[("pend", WRITE), ("activ", WRITE)], QUEUED),
+    ("scrubq_read", &[("pend", None), ("activ", None)], QUEUED),
+    ("trimq_write", &[("pend", None), ("activ", None)], QUEUED),
+    ("rebuildq_write", &[("pend", None), ("activ", None)], QUEUED),
+];
+
+/// Columns of groups in their order; `None` if a group is unknown.
+fn columns(groups: &[&str]) -> Option<Vec<Column>> {
+    let mut columns = Vec::new();
+    for name in groups {
+        let (group, lower, unit) = GROUPS.iter().find(|(group, ..)| group == name)?;
+        columns.extend(lower.iter().map(|(lower, direction)| Column {
+            name: format!("{group} {lower}"),
+            unit: *unit,
+            direction: *direction,
+            part: "",
+        }));
+    }
+    Some(columns)
+}
+
+/// Reads text with a header.
+pub(super) fn read_text(input: &Input<'_>) -> Outcome {
+    let is_top = |line: &str| line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"]);
+    let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
+        return Outcome::NotMine(text!(
+            "no line begins with the groups `capacity operations bandwidth`",
+            "`capacity operations bandwidth` で始まる行がありません"
+        ));
+    };
+    // Scripts of `-c` add columns behind the known ones, without a group.
+    let Some(columns) = columns(&top.split_whitespace().collect::<Vec<_>>()) else {
+        let what =
+            text!("one of these groups of columns is unknown", "この列グループに知らないものがあります");
+        return lab::broken(input, number, what);
+    };
+    let mut reports: Vec<Report> = vec![Report::default()];
+    let mut path: Vec<String> = Vec::new();
+    let mut after_header = false;
+    for (number, line) in input.lines() {
+        if let Some(time) = stamp(line) {
+            reports.push(Report { time: Some(time), rows: Vec::new() });
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        let Some(name) = words.next() else { continue };
+        if is_top(line) {
+            after_header = true;
+            continue;
+        }
+        if name == "pool" || name == "vdev" || name.starts_with("--") || !after_header {
+            continue;
+        }
+        let fields: Vec<String> = words.map(str::to_owned).collect();
+        if fields.len() < columns.len() {
+            let what =
+                text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
+            return lab::broken(input, number, what);
+        }
+        path.truncate((line.len() - line.trim_start().len()) / 2);
+        path.push(name.to_owned());
+        add(&mut reports, path.join("/"), fields);
+    }
+    finish(input, "zpool-iostat-text", &columns, reports)
+}
+
+/// Adds a row; the first device of a report, seen again, begins the next.
+fn add(reports: &mut Vec<Report>, device: String, fields: Vec<String>) {
+    let again = |report: &Report| report.rows.first().is_some_and(|row| row.device == device);
+    if reports.last().is_none_or(again) {
+        reports.push(Report::default());
+    }
+    if let Some(report) = reports.last_mut() {
+        report.rows.push(Row { device, fields });
+    }
+}
+
+/// A line of `-T d` or `-T u`.
+fn stamp(line: &str) -> Option<String> {
+    let line = line.trim();
+    let epoch = line.len() >= 9 && line.bytes().all(|byte| byte.is_ascii_digit());
+    if epoch { line.parse().ok().and_then(dates::from_epoch) } else { dates::from_ctime(line) }
+}
+
+/// Reads scripted output.
+pub(super) fn read_scripted(input: &Input<'_>) -> Outcome {
+    let not_mine = |line: usize| {
+        Outcome::NotMine(text!(
+            "line {line} is not a name and six numbers between tabs",
+            "{line} 行目がタブ区切りの名前と6つの数値ではありません"
+        ))
+    };
+    let mut reports: Vec<Report> = Vec::new();
+    let mut count = None;
+    let mut timed = false;
+    for (number, line) in input.lines().filter(|(_, line)| !line.trim().is_empty()) {
+        if let Some(time) = stamp(line) {
+            reports.push(Report { time: Some(time), rows: Vec::new() });
+            continue;
+        }
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, numbers @ ..] = fields.as_slice() else { return not_mine(number) };
+        let fits = |at: usize, field: &str| match at {
+            0..6 => field == "-" || CAPACITY.value(field).is_some(),
+            _ => field == "-" || lab::TIMES.value(field).is_some() || CAPACITY.value(field).is_some(),
+        };
+        let same = *count.get_or_insert(numbers.len()) == numbers.len();
+        let fit = numbers.iter().enumerate().all(|(at, field)| fits(at, field));
+        if name.trim().is_empty() || numbers.len() < 6 || !same || !fit {
+            return not_mine(number);
+        }
+        timed |= numbers[6..].iter().any(|field| field.ends_with('s'));
+        add(&mut reports, (*name).to_owned(), numbers.iter().map(|field| (*field).to_owned()).collect());
+    }
+    let Some(count) = count else { return not_mine(1) };
+    // `-l` adds 9 columns in OpenZFS 0.7, 10 since 0.8, 11 since 2.1; `-q` in 0.7 adds 10 too, but no times.
+    let latencies = match count - 6 {
+        9 => 9,
+        10 if timed => 10,
+        11 => 11,
+        _ => 0,
+    };
+    let groups: Vec<&str> = GROUPS
+        .iter()
+        .map(|(name, ..)| *name)
+        .take(3 + if latencies > 0 { latencies - 4 } else { 0 })
+        .collect();
+    finish(input, "zpool-iostat-scripted", &columns(&groups).unwrap_or_default(), reports)
+}
+
+/// The rate comes first, as the first figure of a cell is its main one.
+fn finish(input: &Input<'_>, format: &str, columns: &[Column], mut reports: Vec<Report>) -> Outcome {
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|at| (columns[*at].unit.quantity != Quantity::Rate, *at));
+    let columns: Vec<Column> = order.iter().map(|at| columns[*at].clone()).collect();
+    for row in reports.iter_mut().flat_map(|report| &mut report.rows) {
+        row.fields = order.iter().map(|at| row.fields.get(*at).cloned().unwrap_or_default()).collect();
+    }
+    let origin = Origin {
+        tool: "zpool iostat".to_owned(),
+        format: format.to_owned(),
+        file: input.name.to_owned(),
+        ..Origin::default()
+    };
+    match reports::run(origin, &columns, reports) {
+        Some(run) => Outcome::Runs(vec![run]),
+        None => lab::nothing_measured(input, "zpool iostat"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::test::*;
+    use super::*;
+    use kurabe_core::imported::{PrintedStatistic as Statistic, SeriesAxis};
+
+    #[test]
+    fn verbose_text_with_latencies_and_times() {
+        let run = &imported("lab/zpool-iostat-vl.txt")[0];
+        assert_eq!(run.origin.measured_at.as_deref(), Some("2026-11-21T13:23:28Z"));
+        let read = find(run, "tank/mirror-0/sda read");
+        let rate = |statistic| figure(read, Quantity::Rate, statistic, Some("bandwidth read"));
+        assert_figure(rate(Statistic::Highest), "24.5M", "B/s", 24.5 * 1_048_576.0);
+        assert_figure(rate(Statistic::Median), "12.2M", "B/s", 12.2 * 1_048_576.0);
+        let waited = figure(read, Quantity::Latency, Statistic::Lowest, Some("disk_wait read"));
+        assert_figure(waited, "498us", "", 498_000.0);
+        let series = &of(read).series[0];
+        assert_eq!((series.axis, series.points.len(), series.points[1].0), (SeriesAxis::Time, 2, 5e9));
+        assert!(
+            !of(read).figures.iter().any(|f| f.of.as_deref() == Some("syncq_wait read")),
+            "`-` is nothing"
+        );
+        let pool = find(run, "tank all");
+        assert_eq!(figure(pool, Quantity::Bytes, Statistic::Median, Some("capacity alloc")).printed, "1.25T");
+        assert!(run.notices[0].text.en.contains("since boot"));
+    }
+
+    #[test]
+    fn plain_exact_and_scripted_reports() {
+        let plain = &imported("lab/zpool-iostat.txt")[0];
+        let write = find(plain, "rpool write");
+        assert_eq!(of(write).series[0].points, [(0.0, 2.5 * 1_048_576.0), (1.0, 0.0)]);
+        let exact = &imported("lab/zpool-iostat-p.txt")[0];
+        assert_figure(&of(find(exact, "rpool read")).figures[0], "262144", "B/s", 262_144.0);
+        assert!(exact.notices[0].text.en.contains("single report"));
+        let scripted = &imported("lab/zpool-iostat-Hl.tsv")[0];
+        let waited = figure(
+            find(scripted, "tank write"),
+            Quantity::Latency,
+            Statistic::Mean,
+            Some("total_wait write"),
+        );
+        assert_figure(waited, "2ms", "", 2e6);
+        assert_eq!(of(find(scripted, "tank write")).figures[0].printed, "48.0M");
+        let rebuilt =
+            figure(find(scripted, "tank all"), Quantity::Latency, Statistic::Mean, Some("rebuild wait"));
+        assert_figure(rebuilt, "7ms", "", 7e6);
+    }
+
+    #[test]
+    fn damage_is_survived() {
+        for name in ["zpool-iostat-vl.txt", "zpool-iostat.txt", "zpool-iostat-p.txt", "zpool-iostat-Hl.tsv"] {
+            assert_survives_damage(&format!("lab/{name}"));
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Other tools' results and traces in; job files and texts that other tools and people read, out.
+//!
+//! Everything here works on bytes and strings in memory and survives any of them.
+
+mod export;
+mod import;
+mod trace;
+
+pub use export::{ExportFormat, export};
+pub use import::{ImportedRun, import};
+pub use trace::{TraceFormat, read_trace, write_iolog_v3};

@@ -1,0 +1,85 @@
+//! The five columns that simulators read: MQSim, SSDSim, DiskSim.
+//!
+//! All three have time, device, start and length in sectors of 512 bytes, and a last column in which 1 is a read and 0 a
+//! write. They differ in time: DiskSim's is in ms with a fraction (iotrace_ascii_get_ioreq_event in disksim_iotrace.c,
+//! `%lf %d %d %d %x`; READ is bit 0 of the flags in disksim_global.h), MQSim's (ASCII_Trace_Definition.h) and SSDSim's
+//! (its readme) are whole ns. A fraction, or flags above 1, can only be DiskSim's; without them the three look alike, and
+//! a time taken in the wrong unit would be wrong a million times.
+
+use super::{Builder, Line, SECTOR_BYTES, Source, TraceFormat, choose};
+use kurabe_core::trace::TraceOp;
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, ErrorKind, Result, text};
+
+/// Columns of a line.
+const COLUMNS: usize = 5;
+/// The bit of DiskSim's flags that makes a read.
+const DISKSIM_READ: u32 = 1;
+
+/// Whether a line looks like one of these formats.
+pub(super) fn fits(line: &str) -> bool {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [time, middle @ .., flags] = &fields[..] else { return false };
+    fields.len() == COLUMNS
+        && super::decimal_ns(time, 1).is_some()
+        && middle.iter().all(|word| word.parse::<u64>().is_ok())
+        && disksim_flags(flags).is_some()
+}
+
+/// Tells which of them it is.
+pub(super) fn tell(source: Source<'_>) -> Result<TraceFormat> {
+    let disksim_only = |line: Line<'_>| {
+        let mut fields = line.text.split_whitespace();
+        let fraction = fields.next().is_some_and(|time| time.contains('.'));
+        fraction || fields.nth(3).is_some_and(|flags| !matches!(flags, "0" | "1"))
+    };
+    if source.lines().any(disksim_only) {
+        return Ok(TraceFormat::Disksim);
+    }
+    Err(Error::new(
+        ErrorKind::Import,
+        text!(
+            "{} may be a trace of MQSim, SSDSim (times in ns) or DiskSim (times in ms)",
+            "{} は MQSim・SSDSim(時刻は ns)と DiskSim(時刻は ms)のどれの形式か判別できません",
+            source.name
+        ),
+    )
+    .remedy(choose(&[TraceFormat::Mqsim, TraceFormat::Ssdsim, TraceFormat::Disksim])))
+}
+
+pub(super) fn read(source: Source<'_>, builder: &mut Builder, format: TraceFormat) -> Result<()> {
+    builder.trace.timed = true;
+    builder.trace.format = format.word().to_owned();
+    for line in source.lines() {
+        let [time, device, sector, sectors, kind] = line.fields::<COLUMNS>()?;
+        let (at_ns, reads) = if format == TraceFormat::Disksim {
+            let flags = disksim_flags(kind)
+                .ok_or_else(|| line.wrong(kind, &text!("a hexadecimal number", "16 進数")))?;
+            (line.time_ns(time, 1_000_000)?, flags & DISKSIM_READ != 0)
+        } else {
+            let reads = match kind {
+                "0" => false,
+                "1" => true,
+                other => {
+                    return Err(
+                        line.wrong(other, &text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み取り)"))
+                    );
+                }
+            };
+            (line.number(time)?, reads)
+        };
+        let kind = if reads { OpKind::Read } else { OpKind::Write };
+        let length_bytes = line.length(sectors, SECTOR_BYTES)?;
+        let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
+        let device = line.number(device)?;
+        let unit = builder.unit(&format!("device{device}"));
+        builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+    }
+    Ok(())
+}
+
+/// Flags as C's `%x` reads them, with or without `0x`.
+fn disksim_flags(word: &str) -> Option<u32> {
+    let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word);
+    if digits.starts_with('+') { None } else { u32::from_str_radix(digits, 16).ok() }
+}

@@ -1,0 +1,141 @@
+//! What `blkparse` prints by default.
+//!
+//! Format: blkparse(1), `%D %2c %8s %5T.%9t %5p %2a %3d` and then, by the action, ` %S + %n [%C]`: device, CPU, number,
+//! time in s, process, action, letters, sector, sectors, program. A flush without data has no sector, a command that is
+//! no read or write has its bytes there. The statistics at the end begin with `CPU0 (`. blkparse sorts by time.
+//!
+//! Of all actions one is taken: `Q`, as queued, or `D`, as handed to the device. A flush before a write becomes a sync
+//! before it.
+
+use super::{Builder, Line, SECTOR_BYTES, Source, discards};
+use kurabe_core::trace::{BlockLetters, BlockVerb, TraceOp};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Result, text};
+
+/// The action of an operation that was queued.
+pub(super) const QUEUED: &str = "Q";
+/// The action of an operation that was handed to the device.
+pub(super) const ISSUED: &str = "D";
+
+/// Actions that blkparse prints (blkparse(1), "trace actions").
+const ACTIONS: [&str; 19] =
+    ["A", "B", "C", "D", "F", "G", "I", "M", "P", "Q", "R", "S", "T", "U", "UT", "X", "m", "W", "Z"];
+
+/// Whether a line looks like one of blkparse.
+pub(super) fn fits(line: &str) -> bool {
+    let mut fields = line.split_whitespace();
+    let device = fields.next().and_then(|word| word.split_once(','));
+    let digits = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    device.is_some_and(|(major, minor)| digits(major) && digits(minor))
+        && fields.next().is_some_and(digits)
+        && fields.next().is_some_and(digits)
+        && fields.next().is_some_and(|time| super::decimal_ns(time, 1).is_some() && time.contains('.'))
+}
+
+/// Whether a line has this action.
+pub(super) fn is_operation(line: &str, action: &str) -> bool {
+    line.split_whitespace().nth(5) == Some(action)
+}
+
+pub(super) fn read(source: Source<'_>, builder: &mut Builder, action: &str) -> Result<()> {
+    builder.trace.timed = true;
+    builder.trace.format = if action == QUEUED { "blkparse-queued" } else { "blkparse-issued" }.to_owned();
+    for line in source.lines() {
+        if is_statistics(line.text) {
+            break;
+        }
+        read_line(line, builder, action)?;
+    }
+    Ok(())
+}
+
+/// `CPU0 (sda):`, or `Total (sda):` where there is one CPU.
+fn is_statistics(line: &str) -> bool {
+    let named = line.strip_prefix("CPU").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    named.or_else(|| line.strip_prefix("Total")).is_some_and(|rest| rest.starts_with(" ("))
+}
+
+fn read_line(line: Line<'_>, builder: &mut Builder, wanted: &str) -> Result<()> {
+    let fields: Vec<&str> = line.text.split_whitespace().collect();
+    let [device, _cpu, _number, time, _process, action, letters, rest @ ..] = &fields[..] else {
+        return Err(line.miscounted(fields.len(), 7));
+    };
+    if !fits(line.text) {
+        return Err(line.wrong(device, &text!("the start of a line of blkparse", "blkparse の行の先頭")));
+    }
+    if !ACTIONS.contains(action) {
+        return Err(line.wrong(action, &text!("an action of blkparse", "blkparse のアクション")));
+    }
+    if *action != wanted {
+        return Ok(());
+    }
+    let at_ns = line.time_ns(time, 1_000_000_000)?;
+    let Some(letters_read) = BlockLetters::parse(letters) else {
+        return Err(line.wrong(letters, &text!("a kind of operation", "操作の種類")));
+    };
+    let place = match rest {
+        [sector, "+", sectors, ..] => Some((*sector, *sectors)),
+        _ => None,
+    };
+    let unit = builder.unit(device);
+    push(line, builder, letters_read, place, at_ns, unit)
+}
+
+fn push(
+    line: Line<'_>,
+    builder: &mut Builder,
+    letters: BlockLetters,
+    place: Option<(&str, &str)>,
+    at_ns: u64,
+    unit: u32,
+) -> Result<()> {
+    let kind = match letters.verb {
+        BlockVerb::Read => OpKind::Read,
+        BlockVerb::Write => OpKind::Write,
+        BlockVerb::Flush => {
+            builder.push_sync(at_ns, unit);
+            return Ok(());
+        }
+        BlockVerb::Other if letters.flush_before && place.is_none() => {
+            builder.push_sync(at_ns, unit);
+            return Ok(());
+        }
+        BlockVerb::Discard => {
+            builder.trace.leave_out(1, discards());
+            return Ok(());
+        }
+        BlockVerb::Other => {
+            builder.trace.leave_out(1, other_commands());
+            return Ok(());
+        }
+    };
+    if letters.flush_before {
+        builder.push_sync(at_ns, unit);
+    }
+    let Some((sector, sectors)) = place else {
+        if !letters.flush_before {
+            builder.trace.leave_out(1, other_commands());
+        }
+        return Ok(());
+    };
+    let length_bytes = line.length(sectors, SECTOR_BYTES)?;
+    let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
+    if letters.flush_before && length_bytes == 0 {
+        return Ok(());
+    }
+    if letters.forced {
+        builder.trace.leave_out(
+            1,
+            text!(
+                "forced unit access (FUA) of writes, which are kept as plain writes",
+                "書き込みの FUA 指定(書き込み自体は通常の書き込みとして残します)"
+            ),
+        );
+    }
+    builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+    Ok(())
+}
+
+fn other_commands() -> kurabe_core::Text {
+    text!("commands that are neither reads nor writes", "読み書き以外のコマンド")
+}

@@ -1,0 +1,108 @@
+//! Traces with commas: Microsoft Research Cambridge and the Storage Performance Council.
+//!
+//! MSR (README of the traces at SNIA IOTTA, block-io/387): Timestamp, Hostname, DiskNumber, Type (`Read`, `Write`),
+//! Offset and Size in bytes, ResponseTime; times in Windows' unit of 100 ns since 1601. The unit is `HOST_DISK`, as the
+//! files are named. Response times are not kept.
+//!
+//! SPC (SPC Trace File Format Specification 1.0.1; the OLTP and search traces of UMass): ASU, LBA, size in bytes, opcode
+//! (`R`, `W`, either case), time in s, and further fields that are not read. The specification leaves the size of a block
+//! to the trace's description; the traces that are around use 512 bytes, and that is taken.
+
+use super::{Builder, Line, SECTOR_BYTES, Source};
+use kurabe_core::trace::TraceOp;
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Result, text};
+
+/// ns of a tick of Windows' file time.
+const FILE_TIME_NS: u64 = 100;
+/// Fields of a line of MSR.
+const MSR_FIELDS: usize = 7;
+/// Fields of a line of SPC at least.
+const SPC_FIELDS: usize = 5;
+
+fn split(line: &str) -> Vec<&str> {
+    line.split(',').map(str::trim).collect()
+}
+
+fn is_msr_header(fields: &[&str]) -> bool {
+    fields.first().is_some_and(|first| first.eq_ignore_ascii_case("timestamp"))
+}
+
+/// Whether a line looks like one of MSR.
+pub(super) fn fits_msr(line: &str) -> bool {
+    let fields = split(line);
+    fields.len() == MSR_FIELDS && (is_msr_header(&fields) || msr_kind(fields[3]).is_some())
+}
+
+/// Whether a line looks like one of SPC.
+pub(super) fn fits_spc(line: &str) -> bool {
+    let fields = split(line);
+    fields.len() >= SPC_FIELDS && spc_kind(fields[3]).is_some()
+}
+
+fn msr_kind(word: &str) -> Option<OpKind> {
+    match word {
+        _ if word.eq_ignore_ascii_case("read") => Some(OpKind::Read),
+        _ if word.eq_ignore_ascii_case("write") => Some(OpKind::Write),
+        _ => None,
+    }
+}
+
+fn spc_kind(word: &str) -> Option<OpKind> {
+    match word {
+        "r" | "R" => Some(OpKind::Read),
+        "w" | "W" => Some(OpKind::Write),
+        _ => None,
+    }
+}
+
+pub(super) fn read_msr(source: Source<'_>, builder: &mut Builder) -> Result<()> {
+    builder.trace.timed = true;
+    builder.trace.format = "msr".to_owned();
+    for (index, line) in source.lines().enumerate() {
+        let fields = split(line.text);
+        let [time, host, disk, kind, offset, length, _response] = fields[..] else {
+            return Err(line.miscounted(fields.len(), MSR_FIELDS));
+        };
+        if index == 0 && is_msr_header(&fields) {
+            continue;
+        }
+        let at_ns = file_time_ns(line, time)?;
+        let Some(kind) = msr_kind(kind) else {
+            return Err(line.wrong(kind, &text!("Read or Write", "Read か Write")));
+        };
+        let length_bytes = line.length(length, 1)?;
+        let offset_bytes = line.offset(offset, 1, length_bytes)?;
+        let disk = line.number(disk)?;
+        let unit = builder.unit(&format!("{host}_{disk}"));
+        builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+    }
+    Ok(())
+}
+
+fn file_time_ns(line: Line<'_>, ticks: &str) -> Result<u64> {
+    line.number(ticks)?
+        .checked_mul(FILE_TIME_NS)
+        .ok_or_else(|| line.wrong(ticks, &text!("a time of this age", "この時代の時刻")))
+}
+
+pub(super) fn read_spc(source: Source<'_>, builder: &mut Builder) -> Result<()> {
+    builder.trace.timed = true;
+    builder.trace.format = "spc".to_owned();
+    for line in source.lines() {
+        let fields = split(line.text);
+        let [storage, address, length, kind, time, ..] = fields[..] else {
+            return Err(line.miscounted(fields.len(), SPC_FIELDS));
+        };
+        let Some(kind) = spc_kind(kind) else {
+            return Err(line.wrong(kind, &text!("R or W", "R か W")));
+        };
+        let storage = line.number(storage)?;
+        let length_bytes = line.length(length, 1)?;
+        let offset_bytes = line.offset(address, SECTOR_BYTES, length_bytes)?;
+        let at_ns = line.time_ns(time, 1_000_000_000)?;
+        let unit = builder.unit(&format!("asu{storage}"));
+        builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+    }
+    Ok(())
+}

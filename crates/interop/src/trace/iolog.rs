@@ -1,0 +1,126 @@
+//! fio's I/O logs, versions 2 and 3.
+//!
+//! Format: fio's HOWTO, "Trace file format v2" and "v3", and iolog.c. A line is a file's name and an action, with an
+//! offset and a length unless the action is about the file itself; version 3 puts a time in µs before them (the
+//! HOWTO gives no unit; iolog.c writes and reads µs). Names hold no blanks.
+//!
+//! Waits of version 2 are left out: the HOWTO takes their number as µs since the wait before, iolog.c as ms since the
+//! start, so their meaning cannot be told.
+
+use super::{Builder, Line, Source, discards};
+use kurabe_core::trace::{Trace, TraceOp};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Result, text};
+
+/// ns of a time unit in version 3.
+const TIME_UNIT_NS: u64 = 1000;
+/// The longest name that fio reads.
+const NAME_LONGEST: usize = 255;
+
+pub(super) fn read(source: Source<'_>, builder: &mut Builder) -> Result<()> {
+    let mut lines = source.lines();
+    let Some(first) = lines.next() else { return Ok(()) };
+    let timed = match first.text.trim_end() {
+        "fio version 2 iolog" => false,
+        "fio version 3 iolog" => true,
+        other => {
+            let wanted =
+                text!("a version of fio's log that kurabe knows (2, 3)", "対応している fio ログの版(2、3)");
+            return Err(first.wrong(other, &wanted));
+        }
+    };
+    builder.trace.timed = timed;
+    builder.trace.format = if timed { "fio-iolog-3" } else { "fio-iolog-2" }.to_owned();
+    for line in lines {
+        read_line(line, timed, builder)?;
+    }
+    Ok(())
+}
+
+fn read_line(line: Line<'_>, timed: bool, builder: &mut Builder) -> Result<()> {
+    let mut fields: Vec<&str> = line.text.split_whitespace().collect();
+    let time = if timed { Some(fields.remove(0)) } else { None };
+    let at_ns = time.map_or(Ok(0), |time| line.time_ns(time, TIME_UNIT_NS))?;
+    match fields[..] {
+        [name, action] => match action {
+            "add" | "open" | "close" => {
+                builder.unit(name);
+                Ok(())
+            }
+            other => Err(line.wrong(other, &text!("add, open or close", "add・open・close のどれか"))),
+        },
+        [name, action, offset, length] => {
+            let length_bytes = line.length(length, 1)?;
+            let offset_bytes = line.offset(offset, 1, length_bytes)?;
+            let kind = match action {
+                "read" => OpKind::Read,
+                "write" => OpKind::Write,
+                "sync" | "datasync" => {
+                    let unit = builder.unit(name);
+                    builder.push_sync(at_ns, unit);
+                    return Ok(());
+                }
+                "trim" => {
+                    builder.trace.leave_out(1, discards());
+                    return Ok(());
+                }
+                "wait" if !timed => {
+                    builder.trace.leave_out(
+                        1,
+                        text!(
+                            "waits, whose unit fio's manual and program tell differently",
+                            "待ち時間(単位の説明が fio の文書とプログラムで食い違うもの)"
+                        ),
+                    );
+                    return Ok(());
+                }
+                other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
+            };
+            let unit = builder.unit(name);
+            builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+            Ok(())
+        }
+        _ => Err(line.miscounted(fields.len() + usize::from(timed), 4 + usize::from(timed))),
+    }
+}
+
+/// A trace as fio's log of version 3, for `fio --read_iolog`. Times are cut to whole µs, the unit of that format.
+///
+/// fio opens the units' names as files: to replay elsewhere, give fio `--replay_redirect`. In names, blanks become
+/// underscores and what is beyond 255 bytes is cut, because fio reads no others.
+pub fn write_iolog_v3(trace: &Trace) -> String {
+    use std::fmt::Write;
+    let names: Vec<String> = trace.units.iter().map(|name| file_name(name)).collect();
+    let mut out = String::from("fio version 3 iolog\n");
+    // Writing to a string does not fail.
+    for action in ["add", "open"] {
+        for name in &names {
+            let _ = writeln!(out, "0 {name} {action}");
+        }
+    }
+    for operation in &trace.operations {
+        let action = match operation.kind {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Sync => "sync",
+        };
+        let name = names.get(operation.unit as usize).map_or("unknown", String::as_str);
+        let (at_us, offset, length) =
+            (operation.at_ns / TIME_UNIT_NS, operation.offset_bytes, operation.length_bytes);
+        let _ = writeln!(out, "{at_us} {name} {action} {offset} {length}");
+    }
+    let end_us = trace.operations.last().map_or(0, |last| last.at_ns / TIME_UNIT_NS);
+    for name in &names {
+        let _ = writeln!(out, "{end_us} {name} close");
+    }
+    out
+}
+
+fn file_name(name: &str) -> String {
+    let mut made: String =
+        name.chars().map(|c| if c.is_whitespace() || c.is_control() { '_' } else { c }).collect();
+    while made.len() > NAME_LONGEST {
+        made.pop();
+    }
+    if made.is_empty() { "unnamed".to_owned() } else { made }
+}

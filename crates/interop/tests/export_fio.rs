@@ -1,0 +1,317 @@
+//! Job files that kurabe writes, read and run by the real fio: needs fio; says so when it is not there.
+#![allow(clippy::print_stderr)]
+
+mod export_support;
+
+use export_support::{cell, engine, imported, printed, record, workload};
+use kurabe_core::Lang;
+use kurabe_core::imported::{PrintedStatistic, Quantity};
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, Measure, RunRecord, TargetKind};
+use kurabe_core::workload::{
+    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, TimeCheck,
+    Workload,
+};
+use kurabe_interop::{ExportFormat, export};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs fio in a directory; `None` if there is none.
+fn fio(directory: &Path, arguments: &[&str]) -> Option<std::process::Output> {
+    let run = Command::new("fio").args(arguments).current_dir(directory).stdin(Stdio::null()).output();
+    if run.is_err() {
+        eprintln!("skipped: fio is not installed");
+    }
+    run.ok()
+}
+
+fn jobs_of(record: &RunRecord) -> String {
+    export(std::slice::from_ref(record), ExportFormat::Fio, Lang::En).expect("a job file")
+}
+
+/// A run in a directory with one cell for each workload.
+fn run_of(directory: &Path, workloads: &[Workload]) -> RunRecord {
+    let cells = workloads.iter().enumerate().map(|(index, workload)| {
+        let direction = match workload.read_percent {
+            100 => Direction::Read,
+            0 => Direction::Write,
+            _ => Direction::Mix,
+        };
+        cell(&format!("cell [{index}]"), direction, workload.clone())
+    });
+    let path = directory.to_str().expect("a name");
+    record(path, TargetKind::Directory, Statistic::Best, cells.collect())
+}
+
+/// Workloads that together use every option.
+fn all_options() -> Vec<Workload> {
+    let blocks = |sizes: &[(u32, u32)]| {
+        sizes
+            .iter()
+            .map(|(size_bytes, weight)| BlockSize { size_bytes: *size_bytes, weight: *weight })
+            .collect()
+    };
+    let timed = End { time_ns: Some(20_000_000), ..End::default() };
+    let mut found = Vec::new();
+    let patterns = [
+        Pattern::Sequential,
+        Pattern::Interleaved,
+        Pattern::Random,
+        Pattern::Permutation,
+        Pattern::Zipf { exponent: 1.0 },
+        Pattern::Zipf { exponent: 1.2 },
+    ];
+    for pattern in patterns {
+        for thread_share in [ThreadShare::Usual, ThreadShare::Parts, ThreadShare::Whole] {
+            for (threads, iodepth) in [(1, 1), (3, 2)] {
+                found.push(Workload { pattern, thread_share, threads, iodepth, end: timed, ..workload() });
+            }
+        }
+    }
+    let writes = Workload { read_percent: 0, end: timed, ..workload() };
+    for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
+        found.push(Workload { data, ..writes.clone() });
+        found.push(Workload { data, block_sizes: blocks(&[(1 << 20, 1)]), ..writes.clone() });
+    }
+    for at_end in [EndSync::None, EndSync::Timed, EndSync::Untimed] {
+        found.push(Workload {
+            sync: SyncRule { o_sync: true, every_writes: Some(4), at_end },
+            ..writes.clone()
+        });
+    }
+    for arrival in [Arrival::Even, Arrival::Poisson] {
+        for read_percent in [0, 70, 100] {
+            let open_loop = Some(OpenLoop { rate_iops: 100.5, arrival });
+            found.push(Workload { open_loop, read_percent, pattern: Pattern::Random, ..writes.clone() });
+        }
+    }
+    for time_check in [TimeCheck::Pass, TimeCheck::Operations(20)] {
+        found.push(Workload { end: End { time_check, ..timed }, ..workload() });
+    }
+    found.push(Workload {
+        end: End { bytes: Some(1 << 20), time_ns: Some(1_500), ..End::default() },
+        ..workload()
+    });
+    found.push(Workload { warm_up_ns: 10_000_000, end: timed, ..workload() });
+    found.push(Workload { rewrite_every_reads: Some(2), pattern: Pattern::Random, end: timed, ..workload() });
+    found.push(Workload {
+        block_sizes: blocks(&[(4096, 1), (8192, 1), (65_536, 1)]),
+        end: timed,
+        ..workload()
+    });
+    found.push(Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, end: timed, seed: 0, ..workload() });
+    found
+}
+
+#[test]
+fn fio_takes_every_job_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut run = run_of(directory.path(), &all_options());
+    for name in ["threads", "uring"] {
+        for cell in &mut run.cells {
+            cell.engine = Some(engine(name));
+        }
+        let jobs = jobs_of(&run);
+        std::fs::write(directory.path().join("jobs.fio"), &jobs).expect("a file");
+        let Some(output) = fio(directory.path(), &["--parse-only", "jobs.fio"]) else { return };
+        let said =
+            String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !said.contains("dropped"), "{name}: {said}\n{jobs}");
+    }
+}
+
+#[test]
+fn fio_refuses_what_it_should() {
+    // That the test above can fail: fio's parser does mind.
+    let directory = tempfile::tempdir().expect("a directory");
+    let jobs = jobs_of(&run_of(directory.path(), &[workload()])).replace("numjobs=", "nmujobs=");
+    std::fs::write(directory.path().join("jobs.fio"), jobs).expect("a file");
+    let Some(output) = fio(directory.path(), &["--parse-only", "jobs.fio"]) else { return };
+    assert!(!output.status.success());
+}
+
+/// What fio did in all jobs of the file that are no layout: reads, bytes read, writes, bytes written.
+fn done(directory: &Path, jobs: &str) -> Option<[u64; 4]> {
+    std::fs::write(directory.join("jobs.fio"), jobs).expect("a file");
+    let output = fio(directory, &["--output-format=json", "jobs.fio"])?;
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{words}{}\n{jobs}", String::from_utf8_lossy(&output.stderr));
+    let json = &words[words.find('{').expect("JSON")..];
+    let result: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let mut sum = [0; 4];
+    for job in result["jobs"].as_array().expect("jobs") {
+        let of = |direction: &str, what: &str| job[direction][what].as_u64().expect("a number");
+        let found = [
+            of("read", "total_ios"),
+            of("read", "io_bytes"),
+            of("write", "total_ios"),
+            of("write", "io_bytes"),
+        ];
+        sum.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
+    }
+    Some(sum)
+}
+
+#[test]
+fn fio_does_as_many_operations_as_the_workload_says() {
+    let reads = workload();
+    let twice = End { passes: Some(2), ..End::default() };
+    let (span, block) = (4 << 20, 65_536);
+    for (workload, bytes) in [
+        (reads.clone(), span),
+        (Workload { end: twice, ..reads.clone() }, 2 * span),
+        (Workload { offset_bytes: 1 << 20, span_bytes: 2 << 20, end: twice, ..reads.clone() }, 4 << 20),
+        (Workload { threads: 4, ..reads.clone() }, span),
+        (Workload { threads: 4, thread_share: ThreadShare::Whole, ..reads.clone() }, 4 * span),
+        (Workload { iodepth: 4, ..reads.clone() }, span),
+        (Workload { iodepth: 2, threads: 2, end: twice, ..reads.clone() }, 2 * span),
+        (Workload { pattern: Pattern::Interleaved, threads: 4, ..reads.clone() }, span),
+        (
+            Workload { pattern: Pattern::Random, threads: 2, iodepth: 2, end: twice, ..reads.clone() },
+            2 * span,
+        ),
+        (
+            Workload {
+                pattern: Pattern::Random,
+                threads: 2,
+                thread_share: ThreadShare::Parts,
+                ..reads.clone()
+            },
+            span,
+        ),
+        (Workload { pattern: Pattern::Permutation, end: twice, ..reads.clone() }, 2 * span),
+        (Workload { end: End { bytes: Some(1 << 20), ..End::default() }, ..reads.clone() }, 1 << 20),
+    ] {
+        for read_percent in [100, 0] {
+            let directory = tempfile::tempdir().expect("a directory");
+            let workload = Workload { read_percent, ..workload.clone() };
+            let jobs = jobs_of(&run_of(directory.path(), std::slice::from_ref(&workload)));
+            let Some(found) = done(directory.path(), &jobs) else { return };
+            let expected =
+                if read_percent == 100 { [bytes / block, bytes, 0, 0] } else { [0, 0, bytes / block, bytes] };
+            assert_eq!(found, expected, "{workload:?}\n{jobs}");
+        }
+    }
+}
+
+/// The blocks that fio leaves after one pass of writes.
+fn written(data: Data, block_bytes: u32) -> Option<Vec<Vec<u8>>> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let block_sizes = vec![BlockSize { size_bytes: block_bytes, weight: 1 }];
+    let writes = Workload { data, read_percent: 0, block_sizes, ..workload() };
+    done(directory.path(), &jobs_of(&run_of(directory.path(), &[writes])))?;
+    let bytes = std::fs::read(directory.path().join("kurabe-fio-test")).expect("the test file");
+    assert_eq!(bytes.len(), 4 << 20);
+    Some(bytes.chunks(block_bytes as usize).map(<[u8]>::to_vec).collect())
+}
+
+#[test]
+fn fio_writes_data_of_the_same_kind() {
+    let different = |blocks: &[Vec<u8>]| blocks.iter().collect::<std::collections::HashSet<_>>().len();
+    let Some(zeros) = written(Data::Zero, 65_536) else { return };
+    assert!(zeros.iter().flatten().all(|byte| *byte == 0));
+    for block_bytes in [65_536, 1 << 20] {
+        let random = written(Data::Random, block_bytes).expect("blocks");
+        assert_eq!(different(&random), random.len());
+    }
+    assert_eq!(different(&written(Data::Repeat, 65_536).expect("blocks")), 1);
+    let compressible = written(Data::Compressible { percent: 75 }, 65_536).expect("blocks");
+    assert_eq!(different(&compressible), compressible.len());
+    let zeros = compressible.iter().flatten().filter(|byte| **byte == 0).count() as f64 / f64::from(4 << 20);
+    assert!((0.70..0.80).contains(&zeros), "{zeros}");
+}
+
+#[test]
+fn each_job_reads_its_own_part() {
+    let threads = Workload { threads: 4, ..workload() };
+    let found = jobs_of(&run_of(Path::new("/x"), &[threads]));
+    for line in ["offset_increment=1048576", "size=1048576", "numjobs=4", "io_size=1048576", "rw=read"] {
+        assert!(found.lines().any(|found| found == line), "{line}\n{found}");
+    }
+    let lanes = Workload { iodepth: 4, ..workload() };
+    let found = jobs_of(&run_of(Path::new("/x"), &[lanes]));
+    for line in ["rw=read:196608", "offset_increment=65536", "size=3997696", "numjobs=4"] {
+        assert!(found.lines().any(|found| found == line), "{line}\n{found}");
+    }
+}
+
+#[test]
+fn jobs_that_would_destroy_data_are_commented_out() {
+    let writes = Workload { read_percent: 0, ..workload() };
+    let cells = vec![cell("r", Direction::Read, workload()), cell("w", Direction::Write, writes)];
+    for kind in [TargetKind::BlockDevice, TargetKind::File] {
+        let jobs = jobs_of(&record("/dev/null-by-id:0", kind, Statistic::Mean, cells.clone()));
+        assert!(jobs.contains("\n[r read]\n") && jobs.contains("\n; [w write]\n; stonewall=1\n"), "{jobs}");
+        assert!(jobs.contains("OVERWRITES /dev/null-by-id\\:0"), "{jobs}");
+        assert!(!jobs.lines().any(|line| line.starts_with("rw=write")), "{jobs}");
+        assert!(!jobs.contains("create_only"), "{jobs}");
+    }
+}
+
+#[test]
+fn names_cannot_bring_in_options() {
+    let mut bad = run_of(Path::new("/x"), &[workload()]);
+    bad.cells[0].label = "x]\nexec_prerun=touch evil\n[y".to_owned();
+    bad.header.id = "a\nexec_prerun=b".to_owned();
+    assert!(!jobs_of(&bad).lines().any(|line| line.starts_with("exec")));
+    for path in ["/x\nexec_prerun=b", "/x ", "/$ncpus", "/a\\b"] {
+        let mut bad = run_of(Path::new("/x"), &[workload()]);
+        if let Some(target) = &mut bad.header.target {
+            (target.path, target.kind) = (path.to_owned(), TargetKind::File);
+        }
+        assert!(export(&[bad], ExportFormat::Fio, Lang::En).is_err(), "{path:?}");
+    }
+}
+
+#[test]
+fn what_fio_cannot_do_is_said_in_both_languages() {
+    let once = Workload { rewrite_every_reads: Some(2), ..workload() };
+    let copy =
+        Cell { workload: None, measure: Measure::Duration, ..cell("a copy", Direction::Read, workload()) };
+    let mut run = run_of(Path::new("/x"), &[once]);
+    run.cells.push(copy);
+    let english = jobs_of(&run);
+    assert!(english.contains("writes back every block") && english.contains("# a copy read: "), "{english}");
+    let japanese = export(&[run], ExportFormat::Fio, Lang::Ja).expect("a job file");
+    assert!(japanese.contains("書き戻します"), "{japanese}");
+}
+
+#[test]
+fn other_tools_get_a_command_line_or_a_reason() {
+    let random = Workload {
+        pattern: Pattern::Random,
+        iodepth: 32,
+        threads: 16,
+        seed: 0,
+        block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
+        end: End { time_ns: Some(5_000_000_000), ..End::default() },
+        ..workload()
+    };
+    let jobs = jobs_of(&run_of(Path::new("/x"), std::slice::from_ref(&random)));
+    let diskspd = "# diskspd -b4K -o32 -t16 -r -w0 -Sb -d5 -W0 -z0 -L -c4M kurabe-diskspd-test.dat\n";
+    assert!(jobs.contains(diskspd), "{jobs}");
+    let elbencho = "# elbencho -r --rand -b 4K -t 16 --iodepth 32 -s 4M --timelimit 5 --infloop --lat '/x/kurabe-fio-test'";
+    assert!(jobs.contains(elbencho), "{jobs}");
+    let zipf = Workload { pattern: Pattern::Zipf { exponent: 1.1 }, ..random };
+    let jobs = jobs_of(&run_of(Path::new("/x"), &[zipf]));
+    assert!(jobs.contains("# DiskSpd cannot do this: it has no Zipf distribution\n"), "{jobs}");
+    assert!(jobs.contains("# elbencho cannot do this: it has no Zipf distribution\n"), "{jobs}");
+}
+
+#[test]
+fn an_imported_cell_becomes_a_job_with_what_is_known() {
+    let figures = [(Quantity::Rate, PrintedStatistic::Highest, 3.4e9)];
+    let mut run = imported(vec![printed("RND 4 KiB Q32 T16", Direction::Read, &figures)]);
+    let jobs = jobs_of(&run);
+    for line in ["rw=randread", "bs=4096", "iodepth=32", "numjobs=16", "norandommap=1"] {
+        assert!(jobs.lines().any(|found| found == line), "{line}\n{jobs}");
+    }
+    assert!(jobs.contains("are not known"), "{jobs}");
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("jobs.fio"), &jobs).expect("a file");
+    if let Some(output) = fio(directory.path(), &["--parse-only", "jobs.fio"]) {
+        assert!(output.status.success(), "{jobs}");
+    }
+    run.cells[0].imported.as_mut().expect("figures").block_bytes = None;
+    assert!(jobs_of(&run).contains("did not print the block size"));
+}

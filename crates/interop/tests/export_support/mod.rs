@@ -1,0 +1,238 @@
+//! Records for the tests of exports.
+
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
+use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Machine};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::profile::{Profile, Rules, Statistic, Step};
+use kurabe_core::record::{
+    Cell, CpuUse, EngineRecord, LatencyRecord, Measure, Noise, Notice, NoticeKind, OpsRecord, RECORD_SCHEMA,
+    Repetition, RunHeader, RunRecord, RunStatus, Sample, Series, TargetKind, TargetRecord,
+};
+use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::{Text, text};
+use kurabe_stats::Histogram;
+use std::collections::BTreeMap;
+
+/// 64 KiB reads of 4 MiB, once over.
+pub fn workload() -> Workload {
+    Workload {
+        pattern: Pattern::Sequential,
+        thread_share: ThreadShare::Usual,
+        block_sizes: vec![BlockSize { size_bytes: 65_536, weight: 1 }],
+        read_percent: 100,
+        rewrite_every_reads: None,
+        iodepth: 1,
+        threads: 1,
+        offset_bytes: 0,
+        span_bytes: 4 << 20,
+        open_loop: None,
+        warm_up_ns: 0,
+        end: End { passes: Some(1), ..End::default() },
+        sync: SyncRule::default(),
+        data: Data::Random,
+        seed: 7,
+    }
+}
+
+pub fn engine(name: &str) -> EngineRecord {
+    EngineRecord {
+        name: name.to_owned(),
+        asked: "auto".to_owned(),
+        reason: Text::same("test"),
+        features: vec!["registered-buffers".to_owned(), "registered-file".to_owned()],
+        fallbacks: Vec::new(),
+        wait: "sleep".to_owned(),
+        pages: "4k".to_owned(),
+        issuing_threads: 1,
+    }
+}
+
+pub fn ops(bytes: u64, latencies_ns: &[u64]) -> OpsRecord {
+    let mut histogram = Histogram::default();
+    latencies_ns.iter().for_each(|ns| histogram.record(*ns));
+    let count = latencies_ns.len() as u64;
+    OpsRecord { submitted: count, completed: count, failed: 0, bytes, latency: histogram.to_record() }
+}
+
+pub fn repetition(index: u32, elapsed_ns: u64, read: OpsRecord, write: OpsRecord) -> Repetition {
+    let sync = OpsRecord { latency: LatencyRecord::default(), ..OpsRecord::default() };
+    Repetition {
+        index,
+        discarded: false,
+        seed: 7,
+        started_ns: 0,
+        elapsed_ns,
+        read,
+        write,
+        sync,
+        end_sync_ns: None,
+        unserved_operations: 0,
+        series: Series::default(),
+        stalls: Vec::new(),
+        stall_count: 0,
+        stall_threshold_ns: 0,
+        cpu: CpuUse::default(),
+        generator_share: 0.0,
+        generator_bound: false,
+        noise: Noise::default(),
+        samples: Vec::<Sample>::new(),
+        traffic: None,
+    }
+}
+
+pub fn cell(label: &str, direction: Direction, workload: Workload) -> Cell {
+    Cell {
+        index: 0,
+        step_index: 0,
+        part: direction.word().to_owned(),
+        label: label.to_owned(),
+        direction: Some(direction),
+        measure: Measure::Rate,
+        workload: Some(workload),
+        engine: Some(engine("threads")),
+        repetitions: Vec::new(),
+        imported: None,
+    }
+}
+
+/// A cell whose repetitions moved these bytes in a second each, with this mean latency in ns.
+pub fn measured(label: &str, direction: Direction, workload: Workload, runs: &[(u64, u64)]) -> Cell {
+    let mut cell = cell(label, direction, workload);
+    for (index, (bytes, latency_ns)) in runs.iter().enumerate() {
+        let (here, none) = (ops(*bytes, &[*latency_ns]), ops(0, &[]));
+        let (read, write) = if direction == Direction::Write { (none, here) } else { (here, none) };
+        cell.repetitions.push(repetition(index as u32, 1_000_000_000, read, write));
+    }
+    cell
+}
+
+/// A cell of another tool.
+pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedStatistic, f64)]) -> Cell {
+    let figures = figures
+        .iter()
+        .map(|(quantity, statistic, value)| PrintedFigure {
+            quantity: *quantity,
+            statistic: *statistic,
+            value: *value,
+            printed: value.to_string(),
+            unit_printed: String::new(),
+            correction: None,
+            of: (*quantity == Quantity::Latency).then(|| "mean latency of a run".to_owned()),
+        })
+        .collect();
+    Cell {
+        workload: None,
+        engine: None,
+        imported: Some(ImportedCell {
+            procedure: Some(label.to_owned()),
+            runs: Some(3),
+            block_bytes: Some(4096),
+            iodepth: Some(32),
+            threads: Some(16),
+            sequential: Some(false),
+            read_percent: None,
+            figures,
+            series: Vec::new(),
+        }),
+        ..cell(label, direction, workload())
+    }
+}
+
+/// As records hold them, so that a rule added later does not concern these tests.
+fn rules() -> Rules {
+    serde_json::from_value(serde_json::json!({
+        "size_bytes": 4 << 20, "size_at_least_bytes": null, "fill_time_limit_ns": null,
+        "runs": 3, "discarded_runs": 1, "time_ns": 500_000_000, "interval_ns": 5_000_000_000_u64,
+        "order": "by_direction", "direct": false, "data": "random", "same_offsets": false, "seed": 7,
+    }))
+    .expect("rules")
+}
+
+pub fn profile(statistic: Statistic, steps: Vec<Step>) -> Profile {
+    Profile {
+        name: "try-out".to_owned(),
+        title: text!("a try", "試し"),
+        source: None,
+        differs: None,
+        statistic,
+        as_printed: None,
+        rules: rules(),
+        rounds: None,
+        preconditions: Vec::new(),
+        steps,
+        derived: Vec::new(),
+    }
+}
+
+pub fn record(target: &str, kind: TargetKind, statistic: Statistic, cells: Vec<Cell>) -> RunRecord {
+    RunRecord {
+        header: RunHeader {
+            schema: RECORD_SCHEMA,
+            kurabe_version: "0.1.0".to_owned(),
+            id: "k7".to_owned(),
+            started_at: "2026-02-03T04:05:06+09:00".to_owned(),
+            command: vec!["kurabe".to_owned(), "run".to_owned()],
+            target: Some(TargetRecord {
+                given: target.to_owned(),
+                path: target.to_owned(),
+                kind,
+                span_bytes: 4 << 20,
+                direct: false,
+                alignment_bytes: 1,
+                writable: true,
+            }),
+            profile: Some(profile(statistic, Vec::new())),
+            environment: Environment {
+                machine: Machine {
+                    os: Some("Debian GNU/Linux 13".to_owned()),
+                    kernel: Some("Linux 6.12".to_owned()),
+                    ..Machine::default()
+                },
+                file_system: Some(FileSystem {
+                    kind: Some("ext4".to_owned()),
+                    size_bytes: Some(931 << 30),
+                    free_bytes: Some(117 << 30),
+                    ..FileSystem::default()
+                }),
+                devices: vec![BlockDevice {
+                    model: Some("Disk|1, \"fast\"".to_owned()),
+                    ..BlockDevice::default()
+                }],
+                ..Environment::default()
+            },
+            instrument: None,
+            origin: None,
+        },
+        status: RunStatus::Complete,
+        ended_at: None,
+        error: None,
+        labels: BTreeMap::new(),
+        fill: None,
+        notices: vec![Notice {
+            kind: NoticeKind::SizeCut,
+            text: text!("the file is smaller", "ファイルは小さくなっています"),
+        }],
+        cells,
+        health_after: None,
+    }
+}
+
+/// A run of another tool.
+pub fn imported(cells: Vec<Cell>) -> RunRecord {
+    let mut record = record("", TargetKind::File, Statistic::Mean, cells);
+    record.header.target = None;
+    record.header.profile = None;
+    record.header.origin = Some(Origin {
+        tool: "CrystalDiskMark".to_owned(),
+        version: Some("8.0.1".to_owned()),
+        format: "cdm-text".to_owned(),
+        file: "old.txt".to_owned(),
+        measured_at: Some("2021-02-05T11:16:10".to_owned()),
+        target: Some("C:".to_owned()),
+        procedure: Some("Default; 1 GiB (x5)".to_owned()),
+        profile: None,
+        facts: BTreeMap::new(),
+    });
+    record
+}

@@ -1,0 +1,233 @@
+//! Figures that another tool printed: a few in the table, all of them in the details.
+
+use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::layout::{display_width, tame};
+use crate::number::{self, Figure};
+use crate::spark::sparkline;
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use std::collections::BTreeSet;
+
+/// Figures of a cell in the table; the rest is in the details.
+const IN_TABLE: usize = 3;
+
+/// A figure in kurabe's units.
+fn value(figure: &PrintedFigure) -> Figure {
+    let plain = |number: String, unit: &'static str| Figure { number, unit };
+    match figure.quantity {
+        Quantity::Rate => number::rate(figure.value),
+        Quantity::Iops => number::iops(figure.value),
+        Quantity::Latency | Quantity::Duration => number::latency(figure.value),
+        Quantity::Bytes => {
+            let words = kurabe_core::quantity::format_bytes_decimal(figure.value as u64);
+            plain(words, "")
+        }
+        Quantity::Count => plain(number::count(figure.value as u64), ""),
+        Quantity::Share => plain(number::percent(figure.value), ""),
+        Quantity::QueueLength => plain(format!("{:.2}", figure.value), ""),
+        Quantity::Score => plain(number::count(figure.value as u64), ""),
+    }
+}
+
+/// What a figure is: `best of 5`, `p99 · completion latency`.
+fn remark(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
+    let of = figure.of.as_deref().map(|of| of_words(of, style));
+    match of {
+        // The words of the figure say it already.
+        Some(of) if figure.statistic == PrintedStatistic::Mean && figure.of.iter().any(|of| is_mean(of)) => {
+            of
+        }
+        Some(of) => format!("{} · {of}", statistic(figure, runs, style)),
+        None => statistic(figure, runs, style),
+    }
+}
+
+fn is_mean(of: &str) -> bool {
+    of.starts_with("mean ")
+}
+
+fn statistic(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
+    let higher_is_better = matches!(figure.quantity, Quantity::Rate | Quantity::Iops | Quantity::Score);
+    let of = runs.filter(|runs| *runs > 1);
+    match (figure.statistic, of) {
+        (PrintedStatistic::Highest, Some(runs)) if higher_is_better => {
+            style.say(&text!("best of {runs}", "{runs} 回の最良値"))
+        }
+        (PrintedStatistic::Lowest, Some(runs)) if !higher_is_better => {
+            style.say(&text!("best of {runs}", "{runs} 回の最良値"))
+        }
+        (PrintedStatistic::Median, Some(runs)) => style.say(&text!("median of {runs}", "{runs} 回の中央値")),
+        (PrintedStatistic::Mean, Some(runs)) => style.say(&text!("mean of {runs}", "{runs} 回の平均")),
+        (PrintedStatistic::Mean, None) => style.pick("mean", "平均").to_owned(),
+        (PrintedStatistic::Median, None) => style.pick("median", "中央値").to_owned(),
+        (PrintedStatistic::Highest, _) => style.pick("highest", "最大").to_owned(),
+        (PrintedStatistic::Lowest, _) => style.pick("lowest", "最小").to_owned(),
+        (PrintedStatistic::StandardDeviation, _) => style.pick("standard deviation", "標準偏差").to_owned(),
+        (PrintedStatistic::Percentile(percent), _) => format!("p{percent}"),
+        (PrintedStatistic::Sum, _) => style.pick("in all", "合計").to_owned(),
+        (PrintedStatistic::Unknown, _) => style.pick("statistic unknown", "統計量は不明").to_owned(),
+    }
+}
+
+/// Importers say what a figure is of in English; the words that they share, in the language of the reader.
+fn of_words(of: &str, style: &Style) -> String {
+    const WORDS: [(&str, &str, &str); 16] = [
+        ("completion latency", "completion latency", "完了レイテンシ"),
+        ("submission latency", "submission latency", "発行レイテンシ"),
+        ("total latency", "total latency", "全体レイテンシ"),
+        ("operation latency", "operation latency", "操作のレイテンシ"),
+        ("entry latency", "entry latency", "エントリのレイテンシ"),
+        ("sync latency", "sync latency", "同期のレイテンシ"),
+        ("latency", "latency", "レイテンシ"),
+        ("mean latency of a run", "mean latency", "平均レイテンシ"),
+        ("mean completion latency of a run", "mean completion latency", "平均完了レイテンシ"),
+        ("mean of the samples, as GNOME Disks shows it", "mean of the samples", "サンプルの平均"),
+        ("bandwidth samples", "bandwidth samples", "速度のサンプル"),
+        ("IOPS samples", "IOPS samples", "IOPS のサンプル"),
+        ("data moved", "data moved", "転送量"),
+        ("operations", "operations", "操作数"),
+        ("run time", "run time", "実行時間"),
+        ("test time", "test time", "テスト時間"),
+    ];
+    match WORDS.iter().find(|(word, ..)| *word == of) {
+        Some((_, en, ja)) => style.pick(en, ja).to_owned(),
+        None => tame(of),
+    }
+}
+
+/// A line of a cell in the table: a figure, or nothing but a remark.
+pub(crate) struct TableLine {
+    pub(crate) figure: Figure,
+    pub(crate) remark: String,
+    pub(crate) role: Role,
+}
+
+/// The lines of a cell in the table: its first figures, each with what is not said above it, and percentiles.
+pub(crate) fn table_lines(imported: &ImportedCell, style: &Style) -> Vec<TableLine> {
+    let runs = imported.runs;
+    let shown = &imported.figures[..imported.figures.len().min(IN_TABLE)];
+    let mut said = String::new();
+    let mut lines: Vec<TableLine> = Vec::new();
+    for (index, figure) in shown.iter().enumerate() {
+        let words = statistic(figure, runs, style);
+        let is_rate = matches!(figure.quantity, Quantity::Rate | Quantity::Iops);
+        let goes_without_saying = is_rate
+            && figure.of.is_none()
+            && figure.statistic == PrintedStatistic::Mean
+            && runs.is_none_or(|runs| runs <= 1);
+        let remark = if goes_without_saying {
+            String::new()
+        } else if index > 0 && words == said {
+            figure.of.as_deref().map(|of| of_words(of, style)).unwrap_or_default()
+        } else {
+            said = words;
+            remark(figure, runs, style)
+        };
+        let role = if index == 0 { Role::Strong } else { Role::Quiet };
+        lines.push(TableLine { figure: value(figure), remark, role });
+    }
+    let percentiles = percentiles(imported);
+    if !percentiles.is_empty() {
+        let figure = Figure { number: String::new(), unit: "" };
+        lines.push(TableLine { figure, remark: percentiles, role: Role::Quiet });
+    }
+    lines
+}
+
+/// `p50 57.6 µs  p99.9 268 µs`, of the latency that is told first; nothing that the table has already.
+fn percentiles(imported: &ImportedCell) -> String {
+    let latencies = || imported.figures.iter().filter(|figure| figure.quantity == Quantity::Latency);
+    let Some(first) = latencies().next() else { return String::new() };
+    let words: Vec<String> = [50.0, 99.9]
+        .into_iter()
+        .filter_map(|wanted| {
+            let found = imported.figures.iter().skip(IN_TABLE).find(|figure| {
+                figure.quantity == Quantity::Latency
+                    && figure.of == first.of
+                    && matches!(figure.statistic, PrintedStatistic::Percentile(percent) if percent == wanted)
+            })?;
+            Some(format!("p{wanted} {}", value(found)))
+        })
+        .collect();
+    words.join("  ")
+}
+
+/// The imported cells that stand in a list instead of a table with a column for each direction: those without a
+/// direction, and all of them if no step has two directions, because such a table would be mostly empty.
+pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
+    let imported = || cells.iter().filter(|cell| cell.imported.is_some());
+    let steps: BTreeSet<(u32, &str)> =
+        imported().map(|cell| (cell.step_index, cell.label.as_str())).collect();
+    let no_pairs = steps.len() == imported().count();
+    imported().filter(|cell| no_pairs || cell.direction.is_none()).collect()
+}
+
+/// The name of a cell in the list: with its direction, unless it tells that itself.
+pub(crate) fn name(cell: &Cell, style: &Style) -> String {
+    match cell.direction {
+        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => words::cell(style, cell),
+        _ => words::label(style, cell),
+    }
+}
+
+/// Everything that was printed of a cell.
+pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(procedure) = &imported.procedure {
+        let fields = [(style.pick("procedure", "手順").to_owned(), vec![tame(procedure)])];
+        lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
+    }
+    let heads = [
+        Column::right(style.pick("figure", "値")),
+        Column::left(style.pick("statistic", "統計量")).cut(Cut::End),
+        Column::right(style.pick("as printed", "元の表記")),
+        Column::left(style.pick("corrected", "補正")).cut(Cut::End),
+    ];
+    let rows: Vec<Vec<Entry>> = imported
+        .figures
+        .iter()
+        .map(|figure| {
+            let correction = figure.correction.as_ref().map(|correction| {
+                let (factor, unit) = (correction.factor, tame(&correction.unit));
+                style.say(&text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})"))
+            });
+            vec![
+                plain(value(figure).to_string()),
+                plain(remark(figure, imported.runs, style)),
+                plain(format!("{} {}", tame(&figure.printed), tame(&figure.unit_printed))),
+                plain(correction.unwrap_or_default()),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        lines.extend(columns::render(&heads, &rows, 2, style));
+    }
+    let heads = [Column::left("").cut(Cut::End), Column::right(""), Column::left("")];
+    let series: Vec<[String; 2]> = imported
+        .series
+        .iter()
+        .map(|series| {
+            let count = number::count(series.points.len() as u64);
+            [tame(&series.name), style.say(&text!("{count} points", "{count} 点"))]
+        })
+        .collect();
+    let widest = |index: usize| series.iter().map(|words| display_width(&words[index])).max().unwrap_or(0);
+    let room = style.width.saturating_sub(widest(0) + widest(1) + 6).clamp(8, 40);
+    let rows: Vec<Vec<Entry>> = imported
+        .series
+        .iter()
+        .zip(&series)
+        .map(|(series, words)| {
+            let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
+            let [name, count] = words.clone().map(plain);
+            vec![name, count, (Role::Course, sparkline(&values, room))]
+        })
+        .collect();
+    if !rows.is_empty() {
+        lines.extend(columns::render(&heads, &rows, 2, style));
+    }
+    lines
+}

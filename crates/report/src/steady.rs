@@ -1,0 +1,180 @@
+//! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
+
+use crate::chart::Chart;
+use crate::layout::{clip, tame};
+use crate::number;
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_core::profile::{Rounds, Tracked};
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+const HEIGHT: usize = 5;
+
+/// `round 7 of 25: excursion 12 % (limit …)`.
+pub(crate) fn round_line(
+    index: u32,
+    count: u32,
+    steady: bool,
+    window: Option<(f64, f64)>,
+    style: &Style,
+) -> String {
+    let number = u64::from(index) + 1;
+    let round = style.say(&text!("round {number} of at most {count}", "ラウンド {number} (最大 {count})"));
+    let state = match (window, steady) {
+        (None, _) => style.pick("too few rounds to tell", "判定にはまだ足りません").to_owned(),
+        (Some((excursion, slope)), steady) => {
+            let verdict = match steady {
+                true => style.pick("steady", "定常状態"),
+                false => style.pick("not steady yet", "まだ定常ではありません"),
+            };
+            let figures = style.say(&text!(
+                "excursion {excursion:.1} %, slope {slope:.1} %",
+                "変動幅 {excursion:.1} %、傾き {slope:.1} %"
+            ));
+            format!("{verdict} ({figures})")
+        }
+    };
+    clip(&format!("{round}: {state}"), style.width)
+}
+
+/// The verdict and the course of each tracked cell; none for a run without rounds.
+pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
+    let Some(rounds) = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref()) else {
+        return Vec::new();
+    };
+    let alone = record.cells.len() == 1 && record.cells[0].repetitions.iter().any(|one| one.write.bytes > 0);
+    rounds
+        .tracked_cells
+        .iter()
+        .filter_map(|tracked| {
+            record
+                .cells
+                .iter()
+                .find(|cell| cell.label == tracked.label && cell.direction == Some(tracked.direction))
+                .map(|cell| (cell, tracked.direction))
+        })
+        .flat_map(|(cell, direction)| one(cell, direction, rounds, alone, style))
+        .collect()
+}
+
+fn one(cell: &Cell, direction: Direction, rounds: &Rounds, alone: bool, style: &Style) -> Vec<String> {
+    let values: Vec<f64> = cell
+        .repetitions
+        .iter()
+        .filter_map(|repetition| rounds.tracked_value(repetition, direction))
+        .collect();
+    let name = words::cell(style, cell);
+    let count = values.len();
+    let (excursion_limit, slope_limit, window_length) =
+        (rounds.excursion_percent, rounds.slope_percent, rounds.window);
+    let (role, sentence) = match rounds.over(&values) {
+        None => (
+            Role::Warn,
+            text!(
+                "{name}: {count} rounds, too few to tell a steady state ({window_length} are needed)",
+                "{name}: {count} ラウンドでは定常状態を判定できません({window_length} ラウンド必要)"
+            ),
+        ),
+        Some(window) => {
+            let (excursion, slope) = (window.excursion_percent, window.slope_percent);
+            let average = value(rounds.tracked, window.average);
+            let over = text!(
+                "over the last {window_length}: average {average}, excursion {excursion:.1} % (limit {excursion_limit} %), slope {slope:.1} % (limit {slope_limit} %)",
+                "最後の {window_length} ラウンド: 平均 {average}、変動幅 {excursion:.1} % (上限 {excursion_limit} %)、傾き {slope:.1} % (上限 {slope_limit} %)"
+            );
+            let (en, ja) = (over.en, over.ja);
+            match window.steady {
+                true => (
+                    Role::Plain,
+                    text!(
+                        "{name}: steady state reached in round {count}; {en}",
+                        "{name}: ラウンド {count} で定常状態に達しました。{ja}"
+                    ),
+                ),
+                false => (
+                    Role::Warn,
+                    text!(
+                        "{name}: no steady state after {count} rounds; {en}",
+                        "{name}: {count} ラウンド終えても定常状態に達していません。{ja}"
+                    ),
+                ),
+            }
+        }
+    };
+    let mut lines: Vec<String> = crate::layout::hanging(
+        crate::layout::wrap(&style.say(&sentence), style.width.saturating_sub(2)),
+        0,
+        2,
+    )
+    .iter()
+    .map(|line| style.paint(role, line))
+    .collect();
+    let over = if alone { Over::BytesWritten } else { Over::Rounds };
+    let (points, until) = course(cell, &values, over);
+    let chart = Chart {
+        points: &points,
+        holds: true,
+        until,
+        height: HEIGHT,
+        value: &|figure| value(rounds.tracked, figure),
+        place: &|place| match over {
+            Over::BytesWritten => {
+                let bytes = format_bytes_decimal(place as u64);
+                style.say(&text!("{bytes} written", "{bytes} 書き込み"))
+            }
+            Over::Rounds => {
+                let round = (place as usize + 1).min(count);
+                style.say(&text!("round {round}", "ラウンド {round}"))
+            }
+        },
+    };
+    lines.extend(chart.render(style));
+    lines.push(String::new());
+    lines
+}
+
+/// What the course is drawn over: bytes, if the cell is the only one that could write them.
+#[derive(Clone, Copy, PartialEq)]
+enum Over {
+    BytesWritten,
+    Rounds,
+}
+
+/// Place and value of each round, and where the last one ends.
+fn course(cell: &Cell, values: &[f64], over: Over) -> (Vec<(f64, f64)>, f64) {
+    let mut at = 0.0;
+    let points = cell
+        .repetitions
+        .iter()
+        .zip(values)
+        .map(|(repetition, value)| {
+            let point = (at, *value);
+            at += match over {
+                Over::BytesWritten => repetition.write.bytes as f64,
+                Over::Rounds => 1.0,
+            };
+            point
+        })
+        .collect();
+    (points, at)
+}
+
+fn value(tracked: Tracked, value: f64) -> String {
+    match tracked {
+        Tracked::Iops => number::iops(value).to_string(),
+        Tracked::Rate => number::rate(value).to_string(),
+        Tracked::Latency => number::latency(value).to_string(),
+    }
+}
+
+/// The name of a cell that rounds track, for the description of a profile.
+pub(crate) fn tracked_names(rounds: &Rounds, style: &Style) -> Vec<String> {
+    rounds
+        .tracked_cells
+        .iter()
+        .map(|cell| format!("{} {}", words::direction(style, cell.direction), tame(&cell.label)))
+        .collect()
+}

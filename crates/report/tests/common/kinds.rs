@@ -1,0 +1,530 @@
+//! Runs of every other kind: samples over a hard disk, copies, a program, rounds until steady, a tool's own unit, and
+//! runs that other tools measured. The procedures are those of the library; the figures are plausible ones.
+
+use super::{S, ops};
+use kurabe_core::environment::*;
+use kurabe_core::imported::*;
+use kurabe_core::profile::{Profile, Task};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::record::*;
+use kurabe_core::text;
+use kurabe_core::workload::*;
+use std::collections::BTreeMap;
+
+const MS: f64 = 1e6;
+
+/// A run by a profile of the library; `measure` gives the repetitions of each cell.
+fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repetition>) -> RunRecord {
+    let mut record = super::run();
+    let profile = profile_named(name).unwrap();
+    record.cells = Vec::new();
+    for task in profile.tasks(span_bytes) {
+        for (place, plan) in task.cells.iter().enumerate() {
+            record.cells.push(Cell {
+                index: record.cells.len() as u32,
+                step_index: task.step_index as u32,
+                part: plan.part.clone(),
+                label: plan.label.clone(),
+                direction: plan.direction,
+                measure: plan.measure,
+                workload: task.workload().cloned(),
+                engine: None,
+                repetitions: measure(&task, place),
+                imported: None,
+            });
+        }
+    }
+    record.header.target.as_mut().unwrap().span_bytes = span_bytes;
+    record.header.profile = Some(profile);
+    record.fill = None;
+    record.notices.clear();
+    record.health_after = None;
+    record
+}
+
+fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
+    Repetition {
+        index,
+        discarded: false,
+        seed: 7,
+        started_ns: u64::from(index) * 60 * S,
+        elapsed_ns,
+        read: OpsRecord::default(),
+        write: OpsRecord::default(),
+        sync: OpsRecord::default(),
+        end_sync_ns: None,
+        unserved_operations: 0,
+        series: Series::default(),
+        stalls: Vec::new(),
+        stall_count: 0,
+        stall_threshold_ns: 0,
+        cpu: CpuUse::default(),
+        generator_share: 0.0,
+        generator_bound: false,
+        noise: Noise::default(),
+        samples: Vec::new(),
+        traffic: None,
+    }
+}
+
+/// Something between 0 and 1 that looks random and is the same every time.
+fn jitter(number: u64) -> f64 {
+    let mixed = (number ^ 0x5bd1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1u64 << 24) as f64
+}
+
+fn on_hard_disk(mut record: RunRecord) -> RunRecord {
+    let target = record.header.target.as_mut().unwrap();
+    (target.given, target.path) = ("/dev/sdb".into(), "/dev/sdb".into());
+    target.kind = TargetKind::BlockDevice;
+    record.header.environment.file_system = None;
+    record.header.environment.devices = vec![BlockDevice {
+        name: "sdb".into(),
+        model: Some("WDC WD40EFRX-68N32N0".into()),
+        size_bytes: Some(4_000_787_030_016),
+        rotational: Some(true),
+        link: Some(Link::Sata {
+            speed_gbit_per_s: Some(6.0),
+            speed_max_gbit_per_s: Some(6.0),
+            ncq_depth: Some(31),
+        }),
+        ..BlockDevice::default()
+    }];
+    record
+}
+
+/// GNOME Disks on a hard disk: slower towards its end, and slower to reach the farther it is.
+pub fn run_samples() -> RunRecord {
+    const SPAN: u64 = 4_000_787_030_016;
+    let record = run("gnome-disks", SPAN, |task, place| {
+        let mut one = repetition(0, 0);
+        match task.cells[place].measure {
+            Measure::AccessTime => {
+                let place = |number: u64| (jitter(number * 31) * SPAN as f64) as u64 / 4096 * 4096;
+                for number in 1..1000 {
+                    let distance = place(number).abs_diff(place(number - 1)) as f64 / SPAN as f64;
+                    let elapsed = 2.0 + 12.0 * distance.sqrt() + 11.1 * jitter(number);
+                    let elapsed_ns = (elapsed * MS) as u64;
+                    one.samples.push(Sample { offset_bytes: place(number), bytes: 4096, elapsed_ns });
+                }
+            }
+            _ => {
+                let bytes = 10 << 20;
+                let factor = if place == 0 { 1.0 } else { 0.93 };
+                for number in 0..100u64 {
+                    let at = number as f64 / 100.0;
+                    let rate = (178.0 - 45.0 * at - 48.0 * at * at) * factor - 4.0 * jitter(number);
+                    let elapsed_ns = (bytes as f64 / rate * 1e3) as u64;
+                    let offset_bytes = number * (SPAN / 100);
+                    one.samples.push(Sample { offset_bytes, bytes, elapsed_ns });
+                }
+            }
+        }
+        one.elapsed_ns = one.samples.iter().map(|sample| sample.elapsed_ns).sum();
+        let side = OpsRecord {
+            submitted: one.samples.len() as u64,
+            completed: one.samples.len() as u64,
+            failed: 0,
+            bytes: one.samples.iter().map(|sample| sample.bytes).sum(),
+            latency: LatencyRecord::default(),
+        };
+        match task.cells[place].direction {
+            Some(Direction::Write) => one.write = side,
+            _ => one.read = side,
+        }
+        vec![one]
+    });
+    on_hard_disk(record)
+}
+
+fn figure(
+    quantity: Quantity,
+    statistic: PrintedStatistic,
+    value: f64,
+    printed: &str,
+    unit: &str,
+) -> PrintedFigure {
+    PrintedFigure {
+        quantity,
+        statistic,
+        value,
+        printed: printed.to_owned(),
+        unit_printed: unit.to_owned(),
+        correction: None,
+        of: None,
+    }
+}
+
+fn of(of: &str, figure: PrintedFigure) -> PrintedFigure {
+    PrintedFigure { of: Some(of.to_owned()), ..figure }
+}
+
+fn imported(origin: Origin, cells: Vec<(&str, Option<Direction>, ImportedCell)>) -> RunRecord {
+    let mut record = super::run();
+    record.header.target = None;
+    record.header.profile = None;
+    record.header.instrument = None;
+    record.header.environment = Environment::default();
+    record.header.origin = Some(origin);
+    record.fill = None;
+    record.health_after = None;
+    record.notices.clear();
+    record.cells = (0..)
+        .zip(cells)
+        .map(|(index, (label, direction, imported))| Cell {
+            index,
+            step_index: index,
+            part: String::new(),
+            label: label.to_owned(),
+            direction,
+            measure: Measure::Rate,
+            workload: None,
+            engine: None,
+            repetitions: Vec::new(),
+            imported: Some(imported),
+        })
+        .collect();
+    record
+}
+
+/// A text file of CrystalDiskMark 8. Cells of one step have one number, as importers give them.
+pub fn run_crystaldiskmark() -> RunRecord {
+    let origin = Origin {
+        tool: "CrystalDiskMark".into(),
+        version: Some("8.0.5".into()),
+        format: "cdm-text".into(),
+        file: "CrystalDiskMark_20241105210405.txt".into(),
+        measured_at: Some("2024-11-05T21:04:05".into()),
+        target: Some("D:".into()),
+        procedure: Some("Default; 1 GiB (x5); [Admin]; Measure 5 sec / Interval 5 sec".into()),
+        profile: Some("cdm-8".into()),
+        facts: BTreeMap::from([("Comment".into(), "ケース開放".into())]),
+    };
+    let tests = [
+        ("SEQ 1 MiB Q8 T1", 7_071.432, 6_743.7, 1_185.34, 5_102.11, 4_865.8, 1_641.2),
+        ("SEQ 1 MiB Q1 T1", 3_912.001, 3_730.8, 267.8, 4_310.733, 4_111.0, 243.0),
+        ("RND 4 KiB Q32 T1", 812.44, 198_349.6, 156.1, 588.901, 143_774.7, 221.6),
+        ("RND 4 KiB Q1 T1", 84.211, 20_559.3, 48.51, 241.7, 59_008.8, 16.86),
+    ];
+    let cell = |direction: &Direction, test: &(&'static str, f64, f64, f64, f64, f64, f64)| {
+        let (rate, iops, microseconds) = match direction {
+            Direction::Read => (test.1, test.2, test.3),
+            _ => (test.4, test.5, test.6),
+        };
+        let (highest, lowest) = (PrintedStatistic::Highest, PrintedStatistic::Lowest);
+        let cell = ImportedCell {
+            procedure: Some(test.0.replace(" MiB Q", "MiB (Q= ").replace(" T", ", T= ") + ")"),
+            runs: Some(5),
+            figures: vec![
+                figure(Quantity::Rate, highest, rate * 1e6, &format!("{rate:.3}"), "MB/s"),
+                figure(Quantity::Iops, highest, iops, &format!("{iops:.1}"), "IOPS"),
+                of(
+                    "mean latency of a run",
+                    figure(
+                        Quantity::Latency,
+                        lowest,
+                        microseconds * 1e3,
+                        &format!("{microseconds:.2}"),
+                        "us",
+                    ),
+                ),
+            ],
+            ..ImportedCell::default()
+        };
+        (test.0, Some(*direction), cell)
+    };
+    let cells = [Direction::Read, Direction::Write]
+        .iter()
+        .flat_map(|direction| tests.iter().map(move |test| cell(direction, test)));
+    let mut record = imported(origin, cells.collect());
+    for cell in &mut record.cells {
+        cell.step_index %= 4;
+    }
+    record.header.environment.machine.os = Some("Windows 11 Pro 23H2 [10.0 Build 22631] (x64)".into());
+    record.notices.push(Notice {
+        kind: NoticeKind::Other,
+        text: text!(
+            "CrystalDiskMark shows the best of its runs: the highest rate and the lowest mean latency, each on its own; a mean of the same runs would be lower",
+            "CrystalDiskMark は各回のうち最良の値(最高の速度と、平均レイテンシの最小値。それぞれ別の回のこともある)を表示します。同じ測定の平均なら、これより低くなります"
+        ),
+    });
+    record
+}
+
+/// A JSON file of fio: reads with percentiles, and a trim, which has no direction.
+pub fn run_fio() -> RunRecord {
+    let origin = Origin {
+        tool: "fio".into(),
+        version: Some("3.36".into()),
+        format: "fio-json".into(),
+        file: "out.json".into(),
+        measured_at: Some("2025-06-01T10:20:30Z".into()),
+        target: Some("/dev/nvme0n1".into()),
+        procedure: Some(
+            "rw=randread bs=4k iodepth=32 ioengine=io_uring direct=1 numjobs=1 runtime=30 time_based=1"
+                .into(),
+        ),
+        profile: None,
+        facts: BTreeMap::new(),
+    };
+    let latencies = |scale: f64| {
+        let total = |statistic, microseconds: f64| {
+            let ns = microseconds * 1e3 * scale;
+            of("total latency", figure(Quantity::Latency, statistic, ns, &format!("{ns:.6}"), "ns"))
+        };
+        vec![
+            total(PrintedStatistic::Mean, 61.8),
+            total(PrintedStatistic::Lowest, 12.2),
+            total(PrintedStatistic::Highest, 18_211.0),
+            total(PrintedStatistic::StandardDeviation, 30.4),
+            total(PrintedStatistic::Percentile(50.0), 57.6),
+            total(PrintedStatistic::Percentile(99.9), 268.3),
+            total(PrintedStatistic::Percentile(99.99), 1_036.3),
+        ]
+    };
+    let mean = PrintedStatistic::Mean;
+    let cell = |rate: f64, iops: f64, scale: f64| ImportedCell {
+        procedure: Some("rw=randread bs=4k iodepth=32".into()),
+        runs: Some(1),
+        block_bytes: Some(4096),
+        iodepth: Some(32),
+        threads: Some(1),
+        sequential: Some(false),
+        figures: [
+            vec![
+                figure(Quantity::Rate, mean, rate, &format!("{rate}"), "B/s"),
+                figure(Quantity::Iops, mean, iops, &format!("{iops:.6}"), ""),
+            ],
+            latencies(scale),
+            vec![of(
+                "operations",
+                figure(Quantity::Count, PrintedStatistic::Sum, iops * 30.0, &format!("{}", iops * 30.0), ""),
+            )],
+        ]
+        .concat(),
+        ..ImportedCell::default()
+    };
+    imported(
+        origin,
+        vec![
+            ("random read", Some(Direction::Read), cell(2_109_734_912.0, 515_072.0, 1.0)),
+            ("discard trim", None, cell(9_663_676_416.0, 73_728.0, 7.0)),
+        ],
+    )
+}
+
+/// A file that GNOME Disks saved.
+pub fn run_gnome_file() -> RunRecord {
+    const SPAN: f64 = 1e12;
+    let origin = Origin {
+        tool: "GNOME Disks".into(),
+        format: "gnome-disks".into(),
+        file: "ata-ST1000DM003.gnome-disks-benchmark".into(),
+        measured_at: Some("2023-03-04T05:06:07Z".into()),
+        target: Some("ata-ST1000DM003".into()),
+        procedure: Some("samples of 10 MiB spread over the device".into()),
+        ..Origin::default()
+    };
+    let cell = |quantity: Quantity, name: &str, points: Vec<(f64, f64)>| {
+        let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64;
+        let (printed, unit) = match quantity {
+            Quantity::Rate => (format!("{:.1}", mean / 1e6), "MB/s"),
+            _ => (format!("{:.2}", mean / 1e6), "msec"),
+        };
+        ImportedCell {
+            procedure: Some(format!("{} samples", points.len())),
+            figures: vec![of(
+                "mean of the samples, as GNOME Disks shows it",
+                figure(quantity, PrintedStatistic::Mean, mean, &printed, unit),
+            )],
+            series: vec![PrintedSeries {
+                quantity,
+                name: name.into(),
+                unit_printed: if quantity == Quantity::Rate { "bytes/s" } else { "s" }.into(),
+                axis: SeriesAxis::Offset,
+                points,
+            }],
+            ..ImportedCell::default()
+        }
+    };
+    let rates = |factor: f64| -> Vec<(f64, f64)> {
+        (0..100)
+            .map(|number| {
+                let at = f64::from(number) / 100.0;
+                (at * SPAN, (198e6 - 100e6 * at * at) * factor)
+            })
+            .collect()
+    };
+    let accesses =
+        (0..1000u64).map(|number| (jitter(number * 17) * SPAN, (8.0 + 12.0 * jitter(number)) * MS)).collect();
+    imported(
+        origin,
+        vec![
+            ("read", Some(Direction::Read), cell(Quantity::Rate, "read", rates(1.0))),
+            ("write", Some(Direction::Write), cell(Quantity::Rate, "write", rates(0.9))),
+            ("access time", Some(Direction::Read), cell(Quantity::Latency, "access time", accesses)),
+        ],
+    )
+}
+
+/// Seconds of the parts of a copy of 4 GiB, in the order of the parts.
+const COPY_SECONDS: [f64; 5] = [0.61, 0.83, 29.7, 24.2, 71.4];
+
+fn copies(name: &str, count: u32, slower: impl Fn(&Task) -> f64) -> RunRecord {
+    let mut record = run(name, 4 << 30, |task, place| {
+        (0..count)
+            .map(|number| {
+                let seconds = COPY_SECONDS[place]
+                    * if place == 4 { slower(task) } else { 1.0 }
+                    * (1.0 + 0.01 * jitter(u64::from(number)));
+                let mut one = repetition(number, (seconds * 1e9) as u64);
+                let side = OpsRecord {
+                    submitted: 65_536,
+                    completed: 65_536,
+                    bytes: 4 << 30,
+                    ..OpsRecord::default()
+                };
+                let (reads, writes) = ([0, 3, 4].contains(&place), [1, 2, 4].contains(&place));
+                if reads {
+                    one.read = side.clone();
+                }
+                if writes {
+                    one.write = side;
+                }
+                let bytes = |moves: bool| if moves && place > 1 { 4 << 30 } else { 0 };
+                one.traffic = Some(Traffic {
+                    read_operations: bytes(reads) >> 17,
+                    read_bytes: bytes(reads),
+                    write_operations: bytes(writes) >> 19,
+                    write_bytes: bytes(writes),
+                });
+                one
+            })
+            .collect()
+    });
+    record.header.target.as_mut().unwrap().direct = false;
+    record
+}
+
+/// The delay ratio of a hard disk.
+pub fn run_copy() -> RunRecord {
+    copies("delay-ratio", 2, |_| 1.0)
+}
+
+/// The delay ratio over the size of the pieces.
+pub fn run_copy_sweep() -> RunRecord {
+    copies("delay-ratio-sweep", 2, |task| 1.0 - 0.04 * task.step_index as f64)
+}
+
+/// A program, three times.
+pub fn run_command() -> RunRecord {
+    let mut record = run("git-pull", 1 << 20, |_, _| {
+        [3.412, 3.598, 3.377]
+            .into_iter()
+            .enumerate()
+            .map(|(number, seconds)| Repetition {
+                cpu: CpuUse { user_ns: 612_000_000, system_ns: 431_000_000 },
+                traffic: Some(Traffic {
+                    read_operations: 3_120,
+                    read_bytes: 41_200_000,
+                    write_operations: 812,
+                    write_bytes: 9_800_000,
+                }),
+                ..repetition(number as u32, (seconds * 1e9) as u64)
+            })
+            .collect()
+    });
+    record.header.target.as_mut().unwrap().direct = false;
+    record
+}
+
+/// Rounds: the tracked cell at these thousands of IOPS, the others accordingly.
+fn rounds(thousands: &[f64]) -> RunRecord {
+    run("snia-iops-small", 4 << 30, |task, _| {
+        let workload = task.workload().unwrap();
+        let block = u64::from(workload.largest_block_bytes());
+        let reads = f64::from(workload.read_percent) / 100.0;
+        let window = thousands.len().saturating_sub(5);
+        (0..)
+            .zip(thousands)
+            .map(|(index, thousand)| {
+                let bytes_per_s = thousand * 4.096e6 * if block > 4096 { 3.1 } else { 1.0 };
+                let side = |share: f64| match share {
+                    0.0 => OpsRecord::default(),
+                    share => ops(bytes_per_s * share, block, 32, 0),
+                };
+                Repetition {
+                    discarded: (index as usize) < window,
+                    read: side(reads * 1.8),
+                    write: side(1.0 - reads),
+                    ..repetition(index, 5 * S)
+                }
+            })
+            .collect()
+    })
+}
+
+/// The SNIA's test in small: steady after eight rounds.
+pub fn run_steady() -> RunRecord {
+    rounds(&[95.1, 62.4, 41.0, 33.2, 31.1, 30.5, 30.8, 30.2])
+}
+
+/// The same, given up after ten rounds.
+pub fn run_not_steady() -> RunRecord {
+    let mut record = rounds(&[95.1, 84.0, 77.0, 70.5, 64.0, 57.7, 51.6, 45.8, 40.6, 35.9]);
+    record.notices.push(Notice {
+        kind: NoticeKind::Other,
+        text: text!(
+            "the device did not become steady within 10 rounds",
+            "10 ラウンド以内に定常状態になりませんでした"
+        ),
+    });
+    record
+}
+
+/// A tool that prints another unit: KDiskMark.
+pub fn run_as_printed() -> RunRecord {
+    run("kdiskmark-3", 1 << 30, |task, _| {
+        let workload = task.workload().unwrap();
+        let block = u64::from(workload.largest_block_bytes());
+        let rate = match (block, workload.iodepth) {
+            (1_048_576, 8) => 6_911e6,
+            (1_048_576, _) => 3_410e6,
+            (_, 1) => 81e6,
+            _ => 2_700e6,
+        };
+        (0..5)
+            .map(|number| {
+                let rate = rate * (1.0 + 0.01 * jitter(u64::from(number)));
+                let side = ops(rate, block, u64::from(workload.iodepth), 0);
+                let mut one = repetition(number, 5 * S);
+                match task.direction() {
+                    Some(Direction::Read) => one.read = side,
+                    _ => one.write = side,
+                }
+                one
+            })
+            .collect()
+    })
+}
+
+/// All of them, with a name for each.
+pub fn all() -> [(&'static str, RunRecord); 10] {
+    [
+        ("samples", run_samples()),
+        ("crystaldiskmark", run_crystaldiskmark()),
+        ("fio", run_fio()),
+        ("gnome_file", run_gnome_file()),
+        ("copy", run_copy()),
+        ("copy_sweep", run_copy_sweep()),
+        ("command", run_command()),
+        ("steady", run_steady()),
+        ("not_steady", run_not_steady()),
+        ("as_printed", run_as_printed()),
+    ]
+}
+
+/// Every profile of the library.
+pub fn library() -> Vec<Profile> {
+    kurabe_core::profile_library::PROFILES.iter().map(|(name, _)| profile_named(name).unwrap()).collect()
+}

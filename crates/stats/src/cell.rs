@@ -1,0 +1,184 @@
+//! The figures of a measured cell: what its counted repetitions come to, in the base unit of what the cell tells.
+//!
+//! The model: a cell's `Measure` decides what a value is. A rate is a value per repetition, or per sample where the
+//! step sampled the target (GNOME Disks averages the rates of its samples, not bytes over time); an access time is a
+//! value per access; a duration is a value per repetition. The tool's statistic over these values is the figure.
+//! Imported cells have no repetitions, and so none of these figures.
+
+use crate::figure::figure;
+use crate::latency::merge;
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
+use kurabe_core::workload::Direction;
+
+/// The values behind the figure of a cell: bytes per second, or ns for access times and durations. Empty if nothing
+/// was measured.
+pub fn cell_values(cell: &Cell) -> Vec<f64> {
+    cell.counted().flat_map(|repetition| repetition_values(cell, repetition)).collect()
+}
+
+/// The values of one repetition, in the same unit.
+pub fn repetition_values(cell: &Cell, repetition: &Repetition) -> Vec<f64> {
+    let samples = &repetition.samples;
+    match cell.measure {
+        Measure::Rate if samples.is_empty() => vec![rate_bytes_per_s(repetition, cell.direction)],
+        Measure::Rate => samples.iter().map(Sample::rate_bytes_per_s).collect(),
+        Measure::AccessTime if samples.is_empty() => {
+            repetition_latency(repetition, cell.direction).mean_ns().into_iter().collect()
+        }
+        Measure::AccessTime => samples.iter().map(|sample| sample.elapsed_ns as f64).collect(),
+        Measure::Duration => vec![repetition.elapsed_ns as f64],
+    }
+}
+
+/// The tool's statistic of [`cell_values`], in the same unit; `None` if nothing was measured. Only a rate is better
+/// the higher it is.
+pub fn cell_figure(cell: &Cell, statistic: Statistic) -> Option<f64> {
+    figure(statistic, &cell_values(cell), cell.measure == Measure::Rate)
+}
+
+/// The statistic of operations per second over the repetitions; `None` if no operation was counted.
+pub fn cell_iops(cell: &Cell, statistic: Statistic) -> Option<f64> {
+    let counted = cell.counted().any(|repetition| operations(repetition, cell.direction) > 0.0);
+    let values: Vec<f64> = cell.counted().map(|repetition| rate_iops(repetition, cell.direction)).collect();
+    figure(statistic, &values, true).filter(|_| counted)
+}
+
+/// The statistic of the repetitions' mean latencies, in ns; `None` if no latency was counted.
+pub fn cell_mean_latency_ns(cell: &Cell, statistic: Statistic) -> Option<f64> {
+    let means =
+        cell.counted().filter_map(|repetition| repetition_latency(repetition, cell.direction).mean_ns());
+    figure(statistic, &means.collect::<Vec<f64>>(), false)
+}
+
+/// The latencies of all counted repetitions together.
+pub fn cell_latency(cell: &Cell) -> LatencyRecord {
+    let all: Vec<_> =
+        cell.counted().map(|repetition| repetition_latency(repetition, cell.direction)).collect();
+    merge(&all)
+}
+
+/// The latencies of a direction in a repetition; without a direction those of reads and writes together.
+pub fn repetition_latency(repetition: &Repetition, direction: Option<Direction>) -> LatencyRecord {
+    merge(sides(repetition, direction).into_iter().map(|side| &side.latency))
+}
+
+/// Bytes per second of a direction, counted so that no record can overflow; without a direction reads and writes.
+pub fn rate_bytes_per_s(repetition: &Repetition, direction: Option<Direction>) -> f64 {
+    let bytes = sides(repetition, direction).iter().map(|side| side.bytes as f64).sum();
+    per_second(bytes, repetition.elapsed_ns)
+}
+
+/// Operations per second of a direction; without a direction reads and writes.
+pub fn rate_iops(repetition: &Repetition, direction: Option<Direction>) -> f64 {
+    per_second(operations(repetition, direction), repetition.elapsed_ns)
+}
+
+fn operations(repetition: &Repetition, direction: Option<Direction>) -> f64 {
+    sides(repetition, direction).iter().map(|side| side.completed as f64).sum()
+}
+
+fn sides(repetition: &Repetition, direction: Option<Direction>) -> Vec<&OpsRecord> {
+    match direction {
+        Some(Direction::Read) => vec![&repetition.read],
+        Some(Direction::Write) => vec![&repetition.write],
+        Some(Direction::Mix) | None => vec![&repetition.read, &repetition.write],
+    }
+}
+
+fn per_second(count: f64, elapsed_ns: u64) -> f64 {
+    if elapsed_ns == 0 { 0.0 } else { count * 1e9 / elapsed_ns as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn side(completed: u64, bytes: u64, latencies_ns: &[u64]) -> Value {
+        let mut histogram = crate::Histogram::default();
+        latencies_ns.iter().for_each(|ns| histogram.record(*ns));
+        json!({
+            "submitted": completed, "completed": completed, "failed": 0, "bytes": bytes,
+            "latency": histogram.to_record(),
+        })
+    }
+
+    /// Discarded, seconds, bytes read, bytes written, samples of (bytes, ns).
+    type Given<'a> = (bool, u64, u64, u64, &'a [(u64, u64)]);
+
+    fn cell(measure: Measure, direction: &str, repetitions: &[Given<'_>]) -> Cell {
+        let repetitions: Vec<Value> = repetitions
+            .iter()
+            .map(|(discarded, seconds, read, written, samples)| {
+                let samples: Vec<Value> = samples
+                    .iter()
+                    .map(|(bytes, ns)| json!({ "offset_bytes": 0, "bytes": bytes, "elapsed_ns": ns }))
+                    .collect();
+                let latencies: &[u64] = if *read > 0 { &[*read / 1000] } else { &[] };
+                json!({
+                    "index": 0, "discarded": discarded, "seed": 0, "started_ns": 0,
+                    "elapsed_ns": seconds * 1_000_000_000,
+                    "read": side(read / 1000, *read, latencies), "write": side(written / 1000, *written, &[]),
+                    "sync": side(0, 0, &[]), "series": { "interval_ns": 0, "intervals": [] },
+                    "stalls": [], "stall_count": 0, "stall_threshold_ns": 0,
+                    "cpu": { "user_ns": 0, "system_ns": 0 }, "generator_share": 0.0, "generator_bound": false,
+                    "noise": {}, "samples": samples,
+                })
+            })
+            .collect();
+        serde_json::from_value(json!({
+            "index": 0, "step_index": 0, "label": "x", "measure": measure,
+            "direction": if direction.is_empty() { Value::Null } else { direction.into() },
+            "workload": null, "engine": null, "repetitions": repetitions,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_rate_is_bytes_over_time_of_each_counted_repetition() {
+        let three = [
+            (true, 1, 9_000_000, 0, &[][..]),
+            (false, 2, 4_000_000, 8_000_000, &[]),
+            (false, 1, 5_000_000, 0, &[]),
+        ];
+        let values = |direction| cell_values(&cell(Measure::Rate, direction, &three));
+        assert_eq!(values("read"), [2e6, 5e6]);
+        assert_eq!(values("write"), [4e6, 0.0]);
+        assert_eq!(values("mix"), [6e6, 5e6]);
+        assert_eq!(values(""), [6e6, 5e6]);
+        let read = cell(Measure::Rate, "read", &three);
+        assert_eq!(cell_figure(&read, Statistic::Best), Some(5e6));
+        assert_eq!(cell_iops(&read, Statistic::Mean), Some(3500.0));
+        assert_eq!(cell_mean_latency_ns(&read, Statistic::Best), Some(4000.0));
+        assert_eq!(cell_latency(&read).count, 2);
+    }
+
+    #[test]
+    fn samples_are_the_values_where_there_are_any() {
+        let samples = [(10, 1_000_000_000), (10, 2_000_000_000)];
+        let one = [(false, 5, 20, 0, &samples[..])];
+        // Not 20 bytes in 3 s: the mean of the samples' rates, as GNOME Disks has it.
+        assert_eq!(cell_figure(&cell(Measure::Rate, "read", &one), Statistic::Mean), Some(7.5));
+        let access = cell(Measure::AccessTime, "read", &one);
+        assert_eq!(cell_figure(&access, Statistic::Mean), Some(1.5e9));
+        assert_eq!(cell_figure(&access, Statistic::Best), Some(1e9));
+    }
+
+    #[test]
+    fn the_best_duration_is_the_shortest() {
+        let two = [(false, 3, 0, 0, &[][..]), (false, 2, 0, 0, &[])];
+        let duration = cell(Measure::Duration, "", &two);
+        assert_eq!(cell_figure(&duration, Statistic::Best), Some(2e9));
+        assert_eq!(cell_iops(&duration, Statistic::Mean), None);
+        assert_eq!(cell_mean_latency_ns(&duration, Statistic::Mean), None);
+    }
+
+    #[test]
+    fn an_unmeasured_cell_has_no_figure() {
+        let none = cell(Measure::Rate, "read", &[]);
+        assert_eq!(cell_figure(&none, Statistic::Mean), None);
+        assert_eq!(cell_iops(&none, Statistic::Mean), None);
+        assert_eq!(cell_latency(&none), LatencyRecord::default());
+    }
+}
