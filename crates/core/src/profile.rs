@@ -475,6 +475,15 @@ directions = ["read", "mix"]
     }
 
     #[test]
+    fn commands_and_steps_that_need_a_test_file_do_not_mix() {
+        let command = "[[step]]\nkind = \"command\"\ncommand = [\"true\"]\n";
+        let error = Profile::parse("mixed", &format!("{SMALL}{command}")).unwrap_err();
+        assert!(error.what().en.contains("another kind"), "{error:?}");
+        let alone = format!("{}{command}", SMALL.split("[[step]]").next().unwrap());
+        assert!(!Profile::parse("alone", &alone).unwrap().needs_span());
+    }
+
+    #[test]
     fn a_profile_survives_its_record() {
         let profile = Profile::parse("small", SMALL).unwrap();
         let json = serde_json::to_string(&profile).unwrap();

@@ -94,8 +94,8 @@ impl Session<'_> {
         }
         let ran = ran?;
         restored?;
-        // The kernel writes a file system's directories and inodes for the program, which would look like another's work.
-        let noise = Noise { other_write_bytes: None, ..noise };
+        // What the program and the kernel for it do to the device cannot be told from what others do.
+        let noise = Noise { other_read_bytes: None, other_write_bytes: None, ..noise };
         let repetition = Repetition {
             started_ns,
             elapsed_ns: ran.elapsed_ns,

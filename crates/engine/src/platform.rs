@@ -1,7 +1,7 @@
 //! Everything that depends on the operating system and is not a device, in one file. Linux is the platform that
 //! is tested.
 
-use rustix::fs::{Advice, FallocateFlags, Mode, OFlags};
+use rustix::fs::{Advice, FallocateFlags, MemfdFlags, Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -79,6 +79,16 @@ pub fn drop_page_cache() -> io::Result<()> {
 /// Whether dropping the page cache is allowed, found out without doing it.
 pub fn may_drop_page_cache() -> bool {
     rustix::fs::access("/proc/sys/vm/drop_caches", rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// A new file of zeros in memory that has no name and goes with its last handle.
+///
+/// # Errors
+/// The operating system's.
+pub fn memory_file(size_bytes: u64) -> io::Result<File> {
+    let file: File = rustix::fs::memfd_create("kurabe-copy", MemfdFlags::CLOEXEC)?.into();
+    file.set_len(size_bytes)?;
+    Ok(file)
 }
 
 /// Whether huge pages lie under an address.

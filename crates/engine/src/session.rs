@@ -161,20 +161,23 @@ impl<'a> Session<'a> {
             if ending.is_err() {
                 break;
             }
-            steady = self.round_done(rounds, &tasks, round)?;
-            if steady {
+            match self.round_done(rounds, &tasks, round) {
+                Ok(is_steady) => steady = is_steady,
+                Err(error) => ending = Err(error),
+            }
+            if steady || ending.is_err() {
                 break;
             }
         }
         if !steady && ending.is_ok() {
             let (most, window) = (rounds.most, rounds.window);
-            self.notice(
+            ending = self.notice(
                 NoticeKind::Other,
                 text!(
                     "no steady state within {most} rounds: the figures are of the last {window} and may still change",
                     "{most} ラウンドでは定常状態に達しませんでした。値は最後の {window} ラウンドのもので、まだ変わる可能性があります"
                 ),
-            )?;
+            );
         }
         for mut ongoing in tasks {
             ongoing.count_last(rounds.window);

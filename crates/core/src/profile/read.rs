@@ -62,6 +62,17 @@ impl Profile {
             )
             .remedy(text!("add at least one [[step]]", "[[step]] をひとつ以上書いてください")));
         }
+        let commands = steps.iter().filter(|step| matches!(step, Step::Command(_))).count();
+        if commands > 0 && commands < steps.len() {
+            return Err(Error::new(
+                ErrorKind::DataFile,
+                text!(
+                    "{file}: command steps stand beside steps of another kind, which need a test file",
+                    "{file}: command ステップと、テストファイルを使うほかのステップが混ざっています"
+                ),
+            )
+            .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください")));
+        }
         let preconditions =
             read_all(&root, "precondition", |value| read_io(&value.table(IO_KEYS)?))?.concat();
         Ok(Self {

@@ -1,20 +1,6 @@
-//! Memory as a file, and how much of it can be had. Beside `platform.rs`, and like it for what depends on the
-//! operating system. Linux is the platform that is tested; elsewhere the amount is unknown.
+//! How much memory can be had, as Linux tells it in plain files; elsewhere it is unknown.
 
-use rustix::fs::MemfdFlags;
-use std::fs::File;
-use std::io;
 use std::path::Path;
-
-/// A new file of zeros in memory that has no name and goes with its last handle.
-///
-/// # Errors
-/// The operating system's.
-pub fn memory_file(size_bytes: u64) -> io::Result<File> {
-    let file: File = rustix::fs::memfd_create("kurabe-copy", MemfdFlags::CLOEXEC)?.into();
-    file.set_len(size_bytes)?;
-    Ok(file)
-}
 
 /// Bytes of memory that can be used without swapping, within the limits of this process's control groups; `None`
 /// where the system does not tell.
@@ -83,6 +69,6 @@ mod tests {
 
     #[test]
     fn a_memory_file_has_its_size() {
-        assert_eq!(memory_file(12_345).unwrap().metadata().unwrap().len(), 12_345);
+        assert_eq!(crate::platform::memory_file(12_345).unwrap().metadata().unwrap().len(), 12_345);
     }
 }
