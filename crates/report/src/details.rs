@@ -7,7 +7,7 @@ use crate::figures::{completed, failed};
 use crate::layout::page;
 use crate::number;
 use crate::style::{Role, Style};
-use crate::{imported, times, words};
+use crate::{imported, spark, times, words};
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetition, RunRecord};
@@ -21,6 +21,8 @@ use kurabe_stats::{
 /// Percentiles of the latency table.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+/// Seconds listed for a cell; the record has all.
+const SECONDS_LISTED: usize = 60;
 /// Stalls listed for a cell; the record may hold more.
 const STALLS_LISTED: usize = 10;
 
@@ -246,6 +248,20 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
             style.pick("stalls", "停滞").to_owned(),
             vec![style.say(&text!("counted from {limits} up", "{limits} 以上を停滞と数える"))],
         ));
+    }
+    let seconds = spark::per_second(cell);
+    if seconds.len() > 1 {
+        let rest = seconds.len().saturating_sub(SECONDS_LISTED);
+        let mut items: Vec<String> =
+            seconds.iter().take(SECONDS_LISTED).map(|rate| number::rate(*rate).number).collect();
+        if rest > 0 {
+            items.push(style.say(&text!("and {rest} more", "ほか {rest} 個")));
+        }
+        let mut words = vec![items.join(", ")];
+        if cell.counted().count() > 1 {
+            words.push(style.pick("the last repetition", "最後の回").to_owned());
+        }
+        fields.push((style.pick("MB/s by second", "毎秒 MB/s").to_owned(), words));
     }
     let samples = samples(cell, style);
     if !samples.is_empty() {

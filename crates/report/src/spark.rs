@@ -48,6 +48,17 @@ pub(crate) fn course(cell: &Cell) -> Vec<f64> {
     cell.counted().flat_map(|repetition| rates(repetition, cell.direction)).collect()
 }
 
+/// Bytes per second of each whole second of the last counted repetition.
+pub(crate) fn per_second(cell: &Cell) -> Vec<f64> {
+    let Some(repetition) = cell.counted().last() else { return Vec::new() };
+    let in_a_second = (1_000_000_000 / repetition.series.interval_ns.max(1)) as usize;
+    let rates = rates(repetition, cell.direction);
+    rates
+        .chunks_exact(in_a_second.max(1))
+        .map(|second| second.iter().sum::<f64>() * 1e9 / second.len() as f64)
+        .collect()
+}
+
 /// The rate of each interval; the last one is cut short, so it counts with the length that it had, and not at
 /// all if that was less than half an interval.
 fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {

@@ -41,6 +41,12 @@ pub(crate) fn describe(step: &Step, style: &Style) -> (String, Vec<String>) {
 /// What sets an `io` step apart beyond its name.
 pub(crate) fn io(step: &IoStep, style: &Style) -> Vec<String> {
     let mut items = Vec::new();
+    let made = IoStep { label: None, ..step.clone() }.label();
+    // A name of its own may hide block size and queue depth; the order of offsets is told in any case.
+    let size_and_depth = made.split_once(' ').map_or(made.as_str(), |(_, rest)| rest);
+    if !step.label().contains(size_and_depth) {
+        items.push(size_and_depth.to_owned());
+    }
     if let Some(every) = step.rewrite_every_reads {
         items.push(style.say(&text!(
             "after every {every} reads the block is written back",
