@@ -9,6 +9,7 @@ use crate::style::{Role, Style};
 use crate::{derived, grid, positions, steady, times, words};
 use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
+use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -40,7 +41,7 @@ pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String 
     }
     lines.extend(remarks::status(record, style));
     lines.extend(remarks::below(record, style));
-    lines.extend(closing(&record.header.id, style));
+    lines.extend(closing(&record.header, style));
     page(&lines)
 }
 
@@ -84,13 +85,20 @@ fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, st
     lines
 }
 
-fn closing(id: &str, style: &Style) -> Vec<String> {
-    let id = tame(id);
-    let items = [
+fn closing(header: &RunHeader, style: &Style) -> Vec<String> {
+    let id = tame(&header.id);
+    let mut items = vec![
         style.say(&text!("saved as {id}", "{id} として保存")),
         style.say(&text!("details: kurabe show {id} --details", "詳細: kurabe show {id} --details")),
         style.say(&text!("export: kurabe export {id}", "書き出し: kurabe export {id}")),
     ];
+    let same = header.origin.as_ref().and_then(|origin| origin.profile.as_deref());
+    if let Some(profile) = same.filter(|profile| PROFILES.iter().any(|(name, _)| name == profile)) {
+        items.push(style.say(&text!(
+            "measure in the same way: kurabe run --profile {profile}",
+            "同じ手順で測定: kurabe run --profile {profile}"
+        )));
+    }
     hanging(flow(&items, style.width.saturating_sub(2)), 0, 2)
 }
 
