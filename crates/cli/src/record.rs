@@ -63,7 +63,7 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
             if counters.is_empty() || args.output.is_some() {
                 return Err(error);
             }
-            say(&format!("kurabe: {}", error.render(crate::lang::lang())));
+            say(&error.render(crate::lang::lang()));
             say(t(
                 "kurabe: counting what the devices do instead; there will be sums, but no trace",
                 "kurabe: 代わりにデバイスのカウンターを使います(合計だけで、トレースは残りません)",
@@ -219,8 +219,8 @@ fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<
         let sum = of_unit.summary();
         let mut line = format!("{name}  {}", sides(sum.reads, sum.read_bytes, sum.writes, sum.write_bytes));
         if sum.syncs > 0 {
-            let syncs = sum.syncs;
-            line.push_str(&text!(", {syncs} flushes", "、フラッシュ {syncs} 回").take(lang));
+            let (syncs, plural) = (sum.syncs, if sum.syncs == 1 { "" } else { "es" });
+            line.push_str(&text!(", {syncs} flush{plural}", "、フラッシュ {syncs} 回").take(lang));
         }
         lines.push(line);
     }
@@ -247,10 +247,13 @@ fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<
         );
     }
     if recorded.discards > 0 {
-        let discards = recorded.discards;
+        let (discards, plural) = (recorded.discards, if recorded.discards == 1 { "" } else { "s" });
         lines.push(
-            text!("{discards} discards, not in the trace", "discard {discards} 件(トレースには含みません)")
-                .take(lang),
+            text!(
+                "{discards} discard{plural}, not in the trace",
+                "discard {discards} 件(トレースには含みません)"
+            )
+            .take(lang),
         );
     }
     match &args.output {
