@@ -18,13 +18,19 @@ use std::path::PathBuf;
         "レビュアーと同じ手順でストレージを測り、条件ごと記録します。"
     ),
     after_help = t(
-        "First steps:\n  kurabe run            measure the storage under this directory (about a minute)\n  \
-         kurabe run --profile quick /mnt/usb\n  kurabe list           the runs so far\n  kurabe doctor         what this machine allows\n\n\
+        "First steps:\n  kurabe run                measure the storage here, in about a minute\n  \
+         kurabe run --profile quick /mnt/usb\n  kurabe profiles           what it can measure like\n  \
+         kurabe list               the runs so far\n  kurabe import result.txt  what another tool measured\n  \
+         kurabe record /mnt/usb -o trace.iolog -- COMMAND\n                            what a command does to a device, to replay it\n  \
+         kurabe doctor             what this machine allows\n\n\
          Exit codes: 0 done, 2 wrong command line, 3 wrong profile, 4 unusable target, 5 no permission, 6 refused to \
          protect data, 7 no space, 8 the target failed, 9 the store, 10 not supported, 11 import, 12 no such run, \
          130 interrupted, 1 anything else.",
-        "はじめに:\n  kurabe run            このディレクトリのストレージを測る(約 1 分)\n  \
-         kurabe run --profile quick /mnt/usb\n  kurabe list           これまでの測定\n  kurabe doctor         このマシンでできること\n\n\
+        "はじめに:\n  kurabe run                このディレクトリのストレージを測る(約 1 分)\n  \
+         kurabe run --profile quick /mnt/usb\n  kurabe profiles           再現できる測り方の一覧\n  \
+         kurabe list               これまでの測定\n  kurabe import result.txt  ほかのツールの結果を取り込む\n  \
+         kurabe record /mnt/usb -o trace.iolog -- コマンド\n                            コマンドの I/O を記録し、あとで再生する\n  \
+         kurabe doctor             このマシンでできること\n\n\
          終了コード: 0 完了、2 コマンドラインの誤り、3 プロファイルの誤り、4 測れない対象、5 権限なし、6 データ保護のため拒否、\
          7 空き不足、8 対象の I/O エラー、9 保存先、10 未対応、11 取り込み、12 該当する測定なし、130 中断、1 その他。"
     )
@@ -99,19 +105,19 @@ const SINGLE_JA: &str = "プロファイルを使わない単独のワークロ�
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Examples:\n  kurabe run                                   the default profile on this directory\n  \
-     kurabe run --profile cdm-9 /mnt/usb          as CrystalDiskMark 9 does\n  \
+    "Examples:\n  kurabe run                                the default profile, here\n  \
+     kurabe run --profile cdm-9 /mnt/usb       as CrystalDiskMark 9 does\n  \
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
-     kurabe run --profile git-pull /mnt/usb       a real git pull, timed from a cold cache\n  \
-     kurabe run --replay trace.iolog /mnt/ssd     what was recorded elsewhere, on this storage\n  \
-     kurabe run /dev/sdb                          reads only; nothing is written\n  \
+     kurabe run --profile git-pull /mnt/usb    a real git pull, cold cache\n  \
+     kurabe run --replay trace.iolog /mnt/ssd  what was recorded elsewhere\n  \
+     kurabe run /dev/sdb                       reads only; nothing is written\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb",
-    "例:\n  kurabe run                                   このディレクトリを既定のプロファイルで測る\n  \
-     kurabe run --profile cdm-9 /mnt/usb          CrystalDiskMark 9 と同じ手順で測る\n  \
+    "例:\n  kurabe run                                既定のプロファイルでここを測る\n  \
+     kurabe run --profile cdm-9 /mnt/usb       CrystalDiskMark 9 と同じ手順\n  \
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
-     kurabe run --profile git-pull /mnt/usb       本物の git pull をキャッシュなしで計る\n  \
-     kurabe run --replay trace.iolog /mnt/ssd     よそで記録した I/O をこのストレージで再生する\n  \
-     kurabe run /dev/sdb                          読み出しだけ(何も書きません)\n  \
+     kurabe run --profile git-pull /mnt/usb    本物の git pull をキャッシュなしで\n  \
+     kurabe run --replay trace.iolog /mnt/ssd  よそで記録した I/O を再生する\n  \
+     kurabe run /dev/sdb                       読み出しだけ(何も書きません)\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb"
 ))]
 pub struct RunArgs {
@@ -176,7 +182,7 @@ pub struct RunArgs {
     pub passes: Option<u32>,
     #[arg(long, alias = "ramp-time", value_name = "TIME", value_parser = duration_or_zero, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Time before recording starts", "記録を始める前の慣らし時間"))]
     pub warm_up: Option<u64>,
-    #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の操作数(遅延は予定時刻から数える)"))]
+    #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の操作数(レイテンシは予定時刻から数える)"))]
     pub rate: Option<f64>,
     #[arg(long, requires = "rate", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Arrivals of the open loop as a Poisson process", "オープンループの到着をポアソン過程にする"))]
     pub poisson: bool,
@@ -251,9 +257,9 @@ pub struct LabelArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Formats:\n  json      everything; `kurabe import` reads it again\n  fio       a job file that does the same workload, with DiskSpd's and elbencho's command lines as comments\n  \
+    "Formats:\n  json      everything; `kurabe import` reads it again\n  fio       a job file that does the same workload; as comments,\n            the command lines of DiskSpd and elbencho\n  \
      cdm-text  the text that CrystalDiskMark copies\n  csv       a line for each cell and repetition\n  markdown  tables for an issue or an article",
-    "形式:\n  json      すべて(`kurabe import` で読み戻せます)\n  fio       同じ負荷をかけるジョブファイル(DiskSpd と elbencho のコマンドもコメントに)\n  \
+    "形式:\n  json      すべて(`kurabe import` で読み戻せます)\n  fio       同じ負荷をかけるジョブファイル\n            (DiskSpd と elbencho のコマンドもコメントに)\n  \
      cdm-text  CrystalDiskMark のコピー用テキスト\n  csv       項目と回ごとに 1 行\n  markdown  Issue や記事に貼る表"
 ))]
 pub struct ExportArgs {

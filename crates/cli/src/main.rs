@@ -2,6 +2,7 @@
 
 mod args;
 mod doctor;
+mod help;
 mod lang;
 mod now;
 mod output;
@@ -82,8 +83,12 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
         // The exit code tells it anyway.
         let _ = output::print_json(&line);
     }
-    // A closed terminal leaves nobody to tell.
-    let _ = error.print();
+    if error.use_stderr() {
+        // A closed terminal leaves nobody to tell.
+        let _ = error.print();
+    } else {
+        let _ = output::print(&help::in_language(error));
+    }
     ExitCode::from(error.exit_code() as u8)
 }
 

@@ -21,6 +21,7 @@ const DEFAULT_REPLAY_IODEPTH: u32 = 32;
 /// # Errors
 /// When there is no such profile, or its file is wrong.
 pub fn profile(args: &RunArgs) -> Result<Profile> {
+    check_replay_words(args)?;
     let mut profile = match (&args.profile, &args.replay) {
         (Some(name), _) => load(name)?,
         (None, Some(trace)) => replay(args, trace),
@@ -42,9 +43,39 @@ pub fn profile(args: &RunArgs) -> Result<Profile> {
     Ok(profile)
 }
 
+/// A trace says itself what is done: words of a workload beside it would change nothing.
+fn check_replay_words(args: &RunArgs) -> Result<()> {
+    if args.replay.is_none() {
+        return Ok(());
+    }
+    let words = [
+        ("--rwmixread", args.rwmixread.is_some()),
+        ("--threads", args.threads.is_some()),
+        ("--order", args.order.is_some()),
+        ("--offset", args.offset.is_some()),
+        ("--bytes", args.bytes.is_some()),
+        ("--passes", args.passes.is_some()),
+        ("--warm-up", args.warm_up.is_some()),
+        ("--rate", args.rate.is_some()),
+        ("--fsync", args.fsync.is_some()),
+        ("--end-fsync", args.end_fsync.is_some()),
+        ("--o-sync", args.o_sync),
+        ("--speed", args.speed.is_some() && args.timing != "timestamps"),
+    ];
+    let Some((word, _)) = words.iter().find(|(_, given)| *given) else { return Ok(()) };
+    Err(Error::new(
+        ErrorKind::Usage,
+        text!("{word} changes nothing in this replay", "この再生では {word} は効きません"),
+    )
+    .remedy(text!(
+        "leave it out; a replay takes --iodepth, --size, --runs and --timing, and --speed with --timing timestamps",
+        "外してください。再生で使えるのは --iodepth、--size、--runs、--timing と、--timing timestamps での --speed です"
+    )))
+}
+
 /// The flags that change steps.
 fn override_steps(args: &RunArgs, profile: &mut Profile) -> Result<()> {
-    let (mut chunks, mut files) = (0, 0);
+    check_overrides(args, profile)?;
     for step in &mut profile.steps {
         match step {
             Step::Io(step) => {
@@ -53,18 +84,27 @@ fn override_steps(args: &RunArgs, profile: &mut Profile) -> Result<()> {
                 }
             }
             Step::Copy(step) => {
-                chunks += 1;
                 step.chunk_bytes = args.chunk.unwrap_or(step.chunk_bytes);
             }
             Step::Command(step) => {
                 if let (Some(count), Some(git)) = (args.files, &mut step.git) {
                     (git.files, git.changed_files) = (count, count.div_ceil(10));
                 }
-                files += u32::from(step.git.is_some());
             }
             Step::Positional(_) | Step::AccessTime(_) | Step::Replay(_) => {}
         }
     }
+    Ok(())
+}
+
+/// Refuses flags that would change nothing.
+fn check_overrides(args: &RunArgs, profile: &Profile) -> Result<()> {
+    let count = |fits: fn(&Step) -> bool| profile.steps.iter().filter(|step| fits(step)).count();
+    let chunks = count(|step| matches!(step, Step::Copy(_)));
+    let files = count(|step| matches!(step, Step::Command(step) if step.git.is_some()));
+    let timed = count(
+        |step| matches!(step, Step::Io(IoStep { end, .. }) if end.time_ns.is_some() || !end.is_given()),
+    );
     let name = &profile.name;
     let misfit = |flag: &str| {
         Error::new(
@@ -75,6 +115,24 @@ fn override_steps(args: &RunArgs, profile: &mut Profile) -> Result<()> {
             ),
         )
     };
+    if args.time.is_some() && timed == 0 {
+        return Err(misfit("--time").remedy(text!(
+            "leave it out: these steps end by themselves",
+            "外してください。これらのステップは時間では終わりません"
+        )));
+    }
+    if args.size.is_some() && !profile.needs_span() {
+        return Err(misfit("--size").remedy(text!(
+            "leave it out; git-pull has --files",
+            "外してください。git-pull には --files があります"
+        )));
+    }
+    if args.runs.is_some() && profile.rounds.is_some() {
+        return Err(misfit("--runs").remedy(text!(
+            "leave it out, or change [rounds] in a profile of your own: its rounds decide how often",
+            "外すか、自分のプロファイルで [rounds] を変えてください。回数はラウンドで決まります"
+        )));
+    }
     if args.files.is_some() && files == 0 {
         return Err(
             misfit("--files").remedy(text!("use it with git-pull", "git-pull と一緒に使ってください"))

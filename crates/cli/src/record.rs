@@ -14,6 +14,7 @@ use kurabe_core::record::Traffic;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_host::{BlockTrace, DeviceCounters, RecordedTrace, devices_under};
 use kurabe_interop::write_iolog_v3;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
@@ -30,16 +31,7 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
         let shown = args.target.display();
         Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
     })?;
-    if let Some(output) = args.output.as_deref().filter(|output| output.exists()) {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            text!("{} exists already", "{} はすでにあります", output.display()),
-        )
-        .remedy(text!(
-            "choose another name; nothing is overwritten",
-            "別の名前を指定してください。上書きはしません"
-        )));
-    }
+    args.output.as_deref().map_or(Ok(()), check_output)?;
     let devices = devices_under(&target);
     let signals = Signals::listen()?;
     // What others left in memory must not count.
@@ -57,7 +49,7 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
             write_back(&target)?;
             let recorded = trace.stop()?;
             show(&recorded, args, global)?;
-            check(status, &args.command)
+            check(status, &args.command, &signals)
         }
         Err(error) => {
             if counters.is_empty() || args.output.is_some() {
@@ -71,9 +63,31 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
             let status = run(&args.command, &signals)?;
             write_back(&target)?;
             counters.show(global)?;
-            check(status, &args.command)
+            check(status, &args.command, &signals)
         }
     }
+}
+
+/// Finds out before the command runs, perhaps for hours, whether its trace can be kept.
+fn check_output(output: &Path) -> Result<()> {
+    let shown = output.display();
+    if output.symlink_metadata().is_ok() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            text!("{shown} exists already", "{shown} はすでにあります"),
+        )
+        .remedy(text!(
+            "choose another name; nothing is overwritten",
+            "別の名前を指定してください。上書きはしません"
+        )));
+    }
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| {
+        Error::os(text!("cannot write {shown}", "{shown} に書けません"), &error.into()).remedy(text!(
+            "name a file in a folder that exists and that you may write to",
+            "書き込みできる既存のフォルダーの中のファイルを指定してください"
+        ))
+    })
 }
 
 /// The counters of some devices at one moment.
@@ -122,10 +136,13 @@ fn sides(reads: u64, read_bytes: u64, writes: u64, write_bytes: u64) -> String {
     .take(crate::lang::lang())
 }
 
-/// Writes back what the file system of a path holds in memory.
+/// Writes back what the file system of a path, or a block device itself, holds in memory.
 fn write_back(target: &Path) -> Result<()> {
-    let opened = std::fs::File::open(target);
-    let written = opened.and_then(|file| rustix::fs::syncfs(file).map_err(Into::into));
+    let written = std::fs::File::open(target).and_then(|file| {
+        rustix::fs::syncfs(&file)?;
+        // Of a block device `syncfs` writes back the file system that holds its name.
+        if file.metadata()?.file_type().is_block_device() { file.sync_all() } else { Ok(()) }
+    });
     written.map_err(|error| {
         Error::os(text!("cannot write back what is in memory", "メモリー上のデータを書き戻せません"), &error)
     })
@@ -168,7 +185,10 @@ fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
     }
 }
 
-fn check(status: ExitStatus, words: &[String]) -> Result<()> {
+fn check(status: ExitStatus, words: &[String], signals: &Signals) -> Result<()> {
+    if signals.stop.is_asked() {
+        return Err(Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました")));
+    }
     if status.success() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::plan;
 use crate::signals::Signals;
 use crate::stored::{headline_of, open_store, recover};
 use kurabe_core::event::Event;
-use kurabe_core::profile::{Profile, Task};
+use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::trace::Trace;
@@ -17,7 +17,7 @@ use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
     measure_clock, plan_tasks, planned_time_ns, test_file_name,
 };
-use kurabe_host::{NoiseWatch, ObserveOptions, health, observe};
+use kurabe_host::{NoiseWatch, ObserveOptions, health, observe, remove_orphaned_traces};
 use kurabe_report::{Progress, render_run};
 use kurabe_store::{Owner, Store};
 use std::path::PathBuf;
@@ -33,11 +33,13 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let labels =
         args.label.iter().map(|label| crate::stored::parse_label(label)).collect::<Result<Vec<_>>>()?;
     if args.dry_run {
-        return dry_run(args, &profile);
+        return dry_run(args, &profile, &traces);
     }
     let signals = Signals::listen()?;
     let store = open_store(global)?;
     recover(&store)?;
+    // A recording that was killed would go on in the kernel, and cost time in what is measured.
+    remove_orphaned_traces();
     let mut run = Run::begin(args, global, &store, &signals, profile, command_line)?;
     run.traces = traces;
     let prepared = run.open_target().and_then(|target| {
@@ -126,11 +128,11 @@ impl<'a> Run<'a> {
             progress.on_event(&event);
             if self.global.json { print_json(&event) } else { Ok(()) }
         };
-        let fill_bytes = if target.has_test_file() { target.span_bytes() } else { 0 };
+        let ground = Ground::of(&target);
         let outcome = emit(Event::RunStarted {
             header: Box::new(self.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
-            planned_write_bytes: planned_write_bytes(&self.profile, &tasks, target.span_bytes(), fill_bytes),
+            planned_write_bytes: Some(planned_write_bytes(&self.profile, &tasks, &self.traces, ground)),
             planned_ns: planned_time_ns(&self.profile, &tasks),
         })
         .and_then(|()| {
@@ -245,21 +247,84 @@ fn test_file_path(target: &std::path::Path, name: &str) -> Option<PathBuf> {
     directory.is_dir().then(|| directory.join(name))
 }
 
-/// Bytes that the run writes, as far as its end is given in bytes; the cells bounded by time are told apart.
-fn planned_write_bytes(profile: &Profile, tasks: &[Task], span_bytes: u64, fill_bytes: u64) -> Option<u64> {
-    let one: u64 = tasks.iter().map(|task| task.planned_write_bytes(span_bytes)).fold(0, u64::saturating_add);
-    Some(fill_bytes.saturating_add(one.saturating_mul(u64::from(profile.repetitions()))))
+/// What the bytes that a run writes depend on.
+#[derive(Clone, Copy)]
+struct Ground {
+    span_bytes: u64,
+    writable: bool,
+    /// A file of kurabe's own is written first, and copies are files beside it.
+    test_file: bool,
 }
 
-fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
-    if let Err(error) = args.target.metadata() {
-        let shown = args.target.display();
-        return Err(Error::os(
-            text!("cannot use {shown} as a target", "{shown} を測定対象にできません"),
-            &error,
-        ));
+impl Ground {
+    fn of(target: &Target) -> Self {
+        let (span_bytes, writable) = (target.span_bytes(), target.is_writable());
+        Self { span_bytes, writable, test_file: target.has_test_file() }
     }
-    let tasks = profile.tasks(profile.rules.size_bytes);
+
+    /// What a target will be, as far as that can be told without opening it.
+    fn planned(args: &RunArgs, profile: &Profile) -> Result<Self> {
+        let facts = args.target.metadata().map_err(|error| {
+            let shown = args.target.display();
+            Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), &error)
+        })?;
+        let whole = profile.rules.whole_device && args.size.is_none();
+        let span_bytes = match facts.len() {
+            length if facts.is_file() && (whole || length < profile.rules.size_bytes) => length,
+            _ => profile.rules.size_bytes,
+        };
+        let consent = if facts.is_file() { args.write_existing } else { args.destroy_data_on.is_some() };
+        Ok(Self {
+            span_bytes,
+            writable: facts.is_dir() || consent,
+            test_file: facts.is_dir() && profile.needs_span(),
+        })
+    }
+}
+
+/// Bytes that the run writes at most, as far as its end is given in bytes; the cells bounded by time are told apart.
+fn planned_write_bytes(
+    profile: &Profile,
+    tasks: &[Task],
+    traces: &[Option<Arc<Trace>>],
+    ground: Ground,
+) -> u64 {
+    if !ground.writable {
+        return 0;
+    }
+    let span_bytes = ground.span_bytes;
+    // Where there is no file of its own, a copy goes from one half to the other; the first is written once before.
+    let copied_bytes = if ground.test_file { span_bytes } else { span_bytes / 2 };
+    let before = preconditions(profile, span_bytes)
+        .map(|task| task.planned_write_bytes(span_bytes))
+        .chain(tasks.iter().map(|task| match task.work {
+            Work::Copy(_) if !ground.test_file => copied_bytes,
+            _ => 0,
+        }))
+        .fold(if ground.test_file { span_bytes } else { 0 }, u64::saturating_add);
+    let replayed = |task: &Task| match (&task.work, traces.get(task.step_index)) {
+        (Work::Replay(_), Some(Some(trace))) => trace.summary().write_bytes,
+        _ => task.planned_write_bytes(copied_bytes),
+    };
+    let once = tasks.iter().map(replayed).fold(0, u64::saturating_add);
+    before.saturating_add(once.saturating_mul(u64::from(profile.repetitions())))
+}
+
+/// The work before the first cell, as tasks.
+fn preconditions(profile: &Profile, span_bytes: u64) -> impl Iterator<Item = Task> {
+    profile.preconditions.iter().flat_map(move |step| {
+        step.directions.iter().map(move |direction| Task {
+            step_index: 0,
+            label: step.label(),
+            cells: Vec::new(),
+            work: Work::Io(step.workload(&profile.rules, *direction, span_bytes)),
+        })
+    })
+}
+
+fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>]) -> Result<()> {
+    let ground = Ground::planned(args, profile)?;
+    let tasks = profile.tasks(ground.span_bytes);
     let writes = tasks.iter().filter(|task| task.writes()).count();
     let mut lines = vec![kurabe_report::render_profile(profile, &style())];
     if let Some(ns) = planned_time_ns(profile, &tasks) {
@@ -269,14 +334,31 @@ fn dry_run(args: &RunArgs, profile: &Profile) -> Result<()> {
             format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns))
         ));
     }
-    if args.target.is_dir() && profile.needs_span() {
+    if ground.test_file {
         lines.push(format!(
             "{} {}\n",
             t("test file to write:", "書き込むテストファイル:"),
-            format_bytes_decimal(profile.rules.size_bytes)
+            format_bytes_decimal(ground.span_bytes)
         ));
     }
     lines.push(format!("{} {writes}\n", t("cells that write:", "書き込みを含む項目:")));
+    if !ground.writable && writes > 0 {
+        lines.push(format!(
+            "{}\n",
+            t(
+                "they are left out: the target may not be written without --write-existing or --destroy-data-on",
+                "これらは測りません(--write-existing または --destroy-data-on がなければ対象に書き込みません)"
+            )
+        ));
+    }
+    let bytes = planned_write_bytes(profile, &tasks, traces, ground);
+    if bytes > 0 {
+        lines.push(format!(
+            "{} {}\n",
+            t("written at most, cells that end by time apart:", "書き込み量(最大、時間で終わる項目を除く):"),
+            format_bytes_decimal(bytes)
+        ));
+    }
     print(&lines.concat())
 }
 

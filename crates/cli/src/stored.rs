@@ -222,6 +222,7 @@ pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
 /// When a file is neither an exported run nor a result of a tool that kurabe knows.
 pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let store = open_store(global)?;
+    let mut shown = 0;
     for path in &args.files {
         let bytes = read(path)?;
         if looks_exported(&bytes) {
@@ -233,8 +234,13 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
             let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
             let id = store.import(record)?;
-            tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
-            if !global.json && !global.quiet {
+            if global.json {
+                tell(global, "imported", &id, "")?;
+            } else if !global.quiet {
+                if shown > 0 {
+                    print("\n")?;
+                }
+                shown += 1;
                 let record = store.load(&id)?;
                 print(&render_run(&record, &headline_of(&record.header), &style()))?;
             }

@@ -139,6 +139,11 @@ impl<'f> Value<'f> {
         }
     }
 
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
     /// Whether it is a table.
     pub fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
@@ -190,7 +195,9 @@ impl<'f> Value<'f> {
     /// When it is something else.
     pub fn positive(&self) -> Result<f64> {
         let number = match self.value {
-            DeValue::Integer(number) => number.as_str().parse().ok(),
+            DeValue::Integer(number) => {
+                u64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64)
+            }
             DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
             _ => None,
         };

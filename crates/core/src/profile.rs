@@ -8,7 +8,7 @@ mod read;
 mod step;
 
 pub use formula::{Formula, FormulaUnit, Name};
-pub use read::{LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_THREADS, parse_block_size};
+pub use read::{LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, parse_block_size};
 pub use step::{
     AccessOrder, AccessTimeStep, CommandStep, CopyPart, CopyStep, GitMaterial, IoStep, PositionalStep,
     ReplayStep, ReplayTiming, Step,

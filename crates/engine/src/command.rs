@@ -86,7 +86,8 @@ impl Session<'_> {
         let started_ns = monotonic_ns() - self.started_ns;
         let (mark, counters) = (self.noise.start(), work.device.read());
         let ran = self.run_watched(work);
-        let synced = ran.as_ref().ok().map(|_| timed_write_back(work.folder.path()));
+        // Not by the work folder, which the program may have removed.
+        let synced = ran.as_ref().ok().map(|_| timed_write_back(self.target.path()));
         let (traffic, noise) = (work.device.since(counters), self.noise.finish(mark));
         let mut restored = Ok(());
         for line in &work.lines.restore {
@@ -114,7 +115,18 @@ impl Session<'_> {
         for line in &work.lines.cleanup {
             ending = ending.and(self.run_program(line, &work.folder, Ending::ToItsEnd));
         }
-        ending.and(work.folder.remove())
+        let path = work.folder.path().display().to_string();
+        match (ending, work.folder.remove()) {
+            // What failed first is told; that the folder is still there must be heard of all the same.
+            (Err(first), Err(error)) => {
+                let why = error.cause().unwrap_or_default();
+                Err(first.remedy(text!(
+                    "{path} is still there ({why}); release what holds it, and remove it",
+                    "{path} が残っています({why})。使用中のものを解放してから削除してください"
+                )))
+            }
+            (ending, removed) => ending.and(removed),
+        }
     }
 
     /// Shows a program and runs it.
@@ -162,9 +174,9 @@ impl Session<'_> {
 }
 
 /// Writes back all that is dirty on the file system, and tells how long that took.
-fn timed_write_back(folder: &Path) -> Result<u64> {
+fn timed_write_back(directory: &Path) -> Result<u64> {
     let start_ns = monotonic_ns();
-    File::open(folder).and_then(|file| write_back(&file)).map_err(|error| {
+    File::open(directory).and_then(|file| write_back(&file)).map_err(|error| {
         Error::os(
             text!("cannot write back what the program wrote", "プログラムの書き込みを書き戻せません"),
             &error,

@@ -26,12 +26,12 @@ use crate::task::{Attempt, Done};
 use crate::test_file::{TestFile, copy_beside};
 use crate::traffic::Watched;
 use kurabe_core::event::Event;
-use kurabe_core::profile::{CopyPart, CopyStep};
+use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{CpuUse, EngineRecord, Repetition, TargetKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
@@ -76,14 +76,29 @@ struct PartDone {
 }
 
 impl Session<'_> {
+    /// Refuses copies for which there is no room beside the test file, before that is written.
+    pub(crate) fn check_copy_room(&self, tasks: &[Task]) -> Result<()> {
+        let copies = tasks.iter().any(|task| matches!(task.work, Work::Copy(_)));
+        if !copies || self.target.kind() != TargetKind::Directory {
+            return Ok(());
+        }
+        let (path, size_bytes) = (self.target.path(), self.target.span_bytes());
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        let Some(free_bytes) = platform::free_bytes(directory).ok().flatten() else { return Ok(()) };
+        // What is reserved for the test file is no longer free.
+        let reserved_bytes = path.metadata().map_or(0, |facts| facts.blocks().saturating_mul(512));
+        let there_bytes = free_bytes.saturating_add(reserved_bytes);
+        if there_bytes < size_bytes.saturating_mul(2) {
+            return Err(no_room(directory, size_bytes, there_bytes));
+        }
+        Ok(())
+    }
+
     /// Takes the memory, and on a device or in a file writes the half that is copied.
     pub(crate) fn prepare_copy(&mut self, _step: &CopyStep) -> Result<CopyWork> {
         let (place, size_bytes) = layout(self.target.kind(), self.target.path(), self.target.span_bytes());
         if size_bytes == 0 {
             return Err(too_small(self.target.span_bytes()));
-        }
-        if let Place::Beside(path) = &place {
-            check_room(path, size_bytes)?;
         }
         check_memory(size_bytes, available_bytes())?;
         let memory = memory_file(size_bytes).map_err(|error| no_memory(&error))?;
@@ -301,25 +316,28 @@ fn piece(step: &CopyStep, size_bytes: u64, content: &mut Content) -> Vec<u8> {
     buffer
 }
 
-fn check_room(test_file: &Path, size_bytes: u64) -> Result<()> {
-    let directory = test_file.parent().unwrap_or(Path::new("/"));
-    let Some(free) = platform::free_bytes(directory).ok().flatten().filter(|free| *free < size_bytes) else {
-        return Ok(());
-    };
-    let (directory, size, free_size) = (directory.display(), format_bytes(size_bytes), format_bytes(free));
-    // The test file is written by now; it and its copy share what there is.
-    let fits = (size_bytes + free) / 2 / MIB * 9 / 10;
-    Err(Error::new(
+fn no_room(directory: &Path, size_bytes: u64, there_bytes: u64) -> Error {
+    let (directory, both, there) =
+        (directory.display(), size_bytes.saturating_mul(2), format_bytes(there_bytes));
+    let fits = there_bytes / 2 / MIB * 9 / 10;
+    let both = format_bytes(both);
+    Error::new(
         ErrorKind::NoSpace,
         text!(
-            "a copy of the test file needs {size} more, but {directory} has only {free_size} free",
-            "テストファイルのコピーにさらに {size} 必要ですが、{directory} の空きは {free_size} です"
+            "the test file and its copy need {both}, but {directory} has only {there} free",
+            "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {there} です"
         ),
     )
-    .remedy(text!(
-        "free some room, or ask for less: --size {fits}m",
-        "空きを増やすか、--size {fits}m のように小さくしてください"
-    )))
+    .remedy(match fits {
+        0 => text!(
+            "free some room, or choose another directory",
+            "空きを増やすか、別のディレクトリを指定してください"
+        ),
+        _ => text!(
+            "free some room, or ask for less: --size {fits}m",
+            "空きを増やすか、--size {fits}m のように小さくしてください"
+        ),
+    })
 }
 
 fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {

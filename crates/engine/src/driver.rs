@@ -130,7 +130,7 @@ pub fn drive<D: Device, S: Source>(
                     free.push(buffer);
                     let look_ns = now_ns.saturating_add(LOOK_NS);
                     let until_ns = if time_is_over { look_ns } else { deadline_ns.min(look_ns) };
-                    wait = Wait::Until((start_ns + due_ns).min(until_ns));
+                    wait = Wait::Until(start_ns.saturating_add(due_ns).min(until_ns));
                     break;
                 }
                 Next::End => {
@@ -354,6 +354,16 @@ mod tests {
             .sum();
         assert!((19..=21).contains(&waited), "{waited}");
         assert_eq!(recorded.read.completed, 100);
+    }
+
+    #[test]
+    fn an_operation_that_is_never_due_does_not_keep_a_run_from_its_end() {
+        let mut plan = workload();
+        plan.end.time_ns = Some(1_000_000);
+        plan.open_loop = Some(OpenLoop { rate_iops: 1e-300, arrival: Arrival::Even });
+        let (outcome, recorded) = run(&plan, Script { latency_ns: 1000, ..Script::default() });
+        assert!(outcome.is_ok());
+        assert_eq!(recorded.read.completed, 1);
     }
 
     #[test]

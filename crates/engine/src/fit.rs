@@ -4,16 +4,17 @@ use crate::target::Target;
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::TargetKind;
-use kurabe_core::workload::Direction;
+use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
 /// keeps the reads. A task that cannot be run there is left out as long as another can; [`unfit`] tells why.
 ///
 /// # Errors
-/// When no task is left.
+/// When no task is left, or the preconditioning cannot be done there.
 pub fn plan_tasks(profile: &Profile, target: &Target) -> Result<Vec<Task>> {
     let tasks = wanted(profile, target);
+    check_preconditions(profile, target)?;
     let refusal = tasks.iter().find_map(|task| check_fit(task, target).err());
     let fitting: Vec<Task> = tasks.into_iter().filter(|task| check_fit(task, target).is_ok()).collect();
     match (fitting.is_empty(), refusal) {
@@ -56,6 +57,20 @@ fn reads_only(mut task: Task) -> Option<Task> {
     (!task.writes()).then_some(task)
 }
 
+/// Preconditioning is no task that could be left out: the figures are of what it leaves.
+fn check_preconditions(profile: &Profile, target: &Target) -> Result<()> {
+    if !target.is_writable() {
+        return Ok(());
+    }
+    for step in &profile.preconditions {
+        for direction in &step.directions {
+            let workload = step.workload(&profile.rules, *direction, target.span_bytes());
+            Needs::of_workload(&workload).check(&step.label(), target)?;
+        }
+    }
+    Ok(())
+}
+
 /// The span of a task, and the sizes and offsets that it needs there.
 struct Needs {
     span_bytes: u64,
@@ -64,19 +79,19 @@ struct Needs {
 }
 
 impl Needs {
+    fn of_workload(workload: &Workload) -> Self {
+        let sizes = workload.block_sizes.iter().map(|size| u64::from(size.size_bytes));
+        Self {
+            span_bytes: workload.span_bytes,
+            largest_bytes: u64::from(workload.largest_block_bytes()),
+            aligned: sizes.chain([workload.offset_bytes]).collect(),
+        }
+    }
+
     fn of(task: &Task, target: &Target) -> Option<Self> {
         let block = |bytes: u32| u64::from(bytes);
         Some(match &task.work {
-            Work::Io(workload) => Self {
-                span_bytes: workload.span_bytes,
-                largest_bytes: block(workload.largest_block_bytes()),
-                aligned: workload
-                    .block_sizes
-                    .iter()
-                    .map(|size| block(size.size_bytes))
-                    .chain([workload.offset_bytes])
-                    .collect(),
-            },
+            Work::Io(workload) => Self::of_workload(workload),
             Work::Positional(step) => Self {
                 span_bytes: target.span_bytes(),
                 largest_bytes: block(step.sample_bytes),
@@ -93,6 +108,41 @@ impl Needs {
             },
             Work::Copy(_) | Work::Command(_) | Work::Replay(_) => return None,
         })
+    }
+
+    /// Whether a target holds it.
+    fn check(&self, label: &str, target: &Target) -> Result<()> {
+        let (largest, span_bytes) = (self.largest_bytes, self.span_bytes);
+        if span_bytes < largest {
+            return Err(Error::new(
+                ErrorKind::Target,
+                text!(
+                    "{label} needs {}, but only {} lie within its span",
+                    "{label} には {} 必要ですが、範囲には {} しかありません",
+                    format_bytes(largest),
+                    format_bytes(span_bytes)
+                ),
+            )
+            .remedy(text!(
+                "choose a larger --size, a smaller --bs or a smaller --offset",
+                "--size を大きくするか、--bs または --offset を小さくしてください"
+            )));
+        }
+        let unit = u64::from(target.alignment_bytes());
+        if let Some(odd) = self.aligned.iter().find(|bytes| !bytes.is_multiple_of(unit)) {
+            return Err(Error::new(
+                ErrorKind::Target,
+                text!(
+                    "{label}: {odd} bytes is not a multiple of {unit}, the unit of direct I/O here",
+                    "{label}: {odd} バイトは、ここでのダイレクト I/O の単位 {unit} バイトの倍数ではありません"
+                ),
+            )
+            .remedy(text!(
+                "use multiples of {unit} bytes, or --buffered",
+                "{unit} バイトの倍数にするか、--buffered を使ってください"
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -111,38 +161,7 @@ fn check_fit(task: &Task, target: &Target) -> Result<()> {
             "デバイスをマウントし、その中のディレクトリを指定してください"
         )));
     }
-    let Some(needs) = Needs::of(task, target) else { return Ok(()) };
-    let (label, largest, span_bytes) = (&task.label, needs.largest_bytes, needs.span_bytes);
-    if span_bytes < largest {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{label} needs {}, but only {} lie within its span",
-                "{label} には {} 必要ですが、範囲には {} しかありません",
-                format_bytes(largest),
-                format_bytes(span_bytes)
-            ),
-        )
-        .remedy(text!(
-            "choose a larger --size, a smaller --bs or a smaller --offset",
-            "--size を大きくするか、--bs または --offset を小さくしてください"
-        )));
-    }
-    let unit = u64::from(target.alignment_bytes());
-    if let Some(odd) = needs.aligned.iter().find(|bytes| !bytes.is_multiple_of(unit)) {
-        return Err(Error::new(
-            ErrorKind::Target,
-            text!(
-                "{label}: {odd} bytes is not a multiple of {unit}, the unit of direct I/O here",
-                "{label}: {odd} バイトは、ここでのダイレクト I/O の単位 {unit} バイトの倍数ではありません"
-            ),
-        )
-        .remedy(text!(
-            "use multiples of {unit} bytes, or --buffered",
-            "{unit} バイトの倍数にするか、--buffered を使ってください"
-        )));
-    }
-    Ok(())
+    Needs::of(task, target).map_or(Ok(()), |needs| needs.check(&task.label, target))
 }
 
 pub(crate) fn writes_left_out(kind: TargetKind) -> Text {

@@ -1,5 +1,6 @@
 //! A repetition of a trace.
 
+use crate::device_uring::WaitMode;
 use crate::fit::writes_left_out;
 use crate::measure::{Setup, measure_sources};
 use crate::repeat_io::{engine_record, repetition_of};
@@ -35,7 +36,11 @@ impl Session<'_> {
         if attempt.number == 0 {
             self.tell_differences(&trace, source.fit().remark())?;
         }
-        let choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.iodepth))?;
+        let mut choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.iodepth))?;
+        if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
+            choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
+            choice.issue.wait = WaitMode::Spin;
+        }
         let setup = Setup {
             iodepth: step.iodepth,
             largest_bytes: source.fit().longest_bytes,
@@ -46,7 +51,7 @@ impl Session<'_> {
             seed: attempt.seed,
         };
         let target = &*self.target;
-        let open = || target.open_file(writes(&trace), false);
+        let open = || target.open_file(has(&trace, OpKind::Write), false);
         let (mut failed, emit) = (None, &mut *self.emit);
         let mut live = |elapsed_ns, interval, interval_ns| {
             if failed.is_none() {
@@ -70,8 +75,7 @@ impl Session<'_> {
     /// What a trace does to the target, as far as that may be written.
     pub(crate) fn trace_direction(&self, step_index: usize) -> Option<Direction> {
         let trace = self.traces.get(step_index)?.as_ref()?;
-        let has = |kind: OpKind| trace.operations.iter().any(|op| op.kind == kind);
-        match (has(OpKind::Read), has(OpKind::Write) && self.target.is_writable()) {
+        match (has(trace, OpKind::Read), has(trace, OpKind::Write) && self.target.is_writable()) {
             (true, true) => Some(Direction::Mix),
             (true, false) => Some(Direction::Read),
             (false, true) => Some(Direction::Write),
@@ -81,7 +85,7 @@ impl Session<'_> {
 
     /// The trace as far as the target may be written.
     fn allowed(&mut self, trace: Arc<Trace>, attempt: &Attempt) -> Result<Arc<Trace>> {
-        if self.target.is_writable() || !changes(&trace) {
+        if self.target.is_writable() || !(has(&trace, OpKind::Write) || has(&trace, OpKind::Sync)) {
             return Ok(trace);
         }
         if attempt.number == 0 {
@@ -128,12 +132,11 @@ impl Session<'_> {
 
     /// A workload like the trace, by which the engine is chosen.
     fn trial(&self, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
-        let reads = trace.operations.iter().any(|op| op.kind == OpKind::Read);
         Workload {
             pattern: Pattern::Random,
             thread_share: ThreadShare::Usual,
             block_sizes: vec![BlockSize { size_bytes: longest_bytes, weight: 1 }],
-            read_percent: if reads { 100 } else { 0 },
+            read_percent: if has(trace, OpKind::Read) { 100 } else { 0 },
             rewrite_every_reads: None,
             iodepth,
             threads: 1,
@@ -149,13 +152,9 @@ impl Session<'_> {
     }
 }
 
-fn writes(trace: &Trace) -> bool {
-    trace.operations.iter().any(|op| op.kind == OpKind::Write)
-}
-
-/// Whether anything in it needs a target that may be written.
-fn changes(trace: &Trace) -> bool {
-    trace.operations.iter().any(|op| op.kind != OpKind::Read)
+/// Whether there is any operation of a kind in it.
+fn has(trace: &Trace, kind: OpKind) -> bool {
+    trace.operations.iter().any(|op| op.kind == kind)
 }
 
 fn no_trace(step: &ReplayStep) -> Error {

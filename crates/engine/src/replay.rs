@@ -52,10 +52,15 @@ impl ReplayFit {
         if rounded == 0 && wrapped == 0 && cut == 0 && units <= 1 {
             return None;
         }
-        Some(text!(
-            "of {operations} operations of the trace, {rounded} were widened to whole blocks, {wrapped} moved into the span and {cut} shortened; the trace has {units} files or disks, which share the span",
-            "トレースの {operations} 個の操作のうち、{rounded} 個をブロック単位に広げ、{wrapped} 個を対象範囲内に移し、{cut} 個を短くしました。トレースには {units} 個のファイルまたはディスクがあり、同じ範囲を共有します"
-        ))
+        let mut remark = text!(
+            "of {operations} operations of the trace, {rounded} were widened to whole blocks, {wrapped} moved into the span and {cut} shortened",
+            "トレースの {operations} 個の操作のうち、{rounded} 個をブロック単位に広げ、{wrapped} 個を対象範囲内に移し、{cut} 個を短くしました"
+        );
+        if units > 1 {
+            remark.en.push_str(&format!("; its {units} files or disks share the span"));
+            remark.ja.push_str(&format!("。{units} 個のファイルまたはディスクが同じ範囲を共有します"));
+        }
+        Some(remark)
     }
 }
 

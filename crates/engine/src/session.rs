@@ -99,17 +99,19 @@ impl<'a> Session<'a> {
     /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
     pub fn run(mut self) -> Result<()> {
         let tasks = plan_tasks(self.profile, self.target)?;
+        self.check_copy_room(&tasks)?;
         self.say_how()?;
         let fill = match self.target.kind() {
             TargetKind::Directory if self.target.has_test_file() => Some(self.fill()?),
             _ => None,
         };
         self.tell_writing(&tasks, fill)?;
-        self.precondition()?;
         // The fill may have cut the file, so the spans are taken again.
+        let tasks = plan_tasks(self.profile, self.target)?;
+        self.precondition()?;
         let mut first_cell = 0;
         let mut ongoing: Vec<Ongoing> = Vec::new();
-        for task in plan_tasks(self.profile, self.target)? {
+        for task in tasks {
             let cells = task.cells.len() as u32;
             ongoing.push(Ongoing::new(task, first_cell));
             first_cell += cells;
@@ -121,7 +123,7 @@ impl<'a> Session<'a> {
         for remark in self.disturbance.on_the_machine() {
             let text = Text {
                 en: format!("{} over the whole run", remark.en),
-                ja: format!("測定全体: {}", remark.ja),
+                ja: format!("測定全体を通して、{}", remark.ja),
             };
             self.notice(NoticeKind::Noise, text)?;
         }
@@ -152,16 +154,19 @@ impl<'a> Session<'a> {
         for ongoing in &mut tasks {
             ending = ending.and_then(|()| self.prepare(ongoing));
         }
+        let tell = rounds.tracked_cells.iter().all(|tracked| tasks.iter().any(|task| task.has(tracked)));
+        // Without the cells that tell when to end, more rounds than are counted would be for nothing.
+        let most = if tell { rounds.most } else { rounds.window };
         let mut steady = false;
-        for round in 0..rounds.most {
+        for round in 0..most {
             for ongoing in &mut tasks {
-                ending = ending.and_then(|()| self.repeat(ongoing, round, rounds.most));
+                ending = ending.and_then(|()| self.repeat(ongoing, round, most));
                 ending = ending.and_then(|()| self.keep_so_far(ongoing));
             }
             if ending.is_err() {
                 break;
             }
-            match self.round_done(rounds, &tasks, round) {
+            match self.round_done(rounds, &tasks, round, most) {
                 Ok(is_steady) => steady = is_steady,
                 Err(error) => ending = Err(error),
             }
@@ -170,14 +175,7 @@ impl<'a> Session<'a> {
             }
         }
         if !steady && ending.is_ok() {
-            let (most, window) = (rounds.most, rounds.window);
-            ending = self.notice(
-                NoticeKind::Other,
-                text!(
-                    "no steady state within {most} rounds: the figures are of the last {window} and may still change",
-                    "{most} ラウンドでは定常状態に達しませんでした。値は最後の {window} ラウンドのもので、まだ変わる可能性があります"
-                ),
-            );
+            ending = self.notice(NoticeKind::Other, unsteady(tell, most, rounds.window));
         }
         for mut ongoing in tasks {
             ongoing.count_last(rounds.window);
@@ -187,12 +185,18 @@ impl<'a> Session<'a> {
     }
 
     /// Tells how a round ended, and whether the device is steady.
-    fn round_done(&mut self, rounds: &Rounds, tasks: &[Ongoing], round_index: u32) -> Result<bool> {
+    fn round_done(
+        &mut self,
+        rounds: &Rounds,
+        tasks: &[Ongoing],
+        round_index: u32,
+        round_count: u32,
+    ) -> Result<bool> {
         let windows: Vec<_> = rounds
             .tracked_cells
             .iter()
-            .filter_map(|tracked| tasks.iter().find_map(|ongoing| ongoing.tracked(tracked, rounds)))
-            .map(|values| rounds.over(&values))
+            .map(|tracked| tasks.iter().find_map(|ongoing| ongoing.tracked(tracked, rounds)))
+            .map(|values| rounds.over(&values?))
             .collect();
         let largest = |percent: fn(&kurabe_core::steady::SteadyWindow) -> f64| {
             windows.iter().flatten().map(percent).reduce(f64::max)
@@ -201,7 +205,7 @@ impl<'a> Session<'a> {
             !windows.is_empty() && windows.iter().all(|window| window.is_some_and(|window| window.steady));
         self.emit(Event::RoundDone {
             round_index,
-            round_count: rounds.most,
+            round_count,
             steady,
             excursion_percent: largest(|window| window.excursion_percent),
             slope_percent: largest(|window| window.slope_percent),
@@ -346,6 +350,21 @@ impl<'a> Session<'a> {
             }
             std::thread::sleep(Duration::from_nanos(left_ns.min(STEP_NS)));
         }
+    }
+}
+
+/// Why the figures may not be those of a steady device.
+fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
+    if cells_tell {
+        text!(
+            "no steady state within {most} rounds: the figures are of the last {window} and may still change",
+            "{most} ラウンドでは定常状態に達しませんでした。値は最後の {window} ラウンドのもので、まだ変わる可能性があります"
+        )
+    } else {
+        text!(
+            "whether the device is steady cannot be told, because cells that tell it are left out: the figures are of {window} rounds",
+            "定常状態かどうかを示す項目を測れないため、判定できません。値は {window} ラウンドのものです"
+        )
     }
 }
 

@@ -96,6 +96,12 @@ impl Ongoing {
         }
     }
 
+    /// Whether a tracked cell is one of this task's.
+    pub(crate) fn has(&self, tracked: &TrackedCell) -> bool {
+        let direction = Some(tracked.direction);
+        self.task.cells.iter().any(|cell| cell.label == tracked.label && cell.direction == direction)
+    }
+
     /// The figures of all rounds of a tracked cell, if it is one of this task's.
     pub(crate) fn tracked(&self, tracked: &TrackedCell, rounds: &Rounds) -> Option<Vec<f64>> {
         let direction = tracked.direction;
@@ -179,7 +185,8 @@ impl Session<'_> {
         self.emit(Event::RepetitionStarted {
             cell_index,
             label: task.label.clone(),
-            direction: task.direction(),
+            // Several cells are measured at once: no direction is that of all.
+            direction: task.direction().filter(|_| task.cells.len() == 1),
             repetition_index: number,
             repetition_count: count,
             discarded,
@@ -239,7 +246,7 @@ impl Session<'_> {
             Some(direction) => {
                 (format!("{} {label}", direction.word()), format!("{label} の{}", direction_ja(direction)))
             }
-            None => (label.clone(), label.clone()),
+            None => (label.clone(), format!("{label} の測定")),
         };
         for remark in disturbance.on_the_device() {
             let text =

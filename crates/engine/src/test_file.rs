@@ -4,6 +4,7 @@
 //! next start can find it, and only it.
 
 use crate::platform::{self, OpenHow};
+use crate::work_folder::remove_tree;
 use kurabe_core::{Error, Result, text};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ pub fn remove_orphan(path: &Path) -> Result<bool> {
     let copy_removed = if has_copy { std::fs::remove_file(&copy) } else { Ok(()) };
     let removed = match std::fs::symlink_metadata(path) {
         Ok(facts) if facts.is_file() => std::fs::remove_file(path),
-        Ok(facts) if facts.is_dir() => std::fs::remove_dir_all(path),
+        Ok(facts) if facts.is_dir() => remove_tree(path),
         _ if has_copy => Ok(()),
         _ => return Ok(false),
     };

@@ -3,6 +3,7 @@
 //! The model: below the folder that the target allows, which is in the store before it exists, each step has one of its
 //! own with `work` and `origin.git`. It is removed when this goes; the folder above it goes with the last one.
 
+use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -105,12 +106,33 @@ impl WorkFolder {
         if self.removed {
             return Ok(());
         }
-        std::fs::remove_dir_all(&self.path)?;
+        match remove_tree(&self.path) {
+            // A program of the profile may have removed it.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         self.removed = true;
         // It stays as long as another step has its folder there.
         let _ = std::fs::remove_dir(&self.container);
         Ok(())
     }
+}
+
+/// Removes a folder with all that is in it, unless a file system is mounted there: what is on that is not kurabe's.
+pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        if platform::is_mount_root(&folder)? {
+            return Err(io::Error::other(format!("a file system is mounted at {}", folder.display())));
+        }
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    std::fs::remove_dir_all(folder)
 }
 
 impl Drop for WorkFolder {

@@ -95,6 +95,15 @@ pub(crate) enum Outcome {
     Broken(Error),
 }
 
+impl From<Result<Vec<ImportedRun>>> for Outcome {
+    fn from(read: Result<Vec<ImportedRun>>) -> Self {
+        match read {
+            Ok(runs) => Self::Runs(runs),
+            Err(error) => Self::Broken(error),
+        }
+    }
+}
+
 /// An importer.
 pub(crate) struct Importer {
     /// What it reads, for people: `fio JSON`.

@@ -294,3 +294,32 @@ proptest! {
         prop_assert_eq!(&csv[1][1], &words);
     }
 }
+
+#[test]
+fn scores_and_ratios_follow_the_cells() {
+    let source = "schema = 1\nname = \"a\"\ntitle = { en = \"a\", ja = \"a\" }\nsource = \"none\"\nstatistic = \"mean\"\n\
+                  [rules]\nsize = \"1 GiB\"\nruns = 2\ntime = \"1 s\"\norder = \"by-step\"\ndirect = false\ndata = \"random\"\n\
+                  [[step]]\nkind = \"copy\"\nid = \"c\"\nchunk = \"64 KiB\"\n\
+                  [[derived]]\nlabel = { en = \"DelayRatio\", ja = \"遅延倍率\" }\nformula = \"c.within.s / c.to_memory.s\"\n";
+    let timed = |part: &str, elapsed_ns| Cell {
+        workload: None,
+        measure: Measure::Duration,
+        direction: None,
+        part: part.to_owned(),
+        repetitions: vec![repetition(0, elapsed_ns, ops(0, &[]), ops(0, &[]))],
+        ..cell("copy", Direction::Read, workload())
+    };
+    let cells = vec![timed("within", 3_000_000_000), timed("to_memory", 2_000_000_000)];
+    let mut record = record("/mnt", TargetKind::Directory, Statistic::Mean, cells);
+    record.header.profile = Some(kurabe_core::profile::Profile::parse("a.toml", source).unwrap());
+    let csv = export(&[record.clone()], ExportFormat::Csv, Lang::En).unwrap();
+    let last = csv.lines().last().unwrap();
+    assert!(last.contains(",a,DelayRatio,,,,,,figure,,derived,,,"), "{last}");
+    assert!(last.ends_with(",,,,,,,,,,,,,1.5"), "{last}");
+    let markdown = export(&[record.clone()], ExportFormat::Markdown, Lang::Ja).unwrap();
+    assert!(markdown.contains("| 遅延倍率 | – | 1.50 | – | – | – |\n"), "{markdown}");
+    record.cells.pop();
+    for format in [ExportFormat::Csv, ExportFormat::Markdown] {
+        assert!(!export(&[record.clone()], format, Lang::Ja).unwrap().contains("DelayRatio"));
+    }
+}

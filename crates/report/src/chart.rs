@@ -9,6 +9,8 @@ use crate::style::{Role, Style};
 
 /// Columns of a point that holds, at most.
 const HOLDING_COLUMNS: usize = 6;
+/// Between words of the axis, at least.
+const AXIS_GAP: usize = 4;
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// What is drawn.
@@ -43,7 +45,9 @@ impl Chart<'_> {
         // No scale is wider than that of the highest point.
         let highest_point = points.iter().map(|point| point.1).fold(0.0, f64::max);
         let bottom = (self.value)(0.0);
-        let scale = display_width(&(self.value)(highest_point)).max(display_width(&bottom));
+        let half_point = (self.value)(highest_point / 2.0);
+        let widths = [&(self.value)(highest_point), &half_point, &bottom].map(|words| display_width(words));
+        let scale = widths.into_iter().max().unwrap_or(0);
         let wanted = points.len() * if self.holds { HOLDING_COLUMNS } else { 1 };
         let width = style.width.saturating_sub(scale + 4).clamp(10, 72).min(wanted.max(10));
         let mut columns = binned(&points, until, width);
@@ -58,7 +62,7 @@ impl Chart<'_> {
         if highest <= 0.0 {
             return Vec::new();
         }
-        let top = (self.value)(highest);
+        let (top, half) = ((self.value)(highest), (self.value)(highest / 2.0));
         let eighths: Vec<usize> = columns
             .iter()
             .map(|mean| {
@@ -72,18 +76,37 @@ impl Chart<'_> {
                 let below = (self.height - 1 - line) * 8;
                 let body: String =
                     eighths.iter().map(|filled| LEVELS[filled.saturating_sub(below).min(8)]).collect();
+                // A label stands at the upper edge of its line, but 0 at the lower one.
                 let label = match line {
                     0 => &top,
                     _ if line + 1 == self.height => &bottom,
+                    _ if line * 2 == self.height => &half,
                     _ => "",
                 };
                 format!("  {} {}", pad_left(label, scale), style.paint(Role::Course, body.trim_end()))
             })
             .collect();
-        let (first, last) = ((self.place)(0.0), (self.place)(until));
-        let gap = width.saturating_sub(display_width(&first) + display_width(&last)).max(1);
-        lines.push(format!("  {} {first}{}{last}", " ".repeat(scale), " ".repeat(gap)));
+        lines.push(format!("  {} {}", " ".repeat(scale), self.axis(until, width)));
         lines
+    }
+}
+
+impl Chart<'_> {
+    /// The words below the columns: the first and the last place, and between them the middle, if there is room.
+    fn axis(&self, until: f64, width: usize) -> String {
+        let [first, middle, last] = [0.0, until / 2.0, until].map(|place| (self.place)(place));
+        let (before, after) = (display_width(&first), display_width(&last));
+        let half = display_width(&middle);
+        let middle_at = (width / 2).saturating_sub(half / 2);
+        let last_at = width.saturating_sub(after);
+        let room = !self.holds && middle_at >= before + AXIS_GAP && middle_at + half + AXIS_GAP <= last_at;
+        let mut axis = first;
+        if room {
+            axis.push_str(&" ".repeat(middle_at - before));
+            axis.push_str(&middle);
+        }
+        let used = display_width(&axis);
+        format!("{axis}{}{last}", " ".repeat(last_at.saturating_sub(used).max(1)))
     }
 }
 

@@ -1,7 +1,8 @@
 //! A plain table: a title row and rows of words, aligned by display width.
 //!
 //! The model: columns are as wide as their widest entry; a column without entries is left out; when the line is
-//! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut gives way until it fits.
+//! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut
+//! gives way until it fits.
 
 use crate::layout::{Row, clip, clip_front, display_width, flow, tame};
 use crate::style::{Role, Style};
@@ -28,6 +29,8 @@ pub(crate) enum Cut {
     Wrap,
     /// The whole column.
     Drop,
+    /// The whole column, before any other.
+    DropFirst,
 }
 
 pub(crate) struct Column {
@@ -84,14 +87,14 @@ impl<'a> Table<'a> {
             .collect();
         let mut table = Self { columns, shown };
         while table.width() > room {
-            let droppable = table.shown.iter().rposition(|(index, _)| columns[*index].cut == Cut::Drop);
-            let Some(last) = droppable else { break };
+            let last_of = |cut: Cut| table.shown.iter().rposition(|(index, _)| columns[*index].cut == cut);
+            let Some(last) = last_of(Cut::DropFirst).or_else(|| last_of(Cut::Drop)) else { break };
             table.shown.remove(last);
         }
         while table.width() > room {
             let widest = table.shown.iter_mut().filter(|(index, width)| {
                 let column = &columns[*index];
-                let may = !matches!(column.cut, Cut::Never | Cut::Drop);
+                let may = !matches!(column.cut, Cut::Never | Cut::Drop | Cut::DropFirst);
                 may && *width > NARROWEST.max(display_width(&column.title))
             });
             let Some((_, width)) = widest.max_by_key(|(_, width)| *width) else { break };
@@ -115,7 +118,7 @@ impl<'a> Table<'a> {
                     Cut::Front => vec![clip_front(&tame(text), *width)],
                     Cut::End => vec![clip(&tame(text), *width)],
                     Cut::Wrap => flow(&[text.to_owned()], *width),
-                    Cut::Never | Cut::Drop => vec![tame(text)],
+                    Cut::Never | Cut::Drop | Cut::DropFirst => vec![tame(text)],
                 }
             })
             .collect();

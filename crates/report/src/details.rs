@@ -178,9 +178,15 @@ fn latencies(cell: &Cell, style: &Style) -> Vec<String> {
         OpKind::Write => repetition.write.latency.clone(),
         OpKind::Sync => repetition.sync.latency.clone(),
     };
-    let mut heads =
-        vec![Column::left(style.pick("latency", "レイテンシ")), Column::right(style.pick("min", "最小"))];
-    heads.extend(PERCENTILES.iter().map(|(name, _)| Column::right(name)));
+    let mut heads = vec![
+        Column::left(style.pick("latency", "レイテンシ")),
+        Column::right(style.pick("min", "最小")).cut(Cut::Drop),
+    ];
+    heads.extend(PERCENTILES.iter().map(|(name, fraction)| match *fraction {
+        // Where there is no room for all, these are missed least.
+        0.9 | 0.9999 => Column::right(name).cut(Cut::DropFirst),
+        _ => Column::right(name),
+    }));
     heads.push(Column::right(style.pick("max", "最大")));
     let rows: Vec<Vec<Entry>> = kinds
         .into_iter()
@@ -242,7 +248,12 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
     let mut threshold: Vec<String> =
         cell.counted().map(|repetition| number::latency_ns(repetition.stall_threshold_ns)).collect();
     threshold.dedup();
-    if cell.counted().any(|repetition| repetition.stall_count > 0) && !threshold.is_empty() {
+    // Each kind of operation has its own threshold, and the record keeps one of them.
+    let holds = |repetition: &Repetition| {
+        repetition.stalls.iter().all(|stall| stall.length_ns >= repetition.stall_threshold_ns)
+    };
+    let some = cell.counted().any(|repetition| repetition.stall_count > 0);
+    if some && cell.counted().all(holds) && !threshold.is_empty() {
         let limits = threshold.join(", ");
         fields.push((
             style.pick("stalls", "停滞").to_owned(),
@@ -266,6 +277,10 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
     let samples = samples(cell, style);
     if !samples.is_empty() {
         fields.push((style.pick("samples", "サンプル").to_owned(), samples));
+    }
+    let device = times::device_words(cell, style);
+    if !device.is_empty() {
+        fields.push((style.pick("at the device", "デバイスで").to_owned(), device));
     }
     let others = noise(cell, style);
     if !others.is_empty() {

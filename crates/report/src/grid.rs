@@ -10,7 +10,7 @@ use crate::layout::{Row, clip, display_width, pad_left, pad_right, tame, wrap};
 use crate::number::{self, Figure};
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
-use crate::{imported, times, words};
+use crate::{imported, replay, times, words};
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure, RunHeader};
@@ -113,7 +113,7 @@ pub(crate) fn render(cells: &[Cell], rules: Rules<'_>, style: &Style) -> Vec<Str
     let listed = imported::listed(cells);
     let cells: Vec<&Cell> = cells
         .iter()
-        .filter(|cell| cell.direction.is_some() && !times::is_here(cell))
+        .filter(|cell| cell.direction.is_some() && !times::is_here(cell) && !replay::is_here(cell))
         .filter(|cell| !listed.iter().any(|other| std::ptr::eq(*other, *cell)))
         .collect();
     if cells.is_empty() {
@@ -362,9 +362,10 @@ fn heading(cells: &[&Cell], direction: Direction, style: &Style) -> String {
     }
 }
 
-/// The share of reads of a mix, if it is known.
+/// The share of reads of a mix, if it is known; of one that writes blocks back it is not the share that is drawn.
 fn read_percent(cell: &Cell) -> Option<f64> {
-    let measured = cell.workload.as_ref().map(|workload| f64::from(workload.read_percent));
+    let drawn = cell.workload.as_ref().filter(|workload| workload.rewrite_every_reads.is_none());
+    let measured = drawn.map(|workload| f64::from(workload.read_percent));
     measured.or_else(|| cell.imported.as_ref()?.read_percent)
 }
 

@@ -40,7 +40,10 @@ fn remark(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
         Some(of) if figure.statistic == PrintedStatistic::Mean && figure.of.iter().any(|of| is_mean(of)) => {
             of
         }
-        Some(of) => format!("{} · {of}", statistic(figure, runs, style)),
+        Some(of) => match statistic(figure, runs, style) {
+            statistic if statistic.is_empty() => of,
+            statistic => format!("{statistic} · {of}"),
+        },
         None => statistic(figure, runs, style),
     }
 }
@@ -68,6 +71,8 @@ fn statistic(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String
         (PrintedStatistic::StandardDeviation, _) => style.pick("standard deviation", "標準偏差").to_owned(),
         (PrintedStatistic::Percentile(percent), _) => format!("p{percent}"),
         (PrintedStatistic::Sum, _) => style.pick("in all", "合計").to_owned(),
+        // A score is made of other figures; nobody misses a statistic of its own.
+        (PrintedStatistic::Unknown, _) if figure.quantity == Quantity::Score => String::new(),
         (PrintedStatistic::Unknown, _) => style.pick("statistic unknown", "統計量は不明").to_owned(),
     }
 }

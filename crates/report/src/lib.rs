@@ -20,11 +20,13 @@ mod positions;
 mod profile;
 mod progress;
 mod remarks;
+mod replay;
 mod run;
 mod spark;
 mod steady;
 mod steps;
 mod style;
+mod sweep;
 mod times;
 mod words;
 

@@ -68,6 +68,11 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
+/// A number without places behind the point, thousands apart.
+pub fn whole(value: f64) -> String {
+    decimal(value, 0)
+}
+
 /// A share from 0 to 1 in percent: `0.4 %`, `12 %`, `<0.1 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;

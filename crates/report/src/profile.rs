@@ -5,7 +5,7 @@ use crate::layout::{hanging, page, tame, wrap};
 use crate::number;
 use crate::style::{Role, Style};
 use crate::{steps, words};
-use kurabe_core::profile::{Profile, Rules, Step, Work};
+use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::Measure;
 use kurabe_core::text;
@@ -97,7 +97,7 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
     }
     if let Some(differs) = &profile.differs {
         lines.push(String::new());
-        let title = style.pick("Where kurabe differs, and why", "kurabe が元のツールと違う点とその理由");
+        let title = style.pick("Where kurabe differs", "元のツールと違う点");
         lines.push(format!("  {}", style.paint(Role::Quiet, title)));
         for paragraph in differs.get(style.lang).lines() {
             lines.extend(hanging(wrap(paragraph, style.width.saturating_sub(2)), 2, 2));
@@ -160,8 +160,15 @@ fn figure(profile: &Profile, style: &Style) -> Vec<String> {
     let tasks = profile.tasks(profile.rules.size_bytes);
     let rates = tasks.iter().flat_map(|task| &task.cells).any(|cell| cell.measure == Measure::Rate);
     let unit = if rates { style.pick(", in MB/s (10^6 bytes)", "、MB/s (10^6 バイト)") } else { "" };
-    let mut items = vec![format!("{}{unit}", words::statistic(style, profile.statistic))];
-    if tasks.iter().any(|task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_))) {
+    let sampled = |task: &Task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_));
+    let samples = tasks.iter().filter(|task| sampled(task)).count();
+    let statistic = match (profile.repetitions(), profile.statistic) {
+        (_, Statistic::Mean) if samples == tasks.len() => style.pick("mean of the samples", "サンプルの平均"),
+        (1, _) if samples == 0 => style.pick("the only repetition", "1 回の値"),
+        (_, statistic) => words::statistic(style, statistic),
+    };
+    let mut items = vec![format!("{statistic}{unit}")];
+    if samples > 0 && samples < tasks.len() {
         let words =
             text!("over the samples, where there are samples", "サンプルのある項目ではサンプルについて");
         items.push(style.say(&words));

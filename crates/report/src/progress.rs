@@ -4,7 +4,7 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
-use crate::layout::{clip, tame};
+use crate::layout::{clip, hanging, tame, wrap};
 use crate::number;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
@@ -19,7 +19,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::Write;
 
 /// Redraws per second at most.
@@ -62,6 +62,8 @@ pub struct Progress {
     left_ns: Option<u64>,
     filling: bool,
     running: Option<Running>,
+    /// Preparations that were told; what comes again for each repetition is told once.
+    prepared: BTreeSet<String>,
 }
 
 /// The running repetition.
@@ -106,6 +108,7 @@ impl Progress {
             left_ns: None,
             filling: false,
             running: None,
+            prepared: BTreeSet::new(),
         }
     }
 
@@ -169,17 +172,7 @@ impl Progress {
             }
             Event::CellDone { cell } => self.cell(cell),
             Event::CellSoFar { .. } => {}
-            Event::Preparing { what } => {
-                self.running = None;
-                let words = what.get(self.style.lang).to_owned();
-                for line in crate::layout::hanging(
-                    crate::layout::wrap(&words, self.style.width.saturating_sub(2)),
-                    0,
-                    2,
-                ) {
-                    self.print(&line);
-                }
-            }
+            Event::Preparing { what } => self.preparing(what.get(self.style.lang)),
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
                 let line = steady::round_line(
                     *round_index,
@@ -233,9 +226,20 @@ impl Progress {
     fn notice(&mut self, notice: &Notice) {
         let words =
             format!("{}: {}", words::notice(&self.style, notice.kind), notice.text.get(self.style.lang));
-        for line in
-            crate::layout::hanging(crate::layout::wrap(&words, self.style.width.saturating_sub(2)), 0, 2)
-        {
+        self.paragraph(&words);
+    }
+
+    /// What goes on before or between repetitions: on a line that stays the first time, always in the live line.
+    fn preparing(&mut self, words: &str) {
+        self.running = None;
+        if self.prepared.insert(words.to_owned()) {
+            self.paragraph(words);
+        }
+        self.live(&tame(words));
+    }
+
+    fn paragraph(&mut self, words: &str) {
+        for line in hanging(wrap(words, self.style.width.saturating_sub(2)), 0, 2) {
             self.print(&line);
         }
     }

@@ -153,16 +153,27 @@ pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
 
 /// What ± is of, and why it is missing.
 fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
-    let samples =
-        record.cells.iter().flat_map(Cell::counted).any(|repetition| !repetition.samples.is_empty());
+    let of_samples = |cell: &Cell| cell.counted().any(|repetition| !repetition.samples.is_empty());
+    let with_interval: Vec<bool> = record
+        .cells
+        .iter()
+        .zip(figures)
+        .filter(|(_, figures)| figures.interval().is_some())
+        .map(|(cell, _)| of_samples(cell))
+        .collect();
     let mut notes = Vec::new();
-    if figures.iter().any(|figures| figures.interval().is_some()) {
+    if !with_interval.is_empty() {
+        let samples = with_interval.iter().filter(|of_samples| **of_samples).count();
         notes.push(match samples {
-            false => text!(
+            0 => text!(
                 "± is the 95 % interval of the mean over the repetitions",
                 "± は繰り返しの平均の 95 % 信頼区間です"
             ),
-            true => text!(
+            _ if samples == with_interval.len() => text!(
+                "± is the 95 % interval of the mean over the samples",
+                "± はサンプルの平均の 95 % 信頼区間です"
+            ),
+            _ => text!(
                 "± is the 95 % interval of the mean over the repetitions, or over the samples where there are samples",
                 "± は平均の 95 % 信頼区間です(サンプルのある項目ではサンプル間、ほかは繰り返し間)"
             ),

@@ -6,7 +6,7 @@ use crate::number;
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
-use crate::{derived, grid, positions, steady, times, words};
+use crate::{derived, grid, positions, replay, steady, sweep, times, words};
 use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
@@ -22,7 +22,9 @@ pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String 
     let rules = grid::Rules::of(&record.header);
     let tables = [
         grid::render(&record.cells, rules, style),
+        replay::render(&record.cells, rules.statistic, style),
         times::render(&record.cells, rules.statistic, style),
+        sweep::render(record, rules.statistic, style),
         grid::render_list(&record.cells, style),
     ];
     for table in tables.iter().filter(|table| !table.is_empty()) {

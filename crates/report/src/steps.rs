@@ -95,7 +95,7 @@ fn end(end: &End, style: &Style) -> Vec<String> {
     }
     if let Some(bytes) = end.bytes {
         let bytes = format_bytes(bytes);
-        items.push(style.say(&text!("{bytes} each", "1 回 {bytes}")));
+        items.push(style.say(&text!("{bytes} per repetition", "1 回 {bytes}")));
     }
     if let Some(passes) = end.passes {
         let plural = if passes == 1 { "" } else { "es" };

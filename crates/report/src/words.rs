@@ -187,8 +187,8 @@ pub(crate) fn operations(style: &Style, count: u64) -> String {
 
 pub(crate) fn pattern(style: &Style, pattern: Pattern) -> String {
     style.say(&match pattern {
-        Pattern::Sequential => text!("sequential", "順次"),
-        Pattern::Interleaved => text!("sequential, shared by threads", "順次 (スレッド間で共有)"),
+        Pattern::Sequential => text!("sequential", "シーケンシャル"),
+        Pattern::Interleaved => text!("sequential, shared by threads", "シーケンシャル (スレッド間で共有)"),
         Pattern::Random => text!("random", "ランダム"),
         Pattern::Permutation => text!("random, each block once", "ランダム (各ブロック 1 回)"),
         Pattern::Zipf { exponent } => text!("Zipf {exponent}", "Zipf {exponent}"),

@@ -140,6 +140,8 @@ fn rounds_and_preparations_are_told_line_by_line() {
             planned_write_bytes: Some(34_000_000_000),
             planned_ns: None,
         },
+        Event::Preparing { what: what.clone() },
+        // What comes again is not told again.
         Event::Preparing { what },
         Event::CellSoFar { cell: Box::new(record.cells[5].clone()) },
         round(0, None),

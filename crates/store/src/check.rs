@@ -1,7 +1,10 @@
 //! What must hold in a record that comes from outside, beyond its form, so that nothing after it has to ask again.
 
 use crate::{id, label};
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic};
+use kurabe_core::profile::{MOST_RATE_IOPS, Profile, Rounds, Step};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, RunRecord};
+use kurabe_core::workload::{BlockSize, OpenLoop};
 use kurabe_core::{Text, text};
 
 /// What does not hold, and where.
@@ -29,6 +32,9 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
     for key in record.labels.keys() {
         label::check_key(key).map_err(|what| Fault { field: "labels".to_owned(), what })?;
     }
+    if let Some(profile) = &header.profile {
+        check_profile(profile)?;
+    }
     for (place, cell) in record.cells.iter().enumerate() {
         let field = format!("cells[{place}]");
         require(place == 0 || record.cells[place - 1].index < cell.index, format!("{field}.index"), || {
@@ -42,23 +48,116 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
     check_totals(&record.cells)
 }
 
+fn check_profile(profile: &Profile) -> Verdict {
+    let field = "header.profile";
+    require(
+        profile.as_printed.as_ref().is_none_or(|unit| unit.bytes > 0),
+        format!("{field}.as_printed"),
+        || text!("a unit has at least one byte", "単位は 1 バイト以上です"),
+    )?;
+    if let Some(rounds) = &profile.rounds {
+        check_rounds(rounds, &format!("{field}.rounds"))?;
+    }
+    let preconditions = profile.preconditions.iter().map(|step| ("preconditions", step));
+    let steps = profile.steps.iter().filter_map(|step| match step {
+        Step::Io(step) => Some(("steps", step)),
+        _ => None,
+    });
+    for (list, step) in preconditions.chain(steps) {
+        check_pattern(&step.block_sizes, step.read_percent, step.open_loop, &format!("{field}.{list}"))?;
+    }
+    Ok(())
+}
+
+fn check_rounds(rounds: &Rounds, field: &str) -> Verdict {
+    require((2..=rounds.most).contains(&rounds.window), format!("{field}.window"), || {
+        text!("the window has from 2 to `most` rounds", "window は 2 以上、most 以下です")
+    })?;
+    let limits = [("excursion_percent", rounds.excursion_percent), ("slope_percent", rounds.slope_percent)];
+    for (name, limit) in limits {
+        require(limit.is_finite() && limit > 0.0, format!("{field}.{name}"), || {
+            text!("a limit is above zero", "限度は 0 より大きい値です")
+        })?;
+    }
+    Ok(())
+}
+
+/// What an `io` step and a workload have in common.
+fn check_pattern(
+    block_sizes: &[BlockSize],
+    read_percent: u8,
+    open_loop: Option<OpenLoop>,
+    field: &str,
+) -> Verdict {
+    require(!block_sizes.is_empty(), format!("{field}.block_sizes"), || {
+        text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です")
+    })?;
+    let rate_holds = open_loop.is_none_or(|open| open.rate_iops > 0.0 && open.rate_iops <= MOST_RATE_IOPS);
+    require(rate_holds, format!("{field}.open_loop.rate_iops"), || {
+        text!(
+            "a rate is above zero and at most {MOST_RATE_IOPS} operations per second",
+            "頻度は 0 より大きく、毎秒 {MOST_RATE_IOPS} 回までです"
+        )
+    })?;
+    require(read_percent <= 100, format!("{field}.read_percent"), percent)
+}
+
+fn percent() -> Text {
+    text!("a share in percent is from 0 to 100", "割合は 0 から 100 までです")
+}
+
+fn check_imported(imported: &ImportedCell, field: &str) -> Verdict {
+    require(imported.read_percent.is_none_or(is_percent), format!("{field}.read_percent"), percent)?;
+    for (place, figure) in imported.figures.iter().enumerate() {
+        check_figure(figure, &format!("{field}.figures[{place}]"))?;
+    }
+    for (place, series) in imported.series.iter().enumerate() {
+        let finite = series.points.iter().all(|(at, value)| at.is_finite() && value.is_finite());
+        require(finite, format!("{field}.series[{place}].points"), || {
+            text!("a point is finite", "点の値は有限でなければなりません")
+        })?;
+    }
+    Ok(())
+}
+
+fn check_figure(figure: &PrintedFigure, field: &str) -> Verdict {
+    require(figure.value.is_finite() && figure.value >= 0.0, format!("{field}.value"), || {
+        text!("a figure is finite and not negative", "値は有限で、負であってはなりません")
+    })?;
+    if let PrintedStatistic::Percentile(share) = figure.statistic {
+        require(is_percent(share), format!("{field}.statistic"), percent)?;
+    }
+    let factor = figure.correction.as_ref().map(|correction| correction.factor);
+    require(
+        factor.is_none_or(|factor| factor.is_finite() && factor > 0.0),
+        format!("{field}.correction"),
+        || text!("a factor is finite and above zero", "係数は 0 より大きい有限の値です"),
+    )
+}
+
+fn is_percent(share: f64) -> bool {
+    (0.0..=100.0).contains(&share)
+}
+
 fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> Verdict {
     if let Some(step_count) = step_count {
         require((cell.step_index as usize) < step_count, format!("{field}.step_index"), || {
-            text!("the profile has only {step_count} steps", "プロファイルのステップは {step_count} 個です")
+            text!(
+                "there is no such step in the profile, which has {step_count}",
+                "プロファイルのステップは {step_count} 個です"
+            )
         })?;
     }
     if let Some(workload) = &cell.workload {
-        require(!workload.block_sizes.is_empty(), format!("{field}.workload.block_sizes"), || {
-            text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です")
-        })?;
-    }
-    for (place, figure) in cell.imported.iter().flat_map(|imported| &imported.figures).enumerate() {
-        require(
-            figure.value.is_finite() && figure.value >= 0.0,
-            format!("{field}.imported.figures[{place}].value"),
-            || text!("a figure is finite and not negative", "値は有限で、負であってはなりません"),
+        check_pattern(
+            &workload.block_sizes,
+            workload.read_percent,
+            workload.open_loop,
+            &format!("{field}.workload"),
         )?;
+    }
+    if let Some(imported) = &cell.imported {
+        check_imported(imported, &format!("{field}.imported"))?;
     }
     for (place, repetition) in cell.repetitions.iter().enumerate() {
         check_repetition(repetition, &format!("{field}.repetitions[{place}]"))?;
@@ -71,24 +170,39 @@ fn check_repetition(repetition: &Repetition, field: &str) -> Verdict {
     for (name, ops) in kinds {
         check_latency(&ops.latency, &format!("{field}.{name}.latency"))?;
     }
+    for (place, sample) in repetition.samples.iter().enumerate() {
+        let end = sample.offset_bytes.checked_add(sample.bytes);
+        require(end.is_some(), format!("{field}.samples[{place}]"), || {
+            text!("it ends beyond every device", "終わりの位置が大きすぎます")
+        })?;
+    }
     Ok(())
 }
 
-type Figure = fn(&OpsRecord) -> u64;
+/// What a repetition adds to a total.
+type Parts = fn(&Repetition) -> Vec<u64>;
+
+fn of_kinds(repetition: &Repetition, figure: fn(&OpsRecord) -> u64) -> Vec<u64> {
+    [&repetition.read, &repetition.write, &repetition.sync].map(figure).to_vec()
+}
 
 /// Whatever is added up of a run must fit a counter.
 fn check_totals(cells: &[Cell]) -> Verdict {
-    let repetitions = || cells.iter().flat_map(|cell| &cell.repetitions);
-    let totals: [(&str, Figure); 4] = [
-        ("bytes", |ops| ops.bytes),
-        ("submitted", |ops| ops.submitted),
-        ("failed", |ops| ops.failed),
-        ("completed", |ops| ops.completed.max(ops.latency.count)),
+    let totals: [(&str, Parts); 10] = [
+        ("bytes", |repetition| of_kinds(repetition, |ops| ops.bytes)),
+        ("submitted", |repetition| of_kinds(repetition, |ops| ops.submitted)),
+        ("failed", |repetition| of_kinds(repetition, |ops| ops.failed)),
+        ("completed", |repetition| of_kinds(repetition, |ops| ops.completed.max(ops.latency.count))),
+        ("elapsed_ns", |repetition| vec![repetition.elapsed_ns]),
+        ("stall_count", |repetition| vec![repetition.stall_count]),
+        ("unserved_operations", |repetition| vec![repetition.unserved_operations]),
+        ("samples", |repetition| repetition.samples.iter().map(|sample| sample.bytes).collect()),
+        ("traffic.read_bytes", |repetition| repetition.traffic.iter().map(|it| it.read_bytes).collect()),
+        ("traffic.write_bytes", |repetition| repetition.traffic.iter().map(|it| it.write_bytes).collect()),
     ];
-    for (name, figure) in totals {
-        let total = repetitions()
-            .flat_map(|repetition| [&repetition.read, &repetition.write, &repetition.sync])
-            .try_fold(0_u64, |total, ops| total.checked_add(figure(ops)));
+    for (name, parts) in totals {
+        let total =
+            cells.iter().flat_map(|cell| &cell.repetitions).flat_map(parts).try_fold(0_u64, u64::checked_add);
         require(total.is_some(), "cells", || {
             text!(
                 "the `{name}` of all repetitions together are more than can be counted",

@@ -26,12 +26,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
-        let mut stored = header.clone();
-        if let Some(instrument) = &mut stored.instrument
-            && !instrument.clock_cost_ns.is_finite()
-        {
-            instrument.clock_cost_ns = 0.0;
-        }
+        let mut stored = storable(header);
         let id = self.transaction(|transaction| {
             stored.id = draw_id(transaction)?;
             insert_run(transaction, &stored, RunStatus::Running)?;
@@ -54,7 +49,7 @@ impl Store {
         self.change_run(&header.id, |transaction| {
             transaction.execute(
                 "UPDATE runs SET header = ?2 WHERE id = ?1",
-                params![header.id, json::to_text(header)],
+                params![header.id, json::to_text(&storable(header))],
             )
         })
     }
@@ -161,6 +156,17 @@ impl Store {
         })?;
         if there { Ok(()) } else { Err(no_such_run(id)) }
     }
+}
+
+/// A header without numbers that JSON has not.
+fn storable(header: &RunHeader) -> RunHeader {
+    let mut stored = header.clone();
+    if let Some(instrument) = &mut stored.instrument
+        && !instrument.clock_cost_ns.is_finite()
+    {
+        instrument.clock_cost_ns = 0.0;
+    }
+    stored
 }
 
 /// The error for a run that is not there.

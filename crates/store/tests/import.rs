@@ -3,8 +3,11 @@
 mod common;
 
 use common::{any_record, fresh_store, record, sample_foreign, sample_record};
-use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Lang};
+use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
+use kurabe_core::profile::{PrintedUnit, Profile, Rounds, Step, Tracked};
+use kurabe_core::record::{Repetition, RunRecord, RunStatus, Sample, Traffic};
+use kurabe_core::workload::{Arrival, OpenLoop};
+use kurabe_core::{Error, ErrorKind, Lang, Text};
 use kurabe_store::{export, parse_export};
 use proptest::prelude::*;
 
@@ -88,10 +91,95 @@ fn a_record_that_contradicts_itself_is_refused_at_the_field() {
             "`run.cells[3].workload.block_sizes`",
         ),
         (refusal(|run| run.header.profile = None), "`run.header.profile`"),
+        (refusal(|run| run.cells[3].workload.as_mut().unwrap().read_percent = 101), "workload.read_percent`"),
+        (refusal(|run| run.cells[0].repetitions[0].elapsed_ns = u64::MAX), "`run.cells`"),
     ];
     for (words, field) in refusals {
         assert_eq!(words.matches(field).count(), 2, "{field} in {words}");
     }
+}
+
+#[test]
+fn a_record_that_would_overflow_or_divide_by_zero_when_shown_is_refused_at_the_field() {
+    let profile = |spoil: fn(&mut Profile)| {
+        refusal(|run| spoil(run.header.profile.as_mut().expect("kurabe measured it")))
+    };
+    let repetition = |spoil: fn(&mut Repetition)| refusal(|run| spoil(&mut run.cells[2].repetitions[1]));
+    let rounds = Rounds {
+        most: 4,
+        window: 2,
+        excursion_percent: 20.0,
+        slope_percent: 10.0,
+        tracked_cells: Vec::new(),
+        tracked: Tracked::Iops,
+    };
+    let with_rounds = |spoil: fn(&mut Rounds)| {
+        let mut rounds = rounds.clone();
+        spoil(&mut rounds);
+        refusal(|run| run.header.profile.as_mut().unwrap().rounds = Some(rounds))
+    };
+    let unit = || PrintedUnit { unit: "MB/s".to_owned(), bytes: 0 };
+    let huge = Traffic { read_bytes: u64::MAX, write_bytes: u64::MAX, ..Traffic::default() };
+    let refusals = [
+        (
+            refusal(|run| run.header.profile.as_mut().unwrap().as_printed = Some(unit())),
+            "profile.as_printed`",
+        ),
+        (
+            profile(|profile| match &mut profile.steps[0] {
+                Step::Io(step) => step.read_percent = 101,
+                other => panic!("{other:?}"),
+            }),
+            "profile.steps.read_percent`",
+        ),
+        (
+            refusal(|run| {
+                run.cells[0].workload.as_mut().unwrap().open_loop =
+                    Some(OpenLoop { rate_iops: 1e300, arrival: Arrival::Even });
+            }),
+            "`run.cells[0].workload.open_loop.rate_iops`",
+        ),
+        (with_rounds(|rounds| rounds.window = 1), "profile.rounds.window`"),
+        (with_rounds(|rounds| rounds.most = 1), "profile.rounds.window`"),
+        (with_rounds(|rounds| rounds.slope_percent = -1.0), "profile.rounds.slope_percent`"),
+        (
+            repetition(|repetition| {
+                repetition.samples = vec![Sample { offset_bytes: u64::MAX, bytes: 1, elapsed_ns: 1 }];
+            }),
+            "`run.cells[2].repetitions[1].samples[0]`",
+        ),
+        (
+            repetition(|repetition| {
+                repetition.samples =
+                    vec![Sample { offset_bytes: 0, bytes: u64::MAX / 2 + 1, elapsed_ns: 1 }; 2];
+            }),
+            "`run.cells`",
+        ),
+        (
+            refusal(|run| run.cells.iter_mut().for_each(|cell| cell.repetitions[0].traffic = Some(huge))),
+            "`run.cells`",
+        ),
+        (repetition(|repetition| repetition.stall_count = u64::MAX), "`run.cells`"),
+    ];
+    for (words, field) in refusals {
+        assert_eq!(words.matches(field).count(), 2, "{field} in {words}");
+    }
+}
+
+#[test]
+fn a_figure_of_another_tool_that_cannot_be_is_refused_at_the_field() {
+    let refused_at = |field: &str, spoil: fn(&mut ImportedCell)| {
+        let mut run = sample_foreign();
+        spoil(run.cells[1].imported.as_mut().unwrap());
+        let words = refused(export(&run).as_bytes()).to_string();
+        assert!(words.contains(&format!("`run.cells[1].imported.{field}`")), "{words}");
+    };
+    refused_at("read_percent", |cell| cell.read_percent = Some(100.5));
+    refused_at("figures[0].statistic", |cell| cell.figures[0].statistic = PrintedStatistic::Percentile(-1.0));
+    refused_at("figures[0].correction", |cell| {
+        cell.figures[0].correction =
+            Some(Correction { factor: 0.0, unit: String::new(), reason: Text::same("x") });
+    });
 }
 
 #[test]

@@ -57,6 +57,16 @@ fn a_cell_is_not_lost_to_a_share_that_is_no_number() {
 }
 
 #[test]
+fn a_run_is_not_lost_to_a_cost_of_the_clock_that_is_no_number() {
+    let (_directory, store) = fresh_store();
+    let id = record(&store, &sample_record()).unwrap();
+    let mut header = store.load(&id).unwrap().header;
+    header.instrument.as_mut().unwrap().clock_cost_ns = f64::NAN;
+    store.update_header(&header).unwrap();
+    assert_eq!(store.load(&id).unwrap().header.instrument.unwrap().clock_cost_ns, 0.0);
+}
+
+#[test]
 fn an_export_is_readable_text() {
     let words = export(&sample_record());
     assert!(words.starts_with("{\n  \"kurabe_record\": 1,\n  \"run\": {\n"), "{words}");

@@ -1,6 +1,7 @@
 //! The procedures of other tools, run whole on small targets.
 
-use crate::lab::{Lab, list_of, notices, number, text};
+use crate::lab::{Lab, list_of, names, notices, number, text};
+use crate::system::{LoopDevice, system};
 use serde_json::Value;
 
 fn cells(record: &Value) -> Vec<(String, String)> {
@@ -85,7 +86,7 @@ fn git_pull_is_a_real_one_and_leaves_nothing_behind() {
     let repetitions = list_of(&cell(&record, "command")["repetitions"]);
     assert_eq!(repetitions.len(), 2);
     assert!(repetitions.iter().all(|repetition| number(&repetition["elapsed_ns"]) > 0));
-    assert_eq!(crate::lab::names(&lab.target()), [] as [&str; 0]);
+    assert_eq!(names(&lab.target()), [] as [&str; 0]);
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn a_command_of_ones_own_is_shown_before_it_runs() {
     let failing =
         lab.write("failing.toml", std::fs::read_to_string(&profile).unwrap().replace("\"cp\"", "\"false\""));
     lab.run(&lab.target(), &["--profile", text(&failing)]).is_refusal(8, &["false"]);
-    assert_eq!(crate::lab::names(&lab.target()), [] as [&str; 0], "the folder goes, whatever happened");
+    assert_eq!(names(&lab.target()), [] as [&str; 0], "the folder goes, whatever happened");
 }
 
 #[test]
@@ -126,9 +127,7 @@ fn rounds_end_with_a_window_of_repetitions() {
 #[test]
 fn scores_are_worked_out_from_the_cells() {
     let lab = Lab::new();
-    let ended = lab
-        .run(&lab.target(), &["--profile", "as-ssd", "--size", "32m", "--time", "100ms", "--runs", "1"])
-        .ok();
+    let ended = lab.run(&lab.target(), &["--profile", "as-ssd", "--size", "32m", "--runs", "1"]).ok();
     assert!(ended.out.contains("core"), "{}", ended.out);
 }
 
@@ -148,4 +147,110 @@ fn flags_for_steps_that_are_not_there_are_refused() {
     lab.refuses(&lab.target(), &["--profile", "quick", "--files", "10"], 2, &["--files"]);
     let file = lab.write("file", vec![0_u8; 1 << 20]);
     lab.refuses(&file, &["--profile", "git-pull"], 4, &["directory"]);
+    lab.refuses(&lab.target(), &["--profile", "git-pull", "--size", "1m"], 2, &["--size"]);
+    lab.refuses(&lab.target(), &["--profile", "delay-ratio", "--time", "1s"], 2, &["--time"]);
+    lab.refuses(&lab.target(), &["--profile", "snia-iops-small", "--runs", "3"], 2, &["--runs", "rounds"]);
+}
+
+#[test]
+fn rounds_whose_tracked_cells_are_left_out_end_after_a_window() {
+    let lab = Lab::new();
+    let file = lab.write("target/device", vec![3_u8; 4 << 20]);
+    let record = lab.measure(&file, &["--profile", "snia-iops-small", "--time", "20ms"]);
+    for cell in list_of(&record["cells"]) {
+        assert_eq!(list_of(&cell["repetitions"]).len(), 5, "no more rounds than are counted");
+    }
+    let told = notices(&record, "other");
+    assert!(told.iter().any(|text| text.contains("cannot be told")), "{told:?}");
+}
+
+#[test]
+fn preconditioning_that_does_not_fit_is_refused_and_nothing_is_written() {
+    let lab = Lab::new();
+    let content = vec![5_u8; 64 << 10];
+    let file = lab.write("target/device", &content);
+    let words = ["--profile", "snia-iops-small", "--time", "20ms", "--write-existing"];
+    lab.refuses(&file, &words, 4, &["128 KiB", "--size"]);
+    assert_eq!(std::fs::read(&file).unwrap(), content);
+}
+
+#[test]
+fn what_will_be_written_is_told_before() {
+    let lab = Lab::new();
+    let file = lab.write("target/device", vec![5_u8; 8 << 20]);
+    let planned = |target: &std::path::Path, words: &[&str]| {
+        let lines = lab.run(target, &[words, &["--json"]].concat()).ok().json_lines();
+        lines.into_iter().find(|line| line["event"] == "run_started").unwrap()["planned_write_bytes"].clone()
+    };
+    let delay = ["--profile", "delay-ratio", "--runs", "1"];
+    // The test file, and two copies of it.
+    assert_eq!(number(&planned(&lab.target(), &[&delay[..], &["--size", "4m"]].concat())), 3 * (4 << 20));
+    // Half of the file, and two copies of that.
+    assert_eq!(number(&planned(&file, &[&delay[..], &["--write-existing"]].concat())), 3 * (4 << 20));
+    let small = ["--profile", "snia-iops-small", "--size", "4m", "--time", "20ms"];
+    // The test file, and once more before the first cell.
+    assert_eq!(number(&planned(&lab.target(), &small)), 2 * (4 << 20));
+    let gnome = ["--profile", "gnome-disks", "--dry-run"];
+    let shown = lab.run(&file, &gnome).ok().out;
+    assert!(shown.contains("left out") && !shown.contains("written at most"), "{shown}");
+}
+
+#[test]
+fn copies_for_which_there_is_no_room_are_refused_before_anything_is_written() {
+    let Some(device) = LoopDevice::new(32 << 20) else { return };
+    let Some(mount) = device.mount_ext4() else { return };
+    let lab = Lab::new();
+    let words = ["run", text(mount.point()), "--json", "--profile", "delay-ratio", "--size", "16m"];
+    let ended = lab.kurabe(&words);
+    assert_eq!(ended.code(), Some(7), "{ended:#?}");
+    assert!(ended.json_lines().iter().all(|line| line["event"] != "fill_done"), "{}", ended.out);
+    let suggested = ended.err.rsplit("--size ").next().expect("a size").trim();
+    lab.run(mount.point(), &["--profile", "delay-ratio", "--runs", "1", "--size", suggested]).ok();
+}
+
+/// A profile of one command.
+fn command_profile(lab: &Lab, step: &str) -> std::path::PathBuf {
+    lab.write(
+        "command.toml",
+        format!(
+            "schema = 1\nname = \"c\"\ntitle = {{ en = \"c\", ja = \"c\" }}\nstatistic = \"mean\"\n[rules]\n\
+             size = \"1 MiB\"\nruns = 1\ntime = \"1 s\"\n[[step]]\nkind = \"command\"\n{step}\n"
+        ),
+    )
+}
+
+#[test]
+fn a_command_that_removes_its_folder_leaves_nothing() {
+    let lab = Lab::new();
+    let step = "command = [\"sh\", \"-c\", \"rm -r $(dirname $0)\", \"{work}\"]";
+    lab.run(&lab.target(), &["--profile", text(&command_profile(&lab, step))]).ok();
+    assert!(names(&lab.target()).is_empty());
+}
+
+#[test]
+fn what_is_mounted_in_the_work_folder_is_not_removed() {
+    let lab = Lab::new();
+    let precious = lab.beside("precious");
+    std::fs::create_dir(&precious).unwrap();
+    let file = lab.write("precious/file", "x");
+    let step = format!(
+        "prepare = [[\"mkdir\", \"{{work}}\"], [\"mount\", \"--bind\", \"{}\", \"{{work}}\"]]\n\
+         command = [\"true\"]\ncleanup = [[\"false\"]]",
+        precious.display()
+    );
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: needs root to mount");
+        return;
+    }
+    let ended = lab.run(&lab.target(), &["--profile", text(&command_profile(&lab, &step))]);
+    let left = names(&lab.target());
+    if let Some(folder) = left.first() {
+        system("umount", &[text(&lab.target().join(folder).join("0/work"))]);
+    }
+    if ended.err.contains("mount --bind") && ended.err.contains("exit code 32") {
+        eprintln!("skipped: mounting is not allowed: {}", ended.err);
+        return;
+    }
+    assert!(file.exists(), "{ended:#?}");
+    ended.is_refusal(8, &["`false` failed", "is still there", "mounted"]);
 }

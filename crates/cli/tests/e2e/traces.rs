@@ -1,6 +1,7 @@
 //! Recording what a command does to a device, and doing traces again.
 
-use crate::lab::{Lab, list_of, notices, number, text};
+use crate::lab::{Lab, Live, list_of, notices, number, text};
+use std::time::{Duration, Instant};
 
 const IOLOG: &str = "fio version 3 iolog\n0 a add\n0 a open\n0 a read 0 4096\n100 a write 8192 4096\n\
                      2000 a read 4096 8192\n2100 a sync 0 0\n2200 a close\n";
@@ -66,4 +67,45 @@ fn what_a_command_does_is_recorded_and_can_be_done_again() {
     assert_eq!(number(&repetition["write"]["bytes"]), number(&told["write_bytes"]));
     assert!(!list_of(&record["cells"]).is_empty());
     lab.kurabe(&["record", text(&lab.target()), "-o", text(&trace), "--", "true"]).is_refusal(6, &["exists"]);
+}
+
+#[test]
+fn a_trace_that_could_not_be_kept_is_refused_before_the_command_runs() {
+    let lab = Lab::new();
+    let (mark, target) = (lab.beside("mark"), lab.target());
+    let words = ["record", text(&target), "-o", "/nonexistent/t.iolog", "--", "touch", text(&mark)];
+    lab.kurabe(&words).is_refusal(4, &["/nonexistent/t.iolog"]);
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_recording_that_is_stopped_tells_so() {
+    let lab = Lab::new();
+    let (mark, target) = (lab.beside("mark"), lab.target());
+    let script = "touch \"$0\"; exec sleep 50";
+    let words = ["record", text(&target), "--json", "--", "sh", "-c", script, text(&mark)];
+    let mut live = Live::start(lab.command(&words));
+    let asked = Instant::now();
+    while !mark.exists() && asked.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    if !mark.exists() {
+        eprintln!("skipped: nothing can be recorded here: {}", live.end().err);
+        return;
+    }
+    live.signal(rustix::process::Signal::INT);
+    live.wait_for_err("stopping");
+    let ended = live.end();
+    assert_eq!(ended.code(), Some(130), "{ended:#?}");
+    assert!(matches!(ended.json_lines()[0]["event"].as_str(), Some("recorded" | "counted")), "{ended:#?}");
+}
+
+#[test]
+fn words_that_a_replay_does_not_take_are_refused() {
+    let lab = Lab::new();
+    let trace = lab.write("t.iolog", IOLOG);
+    for words in [["--rate", "5"], ["--threads", "2"], ["--bytes", "1m"], ["--speed", "2"]] {
+        let words = [&["--replay", text(&trace)], &words[..]].concat();
+        lab.refuses(&lab.target(), &words, 2, &[words[2]]);
+    }
 }

@@ -59,6 +59,14 @@ pub struct Formula {
 
 /// Deeper than this no formula nests.
 const DEEPEST: u32 = 32;
+/// No formula is longer, in bytes. A sum is a chain as deep as it has terms, and each walk over it recurses.
+const LONGEST: usize = 4096;
+
+/// Whether a step can be named so in a formula.
+pub(super) fn is_step_name(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
 
 impl Formula {
     /// Parses a formula.
@@ -66,6 +74,9 @@ impl Formula {
     /// # Errors
     /// Says what is wrong, and where.
     pub fn parse(source: &str) -> Result<Self, Text> {
+        if source.len() > LONGEST {
+            return Err(text!("a formula has at most {LONGEST} characters", "式は {LONGEST} 文字までです"));
+        }
         let mut parser = Parser { rest: source };
         let term = parser.sum(0)?;
         match parser.peek() {
@@ -259,6 +270,16 @@ mod tests {
             assert!(what.contains(said), "{source}: {what}");
         }
         assert!(Formula::parse(&"(".repeat(1000)).is_err());
+    }
+
+    #[test]
+    fn a_formula_is_never_so_long_that_walking_it_would_end_the_stack() {
+        let chain = |terms: usize| format!("1{}", "+1".repeat(terms));
+        let longest = Formula::parse(&chain((LONGEST - 1) / 2)).unwrap();
+        assert_eq!(longest.value(&|_| None), Some(((LONGEST - 1) / 2 + 1) as f64));
+        assert!(longest.clone().names().is_empty());
+        let what = Formula::parse(&chain(LONGEST)).unwrap_err();
+        assert!(what.en.contains("at most"), "{}", what.en);
     }
 
     #[test]

@@ -3,24 +3,29 @@
 //! The model: a step is read by the reader of its kind, which knows its keys. Keys that begin with `each_` make several
 //! steps of one: one for each value, the first key outermost.
 
+mod figures;
+mod io;
+
+use super::formula::is_step_name;
 use super::{
-    AccessOrder, AccessTimeStep, CommandStep, CopyStep, Derived, Formula, GitMaterial, IoStep, Order,
-    PositionalStep, PrintedUnit, Profile, ReplayStep, ReplayTiming, Rounds, Rules, Statistic, Step, Tracked,
-    TrackedCell,
+    AccessOrder, AccessTimeStep, CommandStep, CopyStep, GitMaterial, IoStep, Order, PositionalStep, Profile,
+    ReplayStep, ReplayTiming, Rules, Statistic, Step,
 };
 use crate::data_file::{DataFile, Table, Value};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::quantity::{parse_bytes, parse_duration_ns};
 use crate::text;
 use crate::text::Text;
-use crate::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, TimeCheck,
-};
+use crate::workload::{Data, Direction};
+use figures::{read_derived, read_printed_unit, read_rounds};
+use io::{IO_KEYS, read_io};
 
 /// Most operations in flight per thread.
 pub const MOST_IODEPTH: u32 = 4096;
 /// Most threads.
 pub const MOST_THREADS: u32 = 1024;
+/// Highest rate of an open loop, in operations per second: one each nanosecond, in which due times are counted.
+pub const MOST_RATE_IOPS: f64 = 1e9;
 /// Largest block.
 pub const LARGEST_BLOCK_BYTES: u64 = 1 << 30;
 /// Most samples, rounds and repetitions.
@@ -54,27 +59,8 @@ impl Profile {
                 "この kurabe が読めるプロファイルは schema 1 だけです"
             )));
         }
-        let steps = read_all(&root, "step", read_step)?.concat();
-        if steps.is_empty() {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!("{file}: the profile has no steps", "{file}: ステップがひとつもありません"),
-            )
-            .remedy(text!("add at least one [[step]]", "[[step]] をひとつ以上書いてください")));
-        }
-        let commands = steps.iter().filter(|step| matches!(step, Step::Command(_))).count();
-        if commands > 0 && commands < steps.len() {
-            return Err(Error::new(
-                ErrorKind::DataFile,
-                text!(
-                    "{file}: command steps stand beside steps of another kind, which need a test file",
-                    "{file}: command ステップと、テストファイルを使うほかのステップが混ざっています"
-                ),
-            )
-            .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください")));
-        }
-        let preconditions =
-            read_all(&root, "precondition", |value| read_io(&value.table(IO_KEYS)?))?.concat();
+        let steps = read_steps(&root)?;
+        let rules = read_rules(&root.require("rules")?)?;
         Ok(Self {
             name: root.require("name")?.string()?.to_owned(),
             title: root.require("title")?.text()?,
@@ -86,10 +72,10 @@ impl Profile {
                 ("best", Statistic::Best),
             ])?,
             as_printed: root.get("as_printed").map(|value| read_printed_unit(&value)).transpose()?,
-            rules: read_rules(&root.require("rules")?)?,
             rounds: root.get("rounds").map(|value| read_rounds(&value, &steps)).transpose()?,
-            derived: read_all(&root, "derived", |value| read_derived(value, &steps))?,
-            preconditions,
+            derived: read_all(&root, "derived", |value| read_derived(value, &steps, &rules))?,
+            preconditions: read_all(&root, "precondition", read_precondition)?.concat(),
+            rules,
             steps,
         })
     }
@@ -115,86 +101,82 @@ fn size(table: &Table<'_>, key: &str) -> Result<Option<u64>> {
     table.get(key).map(|value| positive_bytes(&value)).transpose()
 }
 
-fn read_printed_unit(value: &Value<'_>) -> Result<PrintedUnit> {
-    let table = value.table(&["unit", "bytes"])?;
-    Ok(PrintedUnit {
-        unit: table.require("unit")?.string()?.to_owned(),
-        bytes: table.require("bytes")?.integer(1..=1 << 40)?,
-    })
-}
-
-fn read_derived(value: &Value<'_>, steps: &[Step]) -> Result<Derived> {
-    let table = value.table(&["label", "formula", "meaning"])?;
-    let words = table.require("formula")?;
-    let formula = words.parsed(Formula::parse)?;
-    if let Some(name) =
-        formula.names().iter().find(|name| !steps.iter().any(|step| step.id() == Some(name.step.as_str())))
-    {
-        let step = &name.step;
-        return Err(words.error(&text!(
-            "no step of this profile has the id `{step}`",
-            "id が `{step}` のステップはこのプロファイルにありません"
-        )));
-    }
-    Ok(Derived {
-        label: table.require("label")?.text()?,
-        formula,
-        meaning: table.get("meaning").map(|value| value.text()).transpose()?,
-    })
-}
-
-fn read_rounds(value: &Value<'_>, steps: &[Step]) -> Result<Rounds> {
-    let table =
-        value.table(&["most", "window", "excursion_percent", "slope_percent", "tracked", "tracked_cells"])?;
-    let window = table.require("window")?;
-    let rounds = Rounds {
-        most: table.require("most")?.integer(2..=MOST_REPETITIONS)? as u32,
-        window: window.integer(2..=1000)? as u32,
-        excursion_percent: table.require("excursion_percent")?.positive()?,
-        slope_percent: table.require("slope_percent")?.positive()?,
-        tracked: table.require("tracked")?.choice(&[
-            ("iops", Tracked::Iops),
-            ("rate", Tracked::Rate),
-            ("latency", Tracked::Latency),
-        ])?,
-        tracked_cells: table
-            .require("tracked_cells")?
-            .elements()
-            .iter()
-            .map(|value| read_tracked_cell(value, steps))
-            .collect::<Result<Vec<_>>>()?,
+/// All steps; each `[[step]]` is one or several.
+fn read_steps(root: &Table<'_>) -> Result<Vec<Step>> {
+    let none = |at: &Value<'_>| {
+        at.error(&text!("the profile has no steps", "ステップがひとつもありません"))
+            .remedy(text!("add at least one [[step]]", "[[step]] をひとつ以上書いてください"))
     };
-    if rounds.window > rounds.most {
-        return Err(window.error(&text!(
-            "the window is longer than all rounds",
-            "window が全ラウンド数 most を超えています"
-        )));
+    let Some(values) = root.get("step") else { return Err(none(&root.require("name")?)) };
+    let (mut steps, mut ids, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    for value in values.elements() {
+        let made = read_step(&value)?;
+        commands.push((made.iter().any(|step| matches!(step, Step::Command(_))), value.clone()));
+        let id = value.any_table()?.get("id");
+        if let Some(id) = id {
+            check_id(&id, &ids)?;
+            ids.push(id.string()?.to_owned());
+        }
+        steps.extend(made);
     }
-    Ok(rounds)
-}
-
-fn read_tracked_cell(value: &Value<'_>, steps: &[Step]) -> Result<TrackedCell> {
-    let table = value.table(&["label", "direction"])?;
-    let label = table.require("label")?;
-    let cell = TrackedCell {
-        label: label.string()?.to_owned(),
-        direction: read_direction(&table.require("direction")?)?,
-    };
-    if !steps.iter().any(|step| step.label() == cell.label && step.directions().contains(&cell.direction)) {
-        let known: Vec<String> = steps.iter().map(Step::label).collect();
-        return Err(label
+    if steps.is_empty() {
+        return Err(none(&values));
+    }
+    let first_is_command = commands.first().is_some_and(|(command, _)| *command);
+    match commands.iter().find(|(command, _)| *command != first_is_command) {
+        None => Ok(steps),
+        Some((_, other)) => Err(other
             .error(&text!(
-                "no step has this label and direction",
-                "このラベルと方向を持つステップはありません"
+                "command steps stand beside steps of another kind, which need a test file",
+                "command ステップと、テストファイルを使うほかのステップが混ざっています"
             ))
-            .remedy(crate::nearest(&cell.label, &known.iter().map(String::as_str).collect::<Vec<_>>())));
+            .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください"))),
     }
-    Ok(cell)
+}
+
+/// An `id` that a formula can name, and that no step before has.
+fn check_id(id: &Value<'_>, before: &[String]) -> Result<()> {
+    let word = id.string()?;
+    if !is_step_name(word) {
+        return Err(id
+            .error(&text!("a formula cannot name `{word}`", "`{word}` は式の中で名前として使えません"))
+            .remedy(text!(
+                "begin with a letter; then letters, digits, `-` and `_`",
+                "英字で始め、英数字と `-`、`_` だけを使ってください"
+            )));
+    }
+    if before.iter().any(|other| other == word) {
+        return Err(id
+            .error(&text!("another step has the id `{word}`", "id `{word}` は別のステップで使われています"))
+            .remedy(text!("give each step an id of its own", "ステップごとに別の id を付けてください")));
+    }
+    Ok(())
+}
+
+fn read_precondition(value: &Value<'_>) -> Result<Vec<IoStep>> {
+    let table = value.table(IO_KEYS)?;
+    if let Some(kind) = table.get("kind") {
+        kind.choice(&[("io", ())])?;
+    }
+    read_io(&table)
+}
+
+/// A key that does nothing where it stands, because something else is missing, is a mistake.
+fn refuse_idle(table: &Table<'_>, key: &str, works: bool, needs: &str) -> Result<()> {
+    match table.get(key) {
+        Some(value) if !works => Err(value
+            .error(&text!(
+                "`{key}` does nothing without {needs}",
+                "`{key}` は {needs} がないと効果がありません"
+            ))
+            .remedy(text!("take it out, or add {needs}", "取り除くか、{needs} を加えてください"))),
+        _ => Ok(()),
+    }
 }
 
 fn read_data(table: &Table<'_>) -> Result<Option<Data>> {
     let percent = integer_or(table, "zero_percent", 0..=100, 50)? as u8;
-    table
+    let data = table
         .get("data")
         .map(|value| {
             value.choice(&[
@@ -204,7 +186,10 @@ fn read_data(table: &Table<'_>) -> Result<Option<Data>> {
                 ("compressible", Data::Compressible { percent }),
             ])
         })
-        .transpose()
+        .transpose()?;
+    let compressible = matches!(data, Some(Data::Compressible { .. }));
+    refuse_idle(table, "zero_percent", compressible, "`data = \"compressible\"`")?;
+    Ok(data)
 }
 
 fn read_rules(value: &Value<'_>) -> Result<Rules> {
@@ -224,11 +209,22 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
         "same_offsets",
         "seed",
     ])?;
+    let size_bytes = positive_bytes(&table.require("size")?)?;
+    let size_at_least_bytes = size(&table, "size_at_least")?;
+    let fill_time_limit_ns = duration(&table, "fill_time_limit")?;
+    refuse_idle(&table, "size_at_least", fill_time_limit_ns.is_some(), "`fill_time_limit`")?;
+    refuse_idle(&table, "fill_time_limit", size_at_least_bytes.is_some(), "`size_at_least`")?;
+    if let Some(least) = table.get("size_at_least").filter(|_| size_at_least_bytes > Some(size_bytes)) {
+        return Err(least.error(&text!(
+            "the smallest size is above `size`",
+            "いちばん小さい大きさが `size` を超えています"
+        )));
+    }
     Ok(Rules {
-        size_bytes: positive_bytes(&table.require("size")?)?,
+        size_bytes,
         whole_device: flag(&table, "whole_device", false)?,
-        size_at_least_bytes: size(&table, "size_at_least")?,
-        fill_time_limit_ns: duration(&table, "fill_time_limit")?,
+        size_at_least_bytes,
+        fill_time_limit_ns,
         runs: table.require("runs")?.integer(1..=MOST_REPETITIONS)? as u32,
         discarded_runs: integer_or(&table, "discarded_runs", 0..=MOST_REPETITIONS, 0)? as u32,
         time_ns: positive_duration(&table.require("time")?)?,
@@ -273,65 +269,6 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
     }
 }
 
-const IO_KEYS: &[&str] = &[
-    "kind",
-    "id",
-    "label",
-    "directions",
-    "read_percent",
-    "each_read_percent",
-    "pattern",
-    "exponent",
-    "thread_share",
-    "block_size",
-    "each_block_size",
-    "iodepth",
-    "threads",
-    "offset",
-    "span",
-    "rewrite_every_reads",
-    "rate_iops",
-    "arrival",
-    "warm_up",
-    "time",
-    "time_check",
-    "time_check_operations",
-    "bytes",
-    "passes",
-    "o_sync",
-    "sync_every_writes",
-    "sync_at_end",
-    "data",
-    "zero_percent",
-];
-
-fn read_io(table: &Table<'_>) -> Result<Vec<IoStep>> {
-    let base = read_one_io(table)?;
-    let read_block = |value: &Value<'_>| value.parsed(parse_block_size);
-    let blocks = read_each(table, "each_block_size", read_block)?;
-    let shares = read_each(table, "each_read_percent", |value| Ok(value.integer(0..=100)? as u8))?;
-    if blocks.len() > 1 || shares.len() > 1 {
-        for key in ["id", "label"] {
-            refuse_shared_name(table.get(key))?;
-        }
-    }
-    let mut steps = Vec::new();
-    for block in &blocks {
-        for share in &shares {
-            let mut step = base.clone();
-            if let Some(size_bytes) = block {
-                step.block_sizes = vec![BlockSize { size_bytes: *size_bytes, weight: 1 }];
-            }
-            if let Some(share) = share {
-                step.read_percent = *share;
-                step.label = Some(format!("{} {share}/{}", step.label(), 100 - share));
-            }
-            steps.push(step);
-        }
-    }
-    Ok(steps)
-}
-
 /// A name that several steps would share, if it is given.
 fn refuse_shared_name(name: Option<Value<'_>>) -> Result<()> {
     match name {
@@ -362,89 +299,21 @@ fn read_each<T>(
     }
 }
 
-fn read_one_io(table: &Table<'_>) -> Result<IoStep> {
-    let exponent = table.get("exponent").map_or(Ok(1.1), |value| value.positive())?;
-    let pattern = table.require("pattern")?.choice(&[
-        ("sequential", Pattern::Sequential),
-        ("interleaved", Pattern::Interleaved),
-        ("random", Pattern::Random),
-        ("permutation", Pattern::Permutation),
-        ("zipf", Pattern::Zipf { exponent }),
-    ])?;
-    let count = |key: &str| {
-        table
-            .get(key)
-            .map(|value| value.integer(1..=u64::from(u32::MAX)).map(|count| count as u32))
-            .transpose()
-    };
-    let block_sizes = match (table.get("block_size"), table.get("each_block_size")) {
-        (None, Some(_)) => Vec::new(),
-        (Some(value), Some(_)) => {
-            return Err(value.error(&text!(
-                "give either `block_size` or `each_block_size`",
-                "`block_size` と `each_block_size` はどちらか一方だけ指定できます"
-            )));
-        }
-        _ => read_block_sizes(&table.require("block_size")?)?,
-    };
-    Ok(IoStep {
-        id: owned(table, "id")?,
-        label: owned(table, "label")?,
-        directions: read_directions(table)?,
-        read_percent: integer_or(table, "read_percent", 0..=100, 70)? as u8,
-        pattern,
-        thread_share: table.get("thread_share").map_or(Ok(ThreadShare::Usual), |value| {
-            value.choice(&[
-                ("usual", ThreadShare::Usual),
-                ("parts", ThreadShare::Parts),
-                ("whole", ThreadShare::Whole),
-            ])
-        })?,
-        block_sizes,
-        iodepth: integer_or(table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
-        threads: integer_or(table, "threads", 1..=u64::from(MOST_THREADS), 1)? as u32,
-        offset_bytes: table.get("offset").map_or(Ok(0), |value| value.parsed(parse_bytes))?,
-        span_bytes: size(table, "span")?,
-        rewrite_every_reads: count("rewrite_every_reads")?,
-        open_loop: read_open_loop(table)?,
-        warm_up_ns: duration(table, "warm_up")?.unwrap_or(0),
-        end: End {
-            time_ns: table.get("time").map(|value| positive_duration(&value)).transpose()?,
-            bytes: size(table, "bytes")?,
-            passes: count("passes")?,
-            time_check: read_time_check(table)?,
-        },
-        sync: SyncRule {
-            o_sync: flag(table, "o_sync", false)?,
-            every_writes: count("sync_every_writes")?,
-            at_end: table.get("sync_at_end").map_or(Ok(EndSync::None), |value| {
-                value.choice(&[
-                    ("none", EndSync::None),
-                    ("timed", EndSync::Timed),
-                    ("untimed", EndSync::Untimed),
-                ])
-            })?,
-        },
-        data: read_data(table)?,
-    })
-}
-
-fn read_time_check(table: &Table<'_>) -> Result<TimeCheck> {
-    let operations = integer_or(table, "time_check_operations", 1..=u64::from(u32::MAX), 1)? as u32;
-    table.get("time_check").map_or(Ok(TimeCheck::Always), |value| {
-        value.choice(&[
-            ("always", TimeCheck::Always),
-            ("pass", TimeCheck::Pass),
-            ("operations", TimeCheck::Operations(operations)),
-        ])
-    })
-}
-
 fn read_directions(table: &Table<'_>) -> Result<Vec<Direction>> {
-    match table.get("directions") {
-        Some(value) => value.elements().iter().map(read_direction).collect(),
-        None => Ok(vec![Direction::Read, Direction::Write]),
+    let Some(value) = table.get("directions") else { return Ok(vec![Direction::Read, Direction::Write]) };
+    let mut directions = Vec::new();
+    for element in value.elements() {
+        let direction = read_direction(&element)?;
+        if directions.contains(&direction) {
+            let word = direction.word();
+            return Err(element.error(&text!("`{word}` stands here twice", "`{word}` が重複しています")));
+        }
+        directions.push(direction);
     }
+    if directions.is_empty() {
+        return Err(value.error(&text!("at least one direction is needed", "方向がひとつ以上必要です")));
+    }
+    Ok(directions)
 }
 
 fn read_positional(value: &Value<'_>) -> Result<PositionalStep> {
@@ -567,8 +436,23 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
             false => Ok(words),
         }
     };
+    let shell = flag(&table, "shell", false)?;
+    let program = |value: &Value<'_>| -> Result<Vec<String>> {
+        if !shell && !value.is_array() {
+            return Err(value
+                .error(&text!(
+                    "a program is a list of its own here",
+                    "ここにはプログラムをひとつずつ配列で書きます"
+                ))
+                .remedy(text!(
+                    "write [[\"git\", \"init\"], [\"sync\"]], or set shell = true",
+                    "[[\"git\", \"init\"], [\"sync\"]] のように書くか、shell = true にしてください"
+                )));
+        }
+        words(value)
+    };
     let list = |key: &str| -> Result<Vec<Vec<String>>> {
-        table.get(key).map_or(Ok(Vec::new()), |list| list.elements().iter().map(&words).collect())
+        table.get(key).map_or(Ok(Vec::new()), |list| list.elements().iter().map(&program).collect())
     };
     Ok(CommandStep {
         id: owned(&table, "id")?,
@@ -578,7 +462,7 @@ fn read_command(value: &Value<'_>) -> Result<CommandStep> {
         command: words(&table.require("command")?)?,
         restore: list("restore")?,
         cleanup: list("cleanup")?,
-        shell: flag(&table, "shell", false)?,
+        shell,
         cold: flag(&table, "cold", true)?,
     })
 }
@@ -596,18 +480,21 @@ fn read_git(value: &Value<'_>) -> Result<GitMaterial> {
 fn read_replay(value: &Value<'_>) -> Result<ReplayStep> {
     let table = value.table(&["kind", "id", "label", "trace", "format", "timing", "speed", "iodepth"])?;
     let speed = table.get("speed").map_or(Ok(1.0), |value| value.positive())?;
+    let timing = table.get("timing").map_or(Ok(ReplayTiming::Fast), |value| {
+        value.choice(&[
+            ("fast", ReplayTiming::Fast),
+            ("timestamps", ReplayTiming::Timestamps { speed }),
+            ("closed", ReplayTiming::Closed),
+        ])
+    })?;
+    let timed = matches!(timing, ReplayTiming::Timestamps { .. });
+    refuse_idle(&table, "speed", timed, "`timing = \"timestamps\"`")?;
     Ok(ReplayStep {
         id: owned(&table, "id")?,
         label: owned(&table, "label")?,
         trace: table.require("trace")?.string()?.to_owned(),
         format: owned(&table, "format")?,
-        timing: table.get("timing").map_or(Ok(ReplayTiming::Fast), |value| {
-            value.choice(&[
-                ("fast", ReplayTiming::Fast),
-                ("timestamps", ReplayTiming::Timestamps { speed }),
-                ("closed", ReplayTiming::Closed),
-            ])
-        })?,
+        timing,
         iodepth: integer_or(&table, "iodepth", 1..=u64::from(MOST_IODEPTH), 1)? as u32,
     })
 }
@@ -628,36 +515,6 @@ pub fn parse_block_size(words: &str) -> std::result::Result<u32, Text> {
 
 fn read_direction(value: &Value<'_>) -> Result<Direction> {
     value.choice(&Direction::ALL.map(|direction| (direction.word(), direction)))
-}
-
-fn read_block_sizes(value: &Value<'_>) -> Result<Vec<BlockSize>> {
-    let elements = value.elements();
-    if elements.is_empty() {
-        return Err(
-            value.error(&text!("at least one block size is needed", "ブロックの大きさがひとつ以上必要です"))
-        );
-    }
-    elements
-        .iter()
-        .map(|element| {
-            if !element.is_table() {
-                return Ok(BlockSize { size_bytes: element.parsed(parse_block_size)?, weight: 1 });
-            }
-            let table = element.table(&["size", "weight"])?;
-            Ok(BlockSize {
-                size_bytes: table.require("size")?.parsed(parse_block_size)?,
-                weight: integer_or(&table, "weight", 1..=1_000_000, 1)? as u32,
-            })
-        })
-        .collect()
-}
-
-fn read_open_loop(table: &Table<'_>) -> Result<Option<OpenLoop>> {
-    let arrival = table.get("arrival").map_or(Ok(Arrival::Even), |value| {
-        value.choice(&[("even", Arrival::Even), ("poisson", Arrival::Poisson)])
-    })?;
-    let rate = table.get("rate_iops").map(|value| value.positive()).transpose()?;
-    Ok(rate.map(|rate_iops| OpenLoop { rate_iops, arrival }))
 }
 
 fn integer_or(

@@ -2,11 +2,13 @@
 //!
 //! The model: a line for every repetition of a measured cell, and one with `figure` in the column `repetition` for what
 //! they come to by the tool's statistic (mean latencies by that statistic too, each on its own; percentiles and maximum
-//! over all counted operations). A cell of another tool has the figure line alone. All rows have the same columns, in
+//! over all counted operations). A cell of another tool has the figure line alone. The profile's scores and ratios follow
+//! the cells, with `derived` as their measure. All rows have the same columns, in
 //! base units; what is not known is empty, never 0. Hand-written, because writing needs no more than the quotes.
 
 use super::facts::{
-    device, printed, printed_latency, printed_mean_latency, shape, statistic, statistic_word,
+    DerivedFigure, derived, device, printed, printed_latency, printed_mean_latency, shape, statistic,
+    statistic_word,
 };
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, RunRecord};
@@ -16,7 +18,7 @@ use kurabe_stats::{
 };
 
 /// The columns. Rates are bytes per second, times ns.
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 30] = [
     "run_id",
     "started_at",
     "source",
@@ -46,6 +48,7 @@ const COLUMNS: [&str; 29] = [
     "bytes",
     "operations",
     "failed",
+    "derived",
 ];
 
 /// What a line tells beyond its cell.
@@ -64,16 +67,18 @@ struct Line {
     bytes: Option<u64>,
     operations: Option<u64>,
     failed: Option<u64>,
+    derived: Option<f64>,
 }
 
 /// Writes the table.
 pub(super) fn write(records: &[RunRecord]) -> String {
     let mut out = COLUMNS.join(",") + "\r\n";
     for record in records {
-        for cell in &record.cells {
-            for line in lines(record, cell) {
+        let measured = record.cells.iter().map(|cell| (cell.clone(), lines(record, cell)));
+        for (cell, lines) in measured.chain(derived(record).into_iter().map(derived_line)) {
+            for line in lines {
                 let fields: Vec<String> =
-                    fields(record, cell, &line).iter().map(|field| quoted(field)).collect();
+                    fields(record, &cell, &line).iter().map(|field| quoted(field)).collect();
                 out.push_str(&fields.join(","));
                 out.push_str("\r\n");
             }
@@ -161,6 +166,23 @@ fn printed_line(cell: &Cell, imported: &ImportedCell) -> Line {
     }
 }
 
+/// A score or ratio: the line of a step that was not run, named as the score is.
+fn derived_line(figure: DerivedFigure) -> (Cell, Vec<Line>) {
+    let cell = Cell {
+        index: u32::MAX,
+        step_index: u32::MAX,
+        label: figure.label.en,
+        part: String::new(),
+        direction: None,
+        measure: Measure::Rate,
+        workload: None,
+        engine: None,
+        repetitions: Vec::new(),
+        imported: None,
+    };
+    (cell, vec![Line { repetition: "figure".to_owned(), derived: Some(figure.value), ..Line::default() }])
+}
+
 fn with_percentiles(latency: &LatencyRecord) -> Line {
     let percentile = |fraction| percentile_ns(latency, fraction).map(|ns| ns as f64);
     Line {
@@ -189,6 +211,7 @@ fn fields(record: &RunRecord, cell: &Cell, line: &Line) -> [String; COLUMNS.len(
         None => format!("kurabe {}", header.kurabe_version),
     };
     let measure = match cell.measure {
+        _ if line.derived.is_some() => "derived",
         Measure::Rate => "rate",
         Measure::AccessTime => "access_time",
         Measure::Duration => "duration",
@@ -224,6 +247,7 @@ fn fields(record: &RunRecord, cell: &Cell, line: &Line) -> [String; COLUMNS.len(
         count(line.bytes),
         count(line.operations),
         count(line.failed),
+        number(line.derived),
     ]
 }
 

@@ -5,6 +5,7 @@ use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quant
 use kurabe_core::profile::{Statistic, Step};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Workload;
+use kurabe_stats::derived_values;
 
 /// The profile's statistic; the mean where no profile says.
 pub(super) fn statistic(record: &RunRecord) -> Statistic {
@@ -52,6 +53,34 @@ pub(super) fn shape(record: &RunRecord, cell: &Cell) -> Shape {
 /// The step that a cell belongs to.
 pub(super) fn step<'a>(record: &'a RunRecord, cell: &Cell) -> Option<&'a Step> {
     record.header.profile.as_ref()?.steps.get(cell.step_index as usize)
+}
+
+/// A figure that the profile makes of its cells' figures.
+pub(super) struct DerivedFigure {
+    /// Its label, with the step's where a formula is worked out for several.
+    pub(super) label: Text,
+    /// Its value; no unit.
+    pub(super) value: f64,
+}
+
+/// The scores and ratios of a run, as far as their cells were measured.
+pub(super) fn derived(record: &RunRecord) -> Vec<DerivedFigure> {
+    let Some(profile) = &record.header.profile else { return Vec::new() };
+    let mut figures = Vec::new();
+    for derived in &profile.derived {
+        let values = derived_values(profile, &derived.formula, &record.cells);
+        let several = values.len() > 1;
+        figures.extend(values.into_iter().filter(|(_, value)| value.is_finite()).map(|(place, value)| {
+            let Text { en, ja } = derived.label.clone();
+            let step = profile.steps.get(place).filter(|_| several).map(Step::label);
+            let label = match step {
+                Some(step) => Text { en: format!("{en} ({step})"), ja: format!("{ja} ({step})") },
+                None => Text { en, ja },
+            };
+            DerivedFigure { label, value }
+        }));
+    }
+    figures
 }
 
 /// The block size of a workload that has only one.

@@ -3,7 +3,7 @@
 //! The model: a heading that says what was measured on what, when and how; a row for each cell with the tool's own
 //! statistic beside kurabe's mean and interval; below it what a reader of the figures must know. MB is 10^6 bytes.
 
-use super::facts::{device, one_line, printed, printed_mean_latency, statistic, statistic_word};
+use super::facts::{derived, device, one_line, printed, printed_mean_latency, statistic, statistic_word};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_duration_ns;
@@ -42,6 +42,10 @@ fn section(record: &RunRecord, lang: Lang) -> String {
     let _ = writeln!(out, "|:--|:--|--:|--:|--:|--:|");
     for cell in &record.cells {
         let _ = writeln!(out, "| {} |", row(record, cell, lang).join(" | "));
+    }
+    for derived in derived(record) {
+        let (name, figure) = (escaped(derived.label.get(lang)), scaled(derived.value));
+        let _ = writeln!(out, "| {name} | {NONE} | {figure} | {NONE} | {NONE} | {NONE} |");
     }
     out.push('\n');
     for note in notes(record) {

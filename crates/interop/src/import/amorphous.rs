@@ -5,9 +5,10 @@
 //! the tests were `128KiB (QD= 32)` and `4KiB (QD= 32)` in the same form. The date is in UTC. Source:
 //! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
 
-use super::consumer::{broken_line, is_rule, iso_date_time, key_value, runs_in};
+use super::consumer::{is_rule, key_value, runs_in};
+use super::dates::from_year_first;
 use super::parts::{notice, numbered};
-use super::result_line::{Line, Rules, parse};
+use super::result_line::{Line, Rules, parse, read_all};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Origin, PrintedStatistic};
@@ -31,10 +32,7 @@ fn read(input: &Input<'_>) -> Outcome {
             "`AmorphousDiskMark` の名はありますが、結果の行がありません"
         ));
     }
-    match read_mine(input, heading) {
-        Ok(run) => Outcome::Runs(vec![run]),
-        Err(error) => Outcome::Broken(error),
-    }
+    read_mine(input, heading).map(|run| vec![run]).into()
 }
 
 fn read_mine(input: &Input<'_>, heading: &str) -> Result<ImportedRun> {
@@ -49,7 +47,7 @@ fn read_mine(input: &Input<'_>, heading: &str) -> Result<ImportedRun> {
     let mut runs = None;
     for (_, line) in input.lines() {
         match key_value(line) {
-            Some(("Date", value)) => origin.measured_at = iso_date_time(value),
+            Some(("Date", value)) => origin.measured_at = from_year_first(value),
             Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
             Some(("CPU", value)) => environment.machine.cpu_model = Some(value.to_owned()),
             Some(("Device", value)) => origin.target = Some(value.to_owned()),
@@ -66,35 +64,11 @@ fn read_mine(input: &Input<'_>, heading: &str) -> Result<ImportedRun> {
     }
     let median = PrintedStatistic::Median;
     let rules = Rules { rate: median, latency: median, latency_of: "latency", correction: None, runs };
-    let (mut cells, mut left_out) = (Vec::new(), 0);
-    for (number, line) in input.lines() {
-        let damaged =
-            || broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"));
-        match parse(line) {
-            Line::Other => {}
-            Line::Damaged => return Err(damaged()),
-            Line::Result(result) if result.not_run() => left_out += 1,
-            Line::Result(result) => {
-                cells.push(result.cell(result.direction, None, &rules).ok_or_else(damaged)?);
-            }
-        }
-    }
-    if cells.is_empty() {
-        return Err(broken_line(
-            input,
-            1,
-            text!("there is no result other than 0.00", "0.00 以外の結果がありません"),
-        ));
-    }
-    let mut notices = vec![notice(text!(
+    let results = read_all(input, &input.lines().collect::<Vec<_>>(), &rules)?;
+    let notices = std::iter::once(notice(text!(
         "AmorphousDiskMark shows the median of its runs",
         "AmorphousDiskMark は各回の中央値を表示します"
-    ))];
-    if left_out > 0 {
-        notices.push(notice(text!(
-            "results left out: {left_out}, printed as 0.00, which stands for a test that was not run",
-            "{left_out} 件の結果は 0.00 です。実行されなかったテストを表すため、取り込んでいません"
-        )));
-    }
-    Ok(ImportedRun { origin, environment, cells: numbered(cells), notices })
+    )));
+    let notices = notices.chain(results.notice()).collect();
+    Ok(ImportedRun { origin, environment, cells: numbered(results.cells), notices })
 }

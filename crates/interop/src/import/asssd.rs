@@ -6,9 +6,9 @@
 //! bytes and rates are corrected. How several passes would be summed up is not told: each figure is of a single one.
 //! The XML form is not read: no sample of it was found.
 
-use super::consumer::{self, broken_line, corrected_rate, figure, is_rule, key_value, mebi_correction};
+use super::consumer::{self, corrected_rate, figure, is_rule, key_value, mebi_correction};
 use super::dates::from_numeric;
-use super::parts::{cell, notice, numbered};
+use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
@@ -26,19 +26,15 @@ fn read(input: &Input<'_>) -> Outcome {
     let is_start = |at: usize| {
         lines[at].1.trim().starts_with(HEADING) && lines.get(at + 1).is_some_and(|(_, line)| is_rule(line))
     };
-    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(*at)).collect();
-    if starts.is_empty() {
+    let blocks = blocks(&lines, is_start);
+    if blocks.is_empty() {
         return Outcome::NotMine(text!(
             "no line begins with `AS SSD Benchmark` above a line of dashes",
             "`AS SSD Benchmark` で始まり、次が罫線である行がありません"
         ));
     }
-    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
-    let runs = starts.iter().zip(ends).map(|(start, end)| run(input, &lines[*start..end]));
-    match runs.collect::<Result<Vec<_>>>() {
-        Ok(runs) => Outcome::Runs(runs),
-        Err(error) => Outcome::Broken(error),
-    }
+    let runs = blocks.into_iter().map(|block| run(input, block));
+    runs.collect::<Result<Vec<_>>>().into()
 }
 
 fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
@@ -82,11 +78,7 @@ fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
     let cells: Vec<Cell> = cells.into_iter().flatten().collect();
     if cells.is_empty() {
         let line = lines.first().map_or(1, |(number, _)| *number);
-        return Err(broken_line(
-            input,
-            line,
-            text!("no figure follows this line", "この行の後に値がありません"),
-        ));
+        return Err(no_figure(input, line));
     }
     let notices = vec![notice(text!(
         "AS SSD prints MiB/s as MB/s; its rates are multiplied by 1.048576",

@@ -11,13 +11,13 @@
 //! it is left out. Sources: hiyohiyo/CrystalDiskMark b7e77c4 (6.0), 8dbfdeb (7.0), bf4e6d7 (8.0), bf00fa6 (9.0.1), a
 //! copy of 3.0's sources, and published texts of 3.0.1 to 3.0.3, 5.1.0, 5.2.0, 6.0.0, 6.0.2 and 8.0.
 
-use super::consumer::{broken_line, is_rule, iso_date_time, key_value, runs_in};
-use super::parts::{notice, numbered};
-use super::result_line::{Line, Rules, parse};
+use super::consumer::{is_rule, key_value, runs_in};
+use super::dates::from_year_first;
+use super::parts::{self, notice, numbered};
+use super::result_line::{Line, Results, Rules, parse, read_all};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Origin, PrintedStatistic};
-use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
@@ -46,10 +46,8 @@ fn read(input: &Input<'_>) -> Outcome {
             ),
         });
     }
-    match blocks(&lines).into_iter().map(|block| Block::read(input, block)).collect::<Result<Vec<_>>>() {
-        Ok(runs) => Outcome::Runs(runs),
-        Err(error) => Outcome::Broken(error),
-    }
+    let runs = blocks(&lines).into_iter().map(|block| Block::read(input, block));
+    runs.collect::<Result<Vec<_>>>().into()
 }
 
 /// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
@@ -62,12 +60,8 @@ fn is_heading(line: &str) -> bool {
 
 /// Several texts in one file: each begins at its heading.
 fn blocks<'a, 'b>(lines: &'b [(usize, &'a str)]) -> Vec<&'b [(usize, &'a str)]> {
-    let starts: Vec<usize> = (0..lines.len()).filter(|at| is_heading(lines[*at].1)).collect();
-    if starts.len() < 2 {
-        return vec![lines];
-    }
-    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
-    starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
+    let blocks = parts::blocks(lines, |at| is_heading(lines[at].1));
+    if blocks.len() < 2 { vec![lines] } else { blocks }
 }
 
 /// What a text holds besides its results.
@@ -76,34 +70,25 @@ struct Block {
     origin: Origin,
     os: Option<String>,
     runs: Option<u32>,
-    in_foot: bool,
-    results: Vec<(usize, Section, Option<f64>, String)>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Section {
-    None,
-    Read,
-    Write,
-    Mix,
 }
 
 impl Block {
     fn read(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
         let mut block = Self::default();
         block.heading(lines);
-        let (mut section, mut read_percent) = (Section::None, None);
-        for &(number, line) in lines {
-            if block.in_foot || is_foot(line) {
-                block.foot(line);
-            } else if let Some((found, percent)) = section_of(line) {
-                (section, read_percent) = (found, percent);
-            } else if !matches!(parse(line), Line::Other) {
-                let percent = if section == Section::Mix { read_percent } else { None };
-                block.results.push((number, section, percent, line.to_owned()));
-            }
+        let end = lines.iter().position(|(_, line)| is_foot(line)).unwrap_or(lines.len());
+        for (_, line) in &lines[end..] {
+            block.foot(line);
         }
-        block.finish(input)
+        let (rate, latency) = block.statistics();
+        let runs = block.runs;
+        let rules = Rules { rate, latency, latency_of: "mean latency of a run", correction: None, runs };
+        let results = read_all(input, &lines[..end], &rules)?;
+        block.origin.profile = block.profile(&results);
+        block.origin.format = "cdm-text".to_owned();
+        block.origin.file = input.name.to_owned();
+        block.origin.procedure = block.procedure();
+        Ok(block.into_run(results))
     }
 
     fn heading(&mut self, lines: &[(usize, &str)]) {
@@ -132,14 +117,13 @@ impl Block {
     }
 
     fn foot(&mut self, line: &str) {
-        self.in_foot = true;
         let line = line.trim();
         if line.is_empty() || is_rule(line) {
             return;
         }
         match key_value(line) {
             Some(("Date", value)) => {
-                self.origin.measured_at = iso_date_time(value);
+                self.origin.measured_at = from_year_first(value);
                 if self.origin.measured_at.is_none() {
                     self.fact("Date", value);
                 }
@@ -197,50 +181,7 @@ impl Block {
         }
     }
 
-    fn finish(mut self, input: &Input<'_>) -> Result<ImportedRun> {
-        let (rate, latency) = self.statistics();
-        let rules =
-            Rules { rate, latency, latency_of: "mean latency of a run", correction: None, runs: self.runs };
-        let (mut cells, mut tests, mut left_out) = (Vec::new(), Vec::new(), 0);
-        for (number, section, read_percent, line) in &self.results {
-            let damaged = || {
-                broken_line(input, *number, text!("the result line cannot be read", "結果の行を読めません"))
-            };
-            let Line::Result(result) = parse(line) else { return Err(damaged()) };
-            let direction = match section {
-                Section::None => result.direction,
-                Section::Read => Some(Direction::Read),
-                Section::Write => Some(Direction::Write),
-                Section::Mix => Some(Direction::Mix),
-            };
-            if *section != Section::Mix && direction != Some(Direction::Write) {
-                tests.push(result.label());
-            }
-            if result.not_run() {
-                left_out += 1;
-                continue;
-            }
-            cells.push(result.cell(direction, *read_percent, &rules).ok_or_else(damaged)?);
-        }
-        if cells.is_empty() {
-            let line = self.results.first().map_or(1, |(number, ..)| *number);
-            return Err(broken_line(
-                input,
-                line,
-                text!(
-                    "every result is 0.000: nothing was measured",
-                    "すべての結果が 0.000 です。何も測られていません"
-                ),
-            ));
-        }
-        self.origin.profile = self.profile(&tests, &cells);
-        self.origin.format = "cdm-text".to_owned();
-        self.origin.file = input.name.to_owned();
-        self.origin.procedure = self.procedure();
-        Ok(self.into_run(cells, left_out))
-    }
-
-    fn into_run(self, cells: Vec<Cell>, left_out: usize) -> ImportedRun {
+    fn into_run(self, results: Results) -> ImportedRun {
         let mut notices = Vec::new();
         if self.origin.tool == PRODUCT {
             notices.push(notice(text!(
@@ -250,15 +191,10 @@ impl Block {
                  表示します。同じ測定の平均なら、これより低くなります"
             )));
         }
-        if left_out > 0 {
-            notices.push(notice(text!(
-                "results left out: {left_out}, printed as 0.000, which stands for a test that was not run",
-                "{left_out} 件の結果は 0.000 です。実行されなかったテストを表すため、取り込んでいません"
-            )));
-        }
+        notices.extend(results.notice());
         let mut environment = Environment::default();
         environment.machine.os = self.os;
-        ImportedRun { origin: self.origin, environment, cells: numbered(cells), notices }
+        ImportedRun { origin: self.origin, environment, cells: numbered(results.cells), notices }
     }
 
     /// Profile, test, mode and times as printed.
@@ -277,9 +213,9 @@ impl Block {
     }
 
     /// kurabe's profile, if version and tests name it without doubt.
-    fn profile(&self, tests: &[String], cells: &[Cell]) -> Option<String> {
+    fn profile(&self, results: &Results) -> Option<String> {
         let major = self.major()?;
-        let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+        let tests: Vec<&str> = results.tests.iter().map(String::as_str).collect();
         let older = match (major, tests.as_slice()) {
             (3, ["SEQ", "RND 512 KiB", "RND 4 KiB Q1", "RND 4 KiB Q32"]) => Some("cdm-3"),
             (4 | 5, ["SEQ Q32 T1", "RND 4 KiB Q32 T1", "SEQ T1", "RND 4 KiB Q1 T1"]) => Some("cdm-5"),
@@ -290,7 +226,8 @@ impl Block {
             return older.map(str::to_owned);
         }
         let preset = preset(major, self.said("Profile")?, &tests, self.said("Time"))?;
-        let mix = if cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) { "-mix" } else { "" };
+        let mix =
+            if results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) { "-mix" } else { "" };
         Some(format!("cdm-{major}{preset}{mix}"))
     }
 }
@@ -314,23 +251,6 @@ fn preset(major: u32, profile: &str, tests: &[&str], time: Option<&str>) -> Opti
         ("Demo", [SEQ_Q8]) => Some("-demo"),
         _ => None,
     }
-}
-
-/// `[Mix] Read 70%/Write 30%` and its like.
-fn section_of(line: &str) -> Option<(Section, Option<f64>)> {
-    let line = line.trim();
-    match line {
-        "[Read]" => return Some((Section::Read, None)),
-        "[Write]" => return Some((Section::Write, None)),
-        _ => {}
-    }
-    let share = line.strip_prefix("[Mix]")?.trim();
-    let percent = share
-        .strip_prefix("Read ")
-        .and_then(|rest| rest.split_once('%'))
-        .and_then(|(digits, _)| super::parts::number(digits.trim()))
-        .filter(|percent| *percent <= 100.0);
-    Some((Section::Mix, percent))
 }
 
 fn is_foot(line: &str) -> bool {

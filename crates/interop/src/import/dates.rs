@@ -1,4 +1,4 @@
-//! Dates as laboratory tools print them, made ISO 8601; an offset only if the tool printed one.
+//! Dates as tools print them, made ISO 8601; an offset only if the tool printed one.
 
 /// `Sat Nov 21 13:23:23 2026`, also with a zone's name before the year, which is no offset and is left out unless UTC.
 pub(super) fn from_ctime(words: &str) -> Option<String> {
@@ -12,13 +12,38 @@ pub(super) fn from_ctime(words: &str) -> Option<String> {
     assemble(year.parse().ok()?, month, day.parse().ok()?, time, mark)
 }
 
-/// `2026/11/21 13:23:23 UTC`.
-pub(super) fn from_slashes(words: &str) -> Option<String> {
-    let mut parts = words.split_whitespace();
-    let (date, time, zone) = (parts.next()?, parts.next()?, parts.next());
-    let mut date = date.split('/').map(|part| part.parse::<u32>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    assemble(year, month, day, time, if zone == Some("UTC") { "Z" } else { "" })
+/// Date and time with the year first: `2021/02/05 1:16:10`, `2022-08-24 16:10:33`, `2019-10-15T04:09:09Z`,
+/// `2026/11/21 13:23:23 UTC`. Parts of a second are cut; an offset is kept if it was printed.
+pub(super) fn from_year_first(words: &str) -> Option<String> {
+    let words = words.trim();
+    let (words, utc) = words.strip_suffix(" UTC").map_or((words, ""), |words| (words, "Z"));
+    let (date, time) = words.split_once(['T', ' '])?;
+    let date: Vec<u32> = date.split(['/', '-']).map(digits).collect::<Option<_>>()?;
+    let &[year, month, day] = date.as_slice() else { return None };
+    let (time, offset) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
+    let (time, fraction) = time.trim().split_once('.').unwrap_or((time.trim(), ""));
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    assemble(year, month, day, time, &format!("{}{utc}", iso_offset(offset)?))
+}
+
+/// `Z`, `+09:00` or `+0900`, or nothing.
+fn iso_offset(words: &str) -> Option<String> {
+    if matches!(words, "" | "Z") {
+        return Some(words.to_owned());
+    }
+    let (sign, rest) = words.split_at_checked(1)?;
+    let clock = rest.replacen(':', "", 1);
+    let (hour, minute) = clock.split_at_checked(2).filter(|(_, minute)| minute.len() == 2)?;
+    let (hour, minute) = (digits(hour)?, digits(minute)?);
+    (hour <= 14 && minute < 60).then(|| format!("{sign}{hour:02}:{minute:02}"))
+}
+
+/// A number of at most four digits.
+fn digits(words: &str) -> Option<u32> {
+    let sound = (1..=4).contains(&words.len()) && words.bytes().all(|byte| byte.is_ascii_digit());
+    words.parse().ok().filter(|_| sound)
 }
 
 /// `2026-11-21T13:23:23.123+0000` with the colon in its offset that ISO 8601 wants.
@@ -109,7 +134,7 @@ fn valid(year: u32, month: u32, day: u32) -> bool {
 }
 
 fn assemble(year: u32, month: u32, day: u32, time: &str, zone: &str) -> Option<String> {
-    let clock: Vec<u32> = time.split(':').map_while(|part| part.parse().ok()).collect();
+    let clock: Vec<u32> = time.split(':').map(digits).collect::<Option<_>>()?;
     let &[hour, minute, second] = clock.as_slice() else { return None };
     (valid(year, month, day) && hour < 24 && minute < 60 && second < 61)
         .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{zone}"))
@@ -151,7 +176,7 @@ mod tests {
         let some = |words: &str| Some(words.to_owned());
         assert_eq!(from_ctime("Sat Nov 21 13:23:23 2026"), some("2026-11-21T13:23:23"));
         assert_eq!(from_ctime("Wed Feb  3 01:02:03 UTC 2021"), some("2021-02-03T01:02:03Z"));
-        assert_eq!(from_slashes("2026/11/21 13:23:23 UTC"), some("2026-11-21T13:23:23Z"));
+        assert_eq!(from_year_first("2026/11/21 13:23:23 UTC"), some("2026-11-21T13:23:23Z"));
         assert_eq!(from_iso("2026-11-21T13:23:23.123+0900"), some("2026-11-21T13:23:23.123+09:00"));
         assert_eq!(from_epoch(1_795_267_403), some("2026-11-21T13:23:23Z"));
         assert_eq!(from_epoch(951_782_400), some("2000-02-29T00:00:00Z"));
@@ -160,7 +185,29 @@ mod tests {
         assert_eq!(from_numeric("2026-11-21T13:23:23+0000"), some("2026-11-21T13:23:23+00:00"));
         assert_eq!(from_numeric("03/04/26"), None, "may be March or April");
         for words in ["", "Sat", "Sat Nov 99 13:23:23 2026", "2026/1", "a/b/c d", "11/21/26 25:00:00"] {
-            assert_eq!(from_ctime(words).or(from_slashes(words)).or(from_numeric(words)), None, "{words}");
+            assert_eq!(from_ctime(words).or(from_year_first(words)).or(from_numeric(words)), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn dates_become_iso_without_inventing_an_offset() {
+        for (words, iso) in [
+            ("2021/02/05 1:16:10", "2021-02-05T01:16:10"),
+            ("2022-08-24 16:10:33", "2022-08-24T16:10:33"),
+            ("2019-10-15T04:09:09Z", "2019-10-15T04:09:09Z"),
+            ("2026-11-21T13:24:29+0900", "2026-11-21T13:24:29+09:00"),
+        ] {
+            assert_eq!(from_year_first(words).as_deref(), Some(iso));
+        }
+        for words in [
+            "",
+            "2021/13/05 1:16:10",
+            "2021/02/05",
+            "2021/02/05 1:16",
+            "2021/02/05 1:16:10+9",
+            "21-2-5 1:1:1",
+        ] {
+            assert_eq!(from_year_first(words), None, "{words}");
         }
     }
 

@@ -15,6 +15,8 @@ use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A target as the input parameters tell of it.
 #[derive(Default)]
@@ -30,7 +32,8 @@ struct Target {
 /// A row of a table: the fields under the columns' names.
 struct Row {
     name: String,
-    fields: Vec<(String, String)>,
+    columns: Rc<[String]>,
+    fields: Vec<String>,
 }
 
 /// What is read of a time span.
@@ -45,7 +48,7 @@ struct Span {
 /// Where in the text a line stands.
 enum Place {
     Elsewhere,
-    Table(Option<Direction>, Vec<String>),
+    Table(Option<Direction>, Rc<[String]>),
     Latencies,
     LatenciesOfOneTarget,
 }
@@ -100,9 +103,10 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     }
     let mut cells = Vec::new();
     let several = spans.len() > 1;
+    let common = described(&targets, &origin);
     for (number, span) in spans.iter().enumerate() {
         let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
-        cells.extend(span_cells(span, &targets, &origin, &prefix));
+        cells.extend(span_cells(span, &targets, &origin, &common, &prefix));
     }
     if cells.is_empty() {
         return lab::nothing_measured(input, "DiskSpd");
@@ -120,7 +124,7 @@ fn parameter(line: &str, origin: &mut Origin, targets: &mut Vec<Target>) {
     {
         origin.procedure = Some(command.to_owned());
     } else if let Some(time) = words.strip_prefix("start time:") {
-        origin.measured_at = dates::from_slashes(time.trim());
+        origin.measured_at = dates::from_year_first(time.trim());
     } else if let Some(path) = words.strip_prefix("path:") {
         targets.push(Target { path: path.trim().trim_matches('\'').to_owned(), ..Target::default() });
     }
@@ -164,8 +168,9 @@ fn row(line: &str, place: &Place, span: &mut Span) {
             } else if first.parse::<u32>().is_err() {
                 return;
             }
-            let pairs = columns.iter().zip(&fields).map(|(name, field)| (name.clone(), (*field).to_owned()));
-            span.rows.push((*direction, Row { name: fields[0].to_owned(), fields: pairs.collect() }));
+            let name = fields[0].to_owned();
+            let fields = fields.into_iter().map(str::to_owned).collect();
+            span.rows.push((*direction, Row { name, columns: Rc::clone(columns), fields }));
         }
         Place::Latencies => {
             let fields: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -196,9 +201,15 @@ fn percentile(name: &str) -> Option<Statistic> {
     format!("99.{}", "9".repeat(nines - 2)).parse().ok().map(Statistic::Percentile)
 }
 
-fn span_cells(span: &Span, targets: &[Target], origin: &Origin, prefix: &str) -> Vec<Cell> {
+fn span_cells(
+    span: &Span,
+    targets: &[Target],
+    origin: &Origin,
+    common: &ImportedCell,
+    prefix: &str,
+) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for (direction, word) in [(Direction::Read, "read"), (Direction::Write, "write")] {
+    for direction in [Direction::Read, Direction::Write] {
         let rows = || span.rows.iter().filter(|(of, _)| *of == direction).map(|(_, row)| row);
         let Some(total) = rows().find(|row| row.name == "total") else { continue };
         let mut figures = row_figures(total);
@@ -214,20 +225,24 @@ fn span_cells(span: &Span, targets: &[Target], origin: &Origin, prefix: &str) ->
                 .as_deref()
                 .and_then(|time| lab::RUN_SECONDS.figure_of("test time", Statistic::Sum, time)),
         );
-        let mut imported = ImportedCell { threads: span.threads, figures, ..ImportedCell::default() };
-        describe(&mut imported, targets, origin);
-        cells.push(parts::cell(format!("{prefix}{word}"), Some(direction), imported));
+        let imported = ImportedCell { threads: span.threads, figures, ..common.clone() };
+        cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
         // Several threads of one target would have to be added up, and no such sum is printed.
-        let alone = rows().filter(|row| row.name != "total").count() == targets.len();
-        for target in targets.iter().filter(|_| alone && targets.len() > 1) {
-            let row = rows().find(|row| {
-                field(row, "file").is_some_and(|file| file.split(" (").next() == Some(target.path.as_str()))
-            });
-            let figures = row.map(row_figures).unwrap_or_default();
+        let alone = || rows().filter(|row| row.name != "total");
+        if targets.len() < 2 || alone().count() != targets.len() {
+            continue;
+        }
+        let mut files: HashMap<&str, &Row> = HashMap::new();
+        for row in alone() {
+            let file = field(row, "file").and_then(|file| file.split(" (").next());
+            files.entry(file.unwrap_or("")).or_insert(row);
+        }
+        for target in targets {
+            let figures = files.get(target.path.as_str()).map(|row| row_figures(row)).unwrap_or_default();
             if !figures.is_empty() {
-                let mut imported = ImportedCell { threads: Some(1), figures, ..ImportedCell::default() };
-                describe(&mut imported, std::slice::from_ref(target), origin);
-                cells.push(parts::cell(format!("{prefix}{} {word}", target.path), Some(direction), imported));
+                let told = described(std::slice::from_ref(target), origin);
+                let imported = ImportedCell { threads: Some(1), figures, ..told };
+                cells.push(parts::cell(format!("{prefix}{}", target.path), Some(direction), imported));
             }
         }
     }
@@ -235,7 +250,8 @@ fn span_cells(span: &Span, targets: &[Target], origin: &Origin, prefix: &str) ->
 }
 
 fn field<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
-    row.fields.iter().find(|(column, _)| column == name).map(|(_, field)| field.as_str())
+    let at = row.columns.iter().position(|column| column == name)?;
+    row.fields.get(at).map(String::as_str)
 }
 
 /// Figures of a row; none if it did no operations.
@@ -273,17 +289,20 @@ fn row_figures(row: &Row) -> Vec<PrintedFigure> {
 }
 
 /// What the input parameters tell of the targets where they are alike.
-fn describe(cell: &mut ImportedCell, targets: &[Target], origin: &Origin) {
-    cell.runs = Some(1);
-    cell.procedure = origin.procedure.clone();
+fn described(targets: &[Target], origin: &Origin) -> ImportedCell {
     fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
         let first = of(targets.first()?);
         if targets.iter().all(|target| of(target) == first) { first } else { None }
     }
-    cell.block_bytes = common(targets, |target| target.block_bytes);
-    cell.iodepth = common(targets, |target| target.iodepth);
-    cell.sequential = common(targets, |target| target.sequential);
-    cell.read_percent = common(targets, |target| target.read_percent);
+    ImportedCell {
+        procedure: origin.procedure.as_deref().map(parts::repeated),
+        runs: Some(1),
+        block_bytes: common(targets, |target| target.block_bytes),
+        iodepth: common(targets, |target| target.iodepth),
+        sequential: common(targets, |target| target.sequential),
+        read_percent: common(targets, |target| target.read_percent),
+        ..ImportedCell::default()
+    }
 }
 
 #[cfg(test)]
@@ -316,7 +335,7 @@ mod tests {
     fn old_versions_say_mb_and_targets_stand_apart() {
         let run = &imported("lab/diskspd-2.0.17-two-targets.txt")[0];
         let labels: Vec<_> = run.cells.iter().map(|cell| cell.label.as_str()).collect();
-        assert_eq!(labels, ["read", "a.dat read", "b.dat read"], "nothing was written");
+        assert_eq!(labels, ["total", "a.dat", "b.dat"], "nothing was written");
         let first = &of(&run.cells[0]).figures[0];
         assert_figure(first, "300.00", "MB/s", 300.0 * 1_048_576.0);
         assert_eq!(first.correction.as_ref().map(|c| c.factor), Some(1.048_576));

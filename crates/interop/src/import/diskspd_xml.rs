@@ -16,13 +16,19 @@ use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use roxmltree::{Document, Node};
+use std::collections::{HashMap, HashSet};
 
 /// A direction, the words of its elements.
 const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Direction::Write, "Write")];
 
+/// The longest tag and text behind it. The XML reader takes time that grows with the square of the attributes of a tag
+/// and of the name spaces around it; DiskSpd writes a few of the first and none of the others.
+const TAG_LONGEST: usize = 1 << 14;
+
 /// Reads DiskSpd's XML.
 pub(super) fn read(input: &Input<'_>) -> Outcome {
-    let text = input.text().unwrap_or("");
+    let whole = input.text().unwrap_or("");
+    let text = whole;
     if !(text.contains("<Results>") && text.contains("<TimeSpan>")) {
         return Outcome::NotMine(text!(
             "it has no elements `Results` and `TimeSpan`",
@@ -32,10 +38,18 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     // What stands around the document, such as a message of the shell, is no part of it.
     let start = text.find("<Results>").unwrap_or(0);
     let end = text.rfind("</Results>").map_or(text.len(), |at| at + "</Results>".len());
-    let document = match Document::parse(text.get(start..end).unwrap_or("")) {
+    let text = text.get(start..end).unwrap_or("");
+    if text.contains("xmlns") || text.split('<').any(|tag| tag.len() > TAG_LONGEST) {
+        return lab::broken(
+            input,
+            1,
+            text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません"),
+        );
+    }
+    let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            let before = text[..start].matches('\n').count();
+            let before = whole[..start].matches('\n').count();
             let line = before + usize::try_from(error.pos().row).unwrap_or(1);
             let what = text!(
                 "the XML of DiskSpd ends or breaks here",
@@ -52,8 +66,8 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
         .map(|spans| children(spans, "TimeSpan").collect())
         .unwrap_or_default();
     let mut cells = Vec::new();
+    let several = children(root, "TimeSpan").count() > 1;
     for (number, span) in children(root, "TimeSpan").enumerate() {
-        let several = children(root, "TimeSpan").count() > 1;
         let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
@@ -90,12 +104,8 @@ fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
     let system = path(root, &["System"]);
     let tool = path(root, &["System", "Tool"]);
     let targets = root.descendants().filter(|node| node.has_tag_name("Path")).filter_map(|node| node.text());
-    let mut names: Vec<&str> = Vec::new();
-    for name in targets {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let names: Vec<&str> = targets.filter(|name| seen.insert(*name)).collect();
     let span = path(root, &["Profile", "TimeSpans", "TimeSpan"]);
     let fact = |key: &'static str| Some((key.to_owned(), text_of(span?, key)?.to_owned()));
     Origin {
@@ -103,7 +113,7 @@ fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
         version: tool.and_then(|tool| text_of(tool, "Version")).map(str::to_owned),
         format: "diskspd-xml".to_owned(),
         file: input.name.to_owned(),
-        measured_at: system.and_then(|system| text_of(system, "RunTime")).and_then(dates::from_slashes),
+        measured_at: system.and_then(|system| text_of(system, "RunTime")).and_then(dates::from_year_first),
         target: (!names.is_empty()).then(|| names.join(", ")),
         procedure: None,
         profile: None,
@@ -124,16 +134,26 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
         return Vec::new();
     };
     let mut targets: Vec<(&str, Vec<Node<'_, '_>>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for target in children(span, "Thread").flat_map(|thread| children(thread, "Target").collect::<Vec<_>>()) {
         let name = text_of(target, "Path").unwrap_or("");
-        match targets.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, nodes)) => nodes.push(target),
-            None => targets.push((name, vec![target])),
-        }
+        let place = *places.entry(name).or_insert_with(|| {
+            targets.push((name, Vec::new()));
+            targets.len() - 1
+        });
+        targets[place].1.push(target);
     }
     let threads = text_of(span, "ThreadCount").and_then(|words| words.parse().ok());
     let mut cells = Vec::new();
     let all: Vec<Node<'_, '_>> = targets.iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();
+    let all_told: Vec<Node<'_, '_>> = profile
+        .and_then(|profile| path(profile, &["Targets"]))
+        .map(|targets| children(targets, "Target").collect())
+        .unwrap_or_default();
+    let mut told: HashMap<Option<&str>, Vec<Node<'_, '_>>> = HashMap::new();
+    for target in &all_told {
+        told.entry(text_of(*target, "Path")).or_default().push(*target);
+    }
     for (direction, word) in DIRECTIONS {
         let mut figures = rates(&all, word, time);
         if figures.is_empty() {
@@ -143,8 +163,8 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
         figures.extend(lab::RUN_SECONDS.figure_of("test time", Statistic::Sum, time));
         let mut imported = ImportedCell { threads, runs: Some(1), figures, ..ImportedCell::default() };
         imported.series.extend(buckets(span, word));
-        describe(profile, None, &mut imported);
-        cells.push(parts::cell(format!("{prefix}{}", word.to_lowercase()), Some(direction), imported));
+        describe(&all_told, &mut imported);
+        cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
     }
     for (name, nodes) in targets.iter().filter(|_| targets.len() > 1) {
         for (direction, word) in DIRECTIONS {
@@ -153,12 +173,10 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
             if imported.figures.is_empty() {
                 continue;
             }
-            describe(profile, Some(name), &mut imported);
-            cells.push(parts::cell(
-                format!("{prefix}{name} {}", word.to_lowercase()),
-                Some(direction),
-                imported,
-            ));
+            let told = told.get(&Some(*name)).map_or(&[][..], Vec::as_slice);
+            describe(told, &mut imported);
+            imported.threads = common(told, "ThreadsPerFile").and_then(|words| words.parse().ok());
+            cells.push(parts::cell(format!("{prefix}{name}"), Some(direction), imported));
         }
     }
     cells
@@ -246,25 +264,16 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
     })
 }
 
-/// What the profile tells of a target, or of all where they are alike.
-fn describe(profile: Option<Node<'_, '_>>, name: Option<&str>, cell: &mut ImportedCell) {
-    let targets: Vec<Node<'_, '_>> = profile
-        .and_then(|profile| path(profile, &["Targets"]))
-        .map(|targets| children(targets, "Target").collect())
-        .unwrap_or_default();
-    let targets: Vec<_> = targets
-        .into_iter()
-        .filter(|target| name.is_none_or(|name| text_of(*target, "Path") == Some(name)))
-        .collect();
-    let common = |key: &'static str| {
-        let value = text_of(*targets.first()?, key)?;
-        targets.iter().all(|target| text_of(*target, key) == Some(value)).then_some(value)
-    };
+/// What the profile tells of all these targets alike.
+fn common<'a>(targets: &[Node<'a, '_>], key: &'static str) -> Option<&'a str> {
+    let value = text_of(*targets.first()?, key)?;
+    targets.iter().all(|target| text_of(*target, key) == Some(value)).then_some(value)
+}
+
+fn describe(targets: &[Node<'_, '_>], cell: &mut ImportedCell) {
+    let common = |key: &'static str| common(targets, key);
     cell.block_bytes = common("BlockSize").and_then(|words| words.parse().ok());
     cell.iodepth = common("RequestCount").and_then(|words| words.parse().ok()).filter(|depth| *depth > 0);
-    if name.is_some() {
-        cell.threads = common("ThreadsPerFile").and_then(|words| words.parse().ok());
-    }
     cell.sequential =
         match (common("RandomRatio").and_then(parts::number), common("Random"), common("StrideSize")) {
             (Some(ratio), ..) if ratio < 100.0 => None,

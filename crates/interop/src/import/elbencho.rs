@@ -6,7 +6,7 @@
 //! Phases of one command line are a run. CSV files of all versions are read by their column names. elbencho's
 //! docs/csv-docs.md and docs/result-columns-explanation.md.
 
-use super::json_tree::{Json, documents};
+use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome, dates};
@@ -16,6 +16,7 @@ use kurabe_core::imported::{
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use std::collections::HashMap;
 
 const ENTRIES_PER_S: Unit = lab::unit("entries/s", Quantity::Iops, 1.0);
 const LAST: &str = "last done";
@@ -125,12 +126,9 @@ pub(super) fn read_json(input: &Input<'_>) -> Outcome {
             "`phase_type` と `last_done` というキーがありません"
         ));
     }
-    let documents = match documents(text) {
+    let documents = match parts::documents_of(input, text, "elbencho") {
         Ok(documents) => documents,
-        Err(error) => {
-            let what = text!("the JSON of elbencho breaks here", "elbencho の JSON がここで壊れています");
-            return lab::broken(input, error.line, what);
-        }
+        Err(error) => return Outcome::Broken(error),
     };
     let mut runs = Vec::new();
     for document in documents.iter().filter(|document| document.get("phase_type").is_some()) {
@@ -254,7 +252,7 @@ fn cells(phase: Phase<'_>) -> Vec<Cell> {
             _ => None,
         };
         let imported = ImportedCell {
-            procedure: phase.command.clone(),
+            procedure: phase.command.as_deref().map(parts::repeated),
             runs: Some(1),
             block_bytes: phase.block.filter(|_| moves_data),
             iodepth: phase.depth.filter(|_| moves_data),
@@ -264,7 +262,7 @@ fn cells(phase: Phase<'_>) -> Vec<Cell> {
             figures,
             ..ImportedCell::default()
         };
-        cells.push(parts::cell(format!("{}{suffix}", phase.name), direction, imported));
+        cells.push(parts::cell(phase.name.clone(), direction, imported));
     }
     cells
 }
@@ -305,6 +303,7 @@ pub(super) fn read_live(input: &Input<'_>) -> Outcome {
         ..Origin::default()
     };
     let mut phases: Vec<LivePhase> = Vec::new();
+    let mut places: HashMap<[&str; 3], usize> = HashMap::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO Date,"))
     {
         let fields: Vec<&str> = line.split(',').collect();
@@ -320,13 +319,12 @@ pub(super) fn read_live(input: &Input<'_>) -> Outcome {
         }
         origin.measured_at = origin.measured_at.or_else(|| get("ISO Date").and_then(dates::from_iso));
         let words = [get("Label").unwrap_or(""), phase, get("MixType").unwrap_or("")];
-        let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        let at = phases.iter().position(|known| known.name == name).unwrap_or_else(|| {
-            phases.push(LivePhase {
-                name,
-                direction: live_direction(phase, words[2]),
-                ..LivePhase::default()
-            });
+        let at = *places.entry(words).or_insert_with(|| {
+            let direction = live_direction(phase, words[2]);
+            // The kind of a mix is the direction of its cell.
+            let told = if direction.is_some() { &words[..2] } else { &words[..] };
+            let name = told.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+            phases.push(LivePhase { name, direction, ..LivePhase::default() });
             phases.len() - 1
         });
         for ((column, _), points) in LIVE.iter().zip(&mut phases[at].columns) {
@@ -411,7 +409,7 @@ mod tests {
         for name in ["lab/elbencho.csv", "lab/elbencho.json"] {
             let runs = imported(name);
             let [write, read] = runs[1].cells.as_slice() else { panic!() };
-            assert_eq!((write.label.as_str(), read.label.as_str()), ("RWMIX30 write", "RWMIX30 read"));
+            assert_eq!((write.label.as_str(), read.label.as_str()), ("RWMIX30", "RWMIX30"));
             assert_eq!((of(read).read_percent, of(read).sequential), (Some(30.0), Some(false)));
             assert_eq!(figure(read, Quantity::Iops, Statistic::Mean, Some(LAST)).printed, "163826");
             assert_eq!(
@@ -428,7 +426,7 @@ mod tests {
     fn live_progress_becomes_series() {
         let run = &imported("lab/elbencho-live.csv")[0];
         let [write, read] = run.cells.as_slice() else { panic!() };
-        assert_eq!((write.label.as_str(), read.direction), ("mixed RWMIX30 Write", Some(Direction::Read)));
+        assert_eq!((write.label.as_str(), read.direction), ("mixed RWMIX30", Some(Direction::Read)));
         let rates = &of(write).series[0];
         assert_eq!((rates.name.as_str(), rates.axis), ("MiB/s", SeriesAxis::Time));
         let mib = 1_048_576.0;

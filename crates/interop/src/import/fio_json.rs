@@ -8,8 +8,8 @@
 //! only the last of a row counts.
 
 use super::dates;
-use super::fio_options::{Options, direction};
-use super::json_tree::{Json, documents};
+use super::fio_options::{Options, direction, label};
+use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome};
@@ -17,7 +17,7 @@ use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -35,16 +35,9 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             "`fio version` というキーがありません"
         ));
     }
-    let documents = match documents(text) {
+    let documents = match parts::documents_of(input, text, "fio") {
         Ok(documents) => documents,
-        Err(error) => {
-            let what =
-                text!("the JSON of fio ends or breaks here", "fio の JSON がここで途切れるか壊れています");
-            return match lab::broken(input, error.line, what) {
-                Outcome::Broken(broken) => Outcome::Broken(broken.because(error.cause)),
-                other => other,
-            };
-        }
+        Err(error) => return Outcome::Broken(error),
     };
     let mut documents: Vec<Json> =
         documents.into_iter().filter(|json| json.get("fio version").is_some()).collect();
@@ -104,13 +97,14 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
     let mut cells = Vec::new();
     let mut notices = Vec::new();
     let mut target = None;
-    let mut procedures = Vec::new();
+    let mut procedures: Vec<String> = Vec::new();
+    let mut told = HashSet::new();
     for job in jobs(document) {
         let options = Options::of(document, job);
         let mut group = job_cells(job, &options);
         if !group.is_empty() {
             target = target.or_else(|| options.get(&["filename", "directory"]).map(str::to_owned));
-            procedures.extend(options.line().filter(|line| !procedures.contains(line)));
+            procedures.extend(options.line().filter(|line| told.insert(line.clone())));
         }
         notices.extend(error_of(job));
         cells.append(&mut group);
@@ -162,7 +156,7 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
         }
         let mut imported = ImportedCell { runs: Some(1), figures, ..ImportedCell::default() };
         options.describe(word, &mut imported);
-        cells.push(parts::cell(format!("{host}{name} {word}"), direction(word), imported));
+        cells.push(parts::cell(label(&format!("{host}{name}"), word), direction(word), imported));
     }
     let syncs = job.get("sync").map(|sync| latency(sync, "lat", "sync latency")).unwrap_or_default();
     if !syncs.is_empty() {

@@ -14,7 +14,7 @@ fn a_sequential_read_behind_a_note() {
     assert_eq!(run.origin.target.as_deref(), Some("t.dat"));
     assert_eq!(run.environment.devices[0].name, "vda");
     let [cell] = run.cells.as_slice() else { panic!() };
-    assert_eq!((cell.label.as_str(), cell.direction), ("seqread read", Some(Direction::Read)));
+    assert_eq!((cell.label.as_str(), cell.direction), ("seqread", Some(Direction::Read)));
     let told = of(cell);
     assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(1 << 20), Some(8), None));
     assert_eq!((told.sequential, told.runs, told.read_percent), (Some(true), Some(1), None));
@@ -39,8 +39,7 @@ fn a_sequential_read_behind_a_note() {
 fn json_plus_with_reads_writes_and_syncs() {
     let runs = imported("lab/fio3-json-plus.json");
     let labels: Vec<_> = runs[0].cells.iter().map(|cell| (cell.label.as_str(), cell.direction)).collect();
-    let expected =
-        [("base read", Some(Direction::Read)), ("base write", Some(Direction::Write)), ("base sync", None)];
+    let expected = [("base", Some(Direction::Read)), ("base", Some(Direction::Write)), ("base sync", None)];
     assert_eq!(labels, expected);
     let [read, _, sync] = runs[0].cells.as_slice() else { panic!() };
     let told = of(read);
@@ -60,17 +59,17 @@ fn json_plus_with_reads_writes_and_syncs() {
 fn directions_reported_as_one_are_a_mix() {
     let run = &imported("lab/fio3-mixed.json")[0];
     let [cell] = run.cells.as_slice() else { panic!() };
-    assert_eq!((cell.label.as_str(), cell.direction), ("mix mixed", Some(Direction::Mix)));
+    assert_eq!((cell.label.as_str(), cell.direction), ("mix", Some(Direction::Mix)));
     let both = &imported("lab/fio3-unified-both.json")[0];
-    let labels: Vec<_> = both.cells.iter().map(|cell| cell.label.as_str()).collect();
-    assert_eq!(labels, ["both read", "both write", "both mixed"]);
+    let labels: Vec<_> = both.cells.iter().map(name).collect();
+    assert_eq!(labels, ["both read", "both write", "both mix"]);
 }
 
 #[test]
 fn each_job_is_a_cell_and_trims_have_no_direction() {
     let run = &imported("lab/fio3-two-jobs.json")[0];
     let told: Vec<_> = run.cells.iter().map(|cell| (cell.label.as_str(), of(cell).block_bytes)).collect();
-    assert_eq!(told, [("r read", Some(65_536)), ("w write", Some(8192))]);
+    assert_eq!(told, [("r", Some(65_536)), ("w", Some(8192))]);
     let trim = &imported("lab/fio3-trim.json")[0].cells[0];
     assert_eq!((trim.label.as_str(), trim.direction), ("tr trim", None));
 }

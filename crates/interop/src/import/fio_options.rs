@@ -1,8 +1,12 @@
 //! fio's job options, as far as they tell what a cell is. fio's HOWTO, sections "Parameter types" and "Job parameters".
 
 use super::json_tree::Json;
+use super::parts::repeated;
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::workload::Direction;
+
+/// fio has fewer options than this; a job with more of them is damaged.
+const OPTIONS_MOST: usize = 1000;
 
 /// Options of a job: the global ones and its own, which win.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,14 +17,15 @@ pub(super) struct Options {
 impl Options {
     /// From the `global options` of the document and the `job options` of the job.
     pub(super) fn of(document: &Json, job: &Json) -> Self {
-        let mut options = Self::default();
-        for group in [document.get("global options"), job.get("job options")].into_iter().flatten() {
-            for (key, value) in group.members() {
-                options.in_order.retain(|(name, _)| name != key);
-                options.in_order.push((key.clone(), value.text().unwrap_or("").to_owned()));
-            }
-        }
-        options
+        let members = |json: Option<&Json>| -> Vec<(String, String)> {
+            let members = json.map_or(&[][..], Json::members).iter().take(OPTIONS_MOST);
+            members.map(|(key, value)| (key.clone(), repeated(value.text().unwrap_or("")))).collect()
+        };
+        let own = members(job.get("job options"));
+        let mut in_order = members(document.get("global options"));
+        in_order.retain(|(key, _)| !own.iter().any(|(name, _)| name == key));
+        in_order.extend(own);
+        Self { in_order }
     }
 
     /// An option by one of its names.
@@ -35,7 +40,7 @@ impl Options {
             .iter()
             .map(|(name, value)| if value.is_empty() { name.clone() } else { format!("{name}={value}") });
         let line = words.collect::<Vec<_>>().join(" ");
-        (!line.is_empty()).then_some(line)
+        (!line.is_empty()).then(|| repeated(&line))
     }
 
     /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`).
@@ -96,6 +101,11 @@ pub(super) fn sequential(pattern: &str) -> Option<bool> {
         "randread" | "randwrite" | "randtrim" | "randrw" | "randtrimwrite" => Some(false),
         _ => None,
     }
+}
+
+/// The label of a job's cell: the job alone where the direction tells the rest.
+pub(super) fn label(job: &str, word: &str) -> String {
+    if direction(word).is_some() { job.to_owned() } else { format!("{job} {word}") }
 }
 
 /// kurabe's direction of fio's word.

@@ -5,13 +5,13 @@
 //! as one are a single block or, with `unified_rw_reporting=both`, one more. Rates are KiB/s, latencies µs, amounts
 //! KiB. fio's HOWTO, section "Terse output", and `show_ddir_status_terse` in stat.c.
 
-use super::fio_options::{direction, sequential};
+use super::fio_options::{direction, label, sequential};
 use super::{ImportedRun, Input, Outcome, lab, parts};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Fields of a direction before those of version 5.
 const BLOCK: usize = 41;
@@ -36,6 +36,7 @@ struct Line<'a> {
 pub(super) fn read(input: &Input<'_>) -> Outcome {
     let mut run = ImportedRun::default();
     let mut patterns: BTreeMap<String, String> = BTreeMap::new();
+    let mut devices = HashSet::new();
     let mut seen = 0;
     for (number, text) in input.lines() {
         if let Some((name, told)) = text.split_once(": (g=") {
@@ -54,7 +55,7 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             );
             return lab::broken(input, number, what);
         };
-        add(&mut run, &line, patterns.get(line.name).map(String::as_str));
+        add(&mut run, &line, patterns.get(line.name).map(String::as_str), &mut devices);
     }
     if seen == 0 {
         return Outcome::NotMine(text!(
@@ -106,7 +107,7 @@ fn directions(line: &Line<'_>) -> &'static [&'static str] {
     }
 }
 
-fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>) {
+fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, known: &mut HashSet<String>) {
     if run.origin.tool.is_empty() {
         run.origin = Origin {
             tool: "fio".to_owned(),
@@ -125,7 +126,7 @@ fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>) {
     // Devices follow in groups of nine: name, operations, merges, ticks, queue and use.
     for device in line.rest.chunks(9).filter(|group| group.len() == 9 && group[8].ends_with('%')) {
         let Environment { devices, .. } = &mut run.environment;
-        if !devices.iter().any(|known| known.name == device[0]) {
+        if known.insert(device[0].to_owned()) {
             devices.push(BlockDevice { name: device[0].to_owned(), ..BlockDevice::default() });
         }
     }
@@ -161,14 +162,14 @@ fn cell(name: &str, word: &str, block: &[&str], pattern: Option<&str>) -> Option
     figures.extend(lab::RUN_MILLISECONDS.figure_of("run time", Statistic::Sum, block[3]));
     let option = |key: &str| pattern?.split(", ").find_map(|part| part.strip_prefix(key)).map(str::trim);
     let imported = ImportedCell {
-        procedure: pattern.map(str::to_owned),
+        procedure: pattern.map(parts::repeated),
         runs: Some(1),
         iodepth: option("iodepth=").and_then(|words| words.parse().ok()),
         sequential: option("rw=").and_then(sequential),
         figures,
         ..ImportedCell::default()
     };
-    Some(parts::cell(format!("{name} {word}"), direction(word), imported))
+    Some(parts::cell(label(name, word), direction(word), imported))
 }
 
 fn spread<'a>(low: &'a str, high: &'a str, mean: &'a str, deviation: &'a str) -> [lab::Named<'a>; 4] {
@@ -212,8 +213,8 @@ mod tests {
         );
         assert_eq!(run.environment.devices.len(), 1);
         let [read, write] = run.cells.as_slice() else { panic!() };
-        assert_eq!((read.label.as_str(), read.direction), ("a read", Some(Direction::Read)));
-        assert_eq!((write.label.as_str(), write.direction), ("b write", Some(Direction::Write)));
+        assert_eq!((read.label.as_str(), read.direction), ("a", Some(Direction::Read)));
+        assert_eq!((write.label.as_str(), write.direction), ("b", Some(Direction::Write)));
         assert_eq!((of(read).sequential, of(read).iodepth), (Some(true), Some(1)));
         assert_figure(&of(read).figures[0], "819200", "KiB/s", 819_200.0 * 1024.0);
         assert_figure(figure(read, Quantity::Iops, Statistic::Mean, None), "12800", "IOPS", 12_800.0);
@@ -228,13 +229,11 @@ mod tests {
 
     #[test]
     fn every_version_knows_its_directions() {
-        let labels = |name: &str| -> Vec<String> {
-            imported(name)[0].cells.iter().map(|cell| cell.label.clone()).collect()
-        };
+        let labels = |file: &str| -> Vec<String> { imported(file)[0].cells.iter().map(name).collect() };
         for version in ["2", "4", "5"] {
             assert_eq!(labels(&format!("lab/fio-terse{version}.txt")), ["t read", "t write"]);
         }
-        assert_eq!(labels("lab/fio-terse3-mixed.txt"), ["u mixed"]);
+        assert_eq!(labels("lab/fio-terse3-mixed.txt"), ["u mix"]);
         let run = &imported("lab/fio-terse5.txt")[0];
         let samples = |cell, statistic| figure(cell, Quantity::Iops, statistic, Some("IOPS samples"));
         assert_figure(samples(&run.cells[0], Statistic::Mean), "14696.000000", "IOPS", 14_696.0);

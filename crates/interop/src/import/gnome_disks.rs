@@ -7,15 +7,13 @@
 //! here. Source: GNOME/gnome-disk-utility 4dcc56cf, `gdubenchmarkdialog.c` (`maybe_save_data`, `get_max_min_avg`);
 //! the reader is checked against GLib byte for byte.
 
-use super::consumer::broken;
+use super::consumer::of;
 use super::dates::from_epoch;
 use super::gvariant::{Order, Value, dictionary, samples};
-use super::parts::{cell, numbered};
+use super::parts::{broken, cell, figure_of_value, numbered};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
-use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
-};
+use kurabe_core::imported::{ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
@@ -33,10 +31,7 @@ fn read(input: &Input<'_>) -> Outcome {
             "キー `timestamp-usec` と `read-samples` がありません"
         ));
     }
-    match read_mine(input) {
-        Ok(run) => Outcome::Runs(vec![run]),
-        Err(error) => Outcome::Broken(error),
-    }
+    read_mine(input).map(|run| vec![run]).into()
 }
 
 /// What the file holds.
@@ -52,8 +47,8 @@ fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
     let saved = open(input.bytes)?;
     let mut cells = Vec::new();
     for (key, label, direction) in [
-        ("read-samples", "read rate", Direction::Read),
-        ("write-samples", "write rate", Direction::Write),
+        ("read-samples", "rate", Direction::Read),
+        ("write-samples", "rate", Direction::Write),
         ("access-time-samples", "access time", Direction::Read),
     ] {
         let samples = saved.samples(key)?;
@@ -150,19 +145,10 @@ impl Saved {
             let (number, unit) = shown_size(mean);
             (number, format!("{unit}/s"))
         };
-        let value = mean * factor;
-        if !value.is_finite() {
-            return Err(damaged(label));
-        }
-        let figure = PrintedFigure {
-            quantity,
-            statistic: PrintedStatistic::Mean,
-            value,
-            printed,
-            unit_printed,
-            correction: None,
-            of: Some("mean of the samples, as GNOME Disks shows it".to_owned()),
-        };
+        let figure =
+            figure_of_value(quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed)
+                .ok_or_else(|| damaged(label))?;
+        let figure = of(figure, "mean of the samples, as GNOME Disks shows it");
         let procedure = if access {
             format!("{count} reads of a page at random offsets")
         } else {

@@ -5,8 +5,8 @@
 //! read all the same, under their own name. A timing that failed has no figures and is left out. Source: hdparm 9.65
 //! as run here, and its source.
 
-use super::consumer::{MEBI, broken_line, corrected_rate, figure, mebi_correction};
-use super::parts::{cell, notice, number, numbered};
+use super::consumer::{MEBI, corrected_rate, figure, mebi_correction};
+use super::parts::{broken_line, cell, notice, number, numbered};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Correction, ImportedCell, Origin, PrintedStatistic, Quantity};
@@ -20,10 +20,7 @@ fn read(input: &Input<'_>) -> Outcome {
     if !input.lines().any(|(_, line)| timing(line).is_some()) {
         return Outcome::NotMine(text!("no line begins with `Timing`", "`Timing` で始まる行がありません"));
     }
-    match read_mine(input) {
-        Ok(runs) => Outcome::Runs(runs),
-        Err(error) => Outcome::Broken(error),
-    }
+    read_mine(input).into()
 }
 
 /// ` Timing buffered disk reads: …` as name and figures.

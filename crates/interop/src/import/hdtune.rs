@@ -4,8 +4,8 @@
 //! four texts published on one page; whether MB is 10^6 or 2^20 bytes is told nowhere: it is read as 10^6, and a
 //! notice says so. The rates are of single samples over the drive.
 
-use super::consumer::{MEGA, broken_line, figure, key_value};
-use super::parts::{cell, notice, numbered};
+use super::consumer::{MEGA, figure, key_value};
+use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
@@ -17,19 +17,15 @@ pub(super) const IMPORTER: Importer = Importer { what: "HD Tune text", read };
 
 fn read(input: &Input<'_>) -> Outcome {
     let lines: Vec<(usize, &str)> = input.lines().collect();
-    let starts: Vec<usize> = (0..lines.len()).filter(|at| heading(lines[*at].1).is_some()).collect();
-    if starts.is_empty() {
+    let blocks = blocks(&lines, |at| heading(lines[at].1).is_some());
+    if blocks.is_empty() {
         return Outcome::NotMine(text!(
             "no line such as `HD Tune: … Benchmark`",
             "`HD Tune: … Benchmark` のような行がありません"
         ));
     }
-    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
-    let runs = starts.iter().zip(ends).map(|(start, end)| run(input, &lines[*start..end]));
-    match runs.collect::<Result<Vec<_>>>() {
-        Ok(runs) => Outcome::Runs(runs),
-        Err(error) => Outcome::Broken(error),
-    }
+    let runs = blocks.into_iter().map(|block| run(input, block));
+    runs.collect::<Result<Vec<_>>>().into()
 }
 
 /// Version words, if any, and the drive.
@@ -83,11 +79,7 @@ fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
     .collect();
     if cells.is_empty() {
         let line = lines.first().map_or(1, |(number, _)| *number);
-        return Err(broken_line(
-            input,
-            line,
-            text!("no figure follows this line", "この行の後に値がありません"),
-        ));
+        return Err(no_figure(input, line));
     }
     let notices = vec![notice(text!(
         "HD Tune does not say whether its MB is 10^6 or 2^20 bytes; it is read as 10^6, so rates may be 4.9 % higher",

@@ -10,8 +10,8 @@
 mod json;
 mod raw;
 
-use super::consumer::{self, broken_line, figure};
-use super::parts::{self, cell, number};
+use super::consumer::{self, figure};
+use super::parts::{self, broken_line, cell, number};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
@@ -33,10 +33,7 @@ fn read(input: &Input<'_>) -> Outcome {
             "`--- … ioping statistics ---` のような行がありません"
         ));
     }
-    match read_mine(input) {
-        Ok(runs) => Outcome::Runs(runs),
-        Err(error) => Outcome::Broken(error),
-    }
+    read_mine(input).into()
 }
 
 /// What stands between `--- ` and ` ioping statistics ---`.

@@ -6,7 +6,7 @@
 //! whole test; a repetition's `iops` are of the transfers alone, opening and closing left out, which is why the two
 //! differ. ior-output.c of hpc/ior.
 
-use super::json_tree::{Json, documents};
+use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome, dates};
@@ -16,8 +16,11 @@ use kurabe_core::imported::{
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use std::collections::HashMap;
 
 const OPERATIONS: Unit = lab::unit("OPs", Quantity::Iops, 1.0);
+/// IOR's name for the only test of a file that holds one.
+const ONLY_TEST: &str = "test 0";
 const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Direction::Read)];
 
 /// What is known of all cells of a test.
@@ -48,13 +51,9 @@ pub(super) fn read_json(input: &Input<'_>) -> Outcome {
             "`tests` と `bwMiB` というキーがありません"
         ));
     }
-    let documents = match documents(text) {
+    let documents = match parts::documents_of(input, text, "IOR") {
         Ok(documents) => documents,
-        Err(error) => {
-            let what =
-                text!("the JSON of IOR ends or breaks here", "IOR の JSON がここで途切れるか壊れています");
-            return lab::broken(input, error.line, what);
-        }
+        Err(error) => return Outcome::Broken(error),
     };
     let runs = documents.iter().map(|document| json_run(input, document)).filter(|run| !run.cells.is_empty());
     let runs: Vec<ImportedRun> = runs.collect();
@@ -66,6 +65,11 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
         |json: &Json, key: &str| json.text_of(key).map(str::to_owned).filter(|words| !words.is_empty());
     let tests = document.get("tests").map_or(&[][..], Json::items);
     let summaries = document.get("summary").map_or(&[][..], Json::items);
+    let mut by_test: HashMap<(&str, Option<u64>), &Json> = HashMap::new();
+    for json in summaries {
+        let id = json.count_of("TestID").filter(|_| tests.len() > 1);
+        by_test.entry((json.text_of("operation").unwrap_or(""), id)).or_insert(json);
+    }
     let mut cells = Vec::new();
     let mut target = None;
     for (number, test) in tests.iter().enumerate() {
@@ -74,7 +78,7 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
             (test.get("Parameters").unwrap_or(&null), test.get("Options").unwrap_or(&null));
         target = target.or_else(|| owned(parameters, "testFileName"));
         let setting = Setting {
-            procedure: owned(document, "Command line"),
+            procedure: owned(document, "Command line").as_deref().map(parts::repeated),
             transfer_bytes: parameters.count_of("transferSize"),
             tasks: options.count_of("tasks").and_then(|tasks| tasks.try_into().ok()),
             sequential: options.text_of("ordering in a file").and_then(ordering),
@@ -93,20 +97,11 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
             })
             .collect();
         let id = test.count_of("TestID");
-        let prefix =
-            if tests.len() > 1 { format!("test {} ", id.unwrap_or(number as u64)) } else { String::new() };
+        let label = format!("test {}", id.unwrap_or(number as u64));
         for (word, direction) in WORDS {
-            let summary = summaries.iter().find(|json| {
-                json.text_of("operation") == Some(word) && (tests.len() == 1 || json.count_of("TestID") == id)
-            });
-            let summary = summary.map(json_summary).unwrap_or_default();
-            cells.extend(cell(
-                &format!("{prefix}{word}"),
-                (word, direction),
-                &setting,
-                summary,
-                &repetitions,
-            ));
+            let summary = by_test.get(&(word, id.filter(|_| tests.len() > 1)));
+            let summary = summary.map(|json| json_summary(json)).unwrap_or_default();
+            cells.extend(cell(&label, (word, direction), &setting, summary, &repetitions));
         }
     }
     let origin = Origin {
@@ -202,7 +197,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
         ));
     };
     let setting = Setting {
-        procedure: after("Command line").or_else(|| after("Command line used")).map(str::to_owned),
+        procedure: after("Command line").or_else(|| after("Command line used")).map(parts::repeated),
         transfer_bytes: after("xfersize").and_then(size_bytes),
         tasks: after("tasks").and_then(|tasks| tasks.parse().ok()),
         sequential: after("ordering in a file").and_then(ordering),
@@ -213,14 +208,14 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     for (word, direction) in WORDS {
         let mine: Vec<&Summary> = summaries.iter().filter(|summary| summary.word == word).collect();
         match mine.as_slice() {
-            [] => cells.extend(cell(word, (word, direction), &setting, Vec::new(), &repetitions)),
+            [] => cells.extend(cell(ONLY_TEST, (word, direction), &setting, Vec::new(), &repetitions)),
             [one] => {
                 let setting = Setting {
                     transfer_bytes: setting.transfer_bytes.or(one.transfer_bytes),
                     tasks: setting.tasks.or(one.tasks),
                     ..setting.clone()
                 };
-                cells.extend(cell(word, (word, direction), &setting, one.figures.clone(), &repetitions));
+                cells.extend(cell(ONLY_TEST, (word, direction), &setting, one.figures.clone(), &repetitions));
             }
             // Several tests: their options and repetitions cannot be told apart by line alone, their summaries can.
             several => {
@@ -231,7 +226,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
                         tasks: summary.tasks,
                         sequential: None,
                     };
-                    let label = format!("test {number} {word}");
+                    let label = format!("test {number}");
                     cells.extend(cell(&label, (word, direction), &alone, summary.figures.clone(), &[]));
                 }
             }
@@ -369,9 +364,9 @@ pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
             total: get("total(s)"),
         });
     }
-    let cells = WORDS
-        .iter()
-        .filter_map(|(word, direction)| cell(word, (word, *direction), &setting, Vec::new(), &repetitions));
+    let cells = WORDS.iter().filter_map(|(word, direction)| {
+        cell(ONLY_TEST, (word, *direction), &setting, Vec::new(), &repetitions)
+    });
     let origin = Origin {
         tool: "IOR".to_owned(),
         format: "ior-csv".to_owned(),
@@ -393,7 +388,7 @@ mod tests {
         assert_eq!(run.origin.measured_at.as_deref(), Some("2026-11-21T13:23:38"));
         assert_eq!(run.origin.target.as_deref(), Some("ior.tst"));
         let [write, read] = run.cells.as_slice() else { panic!() };
-        assert_eq!((write.label.as_str(), read.direction), ("write", Some(Direction::Read)));
+        assert_eq!((write.label.as_str(), read.direction), ("test 0", Some(Direction::Read)));
         let told = of(write);
         assert_eq!((told.runs, told.block_bytes, told.threads), (Some(3), Some(262_144), Some(1)));
         assert_eq!(told.sequential, Some(true));
@@ -413,21 +408,21 @@ mod tests {
     fn text_and_csv() {
         let run = &imported("lab/ior.txt")[0];
         assert_eq!(run.origin.measured_at.as_deref(), Some("2026-11-21T13:23:39"));
-        let told = of(find(run, "read"));
+        let told = of(find(run, "test 0 read"));
         assert_eq!((told.runs, told.block_bytes, told.sequential), (Some(2), Some(262_144), Some(false)));
         assert_figure(&told.figures[0], "20213.51", "MiB/s", 20213.51 * 1_048_576.0);
         let latency = told.series.iter().find(|series| series.name == "latency").unwrap();
         assert_eq!(latency.points, [(0.0, 0.000_013 * 1e9), (1.0, 0.000_012 * 1e9)]);
-        let deviation = figure(find(run, "read"), Quantity::Iops, Statistic::StandardDeviation, None);
+        let deviation = figure(find(run, "test 0 read"), Quantity::Iops, Statistic::StandardDeviation, None);
         assert_figure(deviation, "3391.23", "OPs", 3391.23);
         let old = &imported("lab/ior-3.0.txt")[0];
-        let told = of(find(old, "write"));
+        let told = of(find(old, "test 0 write"));
         assert_eq!((told.runs, told.block_bytes, told.threads), (Some(1), Some(1 << 20), Some(4)));
         assert_figure(&told.figures[0], "512.50", "MiB/s", 512.5 * 1_048_576.0);
-        let time = figure(find(old, "write"), Quantity::Duration, Statistic::Mean, None);
+        let time = figure(find(old, "test 0 write"), Quantity::Duration, Statistic::Mean, None);
         assert_figure(time, "0.49951", "s", 0.49951e9);
         let csv = &imported("lab/ior.csv")[0];
-        let told = of(find(csv, "write"));
+        let told = of(find(csv, "test 0 write"));
         assert_eq!((told.runs, told.block_bytes, told.threads), (Some(2), Some(262_144), Some(1)));
         assert_figure(&told.figures[0], "3983.1947", "MiB/s", 3983.1947 * 1_048_576.0);
     }

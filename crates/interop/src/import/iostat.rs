@@ -4,10 +4,10 @@
 //! bytes, `MB` 1024 of those, a sector 512 bytes, whatever the disk's own; `await` is ms and counts the time in the
 //! queue. Reports and what is left out of them: see `reports`. iostat's manual page.
 
-use super::json_tree::{Json, documents};
+use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::reports::{self, Column, Report, Row};
-use super::{Input, Outcome, dates};
+use super::{Input, Outcome, dates, parts};
 use kurabe_core::imported::{Origin, Quantity};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -147,15 +147,9 @@ pub(super) fn read_json(input: &Input<'_>) -> Outcome {
             "`sysstat` と `disk_device` というキーがありません"
         ));
     }
-    let documents = match documents(text) {
+    let documents = match parts::documents_of(input, text, "iostat") {
         Ok(documents) => documents,
-        Err(error) => {
-            let what = text!(
-                "the JSON of iostat ends or breaks here",
-                "iostat の JSON がここで途切れるか壊れています"
-            );
-            return lab::broken(input, error.line, what);
-        }
+        Err(error) => return Outcome::Broken(error),
     };
     let host = documents.first().and_then(|json| json.get("sysstat")?.get("hosts")?.items().first());
     let statistics = host.and_then(|host| host.get("statistics")).map_or(&[][..], Json::items);
@@ -216,13 +210,8 @@ mod tests {
         assert!(run.notices[0].text.en.contains("since boot"));
         let labels: Vec<_> = run.cells.iter().map(|cell| (cell.label.as_str(), cell.direction)).collect();
         let (read, write) = (Some(Direction::Read), Some(Direction::Write));
-        let expected = [
-            ("vda read", read),
-            ("vda write", write),
-            ("vda discard", None),
-            ("vda flush", None),
-            ("vda all", None),
-        ];
+        let expected =
+            [("vda", read), ("vda", write), ("vda discard", None), ("vda flush", None), ("vda all", None)];
         assert_eq!(labels, expected);
         let write = find(run, "vda write");
         let rate = |statistic| figure(write, Quantity::Rate, statistic, Some("wkB/s"));

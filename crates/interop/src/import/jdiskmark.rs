@@ -6,9 +6,10 @@
 //! per block; means over the samples. A figure that was not had is 0 or -1 there: it is left out. Source:
 //! JDiskMark/jdm-java 6e293147 (0.8).
 
-use super::consumer::{self, broken, broken_line, corrected_rate, figure, iso_date_time, mebi_correction};
-use super::json_tree::{Json, documents};
-use super::parts::{cell, notice, number, numbered};
+use super::consumer::{self, corrected_rate, figure, mebi_correction};
+use super::dates::from_year_first;
+use super::json_tree::Json;
+use super::parts::{broken, broken_line, cell, documents_of, notice, number, numbered, repeated};
 use super::{ImportedRun, Importer, Input, Outcome, yaml};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
@@ -17,6 +18,7 @@ use kurabe_core::imported::{
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Result, text};
+use std::collections::HashMap;
 
 pub(super) const IMPORTER: Importer = Importer { what: "JDiskMark JSON, YAML or CSV", read };
 
@@ -34,10 +36,7 @@ fn read(input: &Input<'_>) -> Outcome {
     } else {
         tree(input, words).and_then(|tree| from_tree(input, &tree))
     };
-    match read {
-        Ok(run) => Outcome::Runs(vec![run]),
-        Err(error) => Outcome::Broken(error),
-    }
+    read.map(|run| vec![run]).into()
 }
 
 fn yaml_keys(words: &str) -> bool {
@@ -51,11 +50,7 @@ fn tree(input: &Input<'_>, words: &str) -> Result<Json> {
             broken_line(input, line, text!("the YAML cannot be read here", "ここの YAML を読めません"))
         });
     }
-    let found = documents(words).map_err(|error| {
-        broken_line(input, error.line, text!("the JSON cannot be read", "JSON を読めません"))
-            .because(error.cause)
-    })?;
-    found
+    documents_of(input, words, "JDiskMark")?
         .into_iter()
         .next()
         .ok_or_else(|| broken(text!("{} holds no JSON object", "{} に JSON がありません", input.name)))
@@ -98,7 +93,7 @@ fn from_tree(input: &Input<'_>, tree: &Json) -> Result<ImportedRun> {
         |words: Option<&str>| words.map(str::trim).filter(|words| !words.is_empty()).map(str::to_owned);
     let mut origin = origin(input, "jdiskmark");
     origin.version = owned(config.text_of("appVersion"));
-    origin.measured_at = tree.text_of("startTimeString").and_then(iso_date_time);
+    origin.measured_at = tree.text_of("startTimeString").and_then(from_year_first);
     origin.target = owned(drive.text_of("driveModel")).or_else(|| owned(config.text_of("testDir")));
     origin.procedure = owned(config.text_of("profile"));
     for (of, keys) in [
@@ -258,7 +253,7 @@ fn from_csv(input: &Input<'_>) -> Result<ImportedRun> {
             results.push((line, mode.to_owned(), figures.to_owned()));
         } else if let Some((key, value)) = comment.split_once(": ") {
             match key {
-                "Date" => origin.measured_at = iso_date_time(value),
+                "Date" => origin.measured_at = from_year_first(value),
                 "Model" => origin.target = Some(value.to_owned()),
                 "Profile" => origin.procedure = Some(value.to_owned()),
                 _ => {}
@@ -266,10 +261,10 @@ fn from_csv(input: &Input<'_>) -> Result<ImportedRun> {
             origin.facts.insert(key.to_owned(), value.to_owned());
         }
     }
-    let table = Table::read(input, &rows)?;
+    let mut table = Table::read(input, &rows)?;
     let mut cells = Vec::new();
     for (line, mode, figures) in &results {
-        let cell = csv_cell(&origin, mode, figures, &table).ok_or_else(|| {
+        let cell = csv_cell(&origin, mode, figures, &mut table).ok_or_else(|| {
             broken_line(input, *line, text!("the result line cannot be read", "結果の行を読めません"))
         })?;
         cells.push(cell);
@@ -278,7 +273,7 @@ fn from_csv(input: &Input<'_>) -> Result<ImportedRun> {
 }
 
 /// `bw 523.45 MB/s, lat 0.06 ms, iops 16750`; the point may be a comma, as Java's locale has it.
-fn csv_cell(origin: &Origin, mode: &str, figures: &str, table: &Table) -> Option<Cell> {
+fn csv_cell(origin: &Origin, mode: &str, figures: &str, table: &mut Table) -> Option<Cell> {
     let mode = mode.to_ascii_uppercase();
     let direction = direction(&mode)?;
     let (rate, rest) = figures.strip_prefix("bw ")?.split_once(" MB/s, lat ")?;
@@ -301,12 +296,13 @@ fn csv_cell(origin: &Origin, mode: &str, figures: &str, table: &Table) -> Option
     };
     let block_bytes = fact("BlockSize").and_then(|words| words.parse().ok()).filter(|bytes| *bytes > 0);
     let threads = fact("Threads").and_then(|words| words.parse().ok());
+    // The samples of a mode belong to the first result of it.
+    let rows = table.rows.remove(&mode).unwrap_or_default();
     let points = |of: fn(&Row) -> Option<f64>, factor: f64| -> Vec<(f64, f64)> {
-        let mine = table.rows.iter().filter(|row| row.mode == mode);
-        mine.filter_map(|row| Some((row.number, of(row)? * factor))).collect()
+        rows.iter().filter_map(|row| Some((row.number, of(row)? * factor))).collect()
     };
     let imported = ImportedCell {
-        procedure: Some(format!("{mode} {}", fact("Order")?)),
+        procedure: Some(repeated(&format!("{mode} {}", fact("Order")?))),
         block_bytes,
         threads,
         sequential,
@@ -320,14 +316,13 @@ fn csv_cell(origin: &Origin, mode: &str, figures: &str, table: &Table) -> Option
     Some(cell(label(sequential, block_bytes, threads), Some(direction), imported))
 }
 
-/// The samples of a CSV.
+/// The samples of a CSV by their modes.
 struct Table {
-    rows: Vec<Row>,
+    rows: HashMap<String, Vec<Row>>,
 }
 
 struct Row {
     number: f64,
-    mode: String,
     rate: Option<f64>,
     latency: Option<f64>,
 }
@@ -335,10 +330,10 @@ struct Row {
 impl Table {
     fn read(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Self> {
         let mut lines = lines.iter().filter(|(_, line)| !line.trim().is_empty());
-        let Some((_, heading)) = lines.next() else { return Ok(Self { rows: Vec::new() }) };
+        let Some((_, heading)) = lines.next() else { return Ok(Self { rows: HashMap::new() }) };
         let column = |name: &str| heading.split(',').position(|field| field.trim_matches('"') == name);
         let (at, mode, rate, latency) = (column("sn"), column("ioMode"), column("bw"), column("la"));
-        let mut rows = Vec::new();
+        let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
         for (line, words) in lines {
             let fields: Vec<&str> = words.split(',').map(|field| field.trim_matches('"')).collect();
             let field = |column: Option<usize>| column.and_then(|at| fields.get(at).copied());
@@ -350,7 +345,7 @@ impl Table {
                 ));
             };
             let (rate, latency) = (field(rate).and_then(number), field(latency).and_then(number));
-            rows.push(Row { number: at, mode: mode.to_owned(), rate, latency });
+            rows.entry(mode.to_owned()).or_default().push(Row { number: at, rate, latency });
         }
         Ok(Self { rows })
     }

@@ -6,14 +6,13 @@
 //! in the others the best of them; the latency is fio's mean completion latency. Source: JonMagon/KDiskMark e78d3c75
 //! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
-use super::consumer::{broken_line, iso_date_time, key_value, mebi_correction, runs_in};
+use super::consumer::{key_value, mebi_correction, runs_in};
+use super::dates::from_year_first;
 use super::parts::{notice, numbered};
-use super::result_line::{Line, Rules, parse};
+use super::result_line::{Rules, read_all};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Correction, Origin, PrintedStatistic};
-use kurabe_core::record::Cell;
-use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer = Importer { what: "KDiskMark text", read };
@@ -25,10 +24,7 @@ fn read(input: &Input<'_>) -> Outcome {
             "`KDiskMark (` で始まる行がありません"
         ));
     };
-    match read_mine(input, version) {
-        Ok(run) => Outcome::Runs(vec![run]),
-        Err(error) => Outcome::Broken(error),
-    }
+    read_mine(input, version).map(|run| vec![run]).into()
 }
 
 fn version_after<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
@@ -49,7 +45,7 @@ fn read_mine(input: &Input<'_>, version: &str) -> Result<ImportedRun> {
             origin.facts.insert("Flexible I/O Tester".to_owned(), fio.to_owned());
         }
         match key_value(line) {
-            Some(("Date", value)) => origin.measured_at = iso_date_time(value),
+            Some(("Date", value)) => origin.measured_at = from_year_first(value),
             Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
             Some(("Target", value)) => origin.target = Some(value.to_owned()),
             Some((key @ ("Profile" | "Test"), value)) => {
@@ -58,25 +54,20 @@ fn read_mine(input: &Input<'_>, version: &str) -> Result<ImportedRun> {
             _ => {}
         }
     }
-    let (cells, left_out) = cells(input, &origin, version)?;
+    let correction = correction(version);
+    let results = read_all(input, &input.lines().collect::<Vec<_>>(), &rules(&origin, correction.clone()))?;
     origin.procedure = match (origin.facts.get("Profile"), origin.facts.get("Test")) {
         (Some(profile), Some(test)) => Some(format!("{profile}; {test}")),
         (one, other) => one.or(other).cloned(),
     };
-    let correction = correction(version);
-    let mut notices = vec![notice(text!(
+    let notices = std::iter::once(notice(text!(
         "KDiskMark {version} prints {} as MB/s; its rates are multiplied by {}",
         "KDiskMark {version} は {} を MB/s と表示します。速度は {} 倍に補正しました",
         correction.unit,
         correction.factor
-    ))];
-    if left_out > 0 {
-        notices.push(notice(text!(
-            "results left out: {left_out}, printed as 0.000, which stands for a test that was not run",
-            "{left_out} 件の結果は 0.000 です。実行されなかったテストを表すため、取り込んでいません"
-        )));
-    }
-    Ok(ImportedRun { origin, environment, cells: numbered(cells), notices })
+    )));
+    let notices = notices.chain(results.notice()).collect();
+    Ok(ImportedRun { origin, environment, cells: numbered(results.cells), notices })
 }
 
 /// The correction of a version's rates.
@@ -98,7 +89,8 @@ fn correction(version: &str) -> Correction {
     }
 }
 
-fn cells(input: &Input<'_>, origin: &Origin, version: &str) -> Result<(Vec<Cell>, usize)> {
+/// How the figures of a profile are made.
+fn rules(origin: &Origin, correction: Correction) -> Rules<'static> {
     let profile = origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {
         Some("Default") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
@@ -109,42 +101,5 @@ fn cells(input: &Input<'_>, origin: &Origin, version: &str) -> Result<(Vec<Cell>
     };
     let runs = origin.facts.get("Test").and_then(|test| runs_in(test));
     let latency_of = "mean completion latency of a run";
-    let rules = Rules { rate, latency, latency_of, correction: Some(correction(version)), runs };
-    let (mut direction, mut read_percent, mut left_out) = (None, None, 0);
-    let mut cells = Vec::new();
-    for (number, line) in input.lines() {
-        let trimmed = line.trim();
-        match trimmed {
-            "[Read]" => direction = Some(Direction::Read),
-            "[Write]" => direction = Some(Direction::Write),
-            _ if trimmed.starts_with("[Mix]") => {
-                direction = Some(Direction::Mix);
-                read_percent = trimmed
-                    .strip_prefix("[Mix] Read ")
-                    .and_then(|rest| rest.split_once('%'))
-                    .and_then(|(digits, _)| super::parts::number(digits))
-                    .filter(|percent| *percent <= 100.0);
-            }
-            _ => {}
-        }
-        let damaged =
-            || broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"));
-        match parse(line) {
-            Line::Other => {}
-            Line::Damaged => return Err(damaged()),
-            Line::Result(result) if result.not_run() => left_out += 1,
-            Line::Result(result) => {
-                let percent = read_percent.filter(|_| direction == Some(Direction::Mix));
-                cells.push(result.cell(direction, percent, &rules).ok_or_else(damaged)?);
-            }
-        }
-    }
-    if cells.is_empty() {
-        return Err(broken_line(
-            input,
-            1,
-            text!("there is no result other than 0.000", "0.000 以外の結果がありません"),
-        ));
-    }
-    Ok((cells, left_out))
+    Rules { rate, latency, latency_of, correction: Some(correction), runs }
 }

@@ -4,13 +4,13 @@
 //! it makes a figure. Characters that are no number, or a negative or endless one, make none, so a damaged file can
 //! lose figures but never yields a wrong one. Where a file names no unit, the tool's manual does.
 
-use super::parts::number;
+use super::parts::{self, number};
 use super::{Input, Outcome};
 use kurabe_core::imported::{
     Correction, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic, PrintedStatistic as Statistic,
     Quantity, SeriesAxis,
 };
-use kurabe_core::{Error, ErrorKind, Place, Text, text};
+use kurabe_core::{Text, text};
 
 /// A unit in which a tool prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,15 +69,7 @@ impl Unit {
     /// A figure; `None` if the characters are no number that can be a figure.
     pub(super) fn figure(&self, statistic: PrintedStatistic, printed: &str) -> Option<PrintedFigure> {
         let printed = printed.trim();
-        Some(PrintedFigure {
-            quantity: self.quantity,
-            statistic,
-            value: self.value(printed)?,
-            printed: printed.to_owned(),
-            unit_printed: self.name.to_owned(),
-            correction: None,
-            of: None,
-        })
+        parts::figure_of_value(self.quantity, statistic, self.value(printed)?, printed, self.name)
     }
 
     /// A figure of something that quantity and statistic do not tell.
@@ -194,21 +186,7 @@ pub(super) fn add_intervals(
 
 /// The file is of the tool, but damaged at a line (from 1).
 pub(super) fn broken(input: &Input<'_>, line: usize, what: Text) -> Outcome {
-    let source = input.lines().find(|(number, _)| *number == line).map_or("", |(_, text)| text);
-    Outcome::Broken(
-        Error::new(ErrorKind::Import, what)
-            .at(Place {
-                file: input.name.to_owned(),
-                line,
-                column: 1,
-                width: source.chars().count().max(1),
-                text: source.to_owned(),
-            })
-            .remedy(text!(
-                "give the file as the tool wrote it, complete and unedited",
-                "ツールが書いたままのファイルを指定してください"
-            )),
-    )
+    Outcome::Broken(parts::broken_line(input, line, what))
 }
 
 /// A file of the tool without a single figure.
@@ -254,11 +232,17 @@ pub(super) mod test {
         cell.imported.as_ref().expect("an imported cell")
     }
 
-    /// The cell of a label and direction word.
-    pub(crate) fn find<'a>(run: &'a ImportedRun, label: &str) -> &'a Cell {
-        run.cells.iter().find(|cell| cell.label == label).unwrap_or_else(|| {
-            panic!("no {label} in {:?}", run.cells.iter().map(|cell| &cell.label).collect::<Vec<_>>())
-        })
+    /// Label and direction word of a cell.
+    pub(crate) fn name(cell: &Cell) -> String {
+        format!("{} {}", cell.label, cell.part).trim().to_owned()
+    }
+
+    /// The cell of a label alone, or of a label and a direction word: `vda read`.
+    pub(crate) fn find<'a>(run: &'a ImportedRun, wanted: &str) -> &'a Cell {
+        run.cells
+            .iter()
+            .find(|cell| cell.label == wanted || name(cell) == wanted)
+            .unwrap_or_else(|| panic!("no {wanted} in {:?}", run.cells.iter().map(name).collect::<Vec<_>>()))
     }
 
     /// The figure of a kind, as printed, with its value.
@@ -311,7 +295,7 @@ mod tests {
                 for unit in [MIB_PER_S, TIMES, unit_of_powers("B", Quantity::Bytes)] {
                     proptest::prop_assert!(unit.value(text).is_none_or(|value| value.is_finite() && value >= 0.0));
                 }
-                for read in [dates::from_ctime, dates::from_iso, dates::from_numeric, dates::from_slashes] {
+                for read in [dates::from_ctime, dates::from_iso, dates::from_numeric, dates::from_year_first] {
                     if let Some(iso) = read(text) {
                         proptest::prop_assert!(iso.len() >= 10, "{iso}");
                         let _ = dates::seconds_of_iso(&iso);

@@ -12,6 +12,7 @@ use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic,
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use std::collections::HashMap;
 
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,12 +63,21 @@ pub(super) fn run(mut origin: Origin, columns: &[Column], mut reports: Vec<Repor
         )));
     }
     origin.measured_at = reports.first().and_then(|report| report.time.clone()).or(origin.measured_at);
-    let mut devices: Vec<&str> = Vec::new();
-    for row in reports.iter().flat_map(|report| &report.rows) {
-        if !devices.contains(&row.device.as_str()) {
-            devices.push(&row.device);
+    let (mut devices, mut places): (Vec<Device<'_>>, HashMap<&str, usize>) = Default::default();
+    for (number, report) in reports.iter().enumerate() {
+        for row in &report.rows {
+            let place = *places.entry(&row.device).or_insert_with(|| {
+                devices.push(Device { name: &row.device, rows: Vec::new() });
+                devices.len() - 1
+            });
+            let rows = &mut devices[place].rows;
+            if rows.last().is_none_or(|(last, _)| *last != number) {
+                rows.push((number, row));
+            }
         }
     }
+    let times: Option<Vec<f64>> =
+        reports.iter().map(|report| super::dates::seconds_of_iso(report.time.as_deref()?)).collect();
     let mut parts: Vec<(Option<Direction>, &str)> = Vec::new();
     for column in columns {
         if !parts.contains(&(column.direction, column.part)) {
@@ -75,36 +85,39 @@ pub(super) fn run(mut origin: Origin, columns: &[Column], mut reports: Vec<Repor
         }
     }
     let mut cells = Vec::new();
-    for device in devices {
+    for device in &devices {
         for (direction, part) in &parts {
-            cells.extend(cell(device, *direction, part, columns, &reports));
+            cells.extend(cell(device, *direction, part, columns, times.as_deref()));
         }
     }
     let cells = parts::numbered(cells);
     (!cells.is_empty()).then(|| ImportedRun { origin, cells, notices, ..ImportedRun::default() })
 }
 
+/// A device's rows, with the numbers of their reports.
+struct Device<'a> {
+    name: &'a str,
+    rows: Vec<(usize, &'a Row)>,
+}
+
 fn cell(
-    device: &str,
+    device: &Device<'_>,
     direction: Option<Direction>,
     part: &str,
     columns: &[Column],
-    reports: &[Report],
+    times: Option<&[f64]>,
 ) -> Option<Cell> {
-    let seconds: Option<Vec<f64>> =
-        reports.iter().map(|report| super::dates::seconds_of_iso(report.time.as_deref()?)).collect();
-    let axis = if seconds.is_some() { SeriesAxis::Time } else { SeriesAxis::Number };
+    let axis = if times.is_some() { SeriesAxis::Time } else { SeriesAxis::Number };
     let mut imported = ImportedCell::default();
     for (at, column) in columns.iter().enumerate() {
         if column.direction != direction || column.part != part {
             continue;
         }
-        let points: Vec<(f64, String)> = reports
+        let points: Vec<(f64, String)> = device
+            .rows
             .iter()
-            .enumerate()
-            .filter_map(|(number, report)| {
-                let row = report.rows.iter().find(|row| row.device == device)?;
-                let place = seconds.as_ref().map_or(number as f64, |seconds| seconds[number] * 1e9);
+            .filter_map(|(number, row)| {
+                let place = times.map_or(*number as f64, |times| times[*number] * 1e9);
                 Some((place, row.fields.get(at)?.clone()))
             })
             .collect();
@@ -117,12 +130,11 @@ fn cell(
     if !imported.figures.iter().any(|figure| figure.value > 0.0) && !matches!(part, "") {
         return None; // No discards, no flushes: nothing to tell.
     }
-    let word = match direction {
-        Some(Direction::Read) => "read",
-        Some(Direction::Write) => "write",
-        Some(Direction::Mix) => "mix",
-        None if part.is_empty() => "all",
-        None => part,
+    let device = device.name;
+    let label = match (direction, part) {
+        (Some(_), _) => device.to_owned(),
+        (None, "") => format!("{device} all"),
+        (None, part) => format!("{device} {part}"),
     };
-    (!imported.figures.is_empty()).then(|| parts::cell(format!("{device} {word}"), direction, imported))
+    (!imported.figures.is_empty()).then(|| parts::cell(label, direction, imported))
 }

@@ -5,11 +5,12 @@
 //! begins as one and does not end as one is damaged: nothing is read from it.
 
 use super::consumer::{self, figure};
-use super::parts;
+use super::{Input, parts};
 use kurabe_core::imported::{Correction, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::quantity::{KIB, MIB, format_bytes};
-use kurabe_core::record::Cell;
+use kurabe_core::record::{Cell, Notice};
 use kurabe_core::workload::Direction;
+use kurabe_core::{Result, text};
 
 /// A result line, as far as it tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +146,94 @@ fn bracketed<'a>(words: &'a str, open: char, close: char, unit: &str) -> Option<
     let (inner, rest) = inner.split_once(close)?;
     let (number, after) = quantity(inner, unit)?;
     after.trim().is_empty().then_some((Some(number), rest))
+}
+
+/// What the result lines of a text come to.
+#[derive(Default)]
+pub(super) struct Results {
+    /// A cell for each test that was run.
+    pub(super) cells: Vec<Cell>,
+    /// Labels of the tests in their order, those that were not run too, without writes and mixes.
+    pub(super) tests: Vec<String>,
+    /// Number of results that stand for a test that was not run.
+    left_out: usize,
+}
+
+/// Reads all result lines. Where the lines stand under `[Read]`, `[Write]` and `[Mix]`, those tell the direction, else
+/// the label does.
+///
+/// # Errors
+/// When a result line is damaged, or no test was run.
+pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules<'_>) -> Result<Results> {
+    let mut results = Results::default();
+    let (mut section, mut first) = (None, None);
+    for &(number, line) in lines {
+        section = section_of(line).or(section);
+        let damaged = || {
+            parts::broken_line(input, number, text!("the result line cannot be read", "結果の行を読めません"))
+        };
+        let result = match parse(line) {
+            Line::Other => continue,
+            Line::Damaged => return Err(damaged()),
+            Line::Result(result) => result,
+        };
+        let (direction, read_percent) = match section {
+            Some((direction, percent)) => (Some(direction), percent),
+            None => (result.direction, None),
+        };
+        first = first.or(Some(number));
+        if matches!(direction, None | Some(Direction::Read)) {
+            results.tests.push(result.label());
+        }
+        if result.not_run() {
+            results.left_out += 1;
+        } else {
+            results.cells.push(result.cell(direction, read_percent, rules).ok_or_else(damaged)?);
+        }
+    }
+    if results.cells.is_empty() {
+        let line = first.or(lines.first().map(|(number, _)| *number)).unwrap_or(1);
+        return Err(parts::broken_line(
+            input,
+            line,
+            text!(
+                "there is no result other than 0: nothing was measured",
+                "0 以外の結果がありません。何も測られていません"
+            ),
+        ));
+    }
+    Ok(results)
+}
+
+impl Results {
+    /// What to say of tests that were not run.
+    pub(super) fn notice(&self) -> Option<Notice> {
+        let left_out = self.left_out;
+        (left_out > 0).then(|| {
+            parts::notice(text!(
+                "results left out: {left_out}, printed as 0, which stands for a test that was not run",
+                "{left_out} 件の結果は 0 です。実行されなかったテストを表すため、取り込んでいません"
+            ))
+        })
+    }
+}
+
+/// `[Mix] Read 70%/Write 30%` and its like: direction, and share of reads in percent.
+pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
+    let line = line.trim();
+    match line {
+        "[Read]" => return Some((Direction::Read, None)),
+        "[Write]" => return Some((Direction::Write, None)),
+        _ => {}
+    }
+    let percent = line
+        .strip_prefix("[Mix]")?
+        .trim()
+        .strip_prefix("Read ")
+        .and_then(|rest| rest.split_once('%'))
+        .and_then(|(digits, _)| parts::number(digits))
+        .filter(|percent| *percent <= 100.0);
+    Some((Direction::Mix, percent))
 }
 
 impl ResultLine<'_> {

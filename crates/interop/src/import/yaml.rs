@@ -31,48 +31,52 @@ struct Line {
 /// Lines that say something; a quoted scalar over several lines is made one.
 fn lines(text: &str) -> Result<Vec<Line>, usize> {
     let mut found: Vec<Line> = Vec::new();
-    let mut open = false;
+    let mut scan = None;
     for (index, line) in text.lines().enumerate() {
         let words = line.trim();
-        if open {
+        if let Some((from, escaped)) = scan {
             let Some(before) = found.last_mut() else { return Err(index + 1) };
             // A backslash at the end joins without a space, and one at the beginning keeps the space after it.
-            if before.words.ends_with('\\') {
-                before.words.pop();
+            if escaped {
+                before.words.truncate(from);
                 before.words.push_str(words.strip_prefix('\\').unwrap_or(words));
             } else {
                 before.words.push(' ');
                 before.words.push_str(words);
             }
-            open = is_open(&before.words);
+            scan = open_from(&before.words, from);
             continue;
         }
         if words.is_empty() || words == "---" {
             continue;
         }
         let indent = line.len() - line.trim_start_matches(' ').len();
-        open = is_open(words);
+        scan = start_of_quoted(words).and_then(|start| open_from(words, start));
         found.push(Line { number: index + 1, indent, words: words.to_owned() });
     }
-    match (open, found.last()) {
-        (true, Some(line)) => Err(line.number),
+    match (scan, found.last()) {
+        (Some(_), Some(line)) => Err(line.number),
         _ => Ok(found),
     }
 }
 
-/// Whether a double-quoted scalar begins as the line's value and does not end.
-fn is_open(words: &str) -> bool {
-    let start = match words.find(": \"") {
-        Some(at) => at + 3,
-        None if words.starts_with("- \"") => 3,
-        None => return false,
-    };
-    let mut escaped = false;
-    !words[start..].chars().any(|c| {
-        let ends = c == '"' && !escaped;
-        escaped = c == '\\' && !escaped;
-        ends
-    })
+/// Where the characters of a double-quoted scalar begin, if the line's value is one.
+fn start_of_quoted(words: &str) -> Option<usize> {
+    words.find(": \"").map(|at| at + 3).or(words.starts_with("- \"").then_some(3))
+}
+
+/// Looks for the end of a quoted scalar from a place on. If it is not there: where to look on once more words follow,
+/// and whether a backslash that joins them stands there.
+fn open_from(words: &str, from: usize) -> Option<(usize, bool)> {
+    let mut backslash = None;
+    for (at, c) in words.get(from..).unwrap_or("").char_indices() {
+        backslash = match (backslash, c) {
+            (None, '"') => return None,
+            (None, '\\') => Some(from + at),
+            _ => None,
+        };
+    }
+    Some((backslash.unwrap_or(words.len()), backslash.is_some()))
 }
 
 struct Reader {

@@ -17,6 +17,8 @@ const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
 const OPERATIONS: Unit = lab::unit_of_powers("1/s", Quantity::Iops);
 const BANDWIDTH: Unit = lab::unit_of_powers("B/s", Quantity::Rate);
+/// Levels of devices in a pool: mirror, replacing, spare, disk.
+const LEVELS_MOST: usize = 8;
 const CAPACITY: Unit = lab::unit_of_powers("B", Quantity::Bytes);
 const QUEUED: Unit = lab::unit_of_powers("", Quantity::QueueLength);
 
@@ -97,7 +99,8 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
                 text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
             return lab::broken(input, number, what);
         }
-        path.truncate((line.len() - line.trim_start().len()) / 2);
+        // Pools are made of few levels; more of them are damage.
+        path.truncate(((line.len() - line.trim_start().len()) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
         add(&mut reports, path.join("/"), fields);
     }

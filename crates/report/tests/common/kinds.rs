@@ -4,7 +4,7 @@
 use super::{S, ops};
 use kurabe_core::environment::*;
 use kurabe_core::imported::*;
-use kurabe_core::profile::{Profile, Task};
+use kurabe_core::profile::{Profile, ReplayStep, ReplayTiming, Step, Task};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::*;
 use kurabe_core::text;
@@ -438,6 +438,43 @@ pub fn run_command() -> RunRecord {
     record
 }
 
+/// A trace with reads, writes and syncs, done again twice.
+pub fn run_replay() -> RunRecord {
+    let mut record = run_copy();
+    let profile = record.header.profile.as_mut().unwrap();
+    profile.name = "replay".into();
+    profile.derived.clear();
+    profile.steps = vec![Step::Replay(ReplayStep {
+        id: None,
+        label: None,
+        trace: "traces/mail.iolog".into(),
+        format: None,
+        timing: ReplayTiming::Fast,
+        iodepth: 8,
+    })];
+    let cell = Cell {
+        index: 0,
+        step_index: 0,
+        part: "replay".into(),
+        label: "replay mail.iolog".into(),
+        direction: Some(Direction::Mix),
+        measure: Measure::Rate,
+        workload: None,
+        engine: None,
+        repetitions: (0..2)
+            .map(|number| Repetition {
+                read: ops(61.2e6 * (1.0 + 0.02 * jitter(number)), 16_384, 8, 0),
+                write: ops(14.8e6, 4096, 8, S / 25),
+                sync: ops(1e6, 4096, 1, 0),
+                ..repetition(number as u32, 5 * S)
+            })
+            .collect(),
+        imported: None,
+    };
+    record.cells = vec![cell];
+    record
+}
+
 /// Rounds: the tracked cell at these thousands of IOPS, the others accordingly.
 fn rounds(thousands: &[f64]) -> RunRecord {
     run("snia-iops-small", 4 << 30, |task, _| {
@@ -509,7 +546,7 @@ pub fn run_as_printed() -> RunRecord {
 }
 
 /// All of them, with a name for each.
-pub fn all() -> [(&'static str, RunRecord); 10] {
+pub fn all() -> [(&'static str, RunRecord); 11] {
     [
         ("samples", run_samples()),
         ("crystaldiskmark", run_crystaldiskmark()),
@@ -518,6 +555,7 @@ pub fn all() -> [(&'static str, RunRecord); 10] {
         ("copy", run_copy()),
         ("copy_sweep", run_copy_sweep()),
         ("command", run_command()),
+        ("replay", run_replay()),
         ("steady", run_steady()),
         ("not_steady", run_not_steady()),
         ("as_printed", run_as_printed()),

@@ -1,8 +1,9 @@
 //! Any record that can be. A tape of random numbers is read while the record is built; where it ends, everything
 //! is zero, empty or absent, so that a shorter tape is a simpler record and proptest shrinks well.
 
+mod tape;
+
 use super::sample_header;
-use kurabe_core::Text;
 use kurabe_core::environment::{
     BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
 };
@@ -24,64 +25,14 @@ use kurabe_core::workload::{
     TimeCheck, Workload,
 };
 use proptest::prelude::*;
+use tape::Tape;
 
 /// A strategy for whole records, closed ones; about a third of them come from another tool.
 pub fn any_record() -> impl Strategy<Value = RunRecord> {
     prop::collection::vec(any::<u64>(), 0..600).prop_map(|tape| Tape(tape.into_iter()).record())
 }
 
-struct Tape(std::vec::IntoIter<u64>);
-
 impl Tape {
-    fn u64(&mut self) -> u64 {
-        self.0.next().unwrap_or(0)
-    }
-
-    fn u32(&mut self) -> u32 {
-        (self.u64() >> 32) as u32
-    }
-
-    fn bool(&mut self) -> bool {
-        self.u64() % 2 == 1
-    }
-
-    /// Any finite number, every bit pattern.
-    fn f64(&mut self) -> f64 {
-        let number = f64::from_bits(self.u64());
-        if number.is_finite() { number } else { 0.1 }
-    }
-
-    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
-        choices[self.u64() as usize % choices.len()].clone()
-    }
-
-    fn option<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        self.bool().then(|| make(self))
-    }
-
-    fn list<T>(&mut self, most: u64, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
-        (0..self.u64() % (most + 1)).map(|_| make(self)).collect()
-    }
-
-    fn string(&mut self) -> String {
-        const CHARS: [char; 14] =
-            ['a', '比', 'べ', '"', '\\', '\n', '\0', '\u{1b}', ' ', 'ﾊ', '😀', '\u{2028}', '\u{feff}', '}'];
-        self.list(5, |tape| tape.pick(&CHARS)).into_iter().collect()
-    }
-
-    fn text(&mut self) -> Text {
-        Text { en: self.string(), ja: self.string() }
-    }
-
-    fn time(&mut self) -> String {
-        let (minute, second) = (self.u64() % 60, self.u64() % 60);
-        format!("2026-02-03T04:{minute:02}:{second:02}{}", self.pick(&["Z", ".125+09:00", "-11:30"]))
-    }
-
-    fn key(&mut self) -> String {
-        format!("k{}", self.list(3, |tape| tape.pick(&["a", "_", "9", ".", "-"])).concat())
-    }
-
     fn health(&mut self) -> DeviceHealth {
         DeviceHealth {
             source: self.string(),
@@ -167,7 +118,7 @@ impl Tape {
     }
 
     fn data(&mut self) -> Data {
-        let percent = self.u64() as u8;
+        let percent = self.percent();
         self.pick(&[Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent }])
     }
 
@@ -178,7 +129,10 @@ impl Tape {
     }
 
     fn open_loop(&mut self) -> OpenLoop {
-        OpenLoop { rate_iops: self.f64(), arrival: self.pick(&[Arrival::Even, Arrival::Poisson]) }
+        OpenLoop {
+            rate_iops: 0.1 + self.share_percent() * 9e6,
+            arrival: self.pick(&[Arrival::Even, Arrival::Poisson]),
+        }
     }
 
     fn end(&mut self) -> End {
@@ -208,7 +162,7 @@ impl Tape {
             pattern: self.pattern(),
             thread_share: self.thread_share(),
             block_sizes: self.block_sizes(),
-            read_percent: self.u64() as u8,
+            read_percent: self.percent(),
             rewrite_every_reads: self.option(Self::u32),
             iodepth: self.u32(),
             threads: self.u32(),
@@ -229,10 +183,10 @@ impl Tape {
 
     fn io_step(&mut self) -> IoStep {
         IoStep {
-            id: self.option(Self::string),
+            id: self.id(),
             label: self.option(Self::string),
             directions: self.directions(),
-            read_percent: self.u64() as u8,
+            read_percent: self.percent(),
             pattern: self.pattern(),
             thread_share: self.thread_share(),
             block_sizes: self.block_sizes(),
@@ -251,7 +205,7 @@ impl Tape {
 
     fn positional_step(&mut self) -> PositionalStep {
         PositionalStep {
-            id: self.option(Self::string),
+            id: self.id(),
             label: self.option(Self::string),
             samples: self.u32(),
             sample_bytes: self.u32(),
@@ -264,7 +218,7 @@ impl Tape {
 
     fn access_time_step(&mut self) -> AccessTimeStep {
         AccessTimeStep {
-            id: self.option(Self::string),
+            id: self.id(),
             label: self.option(Self::string),
             samples: self.u32(),
             block_bytes: self.u32(),
@@ -284,7 +238,7 @@ impl Tape {
 
     fn command_step(&mut self) -> CommandStep {
         CommandStep {
-            id: self.option(Self::string),
+            id: self.id(),
             label: self.option(Self::string),
             git: self.option(|tape| GitMaterial {
                 files: tape.u32(),
@@ -303,7 +257,7 @@ impl Tape {
     fn replay_step(&mut self) -> ReplayStep {
         let speed = self.f64();
         ReplayStep {
-            id: self.option(Self::string),
+            id: self.id(),
             label: self.option(Self::string),
             trace: self.string(),
             format: self.option(Self::string),
@@ -316,13 +270,29 @@ impl Tape {
         }
     }
 
+    /// A step's id; often one that a formula names.
+    fn id(&mut self) -> Option<String> {
+        self.option(|tape| match tape.u64() % 4 {
+            0 => tape.string(),
+            _ => tape.pick(&["a", "b", "copy"]).to_owned(),
+        })
+    }
+
+    /// A cell's part; often one that a formula names.
+    fn part(&mut self) -> String {
+        match self.u64() % 4 {
+            0 => self.string(),
+            _ => self.pick(&["read", "write", "within", "command"]).to_owned(),
+        }
+    }
+
     fn step(&mut self) -> Step {
         match self.u64() % 6 {
             0 => Step::Io(self.io_step()),
             1 => Step::Positional(self.positional_step()),
             2 => Step::AccessTime(self.access_time_step()),
             3 => Step::Copy(CopyStep {
-                id: self.option(Self::string),
+                id: self.id(),
                 label: self.option(Self::string),
                 chunk_bytes: self.u32(),
             }),
@@ -332,11 +302,12 @@ impl Tape {
     }
 
     fn rounds(&mut self) -> Rounds {
+        let window = self.u32().max(2);
         Rounds {
-            most: self.u32(),
-            window: self.u32(),
-            excursion_percent: self.f64(),
-            slope_percent: self.f64(),
+            most: self.u32().max(window),
+            window,
+            excursion_percent: self.positive(),
+            slope_percent: self.positive(),
             tracked_cells: self
                 .list(2, |tape| TrackedCell { label: tape.string(), direction: tape.pick(&Direction::ALL) }),
             tracked: self.pick(&[Tracked::Iops, Tracked::Rate, Tracked::Latency]),
@@ -376,7 +347,7 @@ impl Tape {
             source: self.option(Self::string),
             differs: self.option(Self::text),
             statistic: self.pick(&[Statistic::Mean, Statistic::Median, Statistic::Best]),
-            as_printed: self.option(|tape| PrintedUnit { unit: tape.string(), bytes: tape.u64() }),
+            as_printed: self.option(|tape| PrintedUnit { unit: tape.string(), bytes: tape.u64().max(1) }),
             rules,
             rounds: self.option(Self::rounds),
             preconditions: self.list(1, Self::io_step),
@@ -425,7 +396,7 @@ impl Tape {
             discarded: self.bool(),
             seed: self.u64(),
             started_ns: self.u64(),
-            elapsed_ns: self.u64(),
+            elapsed_ns: self.u64() >> 5,
             read: self.ops(),
             write: self.ops(),
             sync: self.ops(),
@@ -448,12 +419,12 @@ impl Tape {
                 offset_bytes: tape.u64(),
                 operations: tape.u64(),
             }),
-            stall_count: self.u64(),
+            stall_count: self.u64() >> 5,
             stall_threshold_ns: self.u64(),
             cpu: CpuUse { user_ns: self.u64(), system_ns: self.u64() },
             generator_share: self.f64(),
             generator_bound: self.bool(),
-            unserved_operations: self.u64(),
+            unserved_operations: self.u64() >> 5,
             noise: Noise {
                 other_read_bytes: self.option(Self::u64),
                 other_write_bytes: self.option(Self::u64),
@@ -464,15 +435,15 @@ impl Tape {
                 other_cpus_busy: self.option(Self::f64),
             },
             samples: self.list(3, |tape| Sample {
-                offset_bytes: tape.u64(),
-                bytes: tape.u64(),
+                offset_bytes: tape.u64() >> 1,
+                bytes: tape.u64() >> 6,
                 elapsed_ns: tape.u64(),
             }),
             traffic: self.option(|tape| Traffic {
                 read_operations: tape.u64(),
-                read_bytes: tape.u64(),
+                read_bytes: tape.u64() >> 5,
                 write_operations: tape.u64(),
-                write_bytes: tape.u64(),
+                write_bytes: tape.u64() >> 5,
             }),
         }
     }
@@ -492,7 +463,7 @@ impl Tape {
     }
 
     fn printed_figure(&mut self) -> PrintedFigure {
-        let percent = self.f64();
+        let percent = self.share_percent();
         PrintedFigure {
             quantity: self.quantity(),
             statistic: self.pick(&[
@@ -509,7 +480,7 @@ impl Tape {
             printed: self.string(),
             unit_printed: self.string(),
             correction: self.option(|tape| Correction {
-                factor: tape.f64(),
+                factor: tape.positive(),
                 unit: tape.string(),
                 reason: tape.text(),
             }),
@@ -535,7 +506,7 @@ impl Tape {
             iodepth: self.option(Self::u32),
             threads: self.option(Self::u32),
             sequential: self.option(Self::bool),
-            read_percent: self.option(Self::f64),
+            read_percent: self.option(Self::share_percent),
             figures: self.list(3, Self::printed_figure),
             series: self.list(2, Self::printed_series),
         }
@@ -572,7 +543,7 @@ impl Tape {
         Cell {
             index: 0,
             step_index: 0,
-            part: self.string(),
+            part: self.part(),
             label: self.string(),
             direction: self.option(|tape| tape.pick(&Direction::ALL)),
             measure: self.pick(&[Measure::Rate, Measure::AccessTime, Measure::Duration]),

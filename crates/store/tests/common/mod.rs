@@ -85,7 +85,6 @@ pub fn sample_cell(index: u32) -> Cell {
         elapsed_ns: 1_000_000_007,
         read: ops.clone(),
         write: ops.clone(),
-        sync: OpsRecord::default(),
         end_sync_ns: (number == 1).then_some(77),
         series: Series {
             interval_ns: 100_000_000,
@@ -110,11 +109,8 @@ pub fn sample_cell(index: u32) -> Cell {
         stall_threshold_ns: 60_000,
         cpu: CpuUse { user_ns: 10, system_ns: 20 },
         generator_share: 0.1 + 0.2,
-        generator_bound: false,
-        unserved_operations: 0,
         noise: Noise { other_read_bytes: Some(0), steal_share: Some(0.015), ..Noise::default() },
-        samples: Vec::new(),
-        traffic: None,
+        ..Repetition::default()
     };
     Cell {
         index,

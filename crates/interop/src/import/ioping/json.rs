@@ -1,8 +1,9 @@
 //! The JSON form: a list of requests (`io`), periods and, last, the total (`stat` and `load`). Times are ns.
 
-use super::super::consumer::{self, broken, broken_line, figure};
-use super::super::json_tree::{Json, documents};
-use super::super::parts::{cell, number};
+use super::super::consumer::{self, figure};
+use super::super::dates;
+use super::super::json_tree::Json;
+use super::super::parts::{broken, cell, documents_of, number};
 use super::{ImportedRun, Input, Outcome, origin, run, series};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::workload::Direction;
@@ -16,19 +17,13 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             "キー `target` と `mdev` を持つリストではありません"
         ));
     }
-    match read_mine(input, words) {
-        Ok(run) => Outcome::Runs(vec![run]),
-        Err(error) => Outcome::Broken(error),
-    }
+    read_mine(input, words).map(|run| vec![run]).into()
 }
 
 fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     // The reader of documents takes objects; the list is made the member of one, on the same lines.
     let wrapped = format!("{{\"list\":{words}}}");
-    let found = documents(&wrapped).map_err(|error| {
-        broken_line(input, error.line, text!("the JSON cannot be read", "JSON を読めません"))
-            .because(error.cause)
-    })?;
+    let found = documents_of(input, &wrapped, "ioping")?;
     let list = found.first().and_then(|document| document.get("list")).map_or(&[][..], Json::items);
     let total = list.iter().rev().find(|item| item.get("stat").is_some());
     let missing = || broken(text!("{} holds no total", "{} に集計がありません", input.name));
@@ -45,7 +40,7 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     let target = total.get("target");
     origin.target = target.and_then(|target| target.text_of("path")).map(str::to_owned);
     origin.measured_at =
-        list.iter().find_map(|item| item.text_of("localtime")).and_then(consumer::iso_date_time);
+        list.iter().find_map(|item| item.text_of("localtime")).and_then(dates::from_year_first);
     for key in ["fstype", "device", "device_size"] {
         if let Some(words) = target.and_then(|target| target.text_of(key)) {
             origin.facts.insert(key.to_owned(), words.to_owned());

@@ -1,0 +1,110 @@
+//! The keys about figures: the tool's unit, rounds until a device is steady, and formulas.
+
+use super::{MOST_REPETITIONS, read_direction};
+use crate::data_file::{Value, nearest};
+use crate::error::Result;
+use crate::profile::{Derived, Formula, Name, PrintedUnit, Rounds, Rules, Step, Tracked, TrackedCell};
+use crate::text;
+
+pub(super) fn read_printed_unit(value: &Value<'_>) -> Result<PrintedUnit> {
+    let table = value.table(&["unit", "bytes"])?;
+    Ok(PrintedUnit {
+        unit: table.require("unit")?.string()?.to_owned(),
+        bytes: table.require("bytes")?.integer(1..=1 << 40)?,
+    })
+}
+
+pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> Result<Derived> {
+    let table = value.table(&["label", "formula", "meaning"])?;
+    let words = table.require("formula")?;
+    let formula = words.parsed(Formula::parse)?;
+    for name in formula.names() {
+        check_name(&words, name, steps, rules)?;
+    }
+    Ok(Derived {
+        label: table.require("label")?.text()?,
+        formula,
+        meaning: table.get("meaning").map(|value| value.text()).transpose()?,
+    })
+}
+
+/// A name in a formula is that of a cell.
+fn check_name(words: &Value<'_>, name: &Name, steps: &[Step], rules: &Rules) -> Result<()> {
+    let (id, part) = (&name.step, &name.part);
+    let Some(step) = steps.iter().find(|step| step.id() == Some(id)) else {
+        let known: Vec<&str> = steps.iter().filter_map(Step::id).collect();
+        return Err(words
+            .error(&text!(
+                "no step of this profile has the id `{id}`",
+                "id が `{id}` のステップはこのプロファイルにありません"
+            ))
+            .remedy(nearest(id, &known)));
+    };
+    let tasks = step.tasks(0, rules, rules.size_bytes);
+    let known: Vec<&str> =
+        tasks.iter().flat_map(|(_, task)| &task.cells).map(|cell| cell.part.as_str()).collect();
+    if known.contains(&part.as_str()) {
+        return Ok(());
+    }
+    Err(words
+        .error(&text!(
+            "the step `{id}` has no cell `{part}`",
+            "ステップ `{id}` に `{part}` の項目はありません"
+        ))
+        .remedy(nearest(part, &known)))
+}
+
+pub(super) fn read_rounds(value: &Value<'_>, steps: &[Step]) -> Result<Rounds> {
+    let table =
+        value.table(&["most", "window", "excursion_percent", "slope_percent", "tracked", "tracked_cells"])?;
+    let window = table.require("window")?;
+    let rounds = Rounds {
+        most: table.require("most")?.integer(2..=MOST_REPETITIONS)? as u32,
+        window: window.integer(2..=1000)? as u32,
+        excursion_percent: table.require("excursion_percent")?.positive()?,
+        slope_percent: table.require("slope_percent")?.positive()?,
+        tracked: table.require("tracked")?.choice(&[
+            ("iops", Tracked::Iops),
+            ("rate", Tracked::Rate),
+            ("latency", Tracked::Latency),
+        ])?,
+        tracked_cells: table
+            .require("tracked_cells")?
+            .elements()
+            .iter()
+            .map(|value| read_tracked_cell(value, steps))
+            .collect::<Result<Vec<_>>>()?,
+    };
+    if rounds.tracked_cells.is_empty() {
+        let cells = table.require("tracked_cells")?;
+        return Err(
+            cells.error(&text!("at least one tracked cell is needed", "追跡する項目がひとつ以上必要です"))
+        );
+    }
+    if rounds.window > rounds.most {
+        return Err(window.error(&text!(
+            "the window is longer than all rounds",
+            "window が全ラウンド数 most を超えています"
+        )));
+    }
+    Ok(rounds)
+}
+
+fn read_tracked_cell(value: &Value<'_>, steps: &[Step]) -> Result<TrackedCell> {
+    let table = value.table(&["label", "direction"])?;
+    let label = table.require("label")?;
+    let cell = TrackedCell {
+        label: label.string()?.to_owned(),
+        direction: read_direction(&table.require("direction")?)?,
+    };
+    if !steps.iter().any(|step| step.label() == cell.label && step.directions().contains(&cell.direction)) {
+        let known: Vec<String> = steps.iter().map(Step::label).collect();
+        return Err(label
+            .error(&text!(
+                "no step has this label and direction",
+                "このラベルと方向を持つステップはありません"
+            ))
+            .remedy(nearest(&cell.label, &known.iter().map(String::as_str).collect::<Vec<_>>())));
+    }
+    Ok(cell)
+}

@@ -1,0 +1,269 @@
+//! Files that nobody's tool wrote: huge, deep, repeated, cut, in no encoding.
+//!
+//! The model: each tool's file is grown, with as many jobs, devices, tests or rows as fit. What would take time or memory
+//! that grows faster than the file does not end within the limit here, which is ample for anything that does not.
+
+use kurabe_interop::{ImportedRun, TraceFormat, import, read_trace};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// Far more than any of these files needs in a build without optimisation, far less than a quadratic reader needs.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// How large the files are, in bytes.
+const SIZE: usize = 1 << 20;
+
+/// Lines up to the size.
+fn grown(head: &str, line: impl Fn(usize) -> String, tail: &str) -> String {
+    let mut text = head.to_owned();
+    for number in 0.. {
+        if text.len() >= SIZE {
+            break;
+        }
+        text += &line(number);
+    }
+    text + tail
+}
+
+fn fixture(name: &str) -> String {
+    let path = format!("{}/tests/fixtures/lab/{name}", env!("CARGO_MANIFEST_DIR"));
+    String::from_utf8(std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Imports within the limit; figures must be sound.
+fn within_limit(name: &str, bytes: &[u8]) -> Option<Vec<ImportedRun>> {
+    let start = Instant::now();
+    let read = import(name, bytes);
+    let taken = start.elapsed();
+    assert!(taken < LIMIT, "{name}: {taken:?}");
+    let runs = read.ok()?;
+    for cell in runs.iter().flat_map(|run| &run.cells) {
+        for figure in &cell.imported.as_ref().unwrap().figures {
+            assert!(figure.value.is_finite() && figure.value >= 0.0, "{name}: {figure:?}");
+        }
+    }
+    Some(runs)
+}
+
+fn read_grown(name: &str, text: &str) {
+    assert!(
+        within_limit(name, text.as_bytes()).is_some(),
+        "{name}: {:?}",
+        import(name, text.as_bytes()).err()
+    );
+}
+
+fn fio_job(number: usize) -> String {
+    format!(
+        "{{\"jobname\":\"job{number}\",\"job options\":{{\"rw\":\"read\",\"name\":\"{number}\"}},\"read\":{{\"io_bytes\":4096,\
+         \"bw_bytes\":10,\"runtime\":7}}}},\n"
+    )
+}
+
+#[test]
+fn thousands_of_jobs_tests_and_targets() {
+    let job = |number| fio_job(number);
+    read_grown("fio jobs", &grown("{\"fio version\":\"fio-3.33\",\"jobs\":[\n", job, "{}]}"));
+    let option = |number| format!("\"o{number}\":\"{number}\",\n");
+    let options =
+        grown("{\"fio version\":\"fio-3.33\",\"global options\":{", option, "\"a\":\"b\"},\"jobs\":[");
+    let jobs: String = (0..500).map(fio_job).collect();
+    read_grown("fio options", &format!("{options}{jobs}{{}}]}}"));
+    let long = format!(
+        "{{\"fio version\":\"fio-3.33\",\"global options\":{{\"filename\":\"{}\"}},\"jobs\":[",
+        "x".repeat(SIZE)
+    );
+    let jobs: String = (0..2000).map(fio_job).collect();
+    read_grown("fio long option", &format!("{long}{jobs}{{}}]}}"));
+    let summary = |number| format!("{{\"operation\":\"read\",\"TestID\":{number},\"bwMaxMIB\":5}},\n");
+    let test =
+        |number| format!("{{\"TestID\":{number},\"Results\":[{{\"access\":\"read\",\"bwMiB\":5.0}}]}},\n");
+    let tests = grown("{\"tests\":[", test, "{}],\"summary\":[");
+    read_grown("IOR tests", &(tests + &grown("", summary, "{}]}")));
+    let thread = |number| {
+        format!(
+            "<Thread><Target><Path>f{number}</Path><ReadBytes>4096</ReadBytes><ReadCount>1</ReadCount></Target></Thread>\n"
+        )
+    };
+    let target = |number| format!("<Target><Path>f{number}</Path><BlockSize>4096</BlockSize></Target>\n");
+    let profile = grown(
+        "<Results><Profile><TimeSpans><TimeSpan><Targets>",
+        target,
+        "</Targets></TimeSpan></TimeSpans></Profile>",
+    );
+    let spans = grown("<TimeSpan><TestTimeSeconds>1.00</TestTimeSeconds>", thread, "</TimeSpan></Results>");
+    read_grown("DiskSpd targets", &(profile + &spans));
+    let span = |_| {
+        "<TimeSpan><TestTimeSeconds>1.00</TestTimeSeconds><Thread><Target><ReadBytes>4096</ReadBytes>\
+                    <ReadCount>1</ReadCount></Target></Thread></TimeSpan>\n"
+            .to_owned()
+    };
+    read_grown("DiskSpd spans", &grown("<Results>", span, "</Results>"));
+}
+
+#[test]
+fn thousands_of_devices_rows_and_results() {
+    let header = "Device r/s w/s rkB/s wkB/s\n";
+    let row = |number: usize| format!("disk{number} 1.00 2.00 3.00 4.00\n");
+    let report = grown(header, row, "\n");
+    read_grown("iostat devices", &format!("{report}{report}{report}"));
+    let reports = |number: usize| format!("{header}disk{number} 1.00 2.00 3.00 4.00\n\n");
+    read_grown("iostat reports", &grown("", reports, ""));
+    let pool = |number: usize| format!("pool{number}\t1\t2\t3\t4\t5\t6\n");
+    read_grown("zpool", &grown("", pool, ""));
+    let terse = fixture("fio-terse3.txt");
+    let line = terse.lines().find(|line| line.starts_with("3;")).unwrap().to_owned();
+    read_grown("fio terse", &grown("", |number| line.replacen(";a;", &format!(";a{number};"), 1) + "\n", ""));
+    let live = fixture("elbencho-live.csv");
+    let mut lines = live.lines();
+    let (head, row) = (lines.next().unwrap(), lines.find(|line| line.contains(",Total,")).unwrap());
+    let phase = |number: usize| row.replacen("RWMIX30", &format!("RWMIX30+{number}"), 1) + "\n";
+    read_grown("elbencho live", &grown(&format!("{head}\n"), phase, ""));
+    let result = |_| "# Write Result: bw 5.00 MB/s, lat 0.06 ms, iops 16750\n".to_owned();
+    let sample = |number: usize| format!("{number},WRITE,5.0,0.5\n");
+    let results = grown("# JDiskMark 0.8\n# Order: Random\n", result, "");
+    read_grown("JDiskMark", &(results + &grown("sn,ioMode,bw,la\n", sample, "")));
+    let text =
+        grown("Iozone: Performance Test of File I/O\nCommand line used: iozone ", |_| "x".repeat(1000), "\n");
+    let title = "\"Writer report\"\n        \"4\" \"8\"\n";
+    let row = |number: usize| format!("\"{number}\"  5  6\n");
+    let mut rows = String::new();
+    (0..2000).for_each(|number| rows += &row(number));
+    read_grown("iozone", &format!("{text}{title}{rows}\n"));
+    let dd = |_| "64+0 records out\n67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s\n".to_owned();
+    read_grown("dd", &grown("", dd, ""));
+    let cdm = |_| "SEQ 1MiB (Q=  8, T= 1):  3479.812 MB/s [   3318.6 IOPS] <  2407.67 us>\n".to_owned();
+    read_grown(
+        "CrystalDiskMark",
+        &grown("CrystalDiskMark 8.0.1 x64\n[Read]\n", cdm, "   Test: 1 GiB (x5)\n"),
+    );
+}
+
+#[test]
+fn nothing_nests_too_deep() {
+    let deep = SIZE / 2;
+    let fio = format!("{{\"fio version\":\"x\",\"jobs\":{}{}}}", "[".repeat(deep), "]".repeat(deep));
+    let objects = format!("{{\"fio version\":\"x\",\"jobs\":{}", "{\"a\":".repeat(deep / 5));
+    let xml = format!("<Results><TimeSpan>{}{}</Results>", "<a>".repeat(deep / 7), "</a>".repeat(deep / 7));
+    let open = format!("<Results><TimeSpan>{}</Results>", "<a>".repeat(deep / 3));
+    let mut yaml = String::from("config:\noperations:\nblockOrder: x\n");
+    (0..2000).for_each(|depth| {
+        let _ = writeln!(yaml, "{}a:", " ".repeat(depth));
+    });
+    let lists = format!("config:\noperations:\nblockOrder: x\n{}a: b\n", "- ".repeat(deep));
+    let mut pools = String::from("capacity operations bandwidth\nalloc free read write read write\n");
+    (0..1500).for_each(|depth| {
+        let _ = writeln!(pools, "{}{} 1 2 3 4 5 6", " ".repeat(2 * depth), "p".repeat(500));
+    });
+    for (name, text) in [
+        ("lists", fio),
+        ("objects", objects),
+        ("xml", xml),
+        ("open xml", open),
+        ("yaml", yaml),
+        ("yaml lists", lists),
+    ] {
+        assert!(within_limit(name, text.as_bytes()).is_none(), "{name}");
+    }
+    drop(within_limit("pools", pools.as_bytes()));
+}
+
+#[test]
+fn entities_are_no_bomb() {
+    let mut bomb = String::from("<!DOCTYPE Results [<!ENTITY a \"aaaaaaaaaa\">");
+    for (one, next) in ('a'..='y').zip('b'..='z') {
+        let _ = write!(bomb, "<!ENTITY {next} \"{}\">", format!("&{one};").repeat(10));
+    }
+    let body = "<Results><TimeSpan><TestTimeSeconds>&z;</TestTimeSeconds></TimeSpan></Results>";
+    for text in [format!("{bomb}]>{body}"), format!("<Results>{bomb}]><TimeSpan></TimeSpan></Results>")] {
+        assert!(within_limit("bomb", text.as_bytes()).is_none());
+    }
+    let attributes = grown("<Results><TimeSpan ", |number| format!("a{number}=\"1\" "), "/></Results>");
+    drop(within_limit(
+        "attributes",
+        attributes.replacen("<TimeSpan ", "<TimeSpan></TimeSpan><TimeSpan ", 1).as_bytes(),
+    ));
+    let scalar = grown("config:\noperations:\nblockOrder: \"x\n", |_| "  more\\\n".to_owned(), "");
+    drop(within_limit("open scalar", scalar.as_bytes()));
+}
+
+#[test]
+fn numbers_that_are_none_make_no_figure() {
+    let job = |bw: &str| {
+        format!(
+            "{{\"fio version\":\"fio-3.33\",\"jobs\":[{{\"jobname\":\"a\",\"read\":{{\"io_bytes\":4096,\"io_bytes\":1,\
+             \"bw_bytes\":{bw},\"runtime\":7}}}}]}}"
+        )
+    };
+    let of = |bw: &str| within_limit("numbers", job(bw).as_bytes());
+    let rates = |bw: &str| -> Vec<f64> {
+        let runs = of(bw).unwrap_or_default();
+        let figures =
+            runs.iter().flat_map(|run| &run.cells).flat_map(|cell| &cell.imported.as_ref().unwrap().figures);
+        figures.filter(|figure| figure.unit_printed == "B/s").map(|figure| figure.value).collect()
+    };
+    assert_eq!(rates("12"), [12.0]);
+    for words in ["1e400", "-5", "\"inf\"", "\"NaN\"", "null", "[1]", "\"0x10\"", "\"１２\""] {
+        assert_eq!(rates(words), Vec::<f64>::new(), "{words}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_file_of_a_tool() {
+    let long_line = vec![b'x'; SIZE];
+    let nuls = vec![0; SIZE];
+    let invalid: Vec<u8> = (0..SIZE).map(|at| (at * 7 % 251) as u8 | 0x80).collect();
+    let odd_ends = "CrystalDiskMark 8.0.1\r\r\n[Read]\n\rSEQ 1MiB (Q=  8, T= 1):  34".repeat(1000);
+    for bytes in [
+        &b""[..],
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\xfe\xff",
+        b"\n\r\n\r",
+        &long_line,
+        &nuls,
+        &invalid,
+        odd_ends.as_bytes(),
+    ] {
+        assert!(within_limit("no file", bytes).is_none());
+        for format in std::iter::once(None).chain(TraceFormat::ALL.map(Some)) {
+            assert!(read_trace("no trace", bytes, format).is_err());
+        }
+    }
+    // Letters of Japanese in either old encoding, and a heading that is cut in a letter.
+    for text in [&b"\x93\xfa\x96\x7b : CrystalDiskMark"[..], b"\xc6\xfc\xcb\xdc\xb8\xec", b"\x93"] {
+        assert!(within_limit("letters", text).is_none());
+    }
+}
+
+#[test]
+fn an_error_shows_no_more_of_a_line_than_people_read() {
+    let text = format!("CrystalDiskMark 8.0.1\n[Read]\nSEQ {}\n", "x".repeat(SIZE));
+    let error = import("a", text.as_bytes()).unwrap_err();
+    assert!(error.render(kurabe_core::Lang::En).len() < 20_000);
+}
+
+#[test]
+fn long_traces() {
+    let files: String = (0..20_000).fold(String::new(), |mut all, number| {
+        let _ = writeln!(all, "0 f{number} add");
+        all
+    });
+    let iolog = |number: usize| format!("{number} f{} read {} 4096\n", number % 20_000, number * 4096);
+    let msr = |number: usize| format!("{number},host{number},0,Read,{},4096,10\n", number * 4096);
+    let spc = |number: usize| format!("{number},{number},4096,R,{number}.5\n");
+    let disksim = |number: usize| format!("{number}.5 {number} {} 8 1\n", number * 8);
+    for text in [
+        grown(&format!("fio version 3 iolog\n{files}"), iolog, ""),
+        grown("", msr, ""),
+        grown("", spc, ""),
+        grown("", disksim, ""),
+    ] {
+        let start = Instant::now();
+        let trace = read_trace("long", text.as_bytes(), None).unwrap();
+        assert_eq!(trace.flaw(), None);
+        let again = read_trace("again", kurabe_interop::write_iolog_v3(&trace).as_bytes(), None).unwrap();
+        assert_eq!(again.operations.len(), trace.operations.len());
+        assert!(start.elapsed() < LIMIT, "{:?}", start.elapsed());
+    }
+}

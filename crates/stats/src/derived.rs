@@ -1,0 +1,52 @@
+//! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
+//!
+//! The model: a name in a formula is a step's `id`, a part of it, and a unit. A sweep has several steps of one id; its
+//! formula is worked out for each of them.
+
+use crate::{cell_figure, cell_iops};
+use kurabe_core::profile::{Formula, FormulaUnit, Name, Profile, Statistic};
+use kurabe_core::record::{Cell, Measure};
+
+/// The values of a formula: one, or one for each of several steps of the same id, with the place of the (first) step.
+pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> Vec<(usize, f64)> {
+    let names = formula.names();
+    let Some(first) = names.first() else { return Vec::new() };
+    let same_step = names.iter().all(|name| name.step == first.step);
+    let places: Vec<usize> = profile
+        .steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.id() == Some(first.step.as_str()))
+        .map(|(place, _)| place)
+        .collect();
+    let sweep = same_step && places.len() > 1;
+    places
+        .into_iter()
+        .take(if sweep { usize::MAX } else { 1 })
+        .filter_map(|place| {
+            let value = formula.value(&|name| {
+                let at = |step: usize| profile.steps[step].id() == Some(name.step.as_str());
+                let step = if sweep { Some(place) } else { (0..profile.steps.len()).find(|step| at(*step)) }?;
+                let cell =
+                    cells.iter().find(|cell| cell.step_index as usize == step && cell.part == name.part)?;
+                figure(cell, profile.statistic, name)
+            })?;
+            Some((place, value))
+        })
+        .collect()
+}
+
+/// A cell's figure in a unit; `None` if the cell has none of that kind.
+fn figure(cell: &Cell, statistic: Statistic, name: &Name) -> Option<f64> {
+    let of = |measures: &[Measure]| {
+        measures.contains(&cell.measure).then(|| cell_figure(cell, statistic)).flatten()
+    };
+    let times = &[Measure::AccessTime, Measure::Duration];
+    match name.unit {
+        FormulaUnit::MegabytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e6),
+        FormulaUnit::MebibytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1_048_576.0),
+        FormulaUnit::Iops => cell_iops(cell, statistic),
+        FormulaUnit::Seconds => of(times).map(|ns| ns / 1e9),
+        FormulaUnit::Milliseconds => of(times).map(|ns| ns / 1e6),
+    }
+}
