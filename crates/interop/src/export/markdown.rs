@@ -5,7 +5,7 @@
 
 use super::facts::{derived, device, one_line, printed, printed_mean_latency, statistic, statistic_word};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
-use kurabe_core::profile::Statistic;
+use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::format_duration_ns;
 use kurabe_core::record::{Cell, Measure, RunRecord, RunStatus};
 use kurabe_core::{Lang, Text, text};
@@ -207,13 +207,7 @@ fn notes(record: &RunRecord) -> Vec<Text> {
         ));
     }
     if let Some(profile) = &record.header.profile {
-        notes.push(text!(
-            "Each cell: {} runs of which the figure is the {}, after {} discarded ones.",
-            "各セルは {0} 回測定し({2} 回を捨てた後)、値はその{1}です。",
-            profile.rules.runs,
-            statistic(record).word(),
-            profile.rules.discarded_runs
-        ));
+        notes.push(repetitions(profile));
         if let Some(unit) = &profile.as_printed {
             notes.push(text!(
                 "The figure is in the unit of the tool, whose {} is {} bytes per second; means are in MB/s of 10^6 bytes.",
@@ -237,4 +231,30 @@ fn escaped(words: &str) -> String {
         out.push(letter);
     }
     out
+}
+
+/// How many repetitions stand behind each cell, and what became of them.
+fn repetitions(profile: &Profile) -> Text {
+    let (en, ja) = match profile.statistic {
+        Statistic::Mean => ("mean", "平均"),
+        Statistic::Median => ("median", "中央値"),
+        Statistic::Best => ("best", "最良値"),
+    };
+    let (runs, discarded) = (profile.rules.runs, profile.rules.discarded_runs);
+    let mut said = match &profile.rounds {
+        Some(rounds) => {
+            let window = rounds.window;
+            text!(
+                "Each cell: the {en} of the last {window} rounds.",
+                "各項目の値は最後の {window} ラウンドの{ja}です。"
+            )
+        }
+        None if runs == 1 => text!("Each cell: one repetition.", "各項目は 1 回の測定です。"),
+        None => text!("Each cell: the {en} of {runs} repetitions.", "各項目の値は {runs} 回の{ja}です。"),
+    };
+    if discarded > 0 && profile.rounds.is_none() {
+        said.en.push_str(&format!(" {discarded} before them did not count."));
+        said.ja.push_str(&format!("その前の {discarded} 回は数えていません。"));
+    }
+    said
 }
