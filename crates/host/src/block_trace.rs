@@ -47,7 +47,11 @@ impl BlockTrace {
             return Err(Error::new(
                 ErrorKind::Target,
                 text!("there is no block device to record", "記録するブロックデバイスがありません"),
-            ));
+            )
+            .remedy(text!(
+                "name a directory or a file on a file system that lies on a block device",
+                "ブロックデバイス上のファイルシステムにあるディレクトリかファイルを指定してください"
+            )));
         }
         let watched = devices.iter().map(|number| watch(&roots, *number)).collect::<Result<Vec<_>>>()?;
         let tracefs = Tracefs::find(&roots)?;
