@@ -295,7 +295,9 @@ fn planned_write_bytes(
     let span_bytes = ground.span_bytes;
     // Where there is no file of its own, a copy goes from one half to the other; the first is written once before.
     let copied_bytes = if ground.test_file { span_bytes } else { span_bytes / 2 };
-    let before = preconditions(profile, span_bytes)
+    let before = profile
+        .precondition_tasks(span_bytes)
+        .iter()
         .map(|task| task.planned_write_bytes(span_bytes))
         .chain(tasks.iter().map(|task| match task.work {
             Work::Copy(_) if !ground.test_file => copied_bytes,
@@ -308,18 +310,6 @@ fn planned_write_bytes(
     };
     let once = tasks.iter().map(replayed).fold(0, u64::saturating_add);
     before.saturating_add(once.saturating_mul(u64::from(profile.repetitions())))
-}
-
-/// The work before the first cell, as tasks.
-fn preconditions(profile: &Profile, span_bytes: u64) -> impl Iterator<Item = Task> {
-    profile.preconditions.iter().flat_map(move |step| {
-        step.directions.iter().map(move |direction| Task {
-            step_index: 0,
-            label: step.label(),
-            cells: Vec::new(),
-            work: Work::Io(step.workload(&profile.rules, *direction, span_bytes)),
-        })
-    })
 }
 
 fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>]) -> Result<()> {

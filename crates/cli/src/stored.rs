@@ -170,15 +170,9 @@ pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
 pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
-    let format = match args.format.as_str() {
-        "fio" => ExportFormat::Fio,
-        "cdm-text" => ExportFormat::CdmText,
-        "csv" => ExportFormat::Csv,
-        "markdown" => ExportFormat::Markdown,
-        _ => {
-            let [record] = records.as_slice() else { return Err(one_run_only()) };
-            return write_out(&to_json(record), args.output.as_deref());
-        }
+    let Some(format) = ExportFormat::ALL.into_iter().find(|format| format.word() == args.format) else {
+        let [record] = records.as_slice() else { return Err(one_run_only()) };
+        return write_out(&to_json(record), args.output.as_deref());
     };
     if records.len() > 1 && matches!(format, ExportFormat::Fio | ExportFormat::CdmText) {
         return Err(one_run_only());

@@ -290,6 +290,16 @@ impl Profile {
         tasks.into_iter().map(|(_, task)| task).collect()
     }
 
+    /// What is to be done before them, in order, on a target with this many usable bytes.
+    pub fn precondition_tasks(&self, span_bytes: u64) -> Vec<Task> {
+        self.preconditions
+            .iter()
+            .enumerate()
+            .flat_map(|(index, step)| Step::Io(step.clone()).tasks(index, &self.rules, span_bytes))
+            .map(|(_, task)| task)
+            .collect()
+    }
+
     /// Whether any step needs a span of the target to read and write: a test file, if the target is a directory.
     /// Commands make their own files.
     pub fn needs_span(&self) -> bool {

@@ -172,18 +172,12 @@ impl Session<'_> {
         Ok(Repetition {
             started_ns,
             elapsed_ns: done.copied.elapsed_ns,
-            read: done.recorded.read,
-            write: done.recorded.write,
             end_sync_ns: done.copied.end_sync_ns,
-            series: done.recorded.series,
-            stalls: done.recorded.stalls,
-            stall_count: done.recorded.stall_count,
-            stall_threshold_ns: done.recorded.stall_threshold_ns,
             cpu,
             generator_share: generator_share.min(1.0),
             noise,
             traffic: traffic.filter(|_| on_target),
-            ..attempt.blank()
+            ..attempt.of(done.recorded)
         })
     }
 

@@ -5,7 +5,7 @@
 
 use crate::device_uring::WaitMode;
 use crate::measure::{Engine, Issue, Measured, measure};
-use crate::session::{Session, interrupted};
+use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind};
@@ -85,24 +85,15 @@ impl Session<'_> {
 
     fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {
         let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.settings.pages };
-        let target = &*self.target;
-        let choice = self.chooser.choose(self.settings.engine, target, workload, issue, self.interrupt)?;
-        let issue = choice.issue;
-        let (mut done_bytes, mut failed, emit) = (before_bytes, None, &mut *self.emit);
-        let mut live = |_, interval: Interval, _| {
+        let choice =
+            self.chooser.choose(self.settings.engine, self.target, workload, issue, self.interrupt)?;
+        let mut done_bytes = before_bytes;
+        let tell = |_, interval: Interval, _| {
             done_bytes += interval.write_bytes;
-            if failed.is_none() {
-                failed = emit(Event::FillProgress { done_bytes, total_bytes }).err();
-            }
+            Event::FillProgress { done_bytes, total_bytes }
         };
-        let measured =
-            measure(&|| target.open_file(true, false), workload, issue, self.interrupt, &mut live)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if measured.interrupted {
-            return Err(interrupted());
-        }
-        Ok(measured)
+        self.watched(tell, |target, interrupt, live| {
+            measure(&|| target.open_file(true, false), workload, choice.issue, interrupt, live)
+        })
     }
 }

@@ -4,7 +4,7 @@ use crate::target::Target;
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::TargetKind;
-use kurabe_core::workload::{Direction, Workload};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
@@ -13,10 +13,16 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 /// # Errors
 /// When no task is left, or the preconditioning cannot be done there.
 pub fn plan_tasks(profile: &Profile, target: &Target) -> Result<Vec<Task>> {
-    let tasks = wanted(profile, target);
     check_preconditions(profile, target)?;
-    let refusal = tasks.iter().find_map(|task| check_fit(task, target).err());
-    let fitting: Vec<Task> = tasks.into_iter().filter(|task| check_fit(task, target).is_ok()).collect();
+    let (mut fitting, mut refusal) = (Vec::new(), None);
+    for task in wanted(profile, target) {
+        match check_fit(&task, target) {
+            Ok(()) => fitting.push(task),
+            Err(error) => {
+                refusal.get_or_insert(error);
+            }
+        }
+    }
     match (fitting.is_empty(), refusal) {
         (false, _) => Ok(fitting),
         (true, Some(refusal)) => Err(refusal),
@@ -62,11 +68,8 @@ fn check_preconditions(profile: &Profile, target: &Target) -> Result<()> {
     if !target.is_writable() {
         return Ok(());
     }
-    for step in &profile.preconditions {
-        for direction in &step.directions {
-            let workload = step.workload(&profile.rules, *direction, target.span_bytes());
-            Needs::of_workload(&workload).check(&step.label(), target)?;
-        }
+    for task in profile.precondition_tasks(target.span_bytes()) {
+        check_fit(&task, target)?;
     }
     Ok(())
 }
@@ -79,19 +82,19 @@ struct Needs {
 }
 
 impl Needs {
-    fn of_workload(workload: &Workload) -> Self {
-        let sizes = workload.block_sizes.iter().map(|size| u64::from(size.size_bytes));
-        Self {
-            span_bytes: workload.span_bytes,
-            largest_bytes: u64::from(workload.largest_block_bytes()),
-            aligned: sizes.chain([workload.offset_bytes]).collect(),
-        }
-    }
-
     fn of(task: &Task, target: &Target) -> Option<Self> {
         let block = |bytes: u32| u64::from(bytes);
         Some(match &task.work {
-            Work::Io(workload) => Self::of_workload(workload),
+            Work::Io(workload) => Self {
+                span_bytes: workload.span_bytes,
+                largest_bytes: block(workload.largest_block_bytes()),
+                aligned: workload
+                    .block_sizes
+                    .iter()
+                    .map(|size| block(size.size_bytes))
+                    .chain([workload.offset_bytes])
+                    .collect(),
+            },
             Work::Positional(step) => Self {
                 span_bytes: target.span_bytes(),
                 largest_bytes: block(step.sample_bytes),

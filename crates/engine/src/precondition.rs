@@ -1,17 +1,18 @@
 //! Work that is done once before the first cell and is not a cell: bringing a device from fresh to used.
 
 use crate::measure::measure;
-use crate::session::{Session, interrupted};
+use crate::session::{Session, progress};
 use kurabe_core::event::Event;
 use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{Interval, NoticeKind};
+use kurabe_core::record::NoticeKind;
+use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
 impl Session<'_> {
     /// Does the profile's preconditioning, and says what it did. A target that may not be written goes without.
     pub(crate) fn precondition(&mut self) -> Result<()> {
-        let steps = &self.profile.preconditions;
-        if steps.is_empty() {
+        let tasks = self.profile.precondition_tasks(self.target.span_bytes());
+        if tasks.is_empty() {
             return Ok(());
         }
         if !self.target.is_writable() {
@@ -23,40 +24,27 @@ impl Session<'_> {
                 ),
             );
         }
-        for step in steps {
-            for direction in &step.directions {
-                self.check_interrupt()?;
-                let workload = step.workload(&self.profile.rules, *direction, self.target.span_bytes());
-                let (label, word) = (step.label(), direction.word());
-                self.emit(Event::Preparing {
-                    what: text!("preconditioning: {word} {label}", "事前の書き込み: {label}"),
-                })?;
-                let choice = self.choose(&workload)?;
-                let target = &*self.target;
-                let (mut failed, emit) = (None, &mut *self.emit);
-                let mut live = |elapsed_ns, interval: Interval, interval_ns| {
-                    if failed.is_none() {
-                        failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
-                    }
-                };
+        for task in tasks {
+            let Some(workload) = task.workload() else { continue };
+            self.check_interrupt()?;
+            let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
+            self.emit(Event::Preparing {
+                what: text!("preconditioning: {word} {label}", "事前の書き込み: {label}"),
+            })?;
+            let choice = self.choose(workload)?;
+            let measured = self.watched(progress, |target, interrupt, live| {
                 let open = || target.open_file(workload.writes(), workload.sync.o_sync);
-                let measured = measure(&open, &workload, choice.issue, self.interrupt, &mut live)?;
-                if let Some(error) = failed {
-                    return Err(error);
-                }
-                if measured.interrupted {
-                    return Err(interrupted());
-                }
-                let written = format_bytes_decimal(measured.recorded.write.bytes);
-                let time = format_time_setting(measured.elapsed_ns);
-                self.notice(
-                    NoticeKind::Other,
-                    text!(
-                        "preconditioned: {word} {label}, {written} in {time}",
-                        "事前の書き込み: {label}、{written} を {time} で実施"
-                    ),
-                )?;
-            }
+                measure(&open, workload, choice.issue, interrupt, live)
+            })?;
+            let written = format_bytes_decimal(measured.recorded.write.bytes);
+            let time = format_time_setting(measured.elapsed_ns);
+            self.notice(
+                NoticeKind::Other,
+                text!(
+                    "preconditioned: {word} {label}, {written} in {time}",
+                    "事前の書き込み: {label}、{written} を {time} で実施"
+                ),
+            )?;
         }
         Ok(())
     }

@@ -2,10 +2,9 @@
 
 use crate::choose::Choice;
 use crate::measure::{Engine, Issue, Measured, measure};
-use crate::session::{Session, Settings, interrupted};
+use crate::session::{Session, Settings, progress};
 use crate::task::{Attempt, Done};
 use kurabe_core::Result;
-use kurabe_core::event::Event;
 use kurabe_core::record::{EngineRecord, Repetition};
 use kurabe_core::workload::Workload;
 
@@ -28,23 +27,12 @@ impl Session<'_> {
         attempt: &Attempt,
     ) -> Result<Done> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
-        let target = &*self.target;
-        let open = || target.open_file(workload.writes(), workload.sync.o_sync);
-        let (mut failed, emit) = (None, &mut *self.emit);
-        let mut live = |elapsed_ns, interval, interval_ns| {
-            if failed.is_none() {
-                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
-            }
-        };
         let mark = self.noise.start();
-        let measured = measure(&open, workload, choice.issue, self.interrupt, &mut live)?;
+        let measured = self.watched(progress, |target, interrupt, live| {
+            let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+            measure(&open, workload, choice.issue, interrupt, live)
+        })?;
         let noise = self.noise.finish(mark);
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if measured.interrupted {
-            return Err(interrupted());
-        }
         let engine = engine_record(self.settings.engine.word(), choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
@@ -56,22 +44,14 @@ pub(crate) fn repetition_of(measured: Measured, attempt: &Attempt) -> Repetition
     let thread_time_ns = measured.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
     let generator_share =
         if thread_time_ns > 0.0 { measured.cpu.user_ns as f64 / thread_time_ns } else { 0.0 };
-    let recorded = measured.recorded;
     Repetition {
         elapsed_ns: measured.elapsed_ns,
-        read: recorded.read,
-        write: recorded.write,
-        sync: recorded.sync,
         end_sync_ns: measured.end_sync_ns,
         unserved_operations: measured.unserved,
-        series: recorded.series,
-        stalls: recorded.stalls,
-        stall_count: recorded.stall_count,
-        stall_threshold_ns: recorded.stall_threshold_ns,
         cpu: measured.cpu,
         generator_share: generator_share.min(1.0),
         generator_bound: generator_share > GENERATOR_BOUND_SHARE,
-        ..attempt.blank()
+        ..attempt.of(measured.recorded)
     }
 }
 

@@ -5,9 +5,8 @@ use crate::fit::writes_left_out;
 use crate::measure::{Setup, measure_sources};
 use crate::repeat_io::{engine_record, repetition_of};
 use crate::replay::{ReplaySource, Span};
-use crate::session::{Session, interrupted};
+use crate::session::{Session, progress};
 use crate::task::{Attempt, Done};
-use kurabe_core::event::Event;
 use kurabe_core::profile::ReplayStep;
 use kurabe_core::record::{NoticeKind, Repetition};
 use kurabe_core::trace::Trace;
@@ -50,23 +49,13 @@ impl Session<'_> {
             data: self.profile.rules.data,
             seed: attempt.seed,
         };
-        let target = &*self.target;
-        let open = || target.open_file(has(&trace, OpKind::Write), false);
-        let (mut failed, emit) = (None, &mut *self.emit);
-        let mut live = |elapsed_ns, interval, interval_ns| {
-            if failed.is_none() {
-                failed = emit(Event::Progress { elapsed_ns, interval, interval_ns }).err();
-            }
-        };
+        let writes = has(&trace, OpKind::Write);
         let mark = self.noise.start();
-        let measured = measure_sources(&open, vec![source], setup, choice.issue, self.interrupt, &mut live)?;
+        let measured = self.watched(progress, |target, interrupt, live| {
+            let open = || target.open_file(writes, false);
+            measure_sources(&open, vec![source], setup, choice.issue, interrupt, live)
+        })?;
         let noise = self.noise.finish(mark);
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        if measured.interrupted {
-            return Err(interrupted());
-        }
         let engine = engine_record(self.settings.engine.word(), &choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Done { engine: Some(engine), repetitions: vec![repetition] })

@@ -79,23 +79,15 @@ impl Track {
 
     /// The repetition that it makes.
     fn into_repetition(self, attempt: &Attempt, shared: &Shared) -> Repetition {
-        let recorded = Recorder::merge(&[self.recorder]);
         Repetition {
             elapsed_ns: self.elapsed_ns,
-            read: recorded.read,
-            write: recorded.write,
-            sync: recorded.sync,
-            series: recorded.series,
-            stalls: recorded.stalls,
-            stall_count: recorded.stall_count,
-            stall_threshold_ns: recorded.stall_threshold_ns,
             cpu: shared.cpu,
             // kurabe's own code runs between the timed parts, so it is never the limit.
             generator_share: shared.generator_share,
             generator_bound: false,
             noise: shared.noise,
             samples: self.samples,
-            ..attempt.blank()
+            ..attempt.of(Recorder::merge(&[self.recorder]))
         }
     }
 }

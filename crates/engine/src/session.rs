@@ -10,13 +10,14 @@ use crate::device_uring::WaitMode;
 use crate::disturbance::Disturbance;
 use crate::driver::Stop;
 use crate::fit::{plan_tasks, unfit, writes_left_out};
+use crate::measure::Measured;
 use crate::platform;
 use crate::target::Target;
 use crate::task::Ongoing;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Rounds, Task};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{FillRecord, Notice, NoticeKind, TargetKind};
+use kurabe_core::record::{FillRecord, Interval, Notice, NoticeKind, TargetKind};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_host::NoiseWatch;
@@ -229,6 +230,27 @@ impl<'a> Session<'a> {
         self.notice(kind, text)
     }
 
+    /// Runs a measurement on the target and tells how it goes on. A listener's error, and the user's interrupt, are
+    /// its error.
+    pub(crate) fn watched(
+        &mut self,
+        mut tell: impl FnMut(u64, Interval, u64) -> Event,
+        run: impl FnOnce(&Target, &Stop, &mut dyn FnMut(u64, Interval, u64)) -> Result<Measured>,
+    ) -> Result<Measured> {
+        let (mut failed, emit) = (None, &mut *self.emit);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(tell(elapsed_ns, interval, interval_ns)).err();
+            }
+        };
+        let measured = run(self.target, self.interrupt, &mut live)?;
+        match failed {
+            Some(error) => Err(error),
+            None if measured.interrupted => Err(interrupted()),
+            None => Ok(measured),
+        }
+    }
+
     pub(crate) fn check_interrupt(&self) -> Result<()> {
         if self.interrupt.is_asked() { Err(interrupted()) } else { Ok(()) }
     }
@@ -366,6 +388,11 @@ fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
             "定常状態かどうかを示す項目を測れないため、判定できません。値は {window} ラウンドのものです"
         )
     }
+}
+
+/// How a measurement that shows as a repetition goes on.
+pub(crate) fn progress(elapsed_ns: u64, interval: Interval, interval_ns: u64) -> Event {
+    Event::Progress { elapsed_ns, interval, interval_ns }
 }
 
 pub(crate) fn interrupted() -> Error {

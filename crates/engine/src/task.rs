@@ -10,6 +10,7 @@ use crate::command::CommandWork;
 use crate::copy::CopyWork;
 use crate::disturbance::Disturbance;
 use crate::random::split_mix;
+use crate::recorder::Recorded;
 use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell, Work};
@@ -62,6 +63,20 @@ pub(crate) struct Done {
 }
 
 impl Attempt {
+    /// A repetition with what its operations did.
+    pub(crate) fn of(&self, recorded: Recorded) -> Repetition {
+        Repetition {
+            read: recorded.read,
+            write: recorded.write,
+            sync: recorded.sync,
+            series: recorded.series,
+            stalls: recorded.stalls,
+            stall_count: recorded.stall_count,
+            stall_threshold_ns: recorded.stall_threshold_ns,
+            ..self.blank()
+        }
+    }
+
     /// A repetition of which nothing but its place is known yet.
     pub(crate) fn blank(&self) -> Repetition {
         Repetition {

@@ -39,7 +39,8 @@ pub fn cell_figure(cell: &Cell, statistic: Statistic) -> Option<f64> {
 
 /// The statistic of operations per second over the repetitions; `None` if no operation was counted.
 pub fn cell_iops(cell: &Cell, statistic: Statistic) -> Option<f64> {
-    let counted = cell.counted().any(|repetition| operations(repetition, cell.direction) > 0.0);
+    let counted =
+        cell.counted().any(|repetition| repetition.operations(cell.direction.unwrap_or(Direction::Mix)) > 0);
     let values: Vec<f64> = cell.counted().map(|repetition| rate_iops(repetition, cell.direction)).collect();
     figure(statistic, &values, true).filter(|_| counted)
 }
@@ -65,17 +66,12 @@ pub fn repetition_latency(repetition: &Repetition, direction: Option<Direction>)
 
 /// Bytes per second of a direction, counted so that no record can overflow; without a direction reads and writes.
 pub fn rate_bytes_per_s(repetition: &Repetition, direction: Option<Direction>) -> f64 {
-    let bytes = sides(repetition, direction).iter().map(|side| side.bytes as f64).sum();
-    per_second(bytes, repetition.elapsed_ns)
+    repetition.rate_bytes_per_s(direction.unwrap_or(Direction::Mix))
 }
 
 /// Operations per second of a direction; without a direction reads and writes.
 pub fn rate_iops(repetition: &Repetition, direction: Option<Direction>) -> f64 {
-    per_second(operations(repetition, direction), repetition.elapsed_ns)
-}
-
-fn operations(repetition: &Repetition, direction: Option<Direction>) -> f64 {
-    sides(repetition, direction).iter().map(|side| side.completed as f64).sum()
+    repetition.rate_iops(direction.unwrap_or(Direction::Mix))
 }
 
 fn sides(repetition: &Repetition, direction: Option<Direction>) -> Vec<&OpsRecord> {
@@ -84,10 +80,6 @@ fn sides(repetition: &Repetition, direction: Option<Direction>) -> Vec<&OpsRecor
         Some(Direction::Write) => vec![&repetition.write],
         Some(Direction::Mix) | None => vec![&repetition.read, &repetition.write],
     }
-}
-
-fn per_second(count: f64, elapsed_ns: u64) -> f64 {
-    if elapsed_ns == 0 { 0.0 } else { count * 1e9 / elapsed_ns as f64 }
 }
 
 #[cfg(test)]
