@@ -95,6 +95,7 @@ impl<'a> Run<'a> {
             environment,
             instrument: Some(measure_clock()),
             origin: None,
+            model: None,
         };
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
         store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;

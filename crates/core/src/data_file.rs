@@ -39,7 +39,7 @@ impl<'a> DataFile<'a> {
     ///
     /// # Errors
     /// When it has a key that is not among `known`.
-    pub fn root(&self, known: &'static [&'static str]) -> Result<Table<'_>> {
+    pub fn root(&self, known: &[&str]) -> Result<Table<'_>> {
         Table { file: self, table: self.root.get_ref(), span: 0..0 }.check(known)
     }
 }
@@ -60,7 +60,7 @@ pub struct Value<'f> {
 }
 
 impl<'f> Table<'f> {
-    fn check(self, known: &'static [&'static str]) -> Result<Self> {
+    fn check(self, known: &[&str]) -> Result<Self> {
         for key in self.table.keys() {
             let word: &str = key.get_ref();
             if !known.contains(&word) {
@@ -112,7 +112,7 @@ impl<'f> Value<'f> {
     ///
     /// # Errors
     /// When it is something else, or has an unknown key.
-    pub fn table(&self, known: &'static [&'static str]) -> Result<Table<'f>> {
+    pub fn table(&self, known: &[&str]) -> Result<Table<'f>> {
         self.any_table()?.check(known)
     }
 
@@ -189,11 +189,11 @@ impl<'f> Value<'f> {
         })
     }
 
-    /// A number above zero.
+    /// Any finite number that is not negative.
     ///
     /// # Errors
     /// When it is something else.
-    pub fn positive(&self) -> Result<f64> {
+    pub fn number(&self) -> Result<f64> {
         let number = match self.value {
             DeValue::Integer(number) => {
                 u64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64)
@@ -201,9 +201,32 @@ impl<'f> Value<'f> {
             DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
             _ => None,
         };
-        number.filter(|number| number.is_finite() && *number > 0.0).ok_or_else(|| {
+        number.filter(|number| number.is_finite() && *number >= 0.0).ok_or_else(|| {
+            self.error(&text!("a number from 0 up is expected here", "ここには 0 以上の数を書きます"))
+        })
+    }
+
+    /// A number above zero.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn positive(&self) -> Result<f64> {
+        self.number().ok().filter(|number| *number > 0.0).ok_or_else(|| {
             self.error(&text!("a number above zero is expected here", "ここには 0 より大きい数を書きます"))
         })
+    }
+
+    /// The value as the file writes it, the quotes of a string left out.
+    pub fn written(&self) -> &'f str {
+        match self.value {
+            DeValue::String(words) => words,
+            _ => &self.file.source[self.span.clone()],
+        }
+    }
+
+    /// Where the value stands.
+    pub fn place(&self) -> Place {
+        Place::of(self.file.name, self.file.source, self.span.clone())
     }
 
     /// `true` or `false`.

@@ -5,6 +5,7 @@
 //! driver is generic over this trait and monomorphised, so the real path pays nothing for the twin.
 
 use crate::Result;
+use crate::model::TimeAccount;
 use crate::workload::Op;
 
 /// A buffer that a device lends to the driver, one per operation that may be in flight.
@@ -68,4 +69,10 @@ pub trait Device {
     /// # Errors
     /// When the device itself fails.
     fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Self::Buffer>)) -> Result<()>;
+
+    /// Where the time of the operations went that completed since this was last asked, if the device can tell: a
+    /// modelled one can.
+    fn take_account(&mut self) -> Option<TimeAccount> {
+        None
+    }
 }

@@ -6,6 +6,7 @@
 
 use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
+use crate::model::{ModelRecord, TimeAccount};
 use crate::profile::Profile;
 use crate::text::Text;
 use crate::workload::{Direction, OpKind, Workload};
@@ -41,6 +42,8 @@ pub enum TargetKind {
     BlockDevice,
     /// A character device such as /dev/zero.
     CharacterDevice,
+    /// A modelled stack.
+    Model,
 }
 
 /// Where I/O went.
@@ -282,6 +285,9 @@ pub struct Repetition {
     /// kurabe does not issue to the device itself (copy, command).
     #[serde(default)]
     pub traffic: Option<Traffic>,
+    /// Where the time of its operations went, on a modelled target.
+    #[serde(default)]
+    pub account: Option<TimeAccount>,
 }
 
 /// One timed operation of a step that samples the target.
@@ -430,6 +436,9 @@ pub struct RunHeader {
     /// The tool and the file of an imported run; `None` if kurabe measured it.
     #[serde(default)]
     pub origin: Option<Origin>,
+    /// The modelled stack, if the target is one.
+    #[serde(default)]
+    pub model: Option<ModelRecord>,
 }
 
 impl RunHeader {

@@ -9,11 +9,11 @@
 use crate::command::Ending;
 use crate::git_tree::{TreeFile, added_beside, content, files};
 use crate::program::{Program, run};
-use crate::random::Random;
 use crate::session::Session;
 use crate::work_folder::WorkFolder;
 use kurabe_core::event::Event;
 use kurabe_core::profile::GitMaterial;
+use kurabe_core::random::Random;
 use kurabe_core::{Result, text};
 use std::io::{self, BufWriter, Write};
 

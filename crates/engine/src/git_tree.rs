@@ -6,7 +6,7 @@
 //! to about half, as small text files do; checksums do not compress, as there. Everything is whole-number arithmetic on
 //! the pinned generator: functions of floating point may differ from one C library to the next.
 
-use crate::random::Random;
+use kurabe_core::random::Random;
 
 /// The seed of all repositories. Another one would make other commit ids.
 const SEED: u64 = 0x6b75_7261_6265;

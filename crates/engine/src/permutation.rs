@@ -4,7 +4,7 @@
 //! sent through again until they fall inside (cycle walking: Black and Rogaway, "Ciphers with arbitrary finite
 //! domains", 2002). The domain is at most four times the number of blocks, so fewer than four walks are expected.
 
-use crate::random::split_mix;
+use kurabe_core::random::split_mix;
 
 /// A permutation of `0..count`.
 #[derive(Clone, Debug)]

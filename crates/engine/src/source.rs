@@ -5,8 +5,8 @@
 //! operating-system threads, they share the generator behind a lock.
 
 use crate::permutation::Permutation;
-use crate::random::Random;
 use crate::zipf::Zipf;
+use kurabe_core::random::Random;
 use kurabe_core::workload::{Arrival, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

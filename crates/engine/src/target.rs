@@ -100,7 +100,7 @@ impl Target {
                 target.writable = options.write_existing;
                 target.fit_span(facts.len(), options)?;
             }
-            TargetKind::CharacterDevice => {}
+            TargetKind::CharacterDevice | TargetKind::Model => {}
         }
         target.find_alignment()?;
         if kind == TargetKind::Directory {

@@ -3,7 +3,7 @@
 //! Rejection-inversion after Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
 //! discrete distributions", 1996: constant time and memory for any n.
 
-use crate::random::Random;
+use kurabe_core::random::Random;
 
 /// A sampler of ranks from 0.
 #[derive(Clone, Debug)]

@@ -72,6 +72,7 @@ impl ImportedRun {
                 environment: self.environment,
                 instrument: None,
                 origin: Some(self.origin),
+                model: None,
             },
             status: RunStatus::Complete,
             ended_at: None,

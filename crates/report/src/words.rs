@@ -78,6 +78,7 @@ pub(crate) fn span(style: &Style, target: &TargetRecord) -> String {
         TargetKind::BlockDevice | TargetKind::CharacterDevice => {
             text!("{size} of the device", "デバイスの {size}")
         }
+        TargetKind::Model => text!("{size} of the model", "モデルの {size}"),
     })
 }
 

@@ -224,6 +224,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 },
                 samples: Vec::new(),
                 traffic: None,
+                account: None,
             }
         })
 }

@@ -78,6 +78,7 @@ pub fn repetition(index: u32, elapsed_ns: u64, read: OpsRecord, write: OpsRecord
         noise: Noise::default(),
         samples: Vec::<Sample>::new(),
         traffic: None,
+        account: None,
     }
 }
 
@@ -203,6 +204,7 @@ pub fn record(target: &str, kind: TargetKind, statistic: Statistic, cells: Vec<C
             },
             instrument: None,
             origin: None,
+            model: None,
         },
         status: RunStatus::Complete,
         ended_at: None,

@@ -64,6 +64,7 @@ fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
         noise: Noise::default(),
         samples: Vec::new(),
         traffic: None,
+        account: None,
     }
 }
 

@@ -197,6 +197,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                 },
                 samples: Vec::new(),
                 traffic: None,
+                account: None,
             }
         })
         .collect();
@@ -270,6 +271,7 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
         environment: environment(),
         instrument: Some(Instrument { clock_resolution_ns: 1, clock_cost_ns: 21.4 }),
         origin: None,
+        model: None,
     }
 }
 

@@ -10,6 +10,9 @@ use kurabe_core::environment::{
 use kurabe_core::imported::{
     Correction, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
 };
+use kurabe_core::model::{
+    CauseRecord, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord, TimeAccount, TimeShare,
+};
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, CopyStep, Derived, Formula, GitMaterial, IoStep, Order,
     PositionalStep, PrintedUnit, Profile, ReplayStep, ReplayTiming, Rounds, Rules, Statistic, Step, Tracked,
@@ -445,6 +448,20 @@ impl Tape {
                 write_operations: tape.u64(),
                 write_bytes: tape.u64() >> 5,
             }),
+            account: self.option(|tape| TimeAccount {
+                operations: tape.u64() >> 5,
+                latency_ns: tape.u64() >> 5,
+                shares: tape.list(2, |tape| TimeShare {
+                    layer: tape.string(),
+                    cause: tape.string(),
+                    time_ns: tape.u64() >> 5,
+                }),
+                counts: tape.list(2, |tape| LayerCount {
+                    layer: tape.string(),
+                    counter: tape.string(),
+                    count: tape.u64() >> 5,
+                }),
+            }),
         }
     }
 
@@ -597,6 +614,28 @@ impl Tape {
         }
     }
 
+    fn model(&mut self) -> ModelRecord {
+        let layers = self.list(2, |tape| LayerRecord {
+            name: tape.string(),
+            kind: tape.string(),
+            instances: tape.u32(),
+            depth: tape.u32(),
+            parameters: tape.list(2, |tape| ParameterRecord {
+                key: tape.string(),
+                value: tape.string(),
+                source: tape.string(),
+                changed: tape.bool(),
+            }),
+            causes: tape.list(1, |tape| CauseRecord {
+                key: tape.string(),
+                name: tape.text(),
+                explanation: tape.text(),
+            }),
+            counters: tape.list(1, |tape| CounterRecord { key: tape.string(), name: tape.text() }),
+        });
+        ModelRecord { name: self.string(), title: self.text(), seed: self.u64(), layers }
+    }
+
     fn header(&mut self, foreign: bool) -> RunHeader {
         let origin = foreign.then(|| self.origin());
         RunHeader {
@@ -610,6 +649,7 @@ impl Tape {
             instrument: (!foreign)
                 .then(|| Instrument { clock_resolution_ns: self.u64(), clock_cost_ns: self.f64() }),
             origin,
+            model: self.option(Self::model),
             ..sample_header()
         }
     }

@@ -291,6 +291,7 @@ pub fn sample_foreign() -> RunRecord {
             environment: Environment::default(),
             instrument: None,
             origin: Some(origin),
+            model: None,
             ..sample_header()
         },
         status: RunStatus::Complete,

@@ -186,6 +186,7 @@ pub fn sample_header() -> RunHeader {
         },
         instrument: Some(Instrument { clock_resolution_ns: 1, clock_cost_ns: 23.7 }),
         origin: None,
+        model: None,
     }
 }
 

@@ -1,0 +1,175 @@
+//! A modelled target: what the engine needs of one, and what a record keeps of it.
+//!
+//! The model: the device of a modelled target has a clock of its own that only its operations and pauses move. After a
+//! measurement it tells where the time of the operations went, layer by layer, in sums that are exact.
+
+use crate::device::Device;
+use crate::text::Text;
+use serde::{Deserialize, Serialize};
+
+/// A target that is computed.
+pub trait Model {
+    /// The device through which operations go; its clock goes on where the last one stood.
+    type Device<'m>: Device
+    where
+        Self: 'm;
+
+    /// Bytes that offsets may cover.
+    fn span_bytes(&self) -> u64;
+
+    /// A device for so many operations in flight.
+    fn device(&mut self, slots: usize) -> Self::Device<'_>;
+
+    /// The model's clock.
+    fn now_ns(&self) -> u64;
+
+    /// Nothing is asked of it for a while; work in the background goes on.
+    fn idle(&mut self, length_ns: u64);
+
+    /// How its host copies files.
+    fn copy_habits(&self) -> CopyHabits;
+
+    /// What a record keeps of it.
+    fn record(&self) -> ModelRecord;
+}
+
+/// How an operating system copies a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopyHabits {
+    /// Bytes of one operation.
+    pub piece_bytes: u32,
+    /// Operations in flight while the file is read or written.
+    pub iodepth: u32,
+    /// Time of the host between two pieces.
+    pub gap_ns: u64,
+    /// Bytes read before it turns to writing, and the other way round, when source and destination are one device.
+    pub turn_bytes: u64,
+    /// Rate at which a disk in memory is read.
+    pub memory_read_bytes_per_s: f64,
+    /// Rate at which a disk in memory is written.
+    pub memory_write_bytes_per_s: f64,
+}
+
+/// A modelled stack as it was for a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelRecord {
+    /// Its name in the library, or the path of its file.
+    pub name: String,
+    /// What it is.
+    pub title: Text,
+    /// Seed of what is random in it.
+    pub seed: u64,
+    /// Its layers from the host down; a layer that is there several times is listed once.
+    pub layers: Vec<LayerRecord>,
+}
+
+/// A layer of a modelled stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerRecord {
+    /// Its name in the stack.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// How many of it there are.
+    pub instances: u32,
+    /// Layers above it, for drawing.
+    pub depth: u32,
+    /// Its parameters.
+    pub parameters: Vec<ParameterRecord>,
+    /// What its time can go to.
+    pub causes: Vec<CauseRecord>,
+    /// What it counts.
+    pub counters: Vec<CounterRecord>,
+}
+
+/// A parameter of a layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParameterRecord {
+    /// Its key.
+    pub key: String,
+    /// Its value with its unit.
+    pub value: String,
+    /// Where the value is from.
+    pub source: String,
+    /// Whether the command line or a study changed it.
+    pub changed: bool,
+}
+
+/// Something that time goes to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CauseRecord {
+    /// Stable word, unique within its layer.
+    pub key: String,
+    /// A few words.
+    pub name: Text,
+    /// One sentence for somebody who never heard of it.
+    pub explanation: Text,
+}
+
+/// Something that a layer counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterRecord {
+    /// Stable word, unique within its layer.
+    pub key: String,
+    /// A few words.
+    pub name: Text,
+}
+
+/// Where the time of operations went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeAccount {
+    /// Operations.
+    pub operations: u64,
+    /// Sum of their latencies; the shares sum to it exactly.
+    pub latency_ns: u64,
+    /// By layer and cause, from the host down; causes that took no time are left out.
+    pub shares: Vec<TimeShare>,
+    /// What the layers counted meanwhile.
+    pub counts: Vec<LayerCount>,
+}
+
+/// What one cause took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeShare {
+    /// Name of the layer.
+    pub layer: String,
+    /// Key of the cause.
+    pub cause: String,
+    /// Its time.
+    pub time_ns: u64,
+}
+
+/// What one layer counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerCount {
+    /// Name of the layer.
+    pub layer: String,
+    /// Key of the counter.
+    pub counter: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl TimeAccount {
+    /// Adds another account of the same stack.
+    pub fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.latency_ns += other.latency_ns;
+        for share in &other.shares {
+            let same =
+                self.shares.iter_mut().find(|own| own.layer == share.layer && own.cause == share.cause);
+            match same {
+                Some(own) => own.time_ns += share.time_ns,
+                None => self.shares.push(share.clone()),
+            }
+        }
+        for count in &other.counts {
+            let same =
+                self.counts.iter_mut().find(|own| own.layer == count.layer && own.counter == count.counter);
+            match same {
+                Some(own) => own.count += count.count,
+                None => self.counts.push(count.clone()),
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a layer is.
+//!
+//! The model: a layer gets requests from above (`arrive`), does what it does by sending requests below, waiting and
+//! charging time, and ends them (`finish`). It is a state machine that is called when something happens to it and never
+//! asks for the time in between. A medium is a layer with nothing below it.
+
+use crate::build::Builder;
+use crate::schema::Parameter;
+use crate::world::{Child, JobId, World};
+use kurabe_core::model::CopyHabits;
+use kurabe_core::{Result, Text};
+
+/// What a power cut would take, or spare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Volatile {
+    /// Bytes that were acknowledged and would be gone.
+    pub lost_bytes: u64,
+    /// Bytes that were acknowledged, are not on the medium, and would be saved by a battery or a capacitor.
+    pub saved_bytes: u64,
+}
+
+/// A part of a modelled stack.
+pub trait Layer: Send {
+    /// Bytes of each of its units that can be addressed.
+    fn capacity_bytes(&self) -> u64;
+
+    /// How many things a request can address here; more than one on a shared bus.
+    fn units(&self) -> u16 {
+        1
+    }
+
+    /// A request has come.
+    fn arrive(&mut self, job: JobId, world: &mut World);
+
+    /// A request that was sent below is done. Its time is already in its parent's account.
+    fn returned(&mut self, _child: Child, _world: &mut World) {}
+
+    /// The time has come that was given to `wake_at` with this token.
+    fn wake(&mut self, _token: u64, _world: &mut World) {}
+
+    /// What it waits for, if requests are held here: told when a stack is blocked.
+    fn waits_for(&self) -> Option<Text> {
+        None
+    }
+
+    /// What a power cut at this moment would take from its memory.
+    fn volatile(&self) -> Volatile {
+        Volatile::default()
+    }
+
+    /// How files are copied here, if this is a host.
+    fn copy_habits(&self) -> Option<CopyHabits> {
+        None
+    }
+}
+
+/// What stands below a kind of layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Below {
+    /// Nothing: it is a medium.
+    Nothing,
+    /// One stack.
+    One,
+    /// As many stacks as its parameter `members` says, or as its list of members has.
+    Members,
+}
+
+/// A kind of layer: its word in device files, its parameters, and how one is built.
+pub struct LayerKind {
+    /// Word in device files.
+    pub word: &'static str,
+    /// What it is, in English and Japanese.
+    pub title: (&'static str, &'static str),
+    /// Whether it belongs to the computer: left out when a device is used as part of another.
+    pub of_host: bool,
+    /// What stands below it.
+    pub below: Below,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Builds one.
+    pub build: fn(&mut Builder<'_>) -> Result<Box<dyn Layer>>,
+}
+
+/// Every kind of layer, from the host down.
+pub const KINDS: &[&LayerKind] = &[
+    // The host and file systems.
+    // Buses and links.
+    // RAID and mirrors.
+    // Emulators of disks: images, cards.
+    // Disks and removable media.
+    // Flash.
+    // Anything.
+    &crate::constant::CONSTANT,
+];

@@ -1,0 +1,30 @@
+//! Modelled storage in virtual time: stacks of layers, without a clock and without I/O.
+//!
+//! A [`Stack`] is built from a [`DeviceSpec`], which is read from a TOML file. Whoever drives it hands it requests with
+//! their time, asks when something happens next, lets time go on, and takes completions; so the same model can stand
+//! behind the driver of kurabe, behind a real block device, or in another program's simulation.
+
+mod account;
+mod build;
+mod constant;
+mod layer;
+mod library;
+mod model;
+mod schema;
+mod settings;
+mod spec;
+mod stack;
+mod timeline;
+mod world;
+
+pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
+pub use build::Builder;
+pub use layer::{Below, KINDS, Layer, LayerKind, Volatile};
+pub use library::{DEVICES, device_named, load_device};
+pub use model::{ModelDevice, ModelTarget};
+pub use schema::{Parameter, ParameterType};
+pub use settings::{Setting, Settings};
+pub use spec::{DeviceSpec, LayerSpec, MemberSpec};
+pub use stack::Stack;
+pub use timeline::{Timeline, transfer_ns};
+pub use world::{Child, Completion, JobId, Kind, LayerId, Request, World};

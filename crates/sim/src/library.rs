@@ -1,0 +1,57 @@
+//! The devices that come with kurabe, from the folder `devices/`.
+
+use crate::spec::DeviceSpec;
+use kurabe_core::{Error, ErrorKind, Result, nearest, text};
+
+macro_rules! library {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../devices/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of every device, in the order in which they are listed.
+pub const DEVICES: &[(&str, &str)] = library![
+    // SCSI disk emulators.
+    // Disks, MO, ZIP.
+    // RAID cards and their SSDs.
+    // USB sticks and boxes, port multipliers.
+    // SSDs.
+    // Anything else.
+    "ideal-ram-disk",
+];
+
+/// A device that comes with kurabe.
+///
+/// # Errors
+/// When there is none of this name; the nearest is named.
+pub fn device_named(name: &str) -> Result<DeviceSpec> {
+    let (file, source) = find(name)?;
+    DeviceSpec::parse(&file, &source, &find)
+}
+
+/// A device by name, or from a file of the user's own if `name` looks like a path.
+///
+/// # Errors
+/// When there is none, or its file is wrong.
+pub fn load_device(name: &str) -> Result<DeviceSpec> {
+    let is_path = name.ends_with(".toml") || name.contains('/');
+    if !is_path {
+        return device_named(name);
+    }
+    let source = std::fs::read_to_string(name).map_err(|error| {
+        Error::os(text!("cannot read the device file {name}", "デバイスファイル {name} を読めません"), &error)
+    })?;
+    DeviceSpec::parse(name, &source, &find)
+}
+
+fn find(name: &str) -> Result<(String, String)> {
+    if let Some((name, source)) = DEVICES.iter().find(|(known, _)| *known == name) {
+        return Ok((format!("devices/{name}.toml"), (*source).to_owned()));
+    }
+    let names: Vec<&str> = DEVICES.iter().map(|(name, _)| *name).collect();
+    Err(Error::new(
+        ErrorKind::Usage,
+        text!("there is no model named `{name}`", "`{name}` というモデルはありません"),
+    )
+    .remedy(nearest(name, &names)))
+}

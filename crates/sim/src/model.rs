@@ -1,0 +1,172 @@
+//! A stack behind the trait that the driver knows: the twin of a real device, with virtual time as its clock.
+
+use crate::layer::Volatile;
+use crate::spec::DeviceSpec;
+use crate::stack::Stack;
+use crate::world::{Kind, Request};
+use kurabe_core::device::{self, Buffer, Completion, Device, Wait};
+use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount};
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, ErrorKind, Result, text};
+
+/// How a modelled device fails an operation: EIO.
+const IO_ERROR: i32 = 5;
+
+/// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
+/// naming.
+const PLAIN_COPY: CopyHabits = CopyHabits {
+    piece_bytes: 64 << 10,
+    iodepth: 1,
+    gap_ns: 0,
+    turn_bytes: 64 << 10,
+    memory_read_bytes_per_s: 5e9,
+    memory_write_bytes_per_s: 5e9,
+};
+
+/// A modelled target.
+pub struct ModelTarget {
+    stack: Stack,
+}
+
+impl ModelTarget {
+    /// Builds the stack of a device.
+    ///
+    /// # Errors
+    /// When its parameters do not fit together.
+    pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
+        Ok(Self { stack: Stack::new(spec, seed)? })
+    }
+
+    /// What a power cut at this moment would take, and spare, by layer.
+    pub fn volatile(&self) -> Vec<(&str, Volatile)> {
+        self.stack.volatile()
+    }
+}
+
+impl Model for ModelTarget {
+    type Device<'m> = ModelDevice<'m>;
+
+    fn span_bytes(&self) -> u64 {
+        self.stack.capacity_bytes()
+    }
+
+    fn device(&mut self, slots: usize) -> ModelDevice<'_> {
+        // What was counted before is nobody's.
+        self.stack.take_account();
+        ModelDevice { stack: &mut self.stack, flying: (0..slots).map(|_| None).collect() }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.stack.now_ns()
+    }
+
+    fn idle(&mut self, length_ns: u64) {
+        self.stack.advance(self.stack.now_ns().saturating_add(length_ns));
+    }
+
+    fn copy_habits(&self) -> CopyHabits {
+        self.stack.copy_habits().unwrap_or(PLAIN_COPY)
+    }
+
+    fn record(&self) -> ModelRecord {
+        self.stack.record().clone()
+    }
+}
+
+/// A buffer without bytes: it knows only which bytes of the device it would hold.
+#[derive(Debug)]
+pub struct ModelBuffer {
+    slot: usize,
+    holds: Option<(u64, u32)>,
+}
+
+impl Buffer for ModelBuffer {
+    fn slot(&self) -> usize {
+        self.slot
+    }
+
+    fn bytes_mut(&mut self, _length: usize) -> &mut [u8] {
+        // Whoever asks for the bytes is going to change them.
+        self.holds = None;
+        &mut []
+    }
+}
+
+/// The device of a modelled target.
+pub struct ModelDevice<'m> {
+    stack: &'m mut Stack,
+    flying: Vec<Option<(ModelBuffer, OpKind, u64, u32)>>,
+}
+
+impl Device for ModelDevice<'_> {
+    type Buffer = ModelBuffer;
+
+    fn take_buffers(&mut self) -> Vec<ModelBuffer> {
+        (0..self.flying.len()).map(|slot| ModelBuffer { slot, holds: None }).collect()
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        self.stack.now_ns()
+    }
+
+    fn submit(&mut self, request: device::Request<ModelBuffer>, now_ns: u64) -> Result<u64> {
+        let (op, buffer) = (request.op, request.buffer);
+        let kind = match op.kind {
+            OpKind::Read => Kind::Read,
+            OpKind::Write => Kind::Write,
+            OpKind::Sync => Kind::Flush,
+        };
+        let identical = kind == Kind::Write && buffer.holds == Some((op.offset_bytes, op.length_bytes));
+        let request = Request {
+            kind,
+            unit: 0,
+            offset_bytes: op.offset_bytes,
+            length_bytes: op.length_bytes,
+            identical,
+        };
+        let slot = buffer.slot;
+        self.flying[slot] = Some((buffer, op.kind, op.offset_bytes, op.length_bytes));
+        self.stack.submit(now_ns, request, slot as u64);
+        Ok(now_ns)
+    }
+
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<ModelBuffer>)) -> Result<()> {
+        let mut any = false;
+        loop {
+            while let Some(completion) = self.stack.take_completion() {
+                let Some((mut buffer, kind, offset_bytes, length_bytes)) =
+                    self.flying[completion.token as usize].take()
+                else {
+                    return Err(Error::new(
+                        ErrorKind::Internal,
+                        text!("the model completed a request twice", "モデルが同じ要求を二度完了しました"),
+                    ));
+                };
+                buffer.holds = (kind == OpKind::Read).then_some((offset_bytes, length_bytes));
+                let outcome = if completion.failed { Err(IO_ERROR) } else { Ok(length_bytes) };
+                done(Completion { buffer, outcome, completed_at_ns: completion.at_ns });
+                any = true;
+            }
+            let limit_ns = match wait {
+                _ if any => return Ok(()),
+                Wait::One if self.stack.in_flight() == 0 => return Ok(()),
+                Wait::One => u64::MAX,
+                Wait::Until(limit_ns) => limit_ns,
+            };
+            match self.stack.next_wake_ns() {
+                Some(at_ns) if at_ns <= limit_ns => self.stack.advance(at_ns),
+                _ => {
+                    if wait == Wait::One {
+                        self.stack.check_not_blocked()?;
+                    }
+                    self.stack.advance(limit_ns);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn take_account(&mut self) -> Option<TimeAccount> {
+        Some(self.stack.take_account())
+    }
+}

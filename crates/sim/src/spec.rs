@@ -1,0 +1,335 @@
+//! Device files: a stack as a list of layers, host at the top, each parameter with its value, unit and source.
+//!
+//! The model: `[[layer]]` entries stand in order from the host down. A layer whose kind has members stands above as many
+//! copies of the rest of the list as its parameter `members` says, or above the members that `[[layer.member]]` lists.
+//! A layer `use = "…"` stands for the layers of another device, those of its host left out.
+
+use crate::layer::{Below, KINDS, LayerKind};
+use crate::schema::Parameter;
+use crate::settings::{Setting, Settings};
+use kurabe_core::{DataFile, Error, ErrorKind, Result, Table, Text, Value, nearest, text};
+
+/// Devices that use devices that use devices: no further than this.
+const DEEPEST_USE: u32 = 8;
+
+/// A device as its file describes it.
+#[derive(Clone, Debug)]
+pub struct DeviceSpec {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub title: Text,
+    /// What to know about the model: what it leaves out, where it stops being true.
+    pub note: Option<Text>,
+    /// Its layers, host at the top.
+    pub layers: Vec<LayerSpec>,
+}
+
+/// A layer as its device file describes it.
+#[derive(Clone, Debug)]
+pub struct LayerSpec {
+    /// Its kind.
+    pub kind: &'static LayerKind,
+    /// Its name, unique in the stack unless it is the same part of different members; that of its kind if not given.
+    pub name: String,
+    /// Its parameters.
+    pub settings: Settings,
+    /// What stands below it, if that is not the rest of the list.
+    pub members: Vec<MemberSpec>,
+}
+
+/// One or several equal members below a layer.
+#[derive(Clone, Debug)]
+pub struct MemberSpec {
+    /// How many.
+    pub count: u32,
+    /// Their layers.
+    pub layers: Vec<LayerSpec>,
+}
+
+impl std::fmt::Debug for LayerKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word)
+    }
+}
+
+/// Finds another device's text by its name.
+pub(crate) type Find<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
+
+impl DeviceSpec {
+    /// Reads a device file; `name` is shown in errors. `find` gives name and text of the devices that it uses.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong, with its line.
+    pub(crate) fn parse(name: &str, source: &str, find: Find<'_>) -> Result<Self> {
+        Self::parse_at(name, source, find, 0)
+    }
+
+    fn parse_at(name: &str, source: &str, find: Find<'_>, depth: u32) -> Result<Self> {
+        let file = DataFile::parse(name, source)?;
+        let root = file.root(&["schema", "name", "title", "note", "layer"])?;
+        root.require("schema")?.integer(1..=1)?;
+        let reader = Reader { find, depth };
+        let spec = Self {
+            name: root.require("name")?.string()?.to_owned(),
+            title: root.require("title")?.text()?,
+            note: root.get("note").map(|note| note.text()).transpose()?,
+            layers: reader.layers(&root.require("layer")?)?,
+        };
+        if depth == 0 {
+            check_ends(&spec.layers, &root.require("layer")?)?;
+        }
+        Ok(spec)
+    }
+
+    /// Changes a parameter: `raid.strip` to `256KiB`. Every layer of that name is changed.
+    ///
+    /// # Errors
+    /// When there is no such layer or parameter, or the value is of another kind.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
+        let Some((layer, key)) = path.split_once('.') else {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("`{path}` is not a parameter", "`{path}` はパラメーターの指定として読めません"),
+            )
+            .remedy(text!(
+                "write layer.parameter=value, as in raid.strip=256KiB",
+                "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
+            )));
+        };
+        let mut names = Vec::new();
+        each_layer(&self.layers, &mut |spec| names.push(spec.name.clone()));
+        if !names.iter().any(|name| name == layer) {
+            names.dedup();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let device = &self.name;
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("{device} has no layer `{layer}`", "{device} に `{layer}` という層はありません"),
+            )
+            .remedy(nearest(layer, &names)));
+        }
+        change(&mut self.layers, layer, key, value)
+    }
+
+    /// The text of a parameter, as it stands: `raid.strip`.
+    pub fn get(&self, path: &str) -> Option<String> {
+        let (layer, key) = path.split_once('.')?;
+        let mut found = None;
+        each_layer(&self.layers, &mut |spec| {
+            let setting = spec.settings.iter().find(|setting| setting.key == key);
+            if let Some(setting) = setting.filter(|_| spec.name == layer && found.is_none()) {
+                found = Some(setting.written.clone());
+            }
+        });
+        found
+    }
+}
+
+/// Calls for every layer, from the top down.
+pub(crate) fn each_layer(layers: &[LayerSpec], seen: &mut dyn FnMut(&LayerSpec)) {
+    for layer in layers {
+        seen(layer);
+        for member in &layer.members {
+            each_layer(&member.layers, seen);
+        }
+    }
+}
+
+fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Result<()> {
+    for layer in layers {
+        if layer.name == name {
+            let flag = format!("--set {name}.{key}={value}");
+            let Some(parameter) = layer.kind.parameters.iter().find(|parameter| parameter.key == key) else {
+                let keys: Vec<&str> = layer.kind.parameters.iter().map(|parameter| parameter.key).collect();
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    text!(
+                        "{flag}: `{name}` has no such parameter",
+                        "{flag}: `{name}` にこのパラメーターはありません"
+                    ),
+                )
+                .remedy(nearest(key, &keys)));
+            };
+            if key == "members" && !layer.members.is_empty() {
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    text!(
+                        "{flag}: the members are listed one by one",
+                        "{flag}: メンバーは個別に列挙されています"
+                    ),
+                ));
+            }
+            let changed = read_flag(parameter, value)?;
+            layer.settings.list.retain(|setting| setting.key != key);
+            layer.settings.list.push(changed);
+        }
+        for member in &mut layer.members {
+            change(&mut member.layers, name, key, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// A value from the command line: a word where it is no number, table or truth value.
+fn read_flag(parameter: &Parameter, value: &str) -> Result<Setting> {
+    let bare = format!("value = {value}");
+    let quoted = format!("value = {value:?}");
+    let source = if DataFile::parse("--set", &bare).is_ok() { bare } else { quoted };
+    let file = DataFile::parse("--set", &source)?;
+    let value = file.root(&["value"])?.require("value")?;
+    let mut setting = parameter.read(&value, "set for this run")?;
+    (setting.place, setting.changed) = (None, true);
+    Ok(setting)
+}
+
+/// The last layer of every branch must be a medium, and nothing may stand below one.
+fn check_ends(layers: &[LayerSpec], at: &Value<'_>) -> Result<()> {
+    let misfit = |what: Text| Err(at.error(&what));
+    for (index, layer) in layers.iter().enumerate() {
+        let (last, name) = (index + 1 == layers.len(), &layer.name);
+        match layer.kind.below {
+            Below::Nothing if !last => {
+                return misfit(text!(
+                    "`{name}` is a medium, so nothing can stand below it",
+                    "`{name}` は媒体なので、その下に層は置けません"
+                ));
+            }
+            Below::One if last => {
+                return misfit(text!("something must stand below `{name}`", "`{name}` の下に層が必要です"));
+            }
+            Below::Members if last && layer.members.is_empty() => {
+                return misfit(text!("something must stand below `{name}`", "`{name}` の下に層が必要です"));
+            }
+            Below::Members if !last && !layer.members.is_empty() => {
+                return misfit(text!(
+                    "`{name}` lists its members, so no further layer can follow",
+                    "`{name}` はメンバーを列挙しているので、続けて層は置けません"
+                ));
+            }
+            _ => {}
+        }
+        for member in &layer.members {
+            check_ends(&member.layers, at)?;
+        }
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    find: Find<'a>,
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn layers(&self, list: &Value<'_>) -> Result<Vec<LayerSpec>> {
+        let mut layers = Vec::new();
+        for value in list.elements() {
+            let table = value.any_table()?;
+            match table.get("use") {
+                Some(used) => {
+                    value.table(&["use"])?;
+                    layers.extend(self.used(&used)?);
+                }
+                None => layers.push(self.layer(&value, &table)?),
+            }
+        }
+        Ok(layers)
+    }
+
+    /// The layers of another device, those of its host left out.
+    fn used(&self, name: &Value<'_>) -> Result<Vec<LayerSpec>> {
+        if self.depth >= DEEPEST_USE {
+            return Err(
+                name.error(&text!("devices use one another without end", "デバイスの参照が循環しています"))
+            );
+        }
+        let (file, source) = (self.find)(name.string()?).map_err(|error| name.error(error.what()))?;
+        let spec = DeviceSpec::parse_at(&file, &source, self.find, self.depth + 1)?;
+        Ok(spec.layers.into_iter().filter(|layer| !layer.kind.of_host).collect())
+    }
+
+    fn layer(&self, value: &Value<'_>, table: &Table<'_>) -> Result<LayerSpec> {
+        let kinds: Vec<(&'static str, &'static LayerKind)> =
+            KINDS.iter().map(|kind| (kind.word, *kind)).collect();
+        let kind = table.require("kind")?.choice(&kinds)?;
+        let mut keys: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.key).collect();
+        keys.extend(["kind", "name"]);
+        if kind.below == Below::Members {
+            keys.push("member");
+        }
+        let table = value.table(&keys)?;
+        let members = table.get("member").map(|list| self.members(&list)).transpose()?.unwrap_or_default();
+        let mut list = Vec::new();
+        for parameter in kind.parameters {
+            let listed = parameter.key == "members" && !members.is_empty();
+            match (table.get(parameter.key), parameter.default) {
+                (Some(given), _) => list.push(read_parameter(parameter, &given)?),
+                (None, Some((default, source))) => list.push(read_default(parameter, default, source)?),
+                (None, None) if listed => {}
+                (None, None) => {
+                    table.require(parameter.key)?;
+                }
+            }
+        }
+        Ok(LayerSpec {
+            kind,
+            name: table.get("name").map_or(Ok(kind.word), |name| name.string())?.to_owned(),
+            settings: Settings { list },
+            members,
+        })
+    }
+
+    fn members(&self, list: &Value<'_>) -> Result<Vec<MemberSpec>> {
+        list.elements()
+            .iter()
+            .map(|member| {
+                let table = member.table(&["count", "use", "layer"])?;
+                let count = table.get("count").map_or(Ok(1), |count| count.integer(1..=256))?;
+                let layers = match (table.get("use"), table.get("layer")) {
+                    (Some(used), None) => self.used(&used)?,
+                    (None, Some(list)) => self.layers(&list)?,
+                    _ => {
+                        return Err(member.error(&text!(
+                            "a member has either `use` or its own `layer` entries",
+                            "メンバーには `use` か `layer` のどちらか一方を書きます"
+                        )));
+                    }
+                };
+                Ok(MemberSpec { count: count as u32, layers })
+            })
+            .collect()
+    }
+}
+
+/// `strip = { value = "64 KiB", source = "…" }`
+fn read_parameter(parameter: &Parameter, given: &Value<'_>) -> Result<Setting> {
+    if !given.is_table() {
+        let key = parameter.key;
+        return Err(given
+            .error(&text!("every parameter says where it is from", "すべてのパラメーターに出典が必要です"))
+            .remedy(text!(
+                "write {key} = {{ value = …, source = \"…\" }}",
+                "{key} = {{ value = …, source = \"…\" }} と書いてください"
+            )));
+    }
+    let table = given.table(&["value", "source"])?;
+    let source = table.require("source")?.string()?;
+    if source.trim().is_empty() {
+        return Err(table
+            .require("source")?
+            .error(&text!("a source is expected here", "ここには出典を書きます"))
+            .remedy(text!(
+                "an address, a document, `derived: …`, `assumed: …` or `calibrated: on which figure`",
+                "URL、文書名、`derived: …`、`assumed: …`、`calibrated: 合わせた値` のいずれかです"
+            )));
+    }
+    parameter.read(&table.require("value")?, source)
+}
+
+/// A default is written in the code as a device file would write it.
+fn read_default(parameter: &Parameter, default: &str, source: &str) -> Result<Setting> {
+    let mut setting = read_flag(parameter, default)?;
+    (setting.changed, setting.source) = (false, source.to_owned());
+    Ok(setting)
+}

@@ -1,0 +1,29 @@
+//! A resource that does one thing at a time, in the order in which it is asked: a bus, a die, a processor.
+
+/// When a resource is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeline {
+    free_ns: u64,
+}
+
+impl Timeline {
+    /// Takes the resource for `length_ns`, not before `from_ns`: when it begins and when it ends.
+    #[inline]
+    pub fn take(&mut self, from_ns: u64, length_ns: u64) -> (u64, u64) {
+        let start_ns = self.free_ns.max(from_ns);
+        self.free_ns = start_ns + length_ns;
+        (start_ns, self.free_ns)
+    }
+
+    /// When it is free.
+    #[inline]
+    pub fn free_ns(&self) -> u64 {
+        self.free_ns
+    }
+}
+
+/// The time of `bytes` at a rate.
+#[inline]
+pub fn transfer_ns(bytes: u64, bytes_per_s: f64) -> u64 {
+    (bytes as f64 * 1e9 / bytes_per_s).round() as u64
+}

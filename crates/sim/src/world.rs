@@ -1,0 +1,326 @@
+//! What a layer can do: see a request, send others below, wake up later, end a request, and say where its time went.
+//!
+//! The model: one queue of messages in order of time, and of sending where the time is the same. A message that is due
+//! now goes through a plain queue and never touches the heap. There is no clock; time is that of the message.
+
+use crate::account::{Cause, Counter, Path, UNEXPLAINED};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Bytes from the medium.
+    Read,
+    /// Bytes to the medium.
+    Write,
+    /// Everything that was written must be on the medium.
+    Flush,
+    /// These bytes are no longer needed.
+    Trim,
+}
+
+/// A request to a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it asks for.
+    pub kind: Kind,
+    /// Which of the things below a shared bus it is for, from 0.
+    pub unit: u16,
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length; 0 for a flush.
+    pub length_bytes: u32,
+    /// Of a write: the bytes are those that are there already.
+    pub identical: bool,
+}
+
+impl Request {
+    /// The byte after the last one.
+    pub fn end_bytes(&self) -> u64 {
+        self.offset_bytes + u64::from(self.length_bytes)
+    }
+
+    /// The same for another stretch of bytes.
+    #[must_use]
+    pub fn at(self, offset_bytes: u64, length_bytes: u32) -> Self {
+        Self { offset_bytes, length_bytes, ..self }
+    }
+}
+
+/// A request at a layer. The number is used again after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(u32);
+
+/// A layer of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LayerId(pub(crate) u16);
+
+/// A request that came back from below.
+#[derive(Clone, Copy, Debug)]
+pub struct Child {
+    /// The request on whose behalf it was sent; none if it was sent in the background.
+    pub parent: Option<JobId>,
+    /// The word that the sender gave it.
+    pub tag: u64,
+    /// What was asked for.
+    pub request: Request,
+    /// Whether it failed; its parent then fails, too.
+    pub failed: bool,
+}
+
+/// Where a job goes when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Back {
+    /// Out of the stack.
+    Out,
+    /// To the layer that sent it.
+    To(LayerId),
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    request: Request,
+    layer: LayerId,
+    back: Back,
+    parent: Option<JobId>,
+    tag: u64,
+    failed: bool,
+    path: Path,
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Message {
+    /// A request comes to its layer.
+    Arrive(JobId),
+    /// A request is done.
+    Done(JobId),
+    /// A layer wanted to be called.
+    Wake(LayerId, u64),
+}
+
+/// A request of the user that left the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The word that the user gave it.
+    pub token: u64,
+    /// When.
+    pub at_ns: u64,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+/// The state that all layers of a stack share.
+#[derive(Debug, Default)]
+pub struct World {
+    now_ns: u64,
+    sent: u64,
+    current: u16,
+    jobs: Vec<Job>,
+    free: Vec<JobId>,
+    ready: VecDeque<Message>,
+    later: BinaryHeap<Reverse<(u64, u64, Message)>>,
+    pub(crate) completions: VecDeque<Completion>,
+    /// Time of requests that left the stack, by cause.
+    pub(crate) times_ns: Vec<u64>,
+    /// By counter.
+    pub(crate) counts: Vec<u64>,
+    /// Requests that left the stack since the account was taken, and the sum of their latencies.
+    pub(crate) left: (u64, u64),
+    submitted: u64,
+    completed: u64,
+    failed: u64,
+}
+
+impl World {
+    pub(crate) fn new(causes: usize, counters: usize) -> Self {
+        Self { times_ns: vec![0; causes], counts: vec![0; counters], ..Self::default() }
+    }
+
+    /// The time of what is happening.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// What a job asks for.
+    #[inline]
+    pub fn request(&self, job: JobId) -> Request {
+        self.jobs[job.0 as usize].request
+    }
+
+    /// The time of `job` from what was charged so far to `until_ns` went to `cause`. `until_ns` may lie in the future;
+    /// a time that was charged already stays as it is.
+    #[inline]
+    pub fn charge(&mut self, job: JobId, cause: Cause, until_ns: u64) {
+        self.jobs[job.0 as usize].path.charge(cause, until_ns);
+    }
+
+    /// Counts something.
+    #[inline]
+    pub fn count(&mut self, counter: Counter, times: u64) {
+        self.counts[usize::from(counter.0)] += times;
+    }
+
+    /// Sends a request to a layer below on behalf of `parent`; it arrives at once. The parent's time until its return is
+    /// accounted for by what the layer below charges.
+    #[inline]
+    pub fn send(&mut self, parent: JobId, below: LayerId, request: Request, tag: u64) {
+        self.send_at(self.now_ns, Some(parent), below, request, tag);
+    }
+
+    /// Sends a request that nobody waits for: a cache is written back, data are read ahead.
+    #[inline]
+    pub fn send_in_background(&mut self, below: LayerId, request: Request, tag: u64) {
+        self.send_at(self.now_ns, None, below, request, tag);
+    }
+
+    /// Sends a request that arrives at a time not before now.
+    pub fn send_at(&mut self, at_ns: u64, parent: Option<JobId>, below: LayerId, request: Request, tag: u64) {
+        let job = self.new_job(request, below, Back::To(LayerId(self.current)), parent, tag);
+        self.post(at_ns, Message::Arrive(job));
+    }
+
+    /// Ends a job now.
+    #[inline]
+    pub fn finish(&mut self, job: JobId) {
+        self.finish_at(self.now_ns, job);
+    }
+
+    /// Ends a job at a time not before now. Time not charged until then counts as unexplained.
+    #[inline]
+    pub fn finish_at(&mut self, at_ns: u64, job: JobId) {
+        self.post(at_ns, Message::Done(job));
+    }
+
+    /// Ends a job now, unsuccessfully.
+    pub fn fail(&mut self, job: JobId) {
+        self.jobs[job.0 as usize].failed = true;
+        self.finish(job);
+    }
+
+    /// Has the layer's `wake` called at a time not before now. There is no way to take that back: a layer that may change
+    /// its mind puts a number into the token and ignores old ones.
+    #[inline]
+    pub fn wake_at(&mut self, at_ns: u64, token: u64) {
+        self.post(at_ns, Message::Wake(LayerId(self.current), token));
+    }
+
+    fn new_job(
+        &mut self,
+        request: Request,
+        layer: LayerId,
+        back: Back,
+        parent: Option<JobId>,
+        tag: u64,
+    ) -> JobId {
+        if let Some(id) = self.free.pop() {
+            let job = &mut self.jobs[id.0 as usize];
+            (job.request, job.layer, job.back, job.parent) = (request, layer, back, parent);
+            (job.tag, job.failed) = (tag, false);
+            return id;
+        }
+        let id = JobId(self.jobs.len() as u32);
+        let path = Path::default();
+        self.jobs.push(Job { request, layer, back, parent, tag, failed: false, path });
+        id
+    }
+
+    #[inline]
+    fn post(&mut self, at_ns: u64, message: Message) {
+        if at_ns <= self.now_ns {
+            self.ready.push_back(message);
+        } else {
+            self.sent += 1;
+            self.later.push(Reverse((at_ns, self.sent, message)));
+        }
+    }
+
+    /// A request of the user comes to the topmost layer.
+    pub(crate) fn submit(&mut self, request: Request, token: u64) {
+        self.submitted += 1;
+        let job = self.new_job(request, LayerId(0), Back::Out, None, token);
+        self.post(self.now_ns, Message::Arrive(job));
+    }
+
+    /// A request of the user that no layer could serve fails at once.
+    pub(crate) fn refuse(&mut self, token: u64) {
+        self.submitted += 1;
+        self.failed += 1;
+        self.left.0 += 1;
+        self.completions.push_back(Completion { token, at_ns: self.now_ns, failed: true });
+    }
+
+    /// The next message due until `until_ns`; time goes on to it.
+    #[inline]
+    pub(crate) fn next(&mut self, until_ns: u64) -> Option<Message> {
+        if let Some(message) = self.ready.pop_front() {
+            return Some(message);
+        }
+        let at_ns = self.later.peek().map(|Reverse((at_ns, ..))| *at_ns)?;
+        if at_ns > until_ns {
+            return None;
+        }
+        self.now_ns = at_ns;
+        self.later.pop().map(|Reverse((_, _, message))| message)
+    }
+
+    /// When the next message is due.
+    pub(crate) fn next_ns(&self) -> Option<u64> {
+        if self.ready.is_empty() {
+            self.later.peek().map(|Reverse((at_ns, ..))| *at_ns)
+        } else {
+            Some(self.now_ns)
+        }
+    }
+
+    /// Time goes on to `now_ns` when everything before it has happened.
+    pub(crate) fn pass(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// The layer that acts from here on.
+    pub(crate) fn enter(&mut self, layer: LayerId) {
+        self.current = layer.0;
+    }
+
+    /// The layer to which a job came; its time there begins.
+    pub(crate) fn arrived(&mut self, job: JobId) -> LayerId {
+        let now_ns = self.now_ns;
+        let job = &mut self.jobs[job.0 as usize];
+        job.path.restart(now_ns);
+        job.layer
+    }
+
+    /// Takes a job away that is done: the layer to which it returns, if it does not leave the stack.
+    pub(crate) fn done(&mut self, id: JobId) -> Option<(LayerId, Child)> {
+        let now_ns = self.now_ns;
+        let job = &mut self.jobs[id.0 as usize];
+        job.path.charge(UNEXPLAINED, now_ns);
+        let (request, tag, failed, parent, back) = (job.request, job.tag, job.failed, job.parent, job.back);
+        let Back::To(layer) = back else {
+            job.path.add_to(&mut self.times_ns);
+            self.left.0 += 1;
+            self.left.1 += job.path.length_ns();
+            self.free.push(id);
+            *(if failed { &mut self.failed } else { &mut self.completed }) += 1;
+            self.completions.push_back(Completion { token: tag, at_ns: now_ns, failed });
+            return None;
+        };
+        if let Some(parent) = parent {
+            let path = std::mem::take(&mut job.path);
+            let above = &mut self.jobs[parent.0 as usize];
+            above.path.follow(&path);
+            above.failed |= failed;
+            self.jobs[id.0 as usize].path = path;
+        }
+        self.free.push(id);
+        Some((layer, Child { parent, tag, request, failed }))
+    }
+
+    /// Requests of the user that are neither completed nor failed.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.submitted - self.completed - self.failed
+    }
+}
