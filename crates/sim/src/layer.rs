@@ -84,6 +84,7 @@ pub struct LayerKind {
 /// Every kind of layer, from the host down.
 pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
+    &crate::host::HOST,
     // Buses and links.
     // RAID and mirrors.
     // Emulators of disks: images, cards.

@@ -329,17 +329,18 @@ mod tests {
     fn a_medium_with_constant_times_serves_one_after_the_other() {
         let mut stack = Stack::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
         for token in 0..3 {
-            stack.submit(0, read(0, 5200), token);
+            stack.submit(0, read(0, 5632), token);
         }
         let mut ends = Vec::new();
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
             ends.extend(std::iter::from_fn(|| stack.take_completion()).map(|done| (done.token, done.at_ns)));
         }
-        assert_eq!(ends, [(0, 2000), (1, 4000), (2, 6000)]);
+        // 1 µs and 5632 bytes at 5.2 GB/s each.
+        assert_eq!(ends, [(0, 2083), (1, 4166), (2, 6249)]);
         let account = stack.take_account();
-        assert_eq!((account.operations, account.latency_ns), (3, 12_000));
-        assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), 12_000);
+        assert_eq!((account.operations, account.latency_ns), (3, 12_498));
+        assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), 12_498);
         assert_eq!(stack.in_flight(), 0);
     }
 

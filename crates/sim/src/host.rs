@@ -1,0 +1,353 @@
+//! The computer: it cuts requests into commands, hands over so many at once, and copies files in its own way.
+//!
+//! The model: requests are served in order of arrival. Each is widened to whole sectors and cut into commands of at most
+//! the largest size; commands go down one after the other, as many as may be in flight, each after the processor's time
+//! for it. A write of parts of sectors reads these sectors first. How files are copied is told to whoever copies.
+//!
+//! Not modelled: a page cache between requests, and the processor's other work.
+
+use crate::account::Cause;
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::schema::Parameter;
+use crate::schema::ParameterType::{Bytes, Count, Rate, Time};
+use crate::timeline::Timeline;
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::model::CopyHabits;
+use kurabe_core::{Result, text};
+use std::collections::VecDeque;
+
+/// The kind.
+pub const HOST: LayerKind = LayerKind {
+    word: "host",
+    title: ("the computer", "コンピューター"),
+    of_host: true,
+    below: Below::One,
+    parameters: &[
+        Parameter::usual(
+            "largest_command",
+            Bytes,
+            "1 MiB",
+            "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux",
+            (
+                "bytes of the largest command; longer requests are cut",
+                "1 コマンドの最大長。長い要求は分割されます",
+            ),
+        ),
+        Parameter::usual(
+            "in_flight",
+            Count(1, 65_536),
+            "256",
+            "assumed: more than any device here takes",
+            ("most commands handed over at once", "同時に出せるコマンドの数"),
+        ),
+        Parameter::usual(
+            "command_time",
+            Time,
+            "0 ns",
+            "assumed: small beside the device",
+            ("time of the processor for each command", "コマンドごとのプロセッサー時間"),
+        ),
+        Parameter::usual(
+            "sector",
+            Bytes,
+            "512 B",
+            "assumed: the sector of every device here",
+            ("commands are whole multiples of this", "コマンドの単位となるセクター長"),
+        ),
+        Parameter::usual(
+            "copy_piece",
+            Bytes,
+            "64 KiB",
+            "assumed: the read-ahead of a buffered copy",
+            ("bytes of one operation of a file copy", "ファイルコピーの 1 操作の長さ"),
+        ),
+        Parameter::usual(
+            "copy_depth",
+            Count(1, 256),
+            "1",
+            "assumed: a copy waits for each operation",
+            ("operations in flight of a file copy", "ファイルコピーの同時操作数"),
+        ),
+        Parameter::usual(
+            "copy_gap",
+            Time,
+            "0 ns",
+            "assumed: small beside the device",
+            (
+                "time of the processor between two operations of a file copy",
+                "ファイルコピーの操作間のプロセッサー時間",
+            ),
+        ),
+        Parameter::usual(
+            "copy_turn",
+            Bytes,
+            "768 KiB",
+            "derived: (199.94 s - 58.95 s - 62.90 s) / 14.3 ms = 5445 turns of 770 KiB in 4 GiB on a 7200 rpm disk (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
+            (
+                "bytes read before a copy within a device turns to writing",
+                "同じデバイス内のコピーで、読みから書きに移るまでの量",
+            ),
+        ),
+        Parameter::usual(
+            "memory_read",
+            Rate,
+            "5237.8 MB/s",
+            "derived: 4,194,304 KB in 0.82 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
+            ("rate at which a disk in memory is read", "RAM ディスクの読み出し速度"),
+        ),
+        Parameter::usual(
+            "memory_write",
+            Rate,
+            "3158.1 MB/s",
+            "derived: 4,194,304 KB in 1.36 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
+            ("rate at which a disk in memory is written", "RAM ディスクの書き込み速度"),
+        ),
+    ],
+    build,
+};
+
+/// Tag of the read of sectors that are written in part.
+const SECTOR_READ: u64 = 1 << 32;
+
+/// A request being served.
+#[derive(Clone, Copy)]
+struct Active {
+    job: JobId,
+    /// What is still to be sent of it.
+    next_bytes: u64,
+    end_bytes: u64,
+    /// Commands of it below.
+    out: u32,
+    /// Sectors must be read before anything is written.
+    read_first: bool,
+}
+
+struct Host {
+    below: LayerId,
+    capacity_bytes: u64,
+    largest_bytes: u64,
+    most: u32,
+    command_ns: u64,
+    sector_bytes: u64,
+    copy: CopyHabits,
+    processor: Timeline,
+    in_flight: u32,
+    actives: Vec<Option<Active>>,
+    free: Vec<usize>,
+    /// Requests of which something is still to be sent.
+    queue: VecDeque<usize>,
+    waiting: Cause,
+    command: Cause,
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let (sector_bytes, largest_bytes) = (builder.bytes("sector"), builder.bytes("largest_command"));
+    if sector_bytes == 0 {
+        return Err(
+            builder.error("sector", &text!("a sector has at least one byte", "セクターは 1 バイト以上です"))
+        );
+    }
+    if largest_bytes < sector_bytes
+        || largest_bytes > u64::from(u32::MAX)
+        || largest_bytes % sector_bytes != 0
+    {
+        let what = text!(
+            "the largest command is a whole number of sectors, below 4 GiB",
+            "最大コマンド長はセクターの整数倍で、4 GiB 未満です"
+        );
+        return Err(builder.error("largest_command", &what));
+    }
+    let (piece_bytes, turn_bytes) = (builder.bytes("copy_piece"), builder.bytes("copy_turn"));
+    if piece_bytes == 0 || piece_bytes > u64::from(u32::MAX) {
+        let what = text!(
+            "a piece has at least one byte and less than 4 GiB",
+            "1 操作は 1 バイト以上 4 GiB 未満です"
+        );
+        return Err(builder.error("copy_piece", &what));
+    }
+    if turn_bytes < piece_bytes {
+        let what = text!("a turn is at least one piece long", "1 回の切り替え量は 1 操作以上です");
+        return Err(builder.error("copy_turn", &what));
+    }
+    let below: Vec<LayerId> = builder.below().collect();
+    Ok(Box::new(Host {
+        below: below[0],
+        capacity_bytes: builder.below_capacity_bytes(0),
+        largest_bytes,
+        most: builder.count("in_flight") as u32,
+        command_ns: builder.ns("command_time"),
+        sector_bytes,
+        copy: CopyHabits {
+            piece_bytes: piece_bytes as u32,
+            iodepth: builder.count("copy_depth") as u32,
+            gap_ns: builder.ns("copy_gap"),
+            turn_bytes,
+            memory_read_bytes_per_s: builder.rate("memory_read"),
+            memory_write_bytes_per_s: builder.rate("memory_write"),
+        },
+        processor: Timeline::default(),
+        in_flight: 0,
+        actives: Vec::new(),
+        free: Vec::new(),
+        queue: VecDeque::new(),
+        waiting: builder.cause(
+            "queue",
+            text!("waiting in the computer", "コンピューター内での待ち"),
+            text!(
+                "the computer holds the request back until earlier ones are done",
+                "前の要求が終わるまで、コンピューターが要求を留め置く時間です"
+            ),
+        ),
+        command: builder.cause(
+            "command",
+            text!("the computer's own work", "コンピューター側の処理"),
+            text!(
+                "the processor and the driver prepare each command",
+                "プロセッサーとドライバーがコマンドを組み立てる時間です"
+            ),
+        ),
+    }))
+}
+
+impl Host {
+    /// Sends what may be sent.
+    fn pump(&mut self, world: &mut World) {
+        while self.in_flight < self.most {
+            let Some(slot) = self.queue.front().copied() else { return };
+            let Some(active) = &mut self.actives[slot] else { return };
+            let request = world.request(active.job);
+            let (start_ns, end_ns) = self.processor.take(world.now_ns(), self.command_ns);
+            if active.out == 0 {
+                world.charge(active.job, self.waiting, start_ns);
+                world.charge(active.job, self.command, end_ns);
+            }
+            let (command, tag) = if active.read_first {
+                active.read_first = false;
+                let head = Request { kind: Kind::Read, identical: false, ..request };
+                let length = (active.end_bytes - active.next_bytes).min(self.largest_bytes);
+                (head.at(active.next_bytes, length as u32), slot as u64 | SECTOR_READ)
+            } else {
+                let length = (active.end_bytes - active.next_bytes).min(self.largest_bytes);
+                let command = request.at(active.next_bytes, length as u32);
+                active.next_bytes += length;
+                (command, slot as u64)
+            };
+            active.out += 1;
+            self.in_flight += 1;
+            let (job, waits) = (active.job, tag & SECTOR_READ != 0);
+            if waits || active.next_bytes >= active.end_bytes {
+                self.queue.pop_front();
+            }
+            world.send_at(end_ns, Some(job), self.below, command, tag);
+        }
+    }
+}
+
+impl Layer for Host {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        let (mut start, mut end) = (request.offset_bytes, request.end_bytes());
+        if matches!(request.kind, Kind::Read | Kind::Write) {
+            start -= start % self.sector_bytes;
+            end = end.next_multiple_of(self.sector_bytes).min(self.capacity_bytes);
+        }
+        let whole = start == request.offset_bytes && end == request.end_bytes();
+        let active = Active {
+            job,
+            next_bytes: start,
+            end_bytes: end,
+            out: 0,
+            read_first: request.kind == Kind::Write && !whole,
+        };
+        let slot = self.free.pop().unwrap_or(self.actives.len());
+        if slot == self.actives.len() {
+            self.actives.push(None);
+        }
+        self.actives[slot] = Some(active);
+        self.queue.push_back(slot);
+        self.pump(world);
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        self.in_flight -= 1;
+        let slot = (child.tag & (SECTOR_READ - 1)) as usize;
+        if let Some(active) = &mut self.actives[slot] {
+            active.out -= 1;
+            if child.tag & SECTOR_READ != 0 {
+                self.queue.push_front(slot);
+            } else if active.out == 0 && active.next_bytes >= active.end_bytes {
+                world.finish(active.job);
+                self.actives[slot] = None;
+                self.free.push(slot);
+            }
+        }
+        self.pump(world);
+    }
+
+    fn copy_habits(&self) -> Option<CopyHabits> {
+        Some(self.copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::DeviceSpec;
+    use crate::stack::Stack;
+
+    /// A medium of 1 ms and 1 MB/s behind a host with two commands in flight of 64 KiB at most and 10 µs each.
+    fn stack() -> Stack {
+        let source = r#"
+            schema = 1
+            name = "test"
+            title = { en = "test", ja = "test" }
+            [[layer]]
+            kind = "host"
+            largest_command = { value = "64 KiB", source = "test" }
+            in_flight = { value = 2, source = "test" }
+            command_time = { value = "10 us", source = "test" }
+            [[layer]]
+            kind = "constant"
+            capacity = { value = "1 MiB", source = "test" }
+            access = { value = "1 ms", source = "test" }
+            rate = { value = "1 MB/s", source = "test" }
+        "#;
+        let spec = DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap();
+        Stack::new(&spec, 1).unwrap()
+    }
+
+    fn time_of(kind: Kind, offset_bytes: u64, length_bytes: u32) -> u64 {
+        let mut stack = stack();
+        stack.submit(0, Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }, 0);
+        while let Some(at_ns) = stack.next_wake_ns() {
+            stack.advance(at_ns);
+        }
+        let account = stack.take_account();
+        assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
+        assert!(account.shares.iter().all(|share| share.cause != "unexplained"));
+        stack.take_completion().unwrap().at_ns
+    }
+
+    #[test]
+    fn a_long_request_is_cut_into_commands() {
+        // Three commands: the processor's 10 µs once, then the medium without a gap.
+        assert_eq!(time_of(Kind::Read, 0, 160 << 10), 10_000 + 3_000_000 + (160 << 10) * 1000);
+    }
+
+    #[test]
+    fn parts_of_sectors_are_widened_and_read_before_they_are_written() {
+        assert_eq!(time_of(Kind::Read, 100, 600), 10_000 + 1_000_000 + 1024 * 1000);
+        assert_eq!(time_of(Kind::Write, 0, 1024), 10_000 + 1_000_000 + 1024 * 1000);
+        assert_eq!(time_of(Kind::Write, 100, 600), 2 * (10_000 + 1_000_000 + 1024 * 1000));
+    }
+
+    #[test]
+    fn a_flush_is_one_command_without_bytes() {
+        assert_eq!(time_of(Kind::Flush, 0, 0), 10_000 + 1_000_000);
+    }
+}
