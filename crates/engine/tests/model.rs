@@ -54,7 +54,12 @@ fn accounts_sum_to_the_latencies_of_the_timed_operations_alone() {
         let repetition = cell.counted().next().unwrap();
         let account = repetition.account.as_ref().unwrap();
         let shares: u64 = account.shares.iter().map(|share| share.time_ns).sum();
-        assert_eq!((shares, account.latency_ns), (repetition.elapsed_ns, repetition.elapsed_ns), "{}", cell.label);
+        assert_eq!(
+            (shares, account.latency_ns),
+            (repetition.elapsed_ns, repetition.elapsed_ns),
+            "{}",
+            cell.label
+        );
     }
 }
 
