@@ -21,7 +21,7 @@ mod world;
 pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
 pub use build::Builder;
 pub use layer::{Below, KINDS, Layer, LayerKind, Volatile};
-pub use library::{DEVICES, device_named, load_device};
+pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use schema::{Parameter, ParameterType};
 pub use settings::{Setting, Settings};

@@ -41,7 +41,15 @@ pub fn load_device(name: &str) -> Result<DeviceSpec> {
     let source = std::fs::read_to_string(name).map_err(|error| {
         Error::os(text!("cannot read the device file {name}", "デバイスファイル {name} を読めません"), &error)
     })?;
-    DeviceSpec::parse(name, &source, &find)
+    read_device(name, &source)
+}
+
+/// A device from the text of its file; `name` is shown in errors.
+///
+/// # Errors
+/// At the first thing that is wrong, with its line.
+pub fn read_device(name: &str, source: &str) -> Result<DeviceSpec> {
+    DeviceSpec::parse(name, source, &find)
 }
 
 fn find(name: &str) -> Result<(String, String)> {

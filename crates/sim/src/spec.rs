@@ -139,14 +139,13 @@ pub(crate) fn each_layer(layers: &[LayerSpec], seen: &mut dyn FnMut(&LayerSpec))
 fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Result<()> {
     for layer in layers {
         if layer.name == name {
-            let flag = format!("--set {name}.{key}={value}");
             let Some(parameter) = layer.kind.parameters.iter().find(|parameter| parameter.key == key) else {
                 let keys: Vec<&str> = layer.kind.parameters.iter().map(|parameter| parameter.key).collect();
                 return Err(Error::new(
                     ErrorKind::Usage,
                     text!(
-                        "{flag}: `{name}` has no such parameter",
-                        "{flag}: `{name}` にこのパラメーターはありません"
+                        "--set {name}.{key}: `{name}` has no parameter `{key}`",
+                        "--set {name}.{key}: `{name}` に `{key}` というパラメーターはありません"
                     ),
                 )
                 .remedy(nearest(key, &keys)));
@@ -155,12 +154,27 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
                 return Err(Error::new(
                     ErrorKind::Usage,
                     text!(
-                        "{flag}: the members are listed one by one",
-                        "{flag}: メンバーは個別に列挙されています"
+                        "--set {name}.members: this device lists its members one by one",
+                        "--set {name}.members: このデバイスはメンバーを個別に列挙しています"
                     ),
-                ));
+                )
+                .remedy(text!(
+                    "copy its file and change the list there",
+                    "デバイスファイルをコピーして、一覧を書き換えてください"
+                )));
             }
-            let changed = read_flag(parameter, value)?;
+            let changed = read_flag(parameter, value).map_err(|error| {
+                let what = error.what();
+                let at = format!("{name}.{key}={value}");
+                Error::new(
+                    ErrorKind::Usage,
+                    Text {
+                        en: format!("--set {at}: {}", bare(&what.en)),
+                        ja: format!("--set {at}: {}", bare(&what.ja)),
+                    },
+                )
+                .remedy(parameter.kind.example())
+            })?;
             layer.settings.list.retain(|setting| setting.key != key);
             layer.settings.list.push(changed);
         }
@@ -169,6 +183,11 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
         }
     }
     Ok(())
+}
+
+/// An error's words without the name of the file, which a flag does not have.
+fn bare(what: &str) -> &str {
+    what.strip_prefix("--set: ").unwrap_or(what)
 }
 
 /// A value from the command line: a word where it is no number, table or truth value.
