@@ -78,6 +78,7 @@ impl DeviceSpec {
         };
         if depth == 0 {
             check_ends(&spec.layers, &root.require("layer")?)?;
+            check_names(&spec.layers, &mut Vec::new(), &root.require("layer")?)?;
         }
         Ok(spec)
     }
@@ -232,6 +233,25 @@ fn check_ends(layers: &[LayerSpec], at: &Value<'_>) -> Result<()> {
             check_ends(&member.layers, at)?;
         }
     }
+    Ok(())
+}
+
+/// No name may stand for two layers of one branch: `--set` and the time account go by it.
+fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value<'_>) -> Result<()> {
+    let before = above.len();
+    for layer in layers {
+        if above.contains(&layer.name.as_str()) {
+            let name = &layer.name;
+            return Err(at
+                .error(&text!("two layers are called `{name}`", "`{name}` という名前の層が 2 つあります"))
+                .remedy(text!("give one of them another `name`", "片方に別の `name` を付けてください")));
+        }
+        above.push(&layer.name);
+        for member in &layer.members {
+            check_names(&member.layers, above, at)?;
+        }
+    }
+    above.truncate(before);
     Ok(())
 }
 

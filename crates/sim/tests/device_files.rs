@@ -71,3 +71,10 @@ fn a_change_reaches_the_layer_and_is_marked() {
         assert!(spec.set(path, value).is_err(), "{path} = {value}");
     }
 }
+
+#[test]
+fn layers_of_one_branch_have_different_names() {
+    let host = "[[layer]]\nkind = \"host\"\n";
+    assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers are called `host`"));
+    assert!(read(&format!("{host}name = \"second\"\n{host}{MEDIUM}")).is_ok());
+}
