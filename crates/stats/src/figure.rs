@@ -1,7 +1,7 @@
 //! From repetitions to the figure of a cell: the tool's own statistic, and the mean with its interval.
 
+use crate::normal::student_quantile;
 use kurabe_core::profile::Statistic;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,8 +24,7 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     let mean = values.iter().sum::<f64>() / count;
     let half_width = (values.len() >= 2).then(|| {
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let t = StudentsT::new(0.0, 1.0, count - 1.0).map_or(f64::NAN, |t| t.inverse_cdf(0.975));
-        t * (variance / count).sqrt()
+        student_quantile(0.975, count - 1.0) * (variance / count).sqrt()
     });
     Some(MeanInterval { mean, half_width })
 }

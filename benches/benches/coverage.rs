@@ -1,0 +1,78 @@
+//! How often the interval of a ratio holds the true ratio, and how often equal sides are called different, by simulation.
+//!
+//! `cargo bench -p kurabe-benches --bench coverage -- --trials 2000`
+
+#![allow(clippy::print_stdout)]
+
+use kurabe_core::random::Random;
+use kurabe_stats::{Centre, Sides, Verdict, compare, ratio_interval};
+
+/// A standard normal value (Box and Muller).
+fn normal(random: &mut Random) -> f64 {
+    (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// A distribution with its mean and its median.
+struct Kind {
+    name: &'static str,
+    draw: fn(&mut Random) -> f64,
+    mean: f64,
+    median: f64,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind { name: "normal, 5 %", draw: |random| 100.0 + 5.0 * normal(random), mean: 100.0, median: 100.0 },
+    Kind {
+        name: "lognormal, sigma 0.3",
+        draw: |random| 100.0 * (0.3 * normal(random)).exp(),
+        // 100 exp(0.3² / 2)
+        mean: 104.602_786,
+        median: 100.0,
+    },
+    Kind {
+        name: "bimodal, 100 and (one in four) 70",
+        draw: |random| if random.below(4) == 0 { 70.0 } else { 100.0 } + 2.0 * normal(random),
+        mean: 92.5,
+        // 2/3 of the upper mode lies above it: 100 - 0.430 727 · 2.
+        median: 99.138_546,
+    },
+];
+
+fn main() {
+    let trials = argument("--trials").unwrap_or(2000);
+    println!("| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different |");
+    println!("|---|---|---|---|---|");
+    for kind in &KINDS {
+        for count in [5, 10, 30] {
+            let mut random = Random::new(1, count as u64);
+            let [mut mean, mut median, mut different] = [0u64; 3];
+            for _ in 0..trials {
+                let mut values = |scale: f64| -> Vec<f64> { (0..count).map(|_| scale * (kind.draw)(&mut random)).collect() };
+                let (other, baseline) = (values(1.2), values(1.0));
+                let holds = |centre, truth: f64| {
+                    ratio_interval(centre, &other, &baseline, 0.95)
+                        .is_some_and(|ratio| ratio.low <= truth && truth <= ratio.high)
+                };
+                mean += u64::from(holds(Centre::Mean, 1.2 * kind.mean / kind.mean));
+                median += u64::from(holds(Centre::Median, 1.2 * kind.median / kind.median));
+                let null = [Sides { baseline, other: values(1.0), higher_is_better: true }];
+                let verdict = compare(&null, 0.05)[0].map(|compared| compared.verdict);
+                different += u64::from(matches!(verdict, Some(Verdict::Faster | Verdict::Slower)));
+            }
+            let percent = |hits: u64| 100.0 * hits as f64 / trials as f64;
+            println!(
+                "| {} | {count} | {:.1} % | {:.1} % | {:.1} % |",
+                kind.name,
+                percent(mean),
+                percent(median),
+                percent(different)
+            );
+        }
+    }
+}
+
+fn argument(name: &str) -> Option<u64> {
+    let words: Vec<String> = std::env::args().collect();
+    let at = words.iter().position(|word| word == name)?;
+    words.get(at + 1)?.parse().ok()
+}

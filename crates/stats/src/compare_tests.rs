@@ -1,0 +1,70 @@
+use super::*;
+
+fn sides(baseline: &[f64], other: &[f64]) -> Sides {
+    Sides { baseline: baseline.to_vec(), other: other.to_vec(), higher_is_better: true }
+}
+
+fn only(cell: Sides) -> Compared {
+    compare(&[cell], 0.05)[0].unwrap()
+}
+
+const STEADY: [f64; 6] = [100.0, 101.0, 99.5, 100.4, 99.8, 100.3];
+
+#[test]
+fn a_clear_difference_is_told_with_its_side() {
+    let faster: Vec<f64> = STEADY.iter().map(|value| value * 1.3).collect();
+    let compared = only(sides(&STEADY, &faster));
+    assert_eq!(compared.verdict, Verdict::Faster);
+    assert!((compared.speed.value - 1.3).abs() < 1e-9 && compared.superiority == 1.0);
+    assert_eq!(only(sides(&faster, &STEADY)).verdict, Verdict::Slower);
+}
+
+#[test]
+fn of_times_the_shorter_is_the_faster() {
+    let shorter: Vec<f64> = STEADY.iter().map(|value| value / 2.0).collect();
+    let compared = only(Sides { higher_is_better: false, ..sides(&STEADY, &shorter) });
+    assert_eq!(compared.verdict, Verdict::Faster);
+    assert!((compared.speed.value - 2.0).abs() < 1e-9);
+    assert_eq!(compared.superiority, 1.0);
+}
+
+#[test]
+fn a_difference_within_the_margin_does_not_matter_however_sure_it_is() {
+    let little: Vec<f64> = STEADY.iter().map(|value| value * 1.02).collect();
+    let compared = only(sides(&STEADY, &little));
+    assert!(compared.speed.low > 1.0, "{compared:?}");
+    assert_eq!(compared.verdict, Verdict::Same);
+    assert_eq!(compare(&[sides(&STEADY, &little)], 0.001)[0].unwrap().verdict, Verdict::Faster);
+}
+
+#[test]
+fn noise_asks_for_more_repetitions_and_foresees_how_many() {
+    let noisy = sides(&[100.0, 140.0, 80.0], &[130.0, 90.0, 160.0]);
+    let Verdict::NotEnough { more: Some(more) } = only(noisy.clone()).verdict else { panic!("not enough") };
+    assert!((3..=200).contains(&more), "{more}");
+    // As many copies of the same noise as foreseen settle it.
+    let times = (more as usize).div_ceil(3) + 1;
+    let settled =
+        only(Sides { baseline: noisy.baseline.repeat(times), other: noisy.other.repeat(times), ..noisy });
+    assert!(!matches!(settled.verdict, Verdict::NotEnough { .. }), "{settled:?}");
+}
+
+#[test]
+fn one_repetition_is_never_enough() {
+    assert_eq!(only(sides(&[100.0], &[200.0])).verdict, Verdict::NotEnough { more: None });
+}
+
+#[test]
+fn many_cells_are_held_to_a_stricter_level_than_one() {
+    let (a, b) = ([100.0, 104.0, 98.0, 101.0, 97.0], [107.0, 103.0, 110.0, 106.0, 104.0]);
+    let alone = only(sides(&a, &b));
+    let cells: Vec<Sides> = (0..40).map(|_| sides(&a, &b)).collect();
+    let together = compare(&cells, 0.05)[0].unwrap();
+    assert!(together.speed.low < alone.speed.low && together.p_value > alone.p_value);
+}
+
+#[test]
+fn a_cell_without_values_is_no_comparison() {
+    assert_eq!(compare(&[sides(&[], &[1.0])], 0.05), [None]);
+    assert_eq!(compare(&[sides(&[0.0, 0.0], &[1.0, 2.0])], 0.05), [None]);
+}

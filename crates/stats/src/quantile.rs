@@ -1,0 +1,54 @@
+//! Quantiles with intervals that hold for any distribution.
+
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+/// A quantile of values and its interval by order statistics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuantileInterval {
+    /// The value of the nearest rank.
+    pub value: f64,
+    /// The interval; `None` if there are too few values for it at this confidence.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The quantile of sorted values at a fraction between 0 and 1, with an interval between two of the values.
+///
+/// The number of values below the true quantile is binomial, whatever the distribution; the interval reaches from the
+/// largest value of which at most (1 - confidence) / 2 of that distribution lies beyond, to the smallest likewise
+/// (David and Nagaraja, "Order Statistics", section 7.1). `None` without values.
+pub fn quantile_interval(sorted: &[f64], fraction: f64, confidence: f64) -> Option<QuantileInterval> {
+    let count = sorted.len() as u64;
+    if count == 0 || !(0.0..=1.0).contains(&fraction) {
+        return None;
+    }
+    let rank = ((fraction * count as f64).ceil() as usize).clamp(1, sorted.len());
+    let tail = (1.0 - confidence) / 2.0;
+    let below = Binomial::new(fraction, count).ok()?;
+    // Low end: the highest rank l with P(fewer than l values lie below) <= tail; high end likewise.
+    let low = (1..=count).take_while(|rank| below.cdf(rank - 1) <= tail).last();
+    let high = (1..=count).rev().take_while(|rank| 1.0 - below.cdf(rank - 1) <= tail).last();
+    let interval = low.zip(high).map(|(low, high)| (sorted[low as usize - 1], sorted[high as usize - 1]));
+    Some(QuantileInterval { value: sorted[rank - 1], interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_intervals_are_those_of_scipy() {
+        // scipy.stats.quantile_test(...).confidence_interval(0.95) of 1, 2, 3, …
+        let of = |count: u32, fraction| {
+            let values: Vec<f64> = (1..=count).map(f64::from).collect();
+            quantile_interval(&values, fraction, 0.95).unwrap()
+        };
+        assert_eq!(of(20, 0.5), QuantileInterval { value: 10.0, interval: Some((6.0, 15.0)) });
+        assert_eq!(of(100, 0.5).interval, Some((40.0, 61.0)));
+        assert_eq!(of(100, 0.9).interval, Some((84.0, 96.0)));
+        // Too few values beyond it: no upper end.
+        assert_eq!(of(20, 0.9).interval, None);
+        assert_eq!(of(100, 0.99).interval, None);
+        assert_eq!(quantile_interval(&[], 0.5, 0.95), None);
+        assert_eq!(quantile_interval(&[1.0], 0.5, 0.95).unwrap().interval, None);
+    }
+}
