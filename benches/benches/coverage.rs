@@ -40,14 +40,18 @@ const KINDS: [Kind; 3] = [
 
 fn main() {
     let trials = argument("--trials").unwrap_or(2000);
-    println!("| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different |");
+    println!(
+        "| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different |"
+    );
     println!("|---|---|---|---|---|");
     for kind in &KINDS {
         for count in [5, 10, 30] {
             let mut random = Random::new(1, count as u64);
             let [mut mean, mut median, mut different] = [0u64; 3];
             for _ in 0..trials {
-                let mut values = |scale: f64| -> Vec<f64> { (0..count).map(|_| scale * (kind.draw)(&mut random)).collect() };
+                let mut values = |scale: f64| -> Vec<f64> {
+                    (0..count).map(|_| scale * (kind.draw)(&mut random)).collect()
+                };
                 let (other, baseline) = (values(1.2), values(1.0));
                 let holds = |centre, truth: f64| {
                     ratio_interval(centre, &other, &baseline, 0.95)

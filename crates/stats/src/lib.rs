@@ -11,6 +11,7 @@ mod latency;
 mod normal;
 mod quantile;
 mod rank;
+mod stutter;
 
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
@@ -24,3 +25,4 @@ pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
+pub use stutter::{Stutter, stutter};
