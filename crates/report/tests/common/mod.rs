@@ -431,6 +431,7 @@ pub fn summaries() -> Vec<RunSummary> {
                 status,
                 target: target.into(),
                 device: device.map(str::to_owned),
+                model: None,
                 profile: profile.into(),
                 cell_count: 8,
                 labels: label.map(|label| ("case".to_owned(), label.to_owned())).into_iter().collect(),
