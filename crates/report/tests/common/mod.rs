@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "not every test uses everything")]
 
 pub mod kinds;
+pub mod modelled;
 
 use kurabe_core::environment::*;
 use kurabe_core::profile::*;
