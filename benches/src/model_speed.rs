@@ -10,7 +10,7 @@ use crate::statistics::{median, spread};
 use crate::table::{figure, layout};
 use kurabe_core::random::Random;
 use kurabe_sim::{DeviceSpec, Kind, Request, Stack, load_device};
-use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use std::io::Write;
 
@@ -88,7 +88,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
         ]);
     }
     write!(out, "{}", layout(&rows))?;
-    let most_mib = usage()?.max_rss() / 1024;
+    let most_mib = most_memory_kib()? / 1024;
     Ok(writeln!(
         out,
         "{} requests a round, {} rounds; most memory: {most_mib} MiB",
@@ -173,12 +173,16 @@ impl Load<'_> {
     }
 }
 
-fn usage() -> Result<Usage> {
-    Ok(getrusage(UsageWho::RUSAGE_SELF)?)
+/// The most memory that this process had. What getrusage tells contains that of the process which started it.
+fn most_memory_kib() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("/proc/self/status lacks VmHWM")?;
+    Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
 fn cpu_ns() -> Result<u64> {
-    let usage = usage()?;
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as u64 * 1000)
 }
 
