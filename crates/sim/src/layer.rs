@@ -86,6 +86,8 @@ pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
     &crate::host::HOST,
     // Buses and links.
+    &crate::sata::SATA,
+    &crate::usb::USB,
     // RAID and mirrors.
     // Emulators of disks: images, cards.
     // Disks and removable media.

@@ -10,12 +10,15 @@ mod constant;
 mod host;
 mod layer;
 mod library;
+mod link;
 mod model;
+mod sata;
 mod schema;
 mod settings;
 mod spec;
 mod stack;
 mod timeline;
+mod usb;
 mod world;
 
 pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
