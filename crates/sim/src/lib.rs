@@ -11,7 +11,10 @@ mod host;
 mod layer;
 mod library;
 mod link;
+mod mirror;
 mod model;
+mod pcie;
+mod port_multiplier;
 mod sata;
 mod schema;
 mod settings;
@@ -20,6 +23,7 @@ mod stack;
 mod timeline;
 mod usb;
 mod world;
+mod zfs;
 
 pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
 pub use build::Builder;

@@ -10,9 +10,10 @@
 //!
 //! Not modelled: errors on the wire and power saving.
 
+use crate::account::Cause;
 use crate::build::Builder;
 use crate::timeline::{Timeline, transfer_ns};
-use crate::world::LayerId;
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Result, text};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,24 +24,63 @@ pub(crate) struct Link {
     timeline: Timeline,
     rate_bytes_per_s: f64,
     piece_bytes: u64,
+    /// Waiting for the wire, and the part of moving the data that nothing else covers.
+    busy: Cause,
+    transfer: Cause,
 }
 
 impl Link {
-    /// A wire with a rate above 0.
-    pub(crate) fn new(rate_bytes_per_s: f64, piece_bytes: u64) -> Self {
-        Self { timeline: Timeline::default(), rate_bytes_per_s, piece_bytes }
+    /// A wire with a rate above 0, and what its time is charged to.
+    pub(crate) fn new(rate_bytes_per_s: f64, piece_bytes: u64, busy: Cause, transfer: Cause) -> Self {
+        Self { timeline: Timeline::default(), rate_bytes_per_s, piece_bytes, busy, transfer }
+    }
+
+    /// Sends a request below, not before `from_ns`, until when its time is charged; a write as soon as its first piece is
+    /// across.
+    pub(crate) fn send(
+        &mut self,
+        job: JobId,
+        from_ns: u64,
+        (below, unit): (LayerId, u16),
+        world: &mut World,
+    ) {
+        let request = Request { unit, ..world.request(job) };
+        // The tag tells when it was sent or, of a write, when its data are across: what `returned_ns` needs.
+        if request.kind != Kind::Write {
+            return world.send_at(from_ns, Some(job), below, request, from_ns);
+        }
+        let (start_ns, piece_ns, across_ns) = self.write(from_ns, u64::from(request.length_bytes));
+        world.charge(job, self.busy, start_ns);
+        world.charge(job, self.transfer, piece_ns);
+        world.send_at(piece_ns, Some(job), below, request, across_ns);
+    }
+
+    /// When the data of a request are across that came back from below; its time is charged until then.
+    pub(crate) fn returned_ns(&mut self, job: JobId, child: &Child, world: &mut World) -> u64 {
+        let now_ns = world.now_ns();
+        let end_ns = match child.request.kind {
+            Kind::Read => {
+                let (start_ns, end_ns) = self.read(child.tag, now_ns, u64::from(child.request.length_bytes));
+                world.charge(job, self.busy, start_ns);
+                end_ns
+            }
+            Kind::Write => child.tag.max(now_ns),
+            Kind::Flush | Kind::Trim => now_ns,
+        };
+        world.charge(job, self.transfer, end_ns);
+        end_ns
     }
 
     /// Moves data of a read that was sent to the medium at `sent_ns` and is there in full now: when the wire begins with
     /// it and when it ends.
-    pub(crate) fn read(&mut self, sent_ns: u64, now_ns: u64, bytes: u64) -> (u64, u64) {
+    fn read(&mut self, sent_ns: u64, now_ns: u64, bytes: u64) -> (u64, u64) {
         let (whole_ns, piece_ns) = self.times_ns(bytes);
         let latest_ns = now_ns.saturating_add(piece_ns).saturating_sub(whole_ns);
         self.timeline.take(latest_ns.max(sent_ns), whole_ns)
     }
 
     /// Moves data of a write, not before `from_ns`: when it begins, when the first piece is there, and when all is.
-    pub(crate) fn write(&mut self, from_ns: u64, bytes: u64) -> (u64, u64, u64) {
+    fn write(&mut self, from_ns: u64, bytes: u64) -> (u64, u64, u64) {
         let (whole_ns, piece_ns) = self.times_ns(bytes);
         let (start_ns, end_ns) = self.timeline.take(from_ns, whole_ns);
         (start_ns, start_ns.saturating_add(piece_ns), end_ns)
@@ -119,11 +159,12 @@ impl Places {
 }
 
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::UNEXPLAINED;
     use proptest::prelude::*;
 
     proptest! {
@@ -133,7 +174,7 @@ mod tests {
             piece in 1u64..20_000,
             moves in prop::collection::vec((any::<bool>(), 0u64..1000, 1u64..100_000, 0u64..50_000), 1..50),
         ) {
-            let mut link = Link::new(1e9, piece);
+            let mut link = Link::new(1e9, piece, UNEXPLAINED, UNEXPLAINED);
             let (mut now_ns, mut last_ns, mut sum) = (0, 0, 0);
             for (is_read, gap_ns, bytes, medium_ns) in moves {
                 now_ns += gap_ns;
@@ -155,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_slow_medium_hides_the_wire_but_for_a_piece() {
-        let mut link = Link::new(1e9, 8192);
+        let mut link = Link::new(1e9, 8192, UNEXPLAINED, UNEXPLAINED);
         assert_eq!(link.read(0, 10_000_000, 1 << 20), (10_000_000 + 8192 - (1 << 20), 10_008_192));
     }
 

@@ -64,7 +64,7 @@ pub const SATA: LayerKind = LayerKind {
 };
 
 /// Bytes per second of a generation. SATA sends ten bits for eight.
-fn rate_bytes_per_s(generation: &str) -> f64 {
+pub(crate) fn rate_bytes_per_s(generation: &str) -> f64 {
     match generation {
         "ata-33" => 33.3e6,
         "ata-66" => 66.7e6,
@@ -90,8 +90,6 @@ struct Sata {
     waiting: Cause,
     behind_flush: Cause,
     command: Cause,
-    wire_busy: Cause,
-    transfer: Cause,
     flushes: Counter,
 }
 
@@ -101,11 +99,24 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let Some(below) = builder.below().next() else {
         return Err(builder.error("generation", &text!("a drive is missing", "ドライブがありません")));
     };
+    let busy = builder.cause(
+        "cable-busy",
+        text!("waiting for the cable", "ケーブルが空くのを待つ時間"),
+        text!("data of another command are on the cable", "別のコマンドのデータを転送中です"),
+    );
+    let transfer = builder.cause(
+        "transfer",
+        text!("data on the cable", "ケーブル上の転送"),
+        text!(
+            "the part of the transfer that does not happen while the drive is still at work",
+            "ドライブの動作と重ならない分の転送時間です"
+        ),
+    );
     Ok(Box::new(Sata {
         below,
         capacity_bytes: builder.below_capacity_bytes(0),
         units: builder.below_units(0),
-        link: Link::new(rate, builder.bytes("piece")),
+        link: Link::new(rate, builder.bytes("piece"), busy, transfer),
         command_ns: builder.ns("command"),
         queued: depth > 1,
         places: Places::new(depth),
@@ -131,19 +142,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             "command",
             text!("sending the command", "コマンドの送信"),
             text!("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
-        ),
-        wire_busy: builder.cause(
-            "cable-busy",
-            text!("waiting for the cable", "ケーブルが空くのを待つ時間"),
-            text!("data of another command are on the cable", "別のコマンドのデータを転送中です"),
-        ),
-        transfer: builder.cause(
-            "transfer",
-            text!("data on the cable", "ケーブル上の転送"),
-            text!(
-                "the part of the transfer that does not happen while the drive is still at work",
-                "ドライブの動作と重ならない分の転送時間です"
-            ),
         ),
         flushes: builder.counter("flushes", text!("flushes that stopped all else", "他を止めたフラッシュ")),
     }))
@@ -172,19 +170,11 @@ impl Sata {
         }
     }
 
-    /// The tag tells when the command was sent or, of a write, when its data are across.
     fn send(&mut self, job: JobId, start_ns: u64, world: &mut World) {
-        let request = world.request(job);
         let sent_ns = start_ns.saturating_add(self.command_ns);
         world.charge(job, self.waiting, start_ns);
         world.charge(job, self.command, sent_ns);
-        if request.kind != Kind::Write {
-            return world.send_at(sent_ns, Some(job), self.below, request, sent_ns);
-        }
-        let (wire_ns, piece_ns, across_ns) = self.link.write(sent_ns, u64::from(request.length_bytes));
-        world.charge(job, self.wire_busy, wire_ns);
-        world.charge(job, self.transfer, piece_ns);
-        world.send_at(piece_ns, Some(job), self.below, request, across_ns);
+        self.link.send(job, sent_ns, (self.below, world.request(job).unit), world);
     }
 }
 
@@ -204,18 +194,7 @@ impl Layer for Sata {
 
     fn returned(&mut self, child: Child, world: &mut World) {
         let Some(job) = child.parent else { return };
-        let now_ns = world.now_ns();
-        let end_ns = match child.request.kind {
-            Kind::Read => {
-                let bytes = u64::from(child.request.length_bytes);
-                let (wire_ns, end_ns) = self.link.read(child.tag, now_ns, bytes);
-                world.charge(job, self.wire_busy, wire_ns);
-                end_ns
-            }
-            Kind::Write => child.tag.max(now_ns),
-            Kind::Flush | Kind::Trim => now_ns,
-        };
-        world.charge(job, self.transfer, end_ns);
+        let end_ns = self.link.returned_ns(job, &child, world);
         if child.request.kind == Kind::Flush && self.flushing {
             self.flushing = false;
             for waiting in &self.queue {

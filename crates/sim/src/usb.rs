@@ -12,7 +12,7 @@ use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{Link, Places, common_capacity_bytes, share, targets};
 use crate::schema::{Parameter, ParameterType};
-use crate::world::{Child, JobId, Kind, LayerId, World};
+use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
@@ -121,8 +121,6 @@ struct Usb {
     queue: VecDeque<JobId>,
     waiting: Cause,
     command: Cause,
-    wire_busy: Cause,
-    transfer: Cause,
     status: Cause,
     other_drive: Counter,
 }
@@ -149,10 +147,23 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ),
         )
     };
+    let busy = builder.cause(
+        "cable-busy",
+        text!("waiting for the USB cable", "USB ケーブルが空くのを待つ時間"),
+        text!("data of another command are on the cable", "別のコマンドのデータを転送中です"),
+    );
+    let transfer = builder.cause(
+        "transfer",
+        text!("data on the USB cable", "USB ケーブル上の転送"),
+        text!(
+            "the part of the transfer that does not happen while the drive is still at work",
+            "ドライブの動作と重ならない分の転送時間です"
+        ),
+    );
     Ok(Box::new(Usb {
         targets: targets(builder),
         capacity_bytes: common_capacity_bytes(builder),
-        link: Link::new(rate, builder.bytes("piece")),
+        link: Link::new(rate, builder.bytes("piece"), busy, transfer),
         places: Places::new(if bot { 1 } else { builder.count("depth") }),
         command_ns: builder.ns("command"),
         status_ns: builder.ns("status"),
@@ -164,19 +175,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             "command",
             text!("sending the command over USB", "USB でのコマンド送信"),
             text!("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
-        ),
-        wire_busy: builder.cause(
-            "cable-busy",
-            text!("waiting for the USB cable", "USB ケーブルが空くのを待つ時間"),
-            text!("data of another command are on the cable", "別のコマンドのデータを転送中です"),
-        ),
-        transfer: builder.cause(
-            "transfer",
-            text!("data on the USB cable", "USB ケーブル上の転送"),
-            text!(
-                "the part of the transfer that does not happen while the drive is still at work",
-                "ドライブの動作と重ならない分の転送時間です"
-            ),
         ),
         status: builder.cause(
             "status",
@@ -202,25 +200,16 @@ impl Usb {
         }
     }
 
-    /// The tag tells when the command was sent or, of a write, when its data are across.
     fn send(&mut self, job: JobId, start_ns: u64, world: &mut World) {
-        let request = world.request(job);
-        let (below, unit) = self.targets[usize::from(request.unit)];
-        if request.unit != self.last_unit {
-            self.last_unit = request.unit;
+        let unit = world.request(job).unit;
+        if unit != self.last_unit {
+            self.last_unit = unit;
             world.count(self.other_drive, 1);
         }
-        let request = crate::world::Request { unit, ..request };
         let sent_ns = start_ns.saturating_add(self.command_ns);
         world.charge(job, self.waiting, start_ns);
         world.charge(job, self.command, sent_ns);
-        if request.kind != Kind::Write {
-            return world.send_at(sent_ns, Some(job), below, request, sent_ns);
-        }
-        let (wire_ns, piece_ns, across_ns) = self.link.write(sent_ns, u64::from(request.length_bytes));
-        world.charge(job, self.wire_busy, wire_ns);
-        world.charge(job, self.transfer, piece_ns);
-        world.send_at(piece_ns, Some(job), below, request, across_ns);
+        self.link.send(job, sent_ns, self.targets[usize::from(unit)], world);
     }
 }
 
@@ -243,19 +232,8 @@ impl Layer for Usb {
 
     fn returned(&mut self, child: Child, world: &mut World) {
         let Some(job) = child.parent else { return };
-        let now_ns = world.now_ns();
-        let data_ns = match child.request.kind {
-            Kind::Read => {
-                let bytes = u64::from(child.request.length_bytes);
-                let (wire_ns, end_ns) = self.link.read(child.tag, now_ns, bytes);
-                world.charge(job, self.wire_busy, wire_ns);
-                end_ns
-            }
-            Kind::Write => child.tag.max(now_ns),
-            Kind::Flush | Kind::Trim => now_ns,
-        };
+        let data_ns = self.link.returned_ns(job, &child, world);
         let end_ns = data_ns.saturating_add(self.status_ns);
-        world.charge(job, self.transfer, data_ns);
         world.charge(job, self.status, end_ns);
         self.places.give(end_ns.saturating_add(self.gap_ns));
         world.finish_at(end_ns, job);
