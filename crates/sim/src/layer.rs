@@ -86,6 +86,7 @@ pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
     &crate::host::HOST,
     // Buses and links.
+    &crate::scsi::SCSI,
     // RAID and mirrors.
     // Emulators of disks: images, cards.
     // Disks and removable media.

@@ -12,6 +12,7 @@ mod layer;
 mod library;
 mod model;
 mod schema;
+mod scsi;
 mod settings;
 mod spec;
 mod stack;
