@@ -89,6 +89,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::scsi::SCSI,
     // RAID and mirrors.
     // Emulators of disks: images, cards.
+    &crate::card::CARD,
     // Disks and removable media.
     // Flash.
     // Anything.

@@ -6,6 +6,7 @@
 
 mod account;
 mod build;
+mod card;
 mod constant;
 mod host;
 mod layer;
