@@ -89,6 +89,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::scsi::SCSI,
     // RAID and mirrors.
     // Emulators of disks: images, cards.
+    &crate::fat_image::FAT_IMAGE,
     &crate::card::CARD,
     // Disks and removable media.
     // Flash.

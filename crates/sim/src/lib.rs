@@ -8,6 +8,7 @@ mod account;
 mod build;
 mod card;
 mod constant;
+mod fat_image;
 mod host;
 mod layer;
 mod library;
