@@ -91,9 +91,12 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::port_multiplier::PORT_MULTIPLIER,
     &crate::pcie::PCIE,
     &crate::usb::USB,
+    &crate::scsi::SCSI,
     // RAID and mirrors.
     &crate::mirror::MIRROR,
     // Emulators of disks: images, cards.
+    &crate::fat_image::FAT_IMAGE,
+    &crate::card::CARD,
     // Disks and removable media.
     &crate::disk::DISK,
     &crate::disk::MAGNETO_OPTICAL,

@@ -6,8 +6,10 @@
 
 mod account;
 mod build;
+mod card;
 mod constant;
 mod disk;
+mod fat_image;
 mod host;
 mod layer;
 mod library;
@@ -18,6 +20,7 @@ mod pcie;
 mod port_multiplier;
 mod sata;
 mod schema;
+mod scsi;
 mod settings;
 mod spec;
 mod stack;

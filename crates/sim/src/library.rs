@@ -12,6 +12,16 @@ macro_rules! library {
 /// Name and text of every device, in the order in which they are listed.
 pub const DEVICES: &[(&str, &str)] = library![
     // SCSI disk emulators.
+    "henkan-bancho",
+    "henkan-bancho-mac",
+    "henkan-bancho-pro",
+    "henkan-bancho-pro-mac",
+    "scsi2sd-v5",
+    "scsi2sd-v5-mac",
+    "scsi2sd-v6",
+    "scsi2sd-v6-mac",
+    "rascsi",
+    "rascsi-mac",
     // Disks, MO, ZIP.
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
