@@ -87,6 +87,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::host::HOST,
     // Buses and links.
     // RAID and mirrors.
+    &crate::raid::RAID,
     // Emulators of disks: images, cards.
     // Disks and removable media.
     // Flash.

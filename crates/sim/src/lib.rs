@@ -11,6 +11,7 @@ mod host;
 mod layer;
 mod library;
 mod model;
+mod raid;
 mod schema;
 mod settings;
 mod spec;
