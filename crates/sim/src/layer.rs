@@ -96,6 +96,9 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::mirror::MIRROR,
     // Emulators of disks: images, cards.
     // Disks and removable media.
+    &crate::disk::DISK,
+    &crate::disk::MAGNETO_OPTICAL,
+    &crate::disk::REMOVABLE,
     // Flash.
     // Anything.
     &crate::constant::CONSTANT,
