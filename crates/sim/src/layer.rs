@@ -93,6 +93,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::usb::USB,
     &crate::scsi::SCSI,
     // RAID and mirrors.
+    &crate::raid::RAID,
     &crate::mirror::MIRROR,
     // Emulators of disks: images, cards.
     &crate::fat_image::FAT_IMAGE,

@@ -18,6 +18,7 @@ mod mirror;
 mod model;
 mod pcie;
 mod port_multiplier;
+mod raid;
 mod sata;
 mod schema;
 mod scsi;
