@@ -5,6 +5,7 @@ mod doctor;
 mod help;
 mod lang;
 mod model;
+mod models;
 mod now;
 mod output;
 mod plan;
@@ -44,12 +45,14 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Run(args) => run::run(args, global, command_line),
         Command::List => stored::list(global),
         Command::Show(args) => stored::show(args, global),
+        Command::Why(args) => stored::why(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
+        Command::Models(args) => models::models(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -16,6 +16,7 @@ mod imported;
 mod layout;
 mod list;
 mod model;
+mod models;
 pub mod number;
 mod positions;
 mod profile;
@@ -36,6 +37,10 @@ pub use details::render_details;
 pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
 pub use layout::display_width;
 pub use list::render_list;
+pub use models::{
+    LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
+    render_model, render_models,
+};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use run::{render_cell, render_header, render_run};
