@@ -123,8 +123,8 @@ const SINGLE_JA: &str = "プロファイルを使わない単独のワークロ�
 pub struct RunArgs {
     #[arg(
         value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath,
-        help = t("What to measure: a directory (a test file is made in it and removed), a file, or a block device",
-                 "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス")
+        help = t("What to measure: a directory (a test file is made in it and removed), a file, a block device, or model:NAME (see `kurabe models`)",
+                 "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス、または model:名前(`kurabe models` を参照)")
     )]
     pub target: PathBuf,
     #[arg(long, short, value_name = "NAME|FILE", help = t("Profile: a name from `kurabe profiles`, or a TOML file [default: default]", "プロファイル: `kurabe profiles` の名前か TOML ファイル [既定: default]"))]
@@ -143,6 +143,8 @@ pub struct RunArgs {
     pub seed: Option<u64>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    pub set: Vec<String>,
 
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
     pub engine: String,

@@ -4,6 +4,7 @@ mod args;
 mod doctor;
 mod help;
 mod lang;
+mod model;
 mod now;
 mod output;
 mod plan;

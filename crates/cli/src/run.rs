@@ -2,12 +2,15 @@
 
 use crate::args::{Global, RunArgs};
 use crate::lang::t;
+use crate::model::{model_name, model_spec, refuse_flags_of_real_targets};
 use crate::now::now;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::plan;
 use crate::signals::Signals;
 use crate::stored::{headline_of, open_store, recover};
+use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
+use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunStatus, TargetKind, TargetRecord};
@@ -15,10 +18,11 @@ use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
-    measure_clock, plan_tasks, planned_time_ns, test_file_name,
+    measure_clock, model_target, plan_tasks, planned_time_ns, test_file_name,
 };
 use kurabe_host::{NoiseWatch, ObserveOptions, health, observe, remove_orphaned_traces};
 use kurabe_report::{Progress, render_run};
+use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,22 +44,91 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     recover(&store)?;
     // A recording that was killed would go on in the kernel, and cost time in what is measured.
     remove_orphaned_traces();
-    let mut run = Run::begin(args, global, &store, &signals, profile, command_line)?;
-    run.traces = traces;
-    let prepared = run.open_target().and_then(|target| {
+    let mut subject = Subject::open(args, &profile)?;
+    let header = header(args, &store, &subject, &profile, command_line)?;
+    let mut run = Run { args, global, store: &store, signals: &signals, header, profile, traces };
+    run.begin()?;
+    let prepared = run.open_target(&mut subject).and_then(|()| {
         for (key, value) in &labels {
             store.label(&run.header.id, key, value.as_deref())?;
         }
-        Ok(target)
+        Ok(())
     });
     match prepared {
-        Ok(target) => run.measure(target),
+        Ok(()) => run.measure(subject),
         Err(error) => {
             // Nothing was measured, so there is nothing to keep.
             store.remove(&run.header.id, |_| false)?;
             Err(error)
         }
     }
+}
+
+/// What is measured.
+enum Subject {
+    /// A path that is yet to be opened.
+    Path,
+    /// Files or a device.
+    Real(Target),
+    /// A modelled stack, and its name.
+    Model(Box<ModelTarget>, String),
+}
+
+impl Subject {
+    /// A model is built; a path is not touched yet.
+    fn open(args: &RunArgs, profile: &Profile) -> Result<Self> {
+        match model_name(args) {
+            Some(name) => {
+                refuse_flags_of_real_targets(args)?;
+                let model = ModelTarget::new(&model_spec(name, &args.set)?, profile.rules.seed)?;
+                Ok(Self::Model(Box::new(model), name.to_owned()))
+            }
+            None if args.set.is_empty() => Ok(Self::Path),
+            None => Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "--set changes a model, and the target is none",
+                    "--set はモデル用ですが、対象はモデルではありません"
+                ),
+            )
+            .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください"))),
+        }
+    }
+}
+
+/// What is known before the target is touched.
+fn header(
+    args: &RunArgs,
+    store: &Store,
+    subject: &Subject,
+    profile: &Profile,
+    command_line: &[String],
+) -> Result<RunHeader> {
+    let salt = store.salt()?;
+    let (environment, target, model) = match subject {
+        Subject::Model(model, name) => {
+            // Nothing of this machine matters to a model.
+            (Environment::default(), model_target(name, &**model, profile), Some(model.record()))
+        }
+        Subject::Path | Subject::Real(_) => (
+            observe(&args.target, &ObserveOptions { with_serial: args.with_serial, salt: &salt }),
+            unopened(args, &target_options(args, profile)),
+            None,
+        ),
+    };
+    Ok(RunHeader {
+        schema: RECORD_SCHEMA,
+        kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
+        id: String::new(),
+        started_at: now(),
+        command: command_line.to_vec(),
+        target: Some(target),
+        profile: Some(profile.clone()),
+        environment,
+        instrument: model.is_none().then(measure_clock),
+        origin: None,
+        model,
+    })
 }
 
 /// A run being put together.
@@ -66,61 +139,44 @@ struct Run<'a> {
     signals: &'a Signals,
     header: RunHeader,
     profile: Profile,
-    options: TargetOptions,
     traces: Vec<Option<Arc<Trace>>>,
 }
 
-impl<'a> Run<'a> {
-    /// Observes what the run stands on and takes an id. The target is not touched yet.
-    fn begin(
-        args: &'a RunArgs,
-        global: &'a Global,
-        store: &'a Store,
-        signals: &'a Signals,
-        profile: Profile,
-        command_line: &[String],
-    ) -> Result<Self> {
-        let salt = store.salt()?;
-        let environment =
-            observe(&args.target, &ObserveOptions { with_serial: args.with_serial, salt: &salt });
-        let options = target_options(args, &profile);
-        let mut header = RunHeader {
-            schema: RECORD_SCHEMA,
-            kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
-            id: String::new(),
-            started_at: now(),
-            command: command_line.to_vec(),
-            target: Some(unopened(args, &options)),
-            profile: Some(profile.clone()),
-            environment,
-            instrument: Some(measure_clock()),
-            origin: None,
-            model: None,
-        };
+impl Run<'_> {
+    /// Takes an id. The target is not touched yet.
+    fn begin(&mut self) -> Result<()> {
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
-        store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
-        Ok(Self { args, global, store, signals, header, profile, options, traces: Vec::new() })
+        self.store.begin_run(&mut self.header, &Owner { pid, start_ticks, boot_id })?;
+        Ok(())
     }
 
     /// Opens the target. The name of the test file is in the store before the file exists.
-    fn open_target(&mut self) -> Result<Target> {
-        let id = &self.header.id;
-        self.options.test_file_name = test_file_name(id, random_word()?);
-        if let Some(path) = test_file_path(&self.args.target, &self.options.test_file_name) {
-            self.store.set_test_file(id, Some(&path))?;
-            self.signals.set_test_file(Some(path));
+    fn open_target(&mut self, subject: &mut Subject) -> Result<()> {
+        if matches!(subject, Subject::Path) {
+            let id = &self.header.id;
+            let mut options = target_options(self.args, &self.profile);
+            options.test_file_name = test_file_name(id, random_word()?);
+            if let Some(path) = test_file_path(&self.args.target, &options.test_file_name) {
+                self.store.set_test_file(id, Some(&path))?;
+                self.signals.set_test_file(Some(path));
+            }
+            let target = Target::open(&self.args.target, &options)?;
+            self.header.target = Some(target.record());
+            *subject = Subject::Real(target);
         }
-        let target = Target::open(&self.args.target, &self.options)?;
-        plan_tasks(&self.profile, &target)?;
-        self.header.target = Some(target.record());
-        self.store.update_header(&self.header)?;
-        Ok(target)
+        plan_tasks(&self.profile, self.target()?)?;
+        self.store.update_header(&self.header)
+    }
+
+    fn target(&self) -> Result<&TargetRecord> {
+        self.header.target.as_ref().ok_or_else(|| {
+            Error::new(ErrorKind::Internal, text!("a run has no target", "測定に対象がありません"))
+        })
     }
 
     /// Measures, stores and shows.
-    fn measure(&self, mut target: Target) -> Result<()> {
-        let tasks = plan_tasks(&self.profile, &target)?;
-        let noise = NoiseWatch::new(&self.header.environment);
+    fn measure(&self, mut subject: Subject) -> Result<()> {
+        let tasks = plan_tasks(&self.profile, self.target()?)?;
         let mut progress =
             Progress::new(error_style(), progress_mode(self.global)).with_headline(headline_of);
         let id = &self.header.id;
@@ -129,21 +185,17 @@ impl<'a> Run<'a> {
             progress.on_event(&event);
             if self.global.json { print_json(&event) } else { Ok(()) }
         };
-        let ground = Ground::of(&target);
+        let ground =
+            Ground::of(self.target()?, matches!(&subject, Subject::Real(target) if target.has_test_file()));
         let outcome = emit(Event::RunStarted {
             header: Box::new(self.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
             planned_write_bytes: Some(planned_write_bytes(&self.profile, &tasks, &self.traces, ground)),
             planned_ns: planned_time_ns(&self.profile, &tasks),
         })
-        .and_then(|()| {
-            let settings = settings(self.args);
-            Session::new(&mut target, &self.profile, settings, &noise, &self.signals.stop, &mut emit)
-                .with_traces(self.traces.clone())
-                .run()
-        });
+        .and_then(|()| self.session(&mut subject, &mut emit));
         // The test file goes before anything else can fail.
-        drop(target);
+        drop(subject);
         self.signals.set_test_file(None);
         self.store.set_test_file(id, None)?;
         let (status, error) = match &outcome {
@@ -157,6 +209,25 @@ impl<'a> Run<'a> {
         let told = emit(Event::RunDone { status, ended_at, error });
         progress.finish();
         self.show(outcome.and(told))
+    }
+
+    /// The run itself.
+    fn session(&self, subject: &mut Subject, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
+        let (profile, stop) = (&self.profile, &self.signals.stop);
+        let traces = self.traces.clone();
+        match subject {
+            Subject::Real(target) => {
+                let noise = NoiseWatch::new(&self.header.environment);
+                let settings = settings(self.args);
+                Session::new(target, profile, settings, &noise, stop, emit).with_traces(traces).run()
+            }
+            Subject::Model(model, name) => {
+                Session::on_model(&mut **model, name, profile, stop, emit).with_traces(traces).run()
+            }
+            Subject::Path => {
+                Err(Error::new(ErrorKind::Internal, text!("the target is not open", "対象を開いていません")))
+            }
+        }
     }
 
     /// What the store keeps of an event.
@@ -258,13 +329,17 @@ struct Ground {
 }
 
 impl Ground {
-    fn of(target: &Target) -> Self {
-        let (span_bytes, writable) = (target.span_bytes(), target.is_writable());
-        Self { span_bytes, writable, test_file: target.has_test_file() }
+    fn of(target: &TargetRecord, test_file: bool) -> Self {
+        // Whatever a model is asked to write, nothing is written.
+        let writable = target.writable && target.kind != TargetKind::Model;
+        Self { span_bytes: target.span_bytes, writable, test_file }
     }
 
     /// What a target will be, as far as that can be told without opening it.
     fn planned(args: &RunArgs, profile: &Profile) -> Result<Self> {
+        if let Subject::Model(model, name) = Subject::open(args, profile)? {
+            return Ok(Self::of(&model_target(&name, &*model, profile), false));
+        }
         let facts = args.target.metadata().map_err(|error| {
             let shown = args.target.display();
             Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), &error)

@@ -49,6 +49,12 @@ fn store_with_runs(global: &Global) -> Result<Store> {
 /// What a run stood on, in a line; nothing of an imported run whose file told nothing of it.
 pub fn headline_of(header: &RunHeader) -> Text {
     let environment = &header.environment;
+    if let Some(model) = &header.model {
+        let Text { en, ja } = &model.title;
+        return Text {
+            en: format!("model in virtual time: {en}"), ja: format!("仮想時間のモデル: {ja}")
+        };
+    }
     if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
         return Text::same("");
     }

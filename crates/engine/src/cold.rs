@@ -5,14 +5,15 @@
 //! not touched.
 
 use crate::platform;
-use crate::session::{CachePolicy, Session};
+use crate::real::{CachePolicy, Real};
+use crate::session::Session;
 use kurabe_core::record::NoticeKind;
 use kurabe_core::{Error, Result, Text, text};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Makes what a copy reads from a file start cold.
     pub(crate) fn make_file_cold(&mut self, file: &File) -> Result<()> {
         if self.cache_is_kept()? {
@@ -35,7 +36,7 @@ impl Session<'_> {
     }
 
     fn cache_is_kept(&mut self) -> Result<bool> {
-        if self.settings.cache == CachePolicy::Drop {
+        if self.ground.settings.cache == CachePolicy::Drop {
             return Ok(false);
         }
         self.notice_once(

@@ -15,6 +15,7 @@ use crate::cold::write_back;
 use crate::command_line::{Lines, Places, shown};
 use crate::driver::Stop;
 use crate::program::{Program, Ran, run};
+use crate::real::Real;
 use crate::session::{Session, interrupted};
 use crate::task::{Attempt, Done};
 use crate::traffic::{Watched, interval_of};
@@ -27,7 +28,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The folder with the files that programs work on.
-pub(crate) struct CommandWork {
+pub struct CommandWork {
     folder: WorkFolder,
     lines: Lines,
     /// The device under the folder.
@@ -41,10 +42,10 @@ pub(crate) enum Ending {
     ToItsEnd,
 }
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Makes the folder and the material, and runs `prepare`.
     pub(crate) fn prepare_command(&mut self, step: &CommandStep) -> Result<CommandWork> {
-        let container = self.target.work_folder().ok_or_else(no_folder)?.to_owned();
+        let container = self.ground.target.work_folder().ok_or_else(no_folder)?.to_owned();
         let folder = WorkFolder::create(&container)?;
         let lines = Lines::of(step, Places { work: folder.work(), origin: folder.origin() })?;
         let device = Watched::under(folder.path());
@@ -84,11 +85,11 @@ impl Session<'_> {
         }
         self.check_interrupt()?;
         let started_ns = monotonic_ns() - self.started_ns;
-        let (mark, counters) = (self.noise.start(), work.device.read());
+        let (mark, counters) = (self.ground.noise.start(), work.device.read());
         let ran = self.run_watched(work);
         // Not by the work folder, which the program may have removed.
-        let synced = ran.as_ref().ok().map(|_| timed_write_back(self.target.path()));
-        let (traffic, noise) = (work.device.since(counters), self.noise.finish(mark));
+        let synced = ran.as_ref().ok().map(|_| timed_write_back(self.ground.target.path()));
+        let (traffic, noise) = (work.device.since(counters), self.ground.noise.finish(mark));
         let mut restored = Ok(());
         for line in &work.lines.restore {
             restored = restored.and_then(|()| self.run_program(line, &work.folder, Ending::ToItsEnd));

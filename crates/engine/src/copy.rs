@@ -20,6 +20,7 @@ use crate::measure::watch;
 use crate::memory::available_bytes;
 use crate::platform::memory_file;
 use crate::platform::{self, OpenHow};
+use crate::real::Real;
 use crate::recorder::{Recorded, Recorder};
 use crate::session::{Session, interrupted};
 use crate::task::{Attempt, Done};
@@ -43,7 +44,7 @@ const HALF_UNIT_BYTES: u64 = 4096;
 const FILL_BYTES: usize = MIB as usize;
 
 /// The memory beside the target.
-pub(crate) struct CopyWork {
+pub struct CopyWork {
     /// A file in memory of the size of the copy.
     memory: File,
     place: Place,
@@ -75,14 +76,14 @@ struct PartDone {
     recorded: Recorded,
 }
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Refuses copies for which there is no room beside the test file, before that is written.
     pub(crate) fn check_copy_room(&self, tasks: &[Task]) -> Result<()> {
         let copies = tasks.iter().any(|task| matches!(task.work, Work::Copy(_)));
-        if !copies || self.target.kind() != TargetKind::Directory {
+        if !copies || self.ground.target.kind() != TargetKind::Directory {
             return Ok(());
         }
-        let (path, size_bytes) = (self.target.path(), self.target.span_bytes());
+        let (path, size_bytes) = (self.ground.target.path(), self.ground.target.span_bytes());
         let directory = path.parent().unwrap_or(Path::new("/"));
         let Some(free_bytes) = platform::free_bytes(directory).ok().flatten() else { return Ok(()) };
         // What is reserved for the test file is no longer free.
@@ -96,13 +97,14 @@ impl Session<'_> {
 
     /// Takes the memory, and on a device or in a file writes the half that is copied.
     pub(crate) fn prepare_copy(&mut self, _step: &CopyStep) -> Result<CopyWork> {
-        let (place, size_bytes) = layout(self.target.kind(), self.target.path(), self.target.span_bytes());
+        let (place, size_bytes) =
+            layout(self.ground.target.kind(), self.ground.target.path(), self.ground.target.span_bytes());
         if size_bytes == 0 {
-            return Err(too_small(self.target.span_bytes()));
+            return Err(too_small(self.ground.target.span_bytes()));
         }
         check_memory(size_bytes, available_bytes())?;
         let memory = memory_file(size_bytes).map_err(|error| no_memory(&error))?;
-        let work = CopyWork { memory, place, size_bytes, device: Watched::under(self.target.path()) };
+        let work = CopyWork { memory, place, size_bytes, device: Watched::under(self.ground.target.path()) };
         let size = format_bytes(size_bytes);
         self.emit(Event::Preparing {
             what: text!("filling {size} of memory to copy from", "コピー元のメモリー {size} を用意"),
@@ -149,7 +151,7 @@ impl Session<'_> {
         let on_target = !matches!(part, CopyPart::MemoryRead | CopyPart::MemoryWrite);
         let to_target = matches!(part, CopyPart::FromMemory | CopyPart::Within);
         let how = OpenHow { write: true, ..OpenHow::default() };
-        let target = platform::open(self.target.path(), how).map_err(|error| cannot_open(&error))?;
+        let target = platform::open(self.ground.target.path(), how).map_err(|error| cannot_open(&error))?;
         let destination = if to_target { Some(work.destination(how)?) } else { None };
         if on_target {
             self.make_file_cold(&target)?;
@@ -160,10 +162,10 @@ impl Session<'_> {
         let pass = pass(part, work.size_bytes, destination.as_ref().map_or(0, |to| to.from_bytes));
         let mut buffer = piece(step, work.size_bytes, &mut self.content(attempt.seed));
         let started_ns = crate::clock::monotonic_ns() - self.started_ns;
-        let (mark, counters, cpu) = (self.noise.start(), work.device.read(), platform::cpu_times_ns());
+        let (mark, counters, cpu) = (self.ground.noise.start(), work.device.read(), platform::cpu_times_ns());
         let done = self.copy_watched(pair, &pass, &mut buffer)?;
         let (cpu_after, traffic) = (platform::cpu_times_ns(), work.device.since(counters));
-        let noise = self.noise.finish(mark);
+        let noise = self.ground.noise.finish(mark);
         let cpu = CpuUse {
             user_ns: cpu_after.0.saturating_sub(cpu.0),
             system_ns: cpu_after.1.saturating_sub(cpu.1),
@@ -236,7 +238,7 @@ impl Session<'_> {
     /// Writes the half that later is copied from.
     fn write_source(&mut self, work: &CopyWork) -> Result<()> {
         let how = OpenHow { write: true, ..OpenHow::default() };
-        let target = platform::open(self.target.path(), how).map_err(|error| cannot_open(&error))?;
+        let target = platform::open(self.ground.target.path(), how).map_err(|error| cannot_open(&error))?;
         let pass = pass(CopyPart::FromMemory, work.size_bytes, 0);
         let pair = FilePair { source: &work.memory, destination: &target };
         self.copy_watched(pair, &pass, &mut vec![0; FILL_BYTES]).map(|_| ())
@@ -245,7 +247,7 @@ impl Session<'_> {
     fn copy_engine(&self) -> EngineRecord {
         EngineRecord {
             name: "threads".to_owned(),
-            asked: self.settings.engine.word().to_owned(),
+            asked: self.ground.settings.engine.word().to_owned(),
             reason: text!(
                 "a copy is ordinary read and write calls, one after the other",
                 "コピーは通常の read と write を 1 つずつ行います"

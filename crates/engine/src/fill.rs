@@ -5,6 +5,7 @@
 
 use crate::device_uring::WaitMode;
 use crate::measure::{Engine, Issue, Measured, measure};
+use crate::real::Real;
 use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::quantity::{MIB, format_bytes};
@@ -16,11 +17,11 @@ use kurabe_core::{Result, text};
 const FILL_BLOCK_BYTES: u32 = MIB as u32;
 const FILL_IODEPTH: u32 = 8;
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Writes the test file in full, or as much of it as the time limit allows.
     pub(crate) fn fill(&mut self) -> Result<FillRecord> {
         let rules = &self.profile.rules;
-        let asked_bytes = self.target.span_bytes();
+        let asked_bytes = self.ground.target.span_bytes();
         let block = u64::from(FILL_BLOCK_BYTES).min(asked_bytes) as u32;
         let limit_ns = rules.size_at_least_bytes.and(rules.fill_time_limit_ns);
         let mut workload = Workload {
@@ -65,8 +66,8 @@ impl Session<'_> {
             fill.written_bytes += measured.recorded.write.bytes;
             fill.elapsed_ns += measured.elapsed_ns;
         }
-        if fill.written_bytes < self.target.span_bytes() {
-            self.target.cut(fill.written_bytes)?;
+        if fill.written_bytes < self.ground.target.span_bytes() {
+            self.ground.target.cut(fill.written_bytes)?;
         }
         self.emit(Event::FillDone { fill })?;
         if fill.written_bytes < whole {
@@ -84,9 +85,14 @@ impl Session<'_> {
     }
 
     fn write_part(&mut self, workload: &Workload, before_bytes: u64, total_bytes: u64) -> Result<Measured> {
-        let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.settings.pages };
-        let choice =
-            self.chooser.choose(self.settings.engine, self.target, workload, issue, self.interrupt)?;
+        let issue = Issue { engine: Engine::Uring, wait: WaitMode::Sleep, pages: self.ground.settings.pages };
+        let choice = self.ground.chooser.choose(
+            self.ground.settings.engine,
+            self.ground.target,
+            workload,
+            issue,
+            self.interrupt,
+        )?;
         let mut done_bytes = before_bytes;
         let tell = |_, interval: Interval, _| {
             done_bytes += interval.write_bytes;

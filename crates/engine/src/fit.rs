@@ -1,9 +1,8 @@
 //! Whether a profile fits a target: which tasks are left, and whether each can be run there.
 
-use crate::target::Target;
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::TargetKind;
+use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
@@ -12,7 +11,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 ///
 /// # Errors
 /// When no task is left, or the preconditioning cannot be done there.
-pub fn plan_tasks(profile: &Profile, target: &Target) -> Result<Vec<Task>> {
+pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>> {
     check_preconditions(profile, target)?;
     let (mut fitting, mut refusal) = (Vec::new(), None);
     for task in wanted(profile, target) {
@@ -33,12 +32,12 @@ pub fn plan_tasks(profile: &Profile, target: &Target) -> Result<Vec<Task>> {
                 "測るものがありません。プロファイルは書き込みだけで、対象は読み取り専用です"
             ),
         )
-        .remedy(how_to_write(target.kind()))),
+        .remedy(how_to_write(target.kind))),
     }
 }
 
 /// Why tasks of a profile are left out on a target, if others remain.
-pub(crate) fn unfit(profile: &Profile, target: &Target) -> Vec<Text> {
+pub(crate) fn unfit(profile: &Profile, target: &TargetRecord) -> Vec<Text> {
     wanted(profile, target)
         .iter()
         .filter_map(|task| check_fit(task, target).err())
@@ -46,9 +45,9 @@ pub(crate) fn unfit(profile: &Profile, target: &Target) -> Vec<Text> {
         .collect()
 }
 
-fn wanted(profile: &Profile, target: &Target) -> Vec<Task> {
-    let tasks = profile.tasks(target.span_bytes()).into_iter();
-    tasks.filter_map(|task| if target.is_writable() { Some(task) } else { reads_only(task) }).collect()
+fn wanted(profile: &Profile, target: &TargetRecord) -> Vec<Task> {
+    let tasks = profile.tasks(target.span_bytes).into_iter();
+    tasks.filter_map(|task| if target.writable { Some(task) } else { reads_only(task) }).collect()
 }
 
 /// What is left of a task without its writes. A command stays, because it is refused for another reason.
@@ -64,11 +63,11 @@ fn reads_only(mut task: Task) -> Option<Task> {
 }
 
 /// Preconditioning is no task that could be left out: the figures are of what it leaves.
-fn check_preconditions(profile: &Profile, target: &Target) -> Result<()> {
-    if !target.is_writable() {
+fn check_preconditions(profile: &Profile, target: &TargetRecord) -> Result<()> {
+    if !target.writable {
         return Ok(());
     }
-    for task in profile.precondition_tasks(target.span_bytes()) {
+    for task in profile.precondition_tasks(target.span_bytes) {
         check_fit(&task, target)?;
     }
     Ok(())
@@ -82,7 +81,7 @@ struct Needs {
 }
 
 impl Needs {
-    fn of(task: &Task, target: &Target) -> Option<Self> {
+    fn of(task: &Task, target: &TargetRecord) -> Option<Self> {
         let block = |bytes: u32| u64::from(bytes);
         Some(match &task.work {
             Work::Io(workload) => Self {
@@ -96,7 +95,7 @@ impl Needs {
                     .collect(),
             },
             Work::Positional(step) => Self {
-                span_bytes: target.span_bytes(),
+                span_bytes: target.span_bytes,
                 largest_bytes: block(step.sample_bytes),
                 aligned: vec![
                     block(step.sample_bytes),
@@ -105,7 +104,7 @@ impl Needs {
                 ],
             },
             Work::AccessTime(step) => Self {
-                span_bytes: step.span_bytes.map_or(target.span_bytes(), |span| span.min(target.span_bytes())),
+                span_bytes: step.span_bytes.map_or(target.span_bytes, |span| span.min(target.span_bytes)),
                 largest_bytes: block(step.block_bytes),
                 aligned: vec![block(step.block_bytes), block(step.alignment_bytes)],
             },
@@ -114,7 +113,7 @@ impl Needs {
     }
 
     /// Whether a target holds it.
-    fn check(&self, label: &str, target: &Target) -> Result<()> {
+    fn check(&self, label: &str, target: &TargetRecord) -> Result<()> {
         let (largest, span_bytes) = (self.largest_bytes, self.span_bytes);
         if span_bytes < largest {
             return Err(Error::new(
@@ -131,7 +130,7 @@ impl Needs {
                 "--size を大きくするか、--bs または --offset を小さくしてください"
             )));
         }
-        let unit = u64::from(target.alignment_bytes());
+        let unit = u64::from(target.alignment_bytes);
         if let Some(odd) = self.aligned.iter().find(|bytes| !bytes.is_multiple_of(unit)) {
             return Err(Error::new(
                 ErrorKind::Target,
@@ -149,9 +148,19 @@ impl Needs {
     }
 }
 
-fn check_fit(task: &Task, target: &Target) -> Result<()> {
-    if matches!(task.work, Work::Command(_)) && target.kind() != TargetKind::Directory {
-        let label = &task.label;
+fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
+    let label = &task.label;
+    if matches!(task.work, Work::Command(_)) && target.kind == TargetKind::Model {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!("`{label}` is a program, and a model runs none", "`{label}` はプログラムなので、モデルでは実行できません"),
+        )
+        .remedy(text!(
+            "record it on a real device with `kurabe record`, and replay the trace on the model with --replay",
+            "実機で `kurabe record` により記録し、そのトレースを --replay でモデルに再生してください"
+        )));
+    }
+    if matches!(task.work, Work::Command(_)) && target.kind != TargetKind::Directory {
         return Err(Error::new(
             ErrorKind::Target,
             text!(

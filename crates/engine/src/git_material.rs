@@ -9,6 +9,7 @@
 use crate::command::Ending;
 use crate::git_tree::{TreeFile, added_beside, content, files};
 use crate::program::{Program, run};
+use crate::real::Real;
 use crate::session::Session;
 use crate::work_folder::WorkFolder;
 use kurabe_core::event::Event;
@@ -34,7 +35,7 @@ enum Change {
     AddBeside(usize),
 }
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Makes the repository in the folder.
     pub(crate) fn make_git_material(&mut self, folder: &WorkFolder, material: &GitMaterial) -> Result<()> {
         let GitMaterial { files, changed_files, commits } = material;

@@ -1,21 +1,21 @@
 //! Work that is done once before the first cell and is not a cell: bringing a device from fresh to used.
 
-use crate::measure::measure;
-use crate::session::{Session, progress};
+use crate::ground::Ground;
+use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::quantity::{format_bytes_decimal, format_time_setting};
 use kurabe_core::record::NoticeKind;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-impl Session<'_> {
+impl<G: Ground> Session<'_, G> {
     /// Does the profile's preconditioning, and says what it did. A target that may not be written goes without.
     pub(crate) fn precondition(&mut self) -> Result<()> {
-        let tasks = self.profile.precondition_tasks(self.target.span_bytes());
+        let tasks = self.profile.precondition_tasks(self.ground.facts().span_bytes);
         if tasks.is_empty() {
             return Ok(());
         }
-        if !self.target.is_writable() {
+        if !self.ground.facts().writable {
             return self.notice(
                 NoticeKind::WritesLeftOut,
                 text!(
@@ -31,13 +31,9 @@ impl Session<'_> {
             self.emit(Event::Preparing {
                 what: text!("preconditioning: {word} {label}", "事前の書き込み: {label}"),
             })?;
-            let choice = self.choose(workload)?;
-            let measured = self.watched(progress, |target, interrupt, live| {
-                let open = || target.open_file(workload.writes(), workload.sync.o_sync);
-                measure(&open, workload, choice.issue, interrupt, live)
-            })?;
-            let written = format_bytes_decimal(measured.recorded.write.bytes);
-            let time = format_time_setting(measured.elapsed_ns);
+            let (written_bytes, elapsed_ns) = G::run_once(self, workload)?;
+            let written = format_bytes_decimal(written_bytes);
+            let time = format_time_setting(elapsed_ns);
             self.notice(
                 NoticeKind::Other,
                 text!(

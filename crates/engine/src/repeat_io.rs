@@ -2,7 +2,8 @@
 
 use crate::choose::Choice;
 use crate::measure::{Engine, Issue, Measured, measure};
-use crate::session::{Session, Settings, progress};
+use crate::real::{Real, Settings};
+use crate::session::{Session, progress};
 use crate::task::{Attempt, Done};
 use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};
@@ -11,12 +12,12 @@ use kurabe_core::workload::Workload;
 /// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// How a workload is issued here.
     pub(crate) fn choose(&mut self, workload: &Workload) -> Result<Choice> {
-        let Settings { engine, wait, pages, .. } = self.settings;
+        let Settings { engine, wait, pages, .. } = self.ground.settings;
         let issue = Issue { engine: Engine::Uring, wait, pages };
-        self.chooser.choose(engine, self.target, workload, issue, self.interrupt)
+        self.ground.chooser.choose(engine, self.ground.target, workload, issue, self.interrupt)
     }
 
     /// Runs a workload once.
@@ -27,13 +28,13 @@ impl Session<'_> {
         attempt: &Attempt,
     ) -> Result<Done> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
-        let mark = self.noise.start();
+        let mark = self.ground.noise.start();
         let measured = self.watched(progress, |target, interrupt, live| {
             let open = || target.open_file(workload.writes(), workload.sync.o_sync);
             measure(&open, workload, choice.issue, interrupt, live)
         })?;
-        let noise = self.noise.finish(mark);
-        let engine = engine_record(self.settings.engine.word(), choice, &measured);
+        let noise = self.ground.noise.finish(mark);
+        let engine = engine_record(self.ground.settings.engine.word(), choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
     }

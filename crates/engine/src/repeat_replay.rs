@@ -2,7 +2,9 @@
 
 use crate::device_uring::WaitMode;
 use crate::fit::writes_left_out;
+use crate::ground::Ground;
 use crate::measure::{Setup, measure_sources};
+use crate::real::Real;
 use crate::repeat_io::{engine_record, repetition_of};
 use crate::replay::{ReplaySource, Span};
 use crate::session::{Session, progress};
@@ -16,7 +18,7 @@ use kurabe_core::workload::{
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::sync::Arc;
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Does a trace again, once. Where the target may not be written, the trace's writes and syncs are left out.
     pub(crate) fn repeat_replay(
         &mut self,
@@ -24,17 +26,7 @@ impl Session<'_> {
         step_index: usize,
         attempt: &Attempt,
     ) -> Result<Done> {
-        let trace = self.traces.get(step_index).cloned().flatten().ok_or_else(|| no_trace(step))?;
-        let trace = self.allowed(trace, attempt)?;
-        let span = Span {
-            offset_bytes: 0,
-            length_bytes: self.target.span_bytes(),
-            alignment_bytes: self.target.alignment_bytes(),
-        };
-        let source = ReplaySource::new(Arc::clone(&trace), step.timing, span)?;
-        if attempt.number == 0 {
-            self.tell_differences(&trace, source.fit().remark())?;
-        }
+        let (trace, source) = self.replay_source(step, step_index, attempt)?;
         let mut choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.iodepth))?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
@@ -50,21 +42,64 @@ impl Session<'_> {
             seed: attempt.seed,
         };
         let writes = has(&trace, OpKind::Write);
-        let mark = self.noise.start();
+        let mark = self.ground.noise.start();
         let measured = self.watched(progress, |target, interrupt, live| {
             let open = || target.open_file(writes, false);
             measure_sources(&open, vec![source], setup, choice.issue, interrupt, live)
         })?;
-        let noise = self.noise.finish(mark);
-        let engine = engine_record(self.settings.engine.word(), &choice, &measured);
+        let noise = self.ground.noise.finish(mark);
+        let engine = engine_record(self.ground.settings.engine.word(), &choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
         Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
+    }
+
+    /// A workload like the trace, by which the engine is chosen.
+    fn trial(&self, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
+        Workload {
+            pattern: Pattern::Random,
+            thread_share: ThreadShare::Usual,
+            block_sizes: vec![BlockSize { size_bytes: longest_bytes, weight: 1 }],
+            read_percent: if has(trace, OpKind::Read) { 100 } else { 0 },
+            rewrite_every_reads: None,
+            iodepth,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: self.ground.target.span_bytes(),
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End { passes: Some(1), ..End::default() },
+            sync: SyncRule::default(),
+            data: self.profile.rules.data,
+            seed: self.profile.rules.seed,
+        }
+    }
+}
+
+impl<G: Ground> Session<'_, G> {
+    /// A step's trace, as far as the target may be written, and its operations one by one. What that changes is told
+    /// once.
+    pub(crate) fn replay_source(
+        &mut self,
+        step: &ReplayStep,
+        step_index: usize,
+        attempt: &Attempt,
+    ) -> Result<(Arc<Trace>, ReplaySource)> {
+        let trace = self.traces.get(step_index).cloned().flatten().ok_or_else(|| no_trace(step))?;
+        let trace = self.allowed(trace, attempt)?;
+        let facts = self.ground.facts();
+        let span =
+            Span { offset_bytes: 0, length_bytes: facts.span_bytes, alignment_bytes: facts.alignment_bytes };
+        let source = ReplaySource::new(Arc::clone(&trace), step.timing, span)?;
+        if attempt.number == 0 {
+            self.tell_differences(&trace, source.fit().remark())?;
+        }
+        Ok((trace, source))
     }
 
     /// What a trace does to the target, as far as that may be written.
     pub(crate) fn trace_direction(&self, step_index: usize) -> Option<Direction> {
         let trace = self.traces.get(step_index)?.as_ref()?;
-        match (has(trace, OpKind::Read), has(trace, OpKind::Write) && self.target.is_writable()) {
+        match (has(trace, OpKind::Read), has(trace, OpKind::Write) && self.ground.facts().writable) {
             (true, true) => Some(Direction::Mix),
             (true, false) => Some(Direction::Read),
             (false, true) => Some(Direction::Write),
@@ -74,11 +109,11 @@ impl Session<'_> {
 
     /// The trace as far as the target may be written.
     fn allowed(&mut self, trace: Arc<Trace>, attempt: &Attempt) -> Result<Arc<Trace>> {
-        if self.target.is_writable() || !(has(&trace, OpKind::Write) || has(&trace, OpKind::Sync)) {
+        if self.ground.facts().writable || !(has(&trace, OpKind::Write) || has(&trace, OpKind::Sync)) {
             return Ok(trace);
         }
         if attempt.number == 0 {
-            let how = writes_left_out(self.target.kind());
+            let how = writes_left_out(self.ground.facts().kind);
             self.notice(
                 NoticeKind::WritesLeftOut,
                 Text {
@@ -97,7 +132,7 @@ impl Session<'_> {
                     "トレースは書き込みだけで、対象には書き込めません"
                 ),
             )
-            .remedy(writes_left_out(self.target.kind())));
+            .remedy(writes_left_out(self.ground.facts().kind)));
         }
         Ok(Arc::new(reads))
     }
@@ -117,27 +152,6 @@ impl Session<'_> {
             )?;
         }
         Ok(())
-    }
-
-    /// A workload like the trace, by which the engine is chosen.
-    fn trial(&self, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
-        Workload {
-            pattern: Pattern::Random,
-            thread_share: ThreadShare::Usual,
-            block_sizes: vec![BlockSize { size_bytes: longest_bytes, weight: 1 }],
-            read_percent: if has(trace, OpKind::Read) { 100 } else { 0 },
-            rewrite_every_reads: None,
-            iodepth,
-            threads: 1,
-            offset_bytes: 0,
-            span_bytes: self.target.span_bytes(),
-            open_loop: None,
-            warm_up_ns: 0,
-            end: End { passes: Some(1), ..End::default() },
-            sync: SyncRule::default(),
-            data: self.profile.rules.data,
-            seed: self.profile.rules.seed,
-        }
     }
 }
 

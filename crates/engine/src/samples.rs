@@ -14,12 +14,14 @@ use crate::device_uring::{RingFacts, WaitMode};
 use crate::driver::{Stop, operation_error};
 use crate::measure::Engine;
 use crate::platform;
+use crate::real::Real;
 use crate::recorder::{Recorder, add_interval};
 use crate::session::{Session, interrupted};
 use crate::task::{Attempt, Done};
 use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
 use kurabe_core::event::Event;
 use kurabe_core::glib_random::GlibRandom;
+use kurabe_core::model::TimeAccount;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
 use kurabe_core::random::Random;
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample};
@@ -55,11 +57,12 @@ pub(crate) struct Track {
     pub(crate) samples: Vec<Sample>,
     pub(crate) elapsed_ns: u64,
     recorder: Recorder,
+    account: Option<TimeAccount>,
 }
 
 impl Track {
     fn new() -> Self {
-        Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None) }
+        Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None), account: None }
     }
 
     /// Adds an operation and, if there is one, the sync that belongs to it.
@@ -72,13 +75,16 @@ impl Track {
             self.recorder.submitted(OpKind::Sync);
             self.recorder.completed(OpKind::Sync, 0, 0, at(sync.started_ns), at(sync.ended_ns));
         }
+        for account in [Some(done), sync].into_iter().flatten().filter_map(|timed| timed.account.as_ref()) {
+            self.account.get_or_insert_default().add(account);
+        }
         let elapsed_ns = ended_ns - done.started_ns;
         self.elapsed_ns += elapsed_ns;
         self.samples.push(Sample { offset_bytes: op.offset_bytes, bytes: u64::from(done.bytes), elapsed_ns });
     }
 
     /// The repetition that it makes.
-    fn into_repetition(self, attempt: &Attempt, shared: &Shared) -> Repetition {
+    pub(crate) fn into_repetition(self, attempt: &Attempt, shared: &Shared) -> Repetition {
         Repetition {
             elapsed_ns: self.elapsed_ns,
             cpu: shared.cpu,
@@ -87,13 +93,15 @@ impl Track {
             generator_bound: false,
             noise: shared.noise,
             samples: self.samples,
+            account: self.account,
             ..attempt.of(Recorder::merge(&[self.recorder]))
         }
     }
 }
 
 /// What all cells of a repetition have in common.
-struct Shared {
+#[derive(Default)]
+pub(crate) struct Shared {
     cpu: CpuUse,
     generator_share: f64,
     noise: Noise,
@@ -153,11 +161,13 @@ impl<'a> Watch<'a> {
 }
 
 /// An operation that is done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Timed {
     bytes: u32,
     started_ns: u64,
     ended_ns: u64,
+    /// Where its time went, if the device can tell.
+    account: Option<TimeAccount>,
 }
 
 /// A device with one of its buffers, which is away while an operation is in flight.
@@ -189,7 +199,9 @@ impl<'a, D: Device> OneByOne<'a, D> {
             })?;
         }
         match ended {
-            Some((Ok(bytes), ended_ns)) => Ok(Timed { bytes, started_ns, ended_ns }),
+            Some((Ok(bytes), ended_ns)) => {
+                Ok(Timed { bytes, started_ns, ended_ns, account: self.device.take_account() })
+            }
             failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
         }
     }
@@ -327,12 +339,12 @@ pub(crate) fn sample_accesses<D: Device>(
     Ok(track)
 }
 
-impl Session<'_> {
+impl Session<'_, Real<'_>> {
     /// Samples spread over the target, once.
     pub(crate) fn repeat_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Done> {
         let writes = step.directions.contains(&Direction::Write);
         // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
-        let file = self.target.open_file(writes, writes)?;
+        let file = self.ground.target.open_file(writes, writes)?;
         let largest_bytes = step.sample_bytes.max(step.pre_read_bytes);
         let reason = text!(
             "one operation at a time, each handed to the kernel whole: pread/pwrite",
@@ -345,7 +357,7 @@ impl Session<'_> {
 
     /// Single accesses, once.
     pub(crate) fn repeat_access_time(&mut self, step: &AccessTimeStep, attempt: &Attempt) -> Result<Done> {
-        let file = self.target.open_file(step.direction == Direction::Write, false)?;
+        let file = self.ground.target.open_file(step.direction == Direction::Write, false)?;
         let mut content = Content::new(self.profile.rules.data, attempt.seed, 0);
         let reason = text!(
             "one operation at a time: pread/pwrite is the shortest way",
@@ -365,17 +377,21 @@ impl Session<'_> {
         reason: Text,
         work: impl FnOnce(&mut ThreadsDevice, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
     ) -> Result<Done> {
-        let (mut device, pages) = ThreadsDevice::open(file, largest_bytes as usize, self.settings.pages)?;
+        let (mut device, pages) =
+            ThreadsDevice::open(file, largest_bytes as usize, self.ground.settings.pages)?;
         let engine = self.samples_engine(reason, pages);
-        let place = Place { span_bytes: self.target.span_bytes(), unit_bytes: self.target.alignment_bytes() };
+        let place = Place {
+            span_bytes: self.ground.target.span_bytes(),
+            unit_bytes: self.ground.target.alignment_bytes(),
+        };
         let emit = &mut *self.emit;
         let mut live =
             |elapsed_ns, interval, interval_ns| emit(Event::Progress { elapsed_ns, interval, interval_ns });
-        let mark = self.noise.start();
+        let mark = self.ground.noise.start();
         let (cpu_before, started_ns) = (platform::cpu_times_ns(), device.now_ns());
         let tracks = work(&mut device, place, &mut Watch::new(self.interrupt, &mut live, started_ns))?;
         let (cpu_after, ended_ns) = (platform::cpu_times_ns(), device.now_ns());
-        let noise = self.noise.finish(mark);
+        let noise = self.ground.noise.finish(mark);
         let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
         let generator_share = (cpu.user_ns as f64 / (ended_ns - started_ns).max(1) as f64).min(1.0);
         let mut shared = Shared { cpu, generator_share, noise };
@@ -389,7 +405,7 @@ impl Session<'_> {
     }
 
     fn samples_engine(&self, reason: Text, pages: Pages) -> EngineRecord {
-        let asked = self.settings;
+        let asked = self.ground.settings;
         let mut facts = RingFacts {
             features: vec!["pread-pwrite".to_owned()],
             fallbacks: Vec::new(),

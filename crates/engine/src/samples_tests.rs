@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device_null::{Logged, NullDevice, Script};
-use crate::session::{CachePolicy, Settings};
+use crate::real::{CachePolicy, Settings};
 use crate::target::{Target, TargetOptions};
 use kurabe_core::environment::Environment;
 use kurabe_core::profile::Profile;

@@ -4,11 +4,8 @@
 //! same for all kinds (events, seeds, noise, remarks, what is kept when it stops in the middle) is here; what a kind
 //! does is in its own file.
 
-use crate::choose::Choice;
-use crate::clock::monotonic_ns;
-use crate::command::CommandWork;
-use crate::copy::CopyWork;
 use crate::disturbance::Disturbance;
+use crate::ground::Ground;
 use crate::recorder::Recorded;
 use crate::session::Session;
 use kurabe_core::event::Event;
@@ -18,24 +15,10 @@ use kurabe_core::record::{Cell, EngineRecord, NoticeKind, Repetition};
 use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
-/// What a task holds from its first repetition to its last.
-#[derive(Default)]
-pub(crate) enum Prepared {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// How a workload is issued.
-    Io(Choice),
-    /// The memory beside the target.
-    Copy(CopyWork),
-    /// The folder with the files that programs work on.
-    Command(CommandWork),
-}
-
 /// A task under way.
-pub(crate) struct Ongoing {
+pub(crate) struct Ongoing<P> {
     pub(crate) task: Task,
-    pub(crate) prepared: Prepared,
+    pub(crate) prepared: P,
     first_cell: u32,
     cells: Vec<Cell>,
     disturbance: Disturbance,
@@ -43,7 +26,7 @@ pub(crate) struct Ongoing {
 
 /// One repetition to be done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attempt {
+pub struct Attempt {
     /// Its number, from 0.
     pub(crate) number: u32,
     /// Whether it will be left out of the figure.
@@ -55,7 +38,7 @@ pub(crate) struct Attempt {
 }
 
 /// One repetition done.
-pub(crate) struct Done {
+pub struct Done {
     /// How operations reached the kernel, if kurabe issued them.
     pub(crate) engine: Option<EngineRecord>,
     /// One for each cell of the task.
@@ -89,12 +72,12 @@ impl Attempt {
     }
 }
 
-impl Ongoing {
+impl<P: Default> Ongoing<P> {
     /// A task whose first cell has this place in the run.
     pub(crate) fn new(task: Task, first_cell: u32) -> Self {
         Self {
             task,
-            prepared: Prepared::Nothing,
+            prepared: P::default(),
             first_cell,
             cells: Vec::new(),
             disturbance: Disturbance::default(),
@@ -164,27 +147,26 @@ fn new_cell(
     }
 }
 
-impl Session<'_> {
+impl<G: Ground> Session<'_, G> {
     /// Does what is needed once before the first repetition.
-    pub(crate) fn prepare(&mut self, ongoing: &mut Ongoing) -> Result<()> {
-        ongoing.prepared = match &ongoing.task.work {
-            Work::Io(workload) => Prepared::Io(self.choose(workload)?),
-            Work::Copy(step) => Prepared::Copy(self.prepare_copy(step)?),
-            Work::Command(step) => Prepared::Command(self.prepare_command(step)?),
-            Work::Replay(_) => {
-                let direction = self.trace_direction(ongoing.task.step_index);
-                for cell in &mut ongoing.task.cells {
-                    cell.direction = direction;
-                }
-                Prepared::Nothing
+    pub(crate) fn prepare(&mut self, ongoing: &mut Ongoing<G::Prepared>) -> Result<()> {
+        if matches!(ongoing.task.work, Work::Replay(_)) {
+            let direction = self.trace_direction(ongoing.task.step_index);
+            for cell in &mut ongoing.task.cells {
+                cell.direction = direction;
             }
-            Work::Positional(_) | Work::AccessTime(_) => Prepared::Nothing,
-        };
+        }
+        ongoing.prepared = G::prepare(self, &ongoing.task)?;
         Ok(())
     }
 
     /// One repetition of a task.
-    pub(crate) fn repeat(&mut self, ongoing: &mut Ongoing, number: u32, count: u32) -> Result<()> {
+    pub(crate) fn repeat(
+        &mut self,
+        ongoing: &mut Ongoing<G::Prepared>,
+        number: u32,
+        count: u32,
+    ) -> Result<()> {
         self.check_interrupt()?;
         let rules = &self.profile.rules;
         let (cell_index, task) = (ongoing.first_cell, &ongoing.task);
@@ -194,9 +176,7 @@ impl Session<'_> {
             split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)))
         };
         let discarded = self.profile.rounds.is_none() && number < rules.discarded_runs;
-        if matches!(task.work, Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Replay(_)) {
-            self.drop_cache()?;
-        }
+        G::settle(self, task)?;
         self.emit(Event::RepetitionStarted {
             cell_index,
             label: task.label.clone(),
@@ -206,17 +186,9 @@ impl Session<'_> {
             repetition_count: count,
             discarded,
         })?;
-        let started_ns = monotonic_ns() - self.started_ns;
+        let started_ns = self.ground.now_ns() - self.started_ns;
         let attempt = Attempt { number, discarded, seed, started_ns };
-        let done = match (&task.work, &mut ongoing.prepared) {
-            (Work::Io(workload), Prepared::Io(choice)) => self.repeat_io(workload, choice, &attempt)?,
-            (Work::Positional(step), _) => self.repeat_positional(step, &attempt)?,
-            (Work::AccessTime(step), _) => self.repeat_access_time(step, &attempt)?,
-            (Work::Copy(step), Prepared::Copy(work)) => self.repeat_copy(step, work, &attempt)?,
-            (Work::Command(step), Prepared::Command(work)) => self.repeat_command(step, work, &attempt)?,
-            (Work::Replay(step), _) => self.repeat_replay(step, task.step_index, &attempt)?,
-            (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => return Err(unprepared()),
-        };
+        let done = G::repeat(self, task, &mut ongoing.prepared, &attempt)?;
         for (index, repetition) in (cell_index..).zip(&done.repetitions) {
             self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
             self.remark(task, repetition)?;
@@ -230,7 +202,7 @@ impl Session<'_> {
     }
 
     /// Has the cells kept as they stand.
-    pub(crate) fn keep_so_far(&mut self, ongoing: &Ongoing) -> Result<()> {
+    pub(crate) fn keep_so_far(&mut self, ongoing: &Ongoing<G::Prepared>) -> Result<()> {
         for cell in &ongoing.cells {
             self.emit(Event::CellSoFar { cell: Box::new(cell.clone()) })?;
         }
@@ -238,12 +210,9 @@ impl Session<'_> {
     }
 
     /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it.
-    pub(crate) fn close(&mut self, ongoing: Ongoing) -> Result<()> {
+    pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>) -> Result<()> {
         let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
-        let cleaned_up = match (&task.work, prepared) {
-            (Work::Command(step), Prepared::Command(work)) => self.close_command(step, work),
-            _ => Ok(()),
-        };
+        let cleaned_up = G::close(self, &task, prepared);
         for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
             for fallback in cell.engine.iter().flat_map(|engine| &engine.fallbacks) {
                 self.notice_once(
@@ -298,7 +267,7 @@ impl Session<'_> {
     }
 }
 
-fn unprepared() -> Error {
+pub(crate) fn unprepared() -> Error {
     Error::new(ErrorKind::Internal, text!("a task was begun unprepared", "準備していない項目を始めました"))
 }
 

@@ -6,23 +6,34 @@
 
 mod account;
 mod build;
+mod card;
 mod constant;
 mod disk;
+mod fat_image;
 mod host;
 mod layer;
 mod library;
+mod link;
+mod mirror;
 mod model;
+mod pcie;
+mod port_multiplier;
+mod raid;
+mod sata;
 mod schema;
+mod scsi;
 mod settings;
 mod spec;
 mod stack;
 mod timeline;
+mod usb;
 mod world;
+mod zfs;
 
 pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
 pub use build::Builder;
 pub use layer::{Below, KINDS, Layer, LayerKind, Volatile};
-pub use library::{DEVICES, device_named, load_device};
+pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use schema::{Parameter, ParameterType};
 pub use settings::{Setting, Settings};

@@ -12,6 +12,16 @@ macro_rules! library {
 /// Name and text of every device, in the order in which they are listed.
 pub const DEVICES: &[(&str, &str)] = library![
     // SCSI disk emulators.
+    "henkan-bancho",
+    "henkan-bancho-mac",
+    "henkan-bancho-pro",
+    "henkan-bancho-pro-mac",
+    "scsi2sd-v5",
+    "scsi2sd-v5-mac",
+    "scsi2sd-v6",
+    "scsi2sd-v6-mac",
+    "rascsi",
+    "rascsi-mac",
     // Disks, MO, ZIP.
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
@@ -41,7 +51,15 @@ pub fn load_device(name: &str) -> Result<DeviceSpec> {
     let source = std::fs::read_to_string(name).map_err(|error| {
         Error::os(text!("cannot read the device file {name}", "デバイスファイル {name} を読めません"), &error)
     })?;
-    DeviceSpec::parse(name, &source, &find)
+    read_device(name, &source)
+}
+
+/// A device from the text of its file; `name` is shown in errors.
+///
+/// # Errors
+/// At the first thing that is wrong, with its line.
+pub fn read_device(name: &str, source: &str) -> Result<DeviceSpec> {
+    DeviceSpec::parse(name, source, &find)
 }
 
 fn find(name: &str) -> Result<(String, String)> {

@@ -26,6 +26,32 @@ pub enum ParameterType {
     Rows(&'static [&'static str]),
 }
 
+impl ParameterType {
+    /// What a value looks like.
+    pub fn example(self) -> Text {
+        match self {
+            Self::Bytes => text!("a size: 64 KiB, 1 GiB", "大きさを書きます(例: 64 KiB、1 GiB)"),
+            Self::Time => {
+                text!("a time with its unit: 10 us, 8.5 ms", "単位付きの時間を書きます(例: 10 us、8.5 ms)")
+            }
+            Self::Rate => text!("a rate: 3.1 MB/s", "転送速度を書きます(例: 3.1 MB/s)"),
+            Self::Count(least, most) => {
+                text!("a whole number from {least} to {most}", "{least} から {most} までの整数を書きます")
+            }
+            Self::Number => text!("a number from 0 up", "0 以上の数を書きます"),
+            Self::Flag => text!("true or false", "true か false を書きます"),
+            Self::Word(words) => {
+                let words = words.join(", ");
+                text!("one of: {words}", "使えるもの: {words}")
+            }
+            Self::Rows(columns) => {
+                let columns = columns.join(", ");
+                text!("rows of numbers: [[{columns}], …]", "数の行の一覧を書きます: [[{columns}], …]")
+            }
+        }
+    }
+}
+
 /// A parameter of a kind of layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {

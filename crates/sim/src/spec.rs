@@ -78,6 +78,7 @@ impl DeviceSpec {
         };
         if depth == 0 {
             check_ends(&spec.layers, &root.require("layer")?)?;
+            check_names(&spec.layers, &mut Vec::new(), &root.require("layer")?)?;
         }
         Ok(spec)
     }
@@ -139,14 +140,13 @@ pub(crate) fn each_layer(layers: &[LayerSpec], seen: &mut dyn FnMut(&LayerSpec))
 fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Result<()> {
     for layer in layers {
         if layer.name == name {
-            let flag = format!("--set {name}.{key}={value}");
             let Some(parameter) = layer.kind.parameters.iter().find(|parameter| parameter.key == key) else {
                 let keys: Vec<&str> = layer.kind.parameters.iter().map(|parameter| parameter.key).collect();
                 return Err(Error::new(
                     ErrorKind::Usage,
                     text!(
-                        "{flag}: `{name}` has no such parameter",
-                        "{flag}: `{name}` にこのパラメーターはありません"
+                        "--set {name}.{key}: `{name}` has no parameter `{key}`",
+                        "--set {name}.{key}: `{name}` に `{key}` というパラメーターはありません"
                     ),
                 )
                 .remedy(nearest(key, &keys)));
@@ -155,12 +155,27 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
                 return Err(Error::new(
                     ErrorKind::Usage,
                     text!(
-                        "{flag}: the members are listed one by one",
-                        "{flag}: メンバーは個別に列挙されています"
+                        "--set {name}.members: this device lists its members one by one",
+                        "--set {name}.members: このデバイスはメンバーを個別に列挙しています"
                     ),
-                ));
+                )
+                .remedy(text!(
+                    "copy its file and change the list there",
+                    "デバイスファイルをコピーして、一覧を書き換えてください"
+                )));
             }
-            let changed = read_flag(parameter, value)?;
+            let changed = read_flag(parameter, value).map_err(|error| {
+                let what = error.what();
+                let at = format!("{name}.{key}={value}");
+                Error::new(
+                    ErrorKind::Usage,
+                    Text {
+                        en: format!("--set {at}: {}", bare(&what.en)),
+                        ja: format!("--set {at}: {}", bare(&what.ja)),
+                    },
+                )
+                .remedy(parameter.kind.example())
+            })?;
             layer.settings.list.retain(|setting| setting.key != key);
             layer.settings.list.push(changed);
         }
@@ -169,6 +184,11 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
         }
     }
     Ok(())
+}
+
+/// An error's words without the name of the file, which a flag does not have.
+fn bare(what: &str) -> &str {
+    what.strip_prefix("--set: ").unwrap_or(what)
 }
 
 /// A value from the command line: a word where it is no number, table or truth value.
@@ -213,6 +233,25 @@ fn check_ends(layers: &[LayerSpec], at: &Value<'_>) -> Result<()> {
             check_ends(&member.layers, at)?;
         }
     }
+    Ok(())
+}
+
+/// No name may stand for two layers of one branch: `--set` and the time account go by it.
+fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value<'_>) -> Result<()> {
+    let before = above.len();
+    for layer in layers {
+        if above.contains(&layer.name.as_str()) {
+            let name = &layer.name;
+            return Err(at
+                .error(&text!("two layers are called `{name}`", "`{name}` という名前の層が 2 つあります"))
+                .remedy(text!("give one of them another `name`", "片方に別の `name` を付けてください")));
+        }
+        above.push(&layer.name);
+        for member in &layer.members {
+            check_names(&member.layers, above, at)?;
+        }
+    }
+    above.truncate(before);
     Ok(())
 }
 

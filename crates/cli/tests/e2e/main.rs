@@ -19,6 +19,7 @@ mod existing_file;
 mod failing_target;
 mod full_and_forbidden;
 mod languages;
+mod models;
 mod neighbours;
 mod other_tools;
 mod procedures;

@@ -2,8 +2,8 @@
 //! the SNIA's tests; and kurabe's own two profiles.
 
 use super::*;
-use crate::glib_random::GlibRandom;
 use crate::samples::{Place, Track, Watch, sample_accesses, sample_positions};
+use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::profile::Step;
 use kurabe_core::workload::Data;
 

@@ -1,0 +1,67 @@
+//! What a run is measured on: real files and devices, or a model of them.
+//!
+//! The model: a session goes through a profile's tasks, repetitions and pauses and tells what happens, the same on every
+//! ground. What differs is behind this trait: whose clock it is, what must be done before, and how a repetition is made.
+
+use crate::session::Session;
+use crate::task::{Attempt, Done};
+use kurabe_core::Result;
+use kurabe_core::profile::Task;
+use kurabe_core::record::TargetRecord;
+use kurabe_core::workload::Workload;
+
+/// What a run is measured on.
+pub trait Ground: Sized {
+    /// What a task holds from its first repetition to its last.
+    type Prepared: Default;
+
+    /// What the record keeps of it, and what tasks must fit.
+    fn facts(&self) -> TargetRecord;
+
+    /// Its clock.
+    fn now_ns(&self) -> u64;
+
+    /// Lets time pass.
+    fn sleep(&mut self, length_ns: u64);
+
+    /// Does what is needed before the first task.
+    ///
+    /// # Errors
+    /// When that fails; nothing is measured then.
+    fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()>;
+
+    /// Runs a workload that is no cell; bytes written, and the time in ns.
+    ///
+    /// # Errors
+    /// When the target fails, or the user stops it.
+    fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)>;
+
+    /// Does what a task needs before its first repetition.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<Self::Prepared>;
+
+    /// Does what every repetition of a task needs before it.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn settle(session: &mut Session<'_, Self>, task: &Task) -> Result<()>;
+
+    /// Makes one repetition.
+    ///
+    /// # Errors
+    /// When the target fails, or the user stops it.
+    fn repeat(
+        session: &mut Session<'_, Self>,
+        task: &Task,
+        prepared: &mut Self::Prepared,
+        attempt: &Attempt,
+    ) -> Result<Done>;
+
+    /// Ends a task.
+    ///
+    /// # Errors
+    /// When what it left cannot be removed.
+    fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Self::Prepared) -> Result<()>;
+}

@@ -1,0 +1,298 @@
+//! A model as the ground of a run, in virtual time.
+//!
+//! The model: one thread, because time is the device's. The threads of a workload become one queue as deep as all of
+//! theirs together, which takes from their generators in turn. Nothing is written before, and no cache is dropped: the
+//! state of a modelled device is a parameter of it.
+
+use crate::content::Content;
+use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::ground::Ground;
+use crate::recorder::{Recorded, Recorder};
+use crate::replay::ReplaySource;
+use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
+use crate::session::Session;
+use crate::source::{Generator, Next, Source};
+use crate::task::{Attempt, Done, unprepared};
+use kurabe_core::device::Device;
+use kurabe_core::event::Event;
+use kurabe_core::model::{Model, TimeAccount};
+use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
+use kurabe_core::record::{Cell, EngineRecord, Notice, Repetition, TargetKind, TargetRecord};
+use kurabe_core::trace::Trace;
+use kurabe_core::workload::{Data, EndSync, Workload};
+use kurabe_core::{Result, text};
+use std::sync::Arc;
+
+/// Smallest unit that modelled devices are asked for.
+const UNIT_BYTES: u32 = 512;
+
+/// A modelled target under way.
+pub struct Modelled<'a, M> {
+    pub(crate) model: &'a mut M,
+    facts: TargetRecord,
+}
+
+/// What the record keeps of a modelled target: as many bytes of it as the profile wants, from the first on.
+pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> TargetRecord {
+    let there_bytes = model.span_bytes();
+    let rules = &profile.rules;
+    let span_bytes = if rules.whole_device { there_bytes } else { rules.size_bytes.min(there_bytes) };
+    TargetRecord {
+        given: format!("model:{name}"),
+        path: format!("model:{name}"),
+        kind: TargetKind::Model,
+        span_bytes: span_bytes - span_bytes % u64::from(UNIT_BYTES),
+        direct: true,
+        alignment_bytes: UNIT_BYTES,
+        writable: true,
+    }
+}
+
+/// Measures a profile on a model and returns its cells, and what was said about them.
+///
+/// # Errors
+/// When the profile does not fit the model, the model fails, or the user stops it.
+pub fn measure_model(
+    model: &mut impl Model,
+    profile: &Profile,
+    traces: &[Option<Arc<Trace>>],
+    interrupt: &Stop,
+) -> Result<(Vec<Cell>, Vec<Notice>)> {
+    let (mut cells, mut notices) = (Vec::new(), Vec::new());
+    let name = model.record().name;
+    let mut emit = |event: Event| {
+        match event {
+            Event::CellDone { cell } => cells.push(*cell),
+            Event::Notice { notice } => notices.push(notice),
+            _ => {}
+        }
+        Ok(())
+    };
+    Session::on_model(model, &name, profile, interrupt, &mut emit).with_traces(traces.to_vec()).run()?;
+    Ok((cells, notices))
+}
+
+impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
+    /// A run of a profile on a model. `emit` hears of every event; an error of its own ends the run.
+    pub fn on_model(
+        model: &'a mut M,
+        name: &str,
+        profile: &'a Profile,
+        interrupt: &'a Stop,
+        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    ) -> Self {
+        let facts = model_target(name, model, profile);
+        Self::on(Modelled { model, facts }, profile, interrupt, emit)
+    }
+}
+
+impl<M: Model> Ground for Modelled<'_, M> {
+    type Prepared = ();
+
+    fn facts(&self) -> TargetRecord {
+        self.facts.clone()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.model.now_ns()
+    }
+
+    fn sleep(&mut self, length_ns: u64) {
+        self.model.idle(length_ns);
+    }
+
+    fn begin(_session: &mut Session<'_, Self>, _tasks: &[Task]) -> Result<()> {
+        Ok(())
+    }
+
+    fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
+        let ran = session.run_workload(workload)?;
+        Ok((ran.recorded.write.bytes, ran.elapsed_ns))
+    }
+
+    fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
+        Ok(())
+    }
+
+    fn settle(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
+        Ok(())
+    }
+
+    fn repeat(
+        session: &mut Session<'_, Self>,
+        task: &Task,
+        _prepared: &mut (),
+        attempt: &Attempt,
+    ) -> Result<Done> {
+        let repetitions = match &task.work {
+            Work::Io(workload) => {
+                let workload = Workload { seed: attempt.seed, ..workload.clone() };
+                vec![session.run_workload(&workload)?.into_repetition(attempt)]
+            }
+            Work::Positional(step) => session.model_positional(step, attempt)?,
+            Work::AccessTime(step) => session.model_access_time(step, attempt)?,
+            Work::Replay(step) => {
+                vec![session.model_replay(step, task.step_index, attempt)?.into_repetition(attempt)]
+            }
+            Work::Copy(_) => session.model_copy(attempt)?,
+            // No task of this kind fits a model.
+            Work::Command(_) => return Err(unprepared()),
+        };
+        Ok(Done { engine: Some(engine()), repetitions })
+    }
+
+    fn close(_session: &mut Session<'_, Self>, _task: &Task, _prepared: ()) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What operations came to, and where their time went.
+struct Ran {
+    recorded: Recorded,
+    elapsed_ns: u64,
+    end_sync_ns: Option<u64>,
+    unserved: u64,
+    account: Option<TimeAccount>,
+}
+
+impl Ran {
+    /// As a repetition; the instrument costs nothing here.
+    fn into_repetition(self, attempt: &Attempt) -> Repetition {
+        Repetition {
+            elapsed_ns: self.elapsed_ns,
+            end_sync_ns: self.end_sync_ns,
+            unserved_operations: self.unserved,
+            account: self.account,
+            ..attempt.of(self.recorded)
+        }
+    }
+}
+
+impl<M: Model> Session<'_, Modelled<'_, M>> {
+    fn run_workload(&mut self, workload: &Workload) -> Result<Ran> {
+        let plan = Plan {
+            warm_up_ns: workload.warm_up_ns,
+            time_ns: workload.end.time_ns,
+            end_sync: workload.writes() && workload.sync.at_end != EndSync::None,
+        };
+        let slots = workload.iodepth as usize * workload.threads as usize;
+        let source = InTurn::new(Generator::for_threads(workload), self.interrupt);
+        let timed_sync = workload.sync.at_end == EndSync::Timed;
+        self.run_source(source, slots, &plan, timed_sync)
+    }
+
+    fn model_replay(&mut self, step: &ReplayStep, step_index: usize, attempt: &Attempt) -> Result<Ran> {
+        let (_, source) = self.replay_source(step, step_index, attempt)?;
+        let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+        let source: InTurn<'_, ReplaySource> = InTurn::new(vec![source], self.interrupt);
+        self.run_source(source, step.iodepth as usize, &plan, false)
+    }
+
+    fn run_source(
+        &mut self,
+        mut source: impl Source,
+        slots: usize,
+        plan: &Plan,
+        timed_sync: bool,
+    ) -> Result<Ran> {
+        let mut device = self.ground.model.device(slots);
+        let mut content = Content::new(Data::Zero, 0, 0);
+        let buffers = filled_buffers(&mut device, &mut content);
+        let mut recorder = Recorder::new(None);
+        let stop = Stop::default();
+        let outcome = drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop)?;
+        let account = device.take_account();
+        drop(device);
+        self.check_interrupt()?;
+        let sync_ns = if timed_sync { outcome.end_sync_ns.unwrap_or(0) } else { 0 };
+        Ok(Ran {
+            recorded: Recorder::merge(&[recorder]),
+            elapsed_ns: outcome.last_completion_ns + sync_ns,
+            end_sync_ns: outcome.end_sync_ns,
+            unserved: outcome.unserved,
+            account,
+        })
+    }
+
+    fn model_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Vec<Repetition>> {
+        self.sampled_on_model(attempt, |device, place, watch| sample_positions(device, step, place, watch))
+    }
+
+    fn model_access_time(&mut self, step: &AccessTimeStep, attempt: &Attempt) -> Result<Vec<Repetition>> {
+        let mut content = Content::new(Data::Zero, 0, 0);
+        self.sampled_on_model(attempt, |device, place, watch| {
+            Ok(vec![sample_accesses(device, step, place, &mut content, watch)?])
+        })
+    }
+
+    fn sampled_on_model(
+        &mut self,
+        attempt: &Attempt,
+        work: impl FnOnce(&mut M::Device<'_>, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
+    ) -> Result<Vec<Repetition>> {
+        let Modelled { model, facts } = &mut self.ground;
+        let place = Place { span_bytes: facts.span_bytes, unit_bytes: facts.alignment_bytes };
+        let emit = &mut *self.emit;
+        let mut live =
+            |elapsed_ns, interval, interval_ns| emit(Event::Progress { elapsed_ns, interval, interval_ns });
+        let started_ns = model.now_ns();
+        let mut watch = Watch::new(self.interrupt, &mut live, started_ns);
+        let tracks = work(&mut model.device(1), place, &mut watch)?;
+        Ok(tracks.into_iter().map(|track| track.into_repetition(attempt, &Shared::default())).collect())
+    }
+}
+
+fn engine() -> EngineRecord {
+    EngineRecord {
+        name: "model".to_owned(),
+        asked: "model".to_owned(),
+        reason: text!(
+            "a modelled device in virtual time: nothing was measured",
+            "仮想時間で動くモデルです。実測ではありません"
+        ),
+        features: Vec::new(),
+        fallbacks: Vec::new(),
+        wait: "none".to_owned(),
+        pages: "none".to_owned(),
+        issuing_threads: 1,
+    }
+}
+
+/// Several sources as one: each is asked in turn. At the user's interrupt there is nothing any more.
+struct InTurn<'a, S> {
+    sources: Vec<S>,
+    turn: usize,
+    interrupt: &'a Stop,
+}
+
+impl<'a, S: Source> InTurn<'a, S> {
+    fn new(sources: Vec<S>, interrupt: &'a Stop) -> Self {
+        Self { sources, turn: 0, interrupt }
+    }
+}
+
+impl<S: Source> Source for InTurn<'_, S> {
+    fn next(&mut self, now_ns: u64) -> Next {
+        if self.interrupt.is_asked() {
+            return Next::End;
+        }
+        let mut soonest = Next::End;
+        for _ in 0..self.sources.len() {
+            let turn = self.turn;
+            self.turn = (turn + 1) % self.sources.len();
+            match (self.sources[turn].next(now_ns), soonest) {
+                (next @ Next::Op { .. }, _) => return next,
+                (Next::NotBefore(at_ns), Next::NotBefore(other_ns)) => {
+                    soonest = Next::NotBefore(at_ns.min(other_ns));
+                }
+                (next @ Next::NotBefore(_), _) => soonest = next,
+                (Next::End, _) => {}
+            }
+        }
+        soonest
+    }
+
+    fn may_end(&mut self) -> bool {
+        self.sources.iter_mut().all(Source::may_end)
+    }
+}

@@ -1,0 +1,251 @@
+//! Real files and devices, in real time.
+
+use crate::buffer::Pages;
+use crate::choose::{Choice, Chooser, EngineChoice};
+use crate::clock::monotonic_ns;
+use crate::command::CommandWork;
+use crate::copy::CopyWork;
+use crate::device_uring::WaitMode;
+use crate::driver::Stop;
+use crate::ground::Ground;
+use crate::measure::{Measured, measure};
+use crate::platform;
+use crate::session::{Session, interrupted, progress};
+use crate::target::Target;
+use crate::task::{Attempt, Done, unprepared};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{Profile, Task, Work};
+use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
+use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
+use kurabe_core::workload::Workload;
+use kurabe_core::{Error, Result, text};
+use kurabe_host::NoiseWatch;
+use std::time::Duration;
+
+/// What becomes of the page cache between repetitions of buffered I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachePolicy {
+    /// Dropped: every repetition starts cold.
+    Drop,
+    /// Kept: the cache is part of what is measured.
+    Keep,
+}
+
+/// How operations are issued, as far as the user decides it.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Engine.
+    pub engine: EngineChoice,
+    /// How completions are awaited.
+    pub wait: WaitMode,
+    /// Pages under the buffers.
+    pub pages: Pages,
+    /// The page cache.
+    pub cache: CachePolicy,
+}
+
+/// A target of files or a device, and how operations reach it.
+pub struct Real<'a> {
+    pub(crate) target: &'a mut Target,
+    pub(crate) settings: Settings,
+    pub(crate) noise: &'a NoiseWatch,
+    pub(crate) chooser: Chooser,
+}
+
+/// What a task holds from its first repetition to its last.
+#[derive(Default)]
+pub enum Prepared {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// How a workload is issued.
+    Io(Choice),
+    /// The memory beside the target.
+    Copy(CopyWork),
+    /// The folder with the files that programs work on.
+    Command(CommandWork),
+}
+
+impl Ground for Real<'_> {
+    type Prepared = Prepared;
+
+    fn facts(&self) -> TargetRecord {
+        self.target.record()
+    }
+
+    fn now_ns(&self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn sleep(&mut self, length_ns: u64) {
+        std::thread::sleep(Duration::from_nanos(length_ns));
+    }
+
+    fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()> {
+        session.check_copy_room(tasks)?;
+        let fill = match session.ground.target.kind() {
+            TargetKind::Directory if session.ground.target.has_test_file() => Some(session.fill()?),
+            _ => None,
+        };
+        session.tell_writing(tasks, fill)
+    }
+
+    fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
+        let choice = session.choose(workload)?;
+        let measured = session.watched(progress, |target, interrupt, live| {
+            let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+            measure(&open, workload, choice.issue, interrupt, live)
+        })?;
+        Ok((measured.recorded.write.bytes, measured.elapsed_ns))
+    }
+
+    fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<Prepared> {
+        Ok(match &task.work {
+            Work::Io(workload) => Prepared::Io(session.choose(workload)?),
+            Work::Copy(step) => Prepared::Copy(session.prepare_copy(step)?),
+            Work::Command(step) => Prepared::Command(session.prepare_command(step)?),
+            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => Prepared::Nothing,
+        })
+    }
+
+    fn settle(session: &mut Session<'_, Self>, task: &Task) -> Result<()> {
+        match task.work {
+            Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Replay(_) => session.drop_cache(),
+            // These see to it themselves, part by part.
+            Work::Copy(_) | Work::Command(_) => Ok(()),
+        }
+    }
+
+    fn repeat(
+        session: &mut Session<'_, Self>,
+        task: &Task,
+        prepared: &mut Prepared,
+        attempt: &Attempt,
+    ) -> Result<Done> {
+        match (&task.work, prepared) {
+            (Work::Io(workload), Prepared::Io(choice)) => session.repeat_io(workload, choice, attempt),
+            (Work::Positional(step), _) => session.repeat_positional(step, attempt),
+            (Work::AccessTime(step), _) => session.repeat_access_time(step, attempt),
+            (Work::Copy(step), Prepared::Copy(work)) => session.repeat_copy(step, work, attempt),
+            (Work::Command(step), Prepared::Command(work)) => session.repeat_command(step, work, attempt),
+            (Work::Replay(step), _) => session.repeat_replay(step, task.step_index, attempt),
+            (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => Err(unprepared()),
+        }
+    }
+
+    fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Prepared) -> Result<()> {
+        match (&task.work, prepared) {
+            (Work::Command(step), Prepared::Command(work)) => session.close_command(step, work),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'a> Session<'a, Real<'a>> {
+    /// A run of a profile on a target. `emit` hears of every event; an error of its own ends the run.
+    pub fn new(
+        target: &'a mut Target,
+        profile: &'a Profile,
+        settings: Settings,
+        noise: &'a NoiseWatch,
+        interrupt: &'a Stop,
+        emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    ) -> Self {
+        let ground = Real { target, settings, noise, chooser: Chooser::default() };
+        Self::on(ground, profile, interrupt, emit)
+    }
+}
+
+impl Session<'_, Real<'_>> {
+    /// Runs a measurement on the target and tells how it goes on. A listener's error, and the user's interrupt, are
+    /// its error.
+    pub(crate) fn watched(
+        &mut self,
+        mut tell: impl FnMut(u64, Interval, u64) -> Event,
+        run: impl FnOnce(&Target, &Stop, &mut dyn FnMut(u64, Interval, u64)) -> Result<Measured>,
+    ) -> Result<Measured> {
+        let (mut failed, emit) = (None, &mut *self.emit);
+        let mut live = |elapsed_ns, interval, interval_ns| {
+            if failed.is_none() {
+                failed = emit(tell(elapsed_ns, interval, interval_ns)).err();
+            }
+        };
+        let measured = run(self.ground.target, self.interrupt, &mut live)?;
+        match failed {
+            Some(error) => Err(error),
+            None if measured.interrupted => Err(interrupted()),
+            None => Ok(measured),
+        }
+    }
+
+    /// Says how much the write cells are going to write.
+    fn tell_writing(&mut self, tasks: &[Task], fill: Option<FillRecord>) -> Result<()> {
+        let repetitions = u64::from(self.profile.repetitions());
+        let writing_ns = tasks
+            .iter()
+            .filter_map(Task::workload)
+            .filter(|workload| workload.writes() && workload.end.bytes.is_none())
+            .filter_map(|workload| workload.end.time_ns)
+            .fold(0u64, |sum, time_ns| sum.saturating_add(time_ns.saturating_mul(repetitions)));
+        if writing_ns == 0 {
+            return Ok(());
+        }
+        let time = format_time_setting(writing_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writing_ns));
+        let text = match fill.filter(|fill| fill.elapsed_ns > 0) {
+            Some(fill) => {
+                let rate = fill.written_bytes as f64 / fill.elapsed_ns as f64;
+                let wear = format_bytes_decimal((rate * writing_ns as f64) as u64);
+                text!(
+                    "write cells take {time} in all: about {wear} at the rate at which the test file was written",
+                    "書き込みの測定は合計 {time} です。テストファイルと同じ速さなら約 {wear} を書き込みます"
+                )
+            }
+            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"),
+        };
+        self.notice(NoticeKind::Other, text)
+    }
+
+    /// Makes buffered repetitions start cold, unless the cache is wanted.
+    pub(crate) fn drop_cache(&mut self) -> Result<()> {
+        if self.ground.target.is_direct() || self.ground.target.kind() == TargetKind::CharacterDevice {
+            return Ok(());
+        }
+        if self.ground.settings.cache == CachePolicy::Keep {
+            return self.notice_once(
+                NoticeKind::CacheDrop,
+                text!(
+                    "the page cache is kept (--cache keep): figures include memory",
+                    "ページキャッシュを残しています(--cache keep)。結果にはメモリーの速さが含まれます"
+                ),
+            );
+        }
+        let file = self.ground.target.open_file(self.ground.target.is_writable(), false)?;
+        if self.ground.target.is_writable() {
+            file.sync_all().map_err(|error| {
+                Error::os(
+                    text!("cannot write the page cache back", "ページキャッシュを書き戻せません"),
+                    &error,
+                )
+            })?;
+        }
+        let dropped = platform::drop_page_cache();
+        let forgotten = platform::forget_cached(&file);
+        self.notice_once(
+            NoticeKind::CacheDrop,
+            match (dropped, forgotten) {
+                (Ok(()), _) => text!(
+                    "the page cache is dropped before every repetition",
+                    "各回の前にページキャッシュを破棄します"
+                ),
+                (Err(error), Ok(())) => text!(
+                    "dropping the page cache is not allowed ({error}); posix_fadvise forgets the file's pages instead",
+                    "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
+                ),
+                (Err(error), Err(advice)) => text!(
+                    "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
+                    "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
+                ),
+            },
+        )
+    }
+}

@@ -1,0 +1,89 @@
+//! Profiles on a model: the same session, in virtual time.
+
+use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::record::{Cell, Repetition};
+use kurabe_core::workload::Direction;
+use kurabe_engine::{Stop, measure_model};
+use kurabe_sim::{ModelTarget, device_named};
+
+/// A profile, each workload for a hundredth of a second.
+fn quick(name: &str) -> Profile {
+    let mut profile = profile_named(name).unwrap();
+    profile.rules.time_ns = 10_000_000;
+    for step in &mut profile.steps {
+        if let Step::Io(IoStep { end, .. }) = step {
+            end.time_ns = end.time_ns.map(|_| 10_000_000);
+        }
+    }
+    profile
+}
+
+/// A medium of 1 µs and 5.2 GB/s behind a host that costs nothing.
+fn measured(profile: &Profile) -> Vec<Cell> {
+    let mut model = ModelTarget::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
+    measure_model(&mut model, profile, &vec![None; profile.steps.len()], &Stop::default()).unwrap().0
+}
+
+fn only<'c>(cells: &'c [Cell], label: &str, direction: Direction) -> &'c Repetition {
+    let cell = cells.iter().find(|cell| cell.label == label && cell.direction == Some(direction));
+    let labels = || cells.iter().map(|cell| cell.label.clone()).collect::<Vec<_>>();
+    let cell = cell.unwrap_or_else(|| panic!("{label} is none of {:?}", labels()));
+    cell.counted().next().unwrap()
+}
+
+fn close(value: f64, expected: f64) {
+    assert!((value / expected - 1.0).abs() < 0.001, "{value} is not {expected}");
+}
+
+#[test]
+fn a_profile_of_workloads_runs_in_virtual_time() {
+    let cells = measured(&quick("cdm-9"));
+    // One server: depth changes nothing. 1 MiB takes 1 µs and 201.65 µs, 4 KiB 1 µs and 0.788 µs.
+    let rate = only(&cells, "SEQ 1 MiB Q8 T1", Direction::Read).rate_bytes_per_s(Direction::Read);
+    close(rate, (1u64 << 20) as f64 / 202.65e-6);
+    let rate = only(&cells, "RND 4 KiB Q32 T1", Direction::Write).rate_iops(Direction::Write);
+    close(rate, 1e9 / 1788.0);
+}
+
+#[test]
+fn accounts_sum_to_the_latencies_of_the_timed_operations_alone() {
+    let cells = measured(&profile_named("gnome-disks").unwrap());
+    assert_eq!(cells.len(), 3);
+    for cell in &cells {
+        let repetition = cell.counted().next().unwrap();
+        let account = repetition.account.as_ref().unwrap();
+        let shares: u64 = account.shares.iter().map(|share| share.time_ns).sum();
+        assert_eq!(
+            (shares, account.latency_ns),
+            (repetition.elapsed_ns, repetition.elapsed_ns),
+            "{}",
+            cell.label
+        );
+    }
+}
+
+#[test]
+fn a_copy_takes_the_time_of_its_pieces_and_of_the_memory() {
+    let profile = profile_named("delay-ratio").unwrap();
+    let cells = measured(&profile);
+    let seconds = |part: &str| {
+        let cell = cells.iter().find(|cell| cell.part == part).unwrap();
+        cell.counted().next().unwrap().elapsed_ns as f64 / 1e9
+    };
+    close(seconds("memory_read"), 0.82);
+    close(seconds("memory_write"), 1.36);
+    let pieces = (1u64 << 32) as f64 / 65_536.0 * (1e-6 + 65_536.0 / 5.2e9);
+    close(seconds("from_memory"), pieces + 0.82);
+    close(seconds("to_memory"), pieces + 1.36);
+    close(seconds("within"), 2.0 * pieces);
+    // At no disturbance the ratio is 1.
+    let ratio = kurabe_stats::derived_values(&profile, &profile.derived[0].formula, &cells);
+    close(ratio[0].1, 1.0);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_cells() {
+    let profile = quick("cdm-9-mix");
+    assert_eq!(measured(&profile), measured(&profile));
+}

@@ -1,0 +1,80 @@
+//! Device files: what is read, and what is refused, with its line.
+
+use kurabe_sim::{DeviceSpec, read_device};
+
+const HEAD: &str = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n";
+const MEDIUM: &str = "[[layer]]\nkind = \"constant\"\ncapacity = { value = \"1 MiB\", source = \"t\" }\n\
+                      access = { value = \"1 ms\", source = \"t\" }\nrate = { value = \"1 MB/s\", source = \"t\" }\n";
+
+fn read(body: &str) -> Result<DeviceSpec, String> {
+    read_device("x.toml", &format!("{HEAD}{body}")).map_err(|error| {
+        let line = error.place().map_or(0, |place| place.line);
+        format!("{line}: {}", error.what().en)
+    })
+}
+
+#[test]
+fn a_parameter_without_a_source_is_refused_at_its_line() {
+    let bare = MEDIUM.replace("{ value = \"1 ms\", source = \"t\" }", "\"1 ms\"");
+    assert_eq!(read(&bare).unwrap_err(), "7: x.toml: every parameter says where it is from");
+    let empty = MEDIUM.replace("\"1 ms\", source = \"t\"", "\"1 ms\", source = \" \"");
+    assert_eq!(read(&empty).unwrap_err(), "7: x.toml: a source is expected here");
+}
+
+#[test]
+fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
+    for (from, to, says) in [
+        ("\"constant\"", "\"constnat\"", "5: x.toml: `constnat` is not one of the choices"),
+        ("access =", "acces =", "7: x.toml: unknown key `acces`"),
+        ("1 MB/s", "1 MB", "8: x.toml: `1 MB` is not a rate"),
+        ("1 ms", "1 week", "7: x.toml: `1 week` is not a time"),
+    ] {
+        let error = read(&MEDIUM.replace(from, to)).unwrap_err();
+        assert!(error.starts_with(says), "{error}");
+    }
+}
+
+#[test]
+fn a_medium_ends_a_stack_and_nothing_else_does() {
+    let host = "[[layer]]\nkind = \"host\"\n";
+    assert!(read(&format!("{host}{MEDIUM}")).is_ok());
+    assert!(read(&format!("{MEDIUM}{host}")).unwrap_err().contains("nothing can stand below it"));
+    assert!(read(host).unwrap_err().contains("something must stand below `host`"));
+}
+
+#[test]
+fn a_device_uses_the_parts_of_another_that_are_not_of_its_computer() {
+    let spec =
+        read("[[layer]]\nkind = \"host\"\nname = \"mine\"\n[[layer]]\nuse = \"ideal-ram-disk\"\n").unwrap();
+    let names: Vec<&str> = spec.layers.iter().map(|layer| layer.name.as_str()).collect();
+    assert_eq!(names, ["mine", "memory"]);
+    assert!(read("[[layer]]\nuse = \"ideal-ram-dis\"\n").unwrap_err().starts_with("5: "));
+}
+
+#[test]
+fn a_change_reaches_the_layer_and_is_marked() {
+    let mut spec = read(MEDIUM).unwrap();
+    spec.set("constant.access", "2 ms").unwrap();
+    spec.set("constant.parallel", "4").unwrap();
+    assert_eq!(spec.get("constant.access").as_deref(), Some("2 ms"));
+    let changed: Vec<&str> =
+        spec.layers[0].settings.iter().filter(|setting| setting.changed).map(|setting| setting.key).collect();
+    assert_eq!(changed, ["access", "parallel"]);
+    for (path, value) in [
+        ("constant.parallel", "0"),
+        ("constant.parallel", "many"),
+        ("constant.speed", "1"),
+        ("disk.access", "1 ms"),
+        ("access", "1 ms"),
+        ("constant.access", "\"]] oops"),
+    ] {
+        assert!(spec.set(path, value).is_err(), "{path} = {value}");
+    }
+}
+
+#[test]
+fn layers_of_one_branch_have_different_names() {
+    let host = "[[layer]]\nkind = \"host\"\n";
+    assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers are called `host`"));
+    assert!(read(&format!("{host}name = \"second\"\n{host}{MEDIUM}")).is_ok());
+}

@@ -1,0 +1,33 @@
+//! A device file of any bytes: read without a panic; what is accepted can be built, and serves requests until they are
+//! done or for a while.
+#![no_main]
+
+use kurabe_sim::{Kind, Request, Stack, read_device};
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+/// Messages until a request counts as served: parameters may make any request as long as they like.
+const PATIENCE: usize = 20_000;
+
+fuzz_target!(|source: &str| -> Corpus {
+    let Ok(spec) = read_device("fuzz.toml", source) else { return Corpus::Keep };
+    let Ok(mut stack) = Stack::new(&spec, 1) else { return Corpus::Keep };
+    let capacity_bytes = stack.capacity_bytes();
+    for (token, kind) in
+        [Kind::Read, Kind::Write, Kind::Flush, Kind::Read, Kind::Trim, Kind::Write].into_iter().enumerate()
+    {
+        let length_bytes = if kind == Kind::Flush { 0 } else { 4096 << token };
+        let offset_bytes = (capacity_bytes / 7).saturating_mul(token as u64) / 512 * 512;
+        let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+        stack.submit(stack.now_ns(), request, token as u64);
+    }
+    for _ in 0..PATIENCE {
+        let Some(at_ns) = stack.next_wake_ns() else {
+            assert!(stack.check_not_blocked().is_ok());
+            break;
+        };
+        stack.advance(at_ns);
+    }
+    let account = stack.take_account();
+    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
+    Corpus::Keep
+});
