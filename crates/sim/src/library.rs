@@ -23,6 +23,18 @@ pub const DEVICES: &[(&str, &str)] = library![
     "rascsi",
     "rascsi-mac",
     // Disks, MO, ZIP.
+    "ibm-dcas-34330",
+    "ibm-dcas-34330-mac",
+    "quantum-lps-250",
+    "quantum-lps-250-mac",
+    "fujitsu-mcd3130ss-640",
+    "fujitsu-mcd3130ss-640-mac",
+    "fujitsu-mcd3130ss-1300",
+    "fujitsu-mcd3130ss-1300-mac",
+    "iomega-zip100",
+    "iomega-zip100-mac",
+    "hitachi-hds721616plat80",
+    "hitachi-hua722020ala330",
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
     // SSDs.

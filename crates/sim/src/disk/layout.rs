@@ -85,8 +85,8 @@ fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
     let rows = builder.rows("seek_table");
     if !rows.is_empty() {
         let what = text!(
-            "cylinders and times must rise, from a move of at least one cylinder",
-            "シリンダー数と時間は昇順で、1 シリンダー以上の移動から始めてください"
+            "cylinders must rise, from a move of at least one cylinder",
+            "シリンダー数は 1 以上から昇順に並べてください"
         );
         return Seek::table(rows).ok_or_else(|| builder.error("seek_table", &what));
     }

@@ -10,7 +10,7 @@
 pub(super) enum Seek {
     /// Constant, root and linear part in nanoseconds.
     Curve { constant: f64, root: f64, linear: f64 },
-    /// Cylinders and nanoseconds, both rising.
+    /// Cylinders, rising, and nanoseconds; measured times need not rise.
     Table(Vec<(u64, u64)>),
 }
 
@@ -32,11 +32,13 @@ impl Seek {
         rises.then_some(Self::Curve { constant: single, root, linear })
     }
 
-    /// A table; none if it is empty or does not rise.
+    /// A table; none if it is empty or its cylinders do not rise.
     pub(super) fn table(rows: &[Vec<f64>]) -> Option<Self> {
-        let points: Vec<(u64, u64)> =
-            rows.iter().map(|row| (row[0].round() as u64, (row[1] * 1e6).round() as u64)).collect();
-        let rises = points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
+        let points: Vec<(u64, u64)> = rows
+            .iter()
+            .map(|row| (row[0].round() as u64, ((row[1] * 1e6).round() as u64).min(super::layout::HOUR_NS)))
+            .collect();
+        let rises = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         (rises && points.first().is_some_and(|(cylinders, _)| *cylinders > 0)).then_some(Self::Table(points))
     }
 
@@ -56,8 +58,10 @@ impl Seek {
                 match (above.checked_sub(1).map(|index| points[index]), points.get(above).copied()) {
                     (None, Some((_, ns))) | (Some((_, ns)), None) => ns,
                     (Some((low, low_ns)), Some((high, high_ns))) => {
-                        let part = u128::from(high_ns - low_ns) * u128::from(cylinders - low);
-                        low_ns + (part / u128::from(high - low)) as u64
+                        // Weighted by how near the two are, in whole numbers.
+                        let (before, after) = (u128::from(cylinders - low), u128::from(high - cylinders));
+                        let sum = u128::from(low_ns) * after + u128::from(high_ns) * before;
+                        (sum / (before + after)) as u64
                     }
                     (None, None) => 0,
                 }
