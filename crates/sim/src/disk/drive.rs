@@ -59,6 +59,8 @@ struct Drive {
     front_free_ns: u64,
     /// Sectors that the arm is writing back.
     leaving: u64,
+    /// When the arm last began to write back, and how that goes.
+    back: (u64, Access),
     /// When it will be woken; none is `u64::MAX`.
     woken_ns: u64,
     causes: Causes,
@@ -76,6 +78,7 @@ pub(super) struct Causes {
     pub(super) switch: Cause,
     pub(super) memory: Cause,
     room: Cause,
+    back: Cause,
     flush: Cause,
 }
 
@@ -146,6 +149,14 @@ impl Causes {
                     "まだディスクに書けていないデータで書き込みキャッシュが埋まっています"
                 ),
             ),
+            back: builder.cause(
+                "written-back",
+                text!("waiting while the write cache is written", "書き込みキャッシュの書き出し待ち"),
+                text!(
+                    "the arm is writing earlier data from the write cache, and does not stop in the middle",
+                    "アームが先に受け取ったデータを書いている途中なので、終わるまで待ちます"
+                ),
+            ),
             flush: builder.cause(
                 "flush",
                 text!("emptying the write cache", "書き込みキャッシュの書き出し"),
@@ -191,6 +202,7 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         arm_sector: 0,
         front_free_ns: 0,
         leaving: 0,
+        back: (0, Access::default()),
         woken_ns: u64::MAX,
         causes: Causes::new(builder),
         hits: builder.counter(
@@ -306,6 +318,7 @@ impl Drive {
         let Some((first, end)) = self.dirty.leave(self.arm_sector, self.write_back_sectors) else { return };
         let access = self.reader.write(world.now_ns(), first, end);
         (self.arm_free_ns, self.arm_sector, self.leaving) = (access.end_ns, end, end - first);
+        self.back = (world.now_ns(), access);
         world.count(self.written_back, 1);
     }
 
@@ -314,7 +327,7 @@ impl Drive {
         let now_ns = world.now_ns();
         let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.buffer_bytes_per_s);
         let room = write && end - first <= self.dirty.capacity();
-        world.charge(job, if room { self.causes.room } else { self.causes.waiting }, now_ns);
+        self.charge_waiting(job, room, world);
         let end_ns = if write {
             let ready_ns = now_ns.max(arrived_ns + self.write_overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
@@ -334,6 +347,21 @@ impl Drive {
         };
         self.front_free_ns = end_ns;
         world.finish_at(end_ns, job);
+    }
+
+    /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
+    fn charge_waiting(&self, job: JobId, room: bool, world: &mut World) {
+        let now_ns = world.now_ns();
+        let (began_ns, access) = self.back;
+        if room {
+            world.charge(job, self.causes.room, now_ns);
+        } else if access.end_ns == now_ns {
+            world.charge(job, self.causes.waiting, began_ns);
+            world.charge(job, self.causes.seek, access.sought_ns);
+            world.charge(job, self.causes.rotation, access.turned_ns);
+            world.charge(job, self.causes.back, now_ns);
+        }
+        world.charge(job, self.causes.waiting, now_ns);
     }
 
     /// Begins a read: when it ends.

@@ -151,6 +151,28 @@ fn the_write_cache_streams_and_a_flush_empties_it() {
 }
 
 #[test]
+fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
+    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }";
+    let mut stack = disk(more);
+    // Reading near the start and writing far away, in turns.
+    let turn = |index: u64| {
+        let (kind, from_bytes) = if index % 2 == 0 { (Kind::Read, 0) } else { (Kind::Write, ZONE_BYTES / 2) };
+        request(kind, from_bytes + (index / 2) * 786_432, 786_432)
+    };
+    drive(&mut stack, &(0..200).map(turn).collect::<Vec<_>>(), 1, 0);
+    let account = stack.take_account();
+    let part_ms = |cause: &str| {
+        let share = account.shares.iter().find(|share| share.cause == cause);
+        share.map_or(0.0, |share| share.time_ns as f64 / 100.0 / 1e6)
+    };
+    // Two moves over a quarter of the disk and two waits for it to turn in each pair.
+    assert!((10.0..16.0).contains(&part_ms("seek")), "{}", part_ms("seek"));
+    assert!((2.0..14.0).contains(&part_ms("rotation")), "{}", part_ms("rotation"));
+    assert!((10.0..14.0).contains(&part_ms("written-back")), "{}", part_ms("written-back"));
+    assert!(part_ms("waiting") < 1.0, "{}", part_ms("waiting"));
+}
+
+#[test]
 fn the_age_limit_bounds_the_wait() {
     // Everything near the start, and one read far away that is never the nearest.
     let mut requests = random_reads(2000, 50 << 20, 5);

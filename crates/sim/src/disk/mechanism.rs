@@ -20,7 +20,7 @@ pub(super) struct Mechanism {
 }
 
 /// When the phases of an access end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Access {
     /// The arm stands.
     pub(super) sought_ns: u64,
