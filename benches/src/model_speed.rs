@@ -37,16 +37,28 @@ pub struct Case {
 }
 
 /// What is measured.
-pub const CASES: &[Case] = &[Case {
-    name: "hard disk random 4 KiB read",
-    device: "hard-disk.toml",
-    set: &[],
-    kind: Kind::Read,
-    bytes: 4096,
-    random: true,
-    depth: 1,
-    target_per_s: 1e6,
-}];
+pub const CASES: &[Case] = &[
+    Case {
+        name: "hard disk random 4 KiB read",
+        device: "hard-disk.toml",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 1,
+        target_per_s: 1e6,
+    },
+    Case {
+        name: "RAID 5 of nine disks, random 4 KiB write",
+        device: "raid5-nine-disks.toml",
+        set: &[],
+        kind: Kind::Write,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 2e5,
+    },
+];
 
 /// How much to measure.
 pub struct Options {
