@@ -89,6 +89,9 @@ pub const KINDS: &[&LayerKind] = &[
     // RAID and mirrors.
     // Emulators of disks: images, cards.
     // Disks and removable media.
+    &crate::disk::DISK,
+    &crate::disk::MAGNETO_OPTICAL,
+    &crate::disk::REMOVABLE,
     // Flash.
     // Anything.
     &crate::constant::CONSTANT,

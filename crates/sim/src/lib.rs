@@ -7,6 +7,7 @@
 mod account;
 mod build;
 mod constant;
+mod disk;
 mod host;
 mod layer;
 mod library;
