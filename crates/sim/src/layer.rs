@@ -84,9 +84,15 @@ pub struct LayerKind {
 /// Every kind of layer, from the host down.
 pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
+    &crate::zfs::ZFS,
     &crate::host::HOST,
     // Buses and links.
+    &crate::sata::SATA,
+    &crate::port_multiplier::PORT_MULTIPLIER,
+    &crate::pcie::PCIE,
+    &crate::usb::USB,
     // RAID and mirrors.
+    &crate::mirror::MIRROR,
     // Emulators of disks: images, cards.
     // Disks and removable media.
     &crate::disk::DISK,
