@@ -20,6 +20,7 @@ mod sata;
 mod schema;
 mod settings;
 mod spec;
+mod ssd;
 mod stack;
 mod timeline;
 mod usb;

@@ -16,6 +16,7 @@ pub const DEVICES: &[(&str, &str)] = library![
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
     // SSDs.
+    "mqsim-512g",
     // Anything else.
     "ideal-ram-disk",
 ];
