@@ -9,8 +9,9 @@
 //! What moves data in the background is one average per block: the controller spreads a collection evenly over the rows
 //! that the host writes next, as drives do to keep their latency even.
 //!
-//! Not modelled: wear, errors and their retries, heat, read-ahead, coarse mapping (other layers have that).
+//! Not modelled: wear, errors and their retries, heat, coarse mapping (other layers have that).
 
+mod ahead;
 mod config;
 mod die;
 mod flash;
@@ -27,10 +28,11 @@ mod write;
 
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind, Volatile};
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
+use ahead::ReadAhead;
 use config::Config;
-use die::{Die, Manners};
+use die::{Dies, Manners};
 use flash::ReadPath;
 use kurabe_core::Result;
 use mapping_cache::{Lookup, MappingCache};
@@ -52,7 +54,7 @@ pub const SSD: LayerKind = LayerKind {
 struct Ssd {
     config: Config,
     store: Store,
-    dies: Vec<Die>,
+    dies: Dies,
     manners: Manners,
     channels: Vec<Schedule>,
     /// The controller's memory, through which all data go.
@@ -64,6 +66,7 @@ struct Ssd {
     /// The die whose turn it is to get a row.
     next_die: u32,
     mapping: Option<MappingCache>,
+    ahead: ReadAhead,
     /// Requests that wait for the mapping table, by the number in their wake-up call.
     parked: Vec<JobId>,
     parked_free: Vec<u32>,
@@ -77,7 +80,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let units_per_page = (config.page_bytes / 4).clamp(1, 1 << 30) as u32;
     Ok(Box::new(Ssd {
         store: Store::new(&config, builder.random()),
-        dies: vec![Die::new(); geometry.dies as usize],
+        dies: Dies::new(geometry.dies),
         manners: Manners {
             program_ns: config.program_ns,
             erase_ns: config.erase_ns,
@@ -91,6 +94,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         open_row: None,
         next_die: 0,
         mapping: config.mapping_pages.map(|pages| MappingCache::new(geometry.units, units_per_page, pages)),
+        ahead: ReadAhead::new(config.read_ahead_bytes),
         parked: Vec::new(),
         parked_free: Vec::new(),
         causes: Causes::new(builder),
@@ -149,34 +153,72 @@ impl Ssd {
     }
 
     fn read(&mut self, job: JobId, request: &Request, from_ns: u64, world: &mut World) {
+        let Request { offset_bytes, .. } = *request;
+        let limit_bytes = self.config.geometry.capacity_bytes;
+        let (found, further) = self.ahead.read(offset_bytes, request.end_bytes(), limit_bytes);
+        let mut start_bytes = offset_bytes;
+        let mut found_ns = from_ns;
+        if let Some(found) = found {
+            start_bytes = found.end_bytes;
+            let memory_ns = transfer_ns(start_bytes - offset_bytes, self.config.controller_rate);
+            let ready_ns = found.ready_ns.max(from_ns);
+            found_ns = self.memory.book(world.now_ns(), ready_ns, memory_ns).1;
+            if start_bytes == request.end_bytes() {
+                world.charge(job, self.causes.read_ahead, ready_ns);
+                world.charge(job, self.causes.data_path, found_ns);
+            }
+        }
+        let mut end_ns = found_ns;
+        if let Some(path) = self.read_rows(start_bytes, request.end_bytes(), true, from_ns, world) {
+            end_ns = end_ns.max(self.charge_read(job, &path, world));
+            world.charge(job, self.causes.data_path, end_ns);
+        }
+        if let Some((start_bytes, end_bytes)) = further {
+            let path = self.read_rows(start_bytes, end_bytes, false, from_ns, world);
+            self.ahead.add(end_bytes, path.map_or(from_ns, |path| path.there_ns));
+        }
+        world.finish_at(end_ns, job);
+    }
+
+    /// Reads bytes from flash: the times of the row that comes last, if any is in flash. What is read for the host also
+    /// passes the controller's memory.
+    fn read_rows(
+        &mut self,
+        from_bytes: u64,
+        to_bytes: u64,
+        for_host: bool,
+        from_ns: u64,
+        world: &mut World,
+    ) -> Option<ReadPath> {
         let geometry = self.config.geometry;
         let mut last: Option<ReadPath> = None;
         // Units of one row are read at once: the row's number, a place in it, and its bytes.
         let mut row: Option<(u32, u32, u64)> = None;
-        for unit in self.units(request) {
-            let place = match self.store.find(unit) {
+        let mut at_bytes = from_bytes;
+        while at_bytes < to_bytes {
+            let unit = at_bytes / geometry.unit_bytes;
+            let next_bytes = ((unit + 1) * geometry.unit_bytes).min(to_bytes);
+            let bytes = next_bytes - at_bytes;
+            at_bytes = next_bytes;
+            let place = match self.store.find(unit as u32) {
                 Place::At(place) => place,
                 Place::Unwritten(place) if self.config.unwritten_as_data => place,
                 Place::Unwritten(_) | Place::Trimmed => continue,
             };
-            let start_bytes = (u64::from(unit) * geometry.unit_bytes).max(request.offset_bytes);
-            let end_bytes = ((u64::from(unit) + 1) * geometry.unit_bytes).min(request.end_bytes());
-            let bytes = end_bytes - start_bytes;
             let number = place / geometry.units_per_row;
             match &mut row {
                 Some((known, _, sum)) if *known == number => *sum += bytes,
                 _ => {
                     if let Some((_, place, bytes)) = row.replace((number, place, bytes)) {
-                        last = later(last, self.read_row(place, bytes, from_ns, world));
+                        last = later(last, self.read_row(place, bytes, for_host, from_ns, world));
                     }
                 }
             }
         }
         if let Some((_, place, bytes)) = row {
-            last = later(last, self.read_row(place, bytes, from_ns, world));
+            last = later(last, self.read_row(place, bytes, for_host, from_ns, world));
         }
-        let end_ns = last.map_or(from_ns, |path| self.charge_read(job, &path, world));
-        world.finish_at(end_ns, job);
+        last
     }
 
     fn charge_read(&self, job: JobId, path: &ReadPath, world: &mut World) -> u64 {
@@ -192,6 +234,7 @@ impl Ssd {
     fn trim(&mut self, request: &Request) {
         let unit_bytes = self.config.geometry.unit_bytes;
         let first = request.offset_bytes.div_ceil(unit_bytes);
+        self.ahead.written(request.offset_bytes, request.end_bytes());
         // The last unit of the drive may be cut short.
         let whole = if request.end_bytes() == self.config.geometry.capacity_bytes {
             u64::from(self.config.geometry.units)
@@ -218,7 +261,8 @@ impl Layer for Ssd {
         let request = world.request(job);
         let (start_ns, end_ns) = self.processor.take(world.now_ns(), self.config.command_ns);
         world.charge(job, self.causes.controller_wait, start_ns);
-        let from_ns = end_ns.saturating_add(self.config.latency_ns);
+        let write_ns = if request.kind == Kind::Write { self.config.write_latency_ns } else { 0 };
+        let from_ns = end_ns.saturating_add(self.config.latency_ns).saturating_add(write_ns);
         world.charge(job, self.causes.controller, from_ns);
         if request.length_bytes == 0 && request.kind != Kind::Flush {
             return world.finish_at(from_ns, job);

@@ -7,6 +7,9 @@ use kurabe_core::{Result, text};
 /// Blocks that can be kept track of.
 const MOST_BLOCKS: u128 = 1 << 24;
 
+/// Reading further ahead is no use of any drive's memory.
+const MOST_AHEAD_BYTES: u64 = 64 << 20;
+
 /// Read, program and erase times of a cell type in nanoseconds, for whoever does not give them.
 ///
 /// MLC: MQSim `ssdconfig.xml`. TLC and QLC: FEMU `hw/femu/nand.h`, the mean over the kinds of pages, of which the QLC ones
@@ -65,7 +68,9 @@ pub(super) struct Config {
     pub(super) controller_rate: f64,
     pub(super) command_ns: u64,
     pub(super) latency_ns: u64,
+    pub(super) write_latency_ns: u64,
     pub(super) buffer_rows: u64,
+    pub(super) read_ahead_bytes: u64,
     pub(super) flush_waits: bool,
     pub(super) power_loss_protection: bool,
     pub(super) suspend_program_ns: Option<u64>,
@@ -94,6 +99,10 @@ impl Config {
         if fill > 1.0 {
             return Err(builder.error("fill", &text!("at most 1 is expected", "1 以下の値を指定します")));
         }
+        if builder.bytes("read_ahead") > MOST_AHEAD_BYTES {
+            return Err(builder
+                .error("read_ahead", &text!("at most 64 MiB are expected", "64 MiB 以下の値を指定します")));
+        }
         let rows = builder.rows("page_read_times");
         let by_page: Vec<u64> = rows.iter().map(|row| (row[0] * 1000.0).min(1e12) as u64).collect();
         let suspend_ns = Some(builder.ns("suspend_time"));
@@ -111,7 +120,9 @@ impl Config {
             controller_rate: builder.rate("controller_rate"),
             command_ns: builder.ns("command_time"),
             latency_ns: builder.ns("command_latency"),
+            write_latency_ns: builder.ns("write_latency"),
             buffer_rows: builder.bytes("buffer").div_ceil(geometry.row_bytes()).min(1 << 31),
+            read_ahead_bytes: builder.bytes("read_ahead"),
             flush_waits: builder.flag("flush_waits"),
             power_loss_protection: builder.flag("power_loss_protection"),
             suspend_program_ns: suspend_ns.filter(|_| suspend != "none"),

@@ -51,6 +51,56 @@ pub(super) struct Die {
     pub(super) share_folds: bool,
 }
 
+/// All dies, with what is asked most often about them side by side.
+pub(super) struct Dies {
+    list: Vec<Die>,
+    /// By die: `Die::all_done_ns`.
+    done_ns: Vec<u64>,
+    /// By die: `Die::next_release_ns`, or the end of time.
+    release_ns: Vec<u64>,
+}
+
+impl Dies {
+    pub(super) fn new(count: u32) -> Self {
+        let count = count as usize;
+        Self { list: vec![Die::new(); count], done_ns: vec![0; count], release_ns: vec![u64::MAX; count] }
+    }
+
+    pub(super) fn get(&self, die: u32) -> &Die {
+        &self.list[die as usize]
+    }
+
+    /// Changes a die.
+    #[inline]
+    pub(super) fn change<T>(&mut self, die: u32, how: impl FnOnce(&mut Die) -> T) -> T {
+        let at = die as usize;
+        let die = &mut self.list[at];
+        let told = how(die);
+        self.done_ns[at] = die.all_done_ns();
+        self.release_ns[at] = die.next_release_ns().unwrap_or(u64::MAX);
+        told
+    }
+
+    /// The die that frees a place of the write buffer first, if any holds one.
+    pub(super) fn first_release(&self) -> Option<u32> {
+        let least = self.release_ns.iter().copied().min().filter(|least| *least < u64::MAX)?;
+        self.release_ns.iter().position(|release_ns| *release_ns == least).map(|at| at as u32)
+    }
+
+    /// The die whose turn it is if it is idle, otherwise the one that is done first.
+    pub(super) fn first_done(&self, turn: u32, now_ns: u64) -> u32 {
+        if self.done_ns[turn as usize] <= now_ns {
+            return turn;
+        }
+        let least = self.done_ns.iter().copied().min().unwrap_or(0);
+        let (before, after) = self.done_ns.split_at(turn as usize);
+        match after.iter().position(|done_ns| *done_ns == least) {
+            Some(at) => turn + at as u32,
+            None => before.iter().position(|done_ns| *done_ns == least).map_or(turn, |at| at as u32),
+        }
+    }
+}
+
 /// A read that began: the die is its own until `Die::end_read`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadStart {

@@ -38,12 +38,19 @@ impl Ssd {
     /// Lets a die do what it does before a time.
     #[inline]
     pub(super) fn touch(&mut self, die: u32, now_ns: u64, world: &mut World) {
-        let at = die as usize;
-        let released = self.dies[at].catch_up(now_ns, self.config.program_ns);
-        self.rows_used = self.rows_used.saturating_sub(u64::from(released));
-        let idle_ns = self.dies[at].free_ns.saturating_add(self.config.idle_after_ns);
+        self.catch_up(die, now_ns);
+        let idle_ns = self.dies.get(die).free_ns.saturating_add(self.config.idle_after_ns);
         if idle_ns < now_ns && self.store.has_background(die) {
             self.work_in_background(die, idle_ns, now_ns, world);
+        }
+    }
+
+    #[inline]
+    fn catch_up(&mut self, die: u32, now_ns: u64) {
+        if self.dies.get(die).free_ns <= now_ns {
+            let program_ns = self.config.program_ns;
+            let released = self.dies.change(die, |die| die.catch_up(now_ns, program_ns));
+            self.rows_used = self.rows_used.saturating_sub(u64::from(released));
         }
     }
 
@@ -52,9 +59,8 @@ impl Ssd {
             let (work, length_ns) = self.take_work(world);
             let busy = if work.folded > 0 { Busy::Folding } else { Busy::Collecting };
             let erase_ns = self.config.erase_ns.saturating_mul(work.erases);
-            let die = &mut self.dies[die as usize];
-            die.work(from_ns, length_ns.saturating_add(erase_ns), busy);
-            if die.free_ns >= now_ns {
+            self.dies.change(die, |die| die.work(from_ns, length_ns.saturating_add(erase_ns), busy));
+            if self.dies.get(die).free_ns >= now_ns {
                 break;
             }
         }
@@ -70,15 +76,22 @@ impl Ssd {
         (work, self.config.moving_ns(work.rows_read, work.slc_rows_read, units))
     }
 
-    /// Reads bytes of the row with this place.
-    pub(super) fn read_row(&mut self, place: u32, bytes: u64, from_ns: u64, world: &mut World) -> ReadPath {
+    /// Reads bytes of the row with this place. What is for the host also passes the controller's memory.
+    pub(super) fn read_row(
+        &mut self,
+        place: u32,
+        bytes: u64,
+        for_host: bool,
+        from_ns: u64,
+        world: &mut World,
+    ) -> ReadPath {
         let geometry = &self.config.geometry;
         let die = place / (geometry.units_per_block * geometry.blocks_per_die);
         let row = place % geometry.units_per_block / geometry.units_per_row;
-        let memory_ns = transfer_ns(bytes, self.config.controller_rate);
+        let memory_ns = if for_host { transfer_ns(bytes, self.config.controller_rate) } else { 0 };
         self.touch(die, from_ns, world);
         let open = self.open_row.as_ref().is_some_and(|open| open.die == die);
-        let state = &self.dies[die as usize];
+        let state = self.dies.get(die);
         let pending = state.rows + state.held + u32::from(open);
         if pending > 0 && self.store.is_recent(die, place, pending) {
             world.count(self.counters.buffer_hits, 1);
@@ -106,27 +119,28 @@ impl Ssd {
     /// Senses for `read_ns` on a die that has caught up, and moves the bytes to the controller.
     fn read_die(&mut self, die: u32, read_ns: u64, bytes: u64, from_ns: u64, now_ns: u64) -> ReadPath {
         let wire_ns = self.config.transfer_ns(bytes);
-        let state = &mut self.dies[die as usize];
-        let start = state.begin_read(from_ns, &self.manners);
-        let sensed_ns = start.start_ns.saturating_add(read_ns);
         let channel = &mut self.channels[(die % self.config.geometry.channels) as usize];
-        let (begin_ns, there_ns) = channel.book(now_ns, sensed_ns, wire_ns);
-        state.end_read(start, there_ns);
-        ReadPath {
-            behind: start.behind,
-            start_ns: start.start_ns,
-            sensed_ns,
-            wire_ns: begin_ns,
-            there_ns,
-            end_ns: there_ns,
-        }
+        let manners = &self.manners;
+        self.dies.change(die, |die| {
+            let start = die.begin_read(from_ns, manners);
+            let sensed_ns = start.start_ns.saturating_add(read_ns);
+            let (begin_ns, there_ns) = channel.book(now_ns, sensed_ns, wire_ns);
+            die.end_read(start, there_ns);
+            ReadPath {
+                behind: start.behind,
+                start_ns: start.start_ns,
+                sensed_ns,
+                wire_ns: begin_ns,
+                there_ns,
+                end_ns: there_ns,
+            }
+        })
     }
 
     /// Reads a page of the mapping table: when it is there.
     pub(super) fn read_table_page(&mut self, page: u32, from_ns: u64, now_ns: u64) -> u64 {
         let die = self.die_of_table_page(page);
-        let released = self.dies[die as usize].catch_up(from_ns, self.config.program_ns);
-        self.rows_used = self.rows_used.saturating_sub(u64::from(released));
+        self.catch_up(die, from_ns);
         let (read_ns, bytes) = (self.config.read_ns[0], self.config.page_bytes);
         self.read_die(die, read_ns, bytes, from_ns, now_ns).there_ns
     }
@@ -136,7 +150,7 @@ impl Ssd {
         let length_ns =
             self.config.program_ns.saturating_add(self.config.transfer_ns(self.config.page_bytes));
         let die = self.die_of_table_page(page);
-        self.dies[die as usize].add(from_ns, 0, length_ns);
+        self.dies.change(die, |die| die.add(from_ns, 0, length_ns));
     }
 
     /// The table's pages are spread over the dies.

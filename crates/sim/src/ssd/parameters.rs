@@ -115,11 +115,25 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("further time of a command, at which others are served as well", "コマンドごとの追加の遅延(並行)"),
     ),
     Parameter::usual(
+        "write_latency",
+        Time,
+        "0 ns",
+        "assumed: as reads",
+        ("further time of a write beyond that of every command", "書き込みコマンドだけの追加の遅延"),
+    ),
+    Parameter::usual(
         "buffer",
         Bytes,
         "1 MiB",
         "assumed",
         ("memory for data to be written; 0 if none", "書き込みバッファーの容量(0 はなし)"),
+    ),
+    Parameter::usual(
+        "read_ahead",
+        Bytes,
+        "128 KiB",
+        "assumed",
+        ("data read ahead of a run of reads; 0 if none", "連続読み出しのときに先読みする量(0 はなし)"),
     ),
     Parameter::usual(
         "flush_waits",

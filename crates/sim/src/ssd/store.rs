@@ -157,6 +157,12 @@ impl Store {
         place < host.next && host.next - place <= reach && place / self.geometry.units_per_block == host.block
     }
 
+    /// Whether a unit was written to one of `count` places from `place` on.
+    #[inline]
+    pub(super) fn is_among(&self, unit: u32, place: u32, count: u32) -> bool {
+        self.map.get(unit).wrapping_sub(place) < count
+    }
+
     /// The next row of a die for the host's data: its first place, and how many rows its block has if it is the first of
     /// them. `None` if the die has no room. What was done to make room is added to `work`.
     pub(super) fn next_row(&mut self, die: u32) -> Option<(u32, Option<u32>)> {

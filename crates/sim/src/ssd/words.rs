@@ -21,6 +21,7 @@ pub(super) struct Causes {
     pub(super) data_path: Cause,
     pub(super) buffer_full: Cause,
     pub(super) partial: Cause,
+    pub(super) read_ahead: Cause,
     pub(super) program: Cause,
 }
 
@@ -50,6 +51,14 @@ impl Causes {
                 text!(
                     "the table that says where data are does not fit into the drive's memory, so a part of it is read from flash first",
                     "データの位置を示す表がメモリーに収まらず、先に表の一部をフラッシュから読んでいます"
+                ),
+            ),
+            read_ahead: builder.cause(
+                "read-ahead",
+                text!("waiting for data read ahead", "先読み中のデータを待つ時間"),
+                text!(
+                    "reads come one after the other, so the drive had begun to read these data before they were asked for",
+                    "連続した読み出しなので、要求される前に読み始めており、その完了を待っています"
                 ),
             ),
             partial: builder.cause(

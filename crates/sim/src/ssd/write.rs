@@ -6,6 +6,7 @@
 //! it any more. A buffer of size 0 programs whatever a write brings at once, in rows that may be partly empty.
 
 use super::Ssd;
+use super::die::Die;
 use super::store::Place;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Request, World};
@@ -24,6 +25,7 @@ impl Ssd {
         let bytes = u64::from(request.length_bytes);
         let memory_ns = transfer_ns(bytes, self.config.controller_rate);
         let (_, there_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
+        self.ahead.written(request.offset_bytes, request.end_bytes());
         let units = self.units(request);
         world.count(self.counters.written, u64::from(units.end() - units.start()) + 1);
         let mut at_ns = from_ns;
@@ -32,7 +34,7 @@ impl Ssd {
             let end_bytes = (start_bytes + unit_bytes).min(self.config.geometry.capacity_bytes);
             let whole = request.offset_bytes <= start_bytes && request.end_bytes() >= end_bytes;
             if let (false, Place::At(place)) = (whole, self.store.find(unit)) {
-                at_ns = at_ns.max(self.read_row(place, end_bytes - start_bytes, at_ns, world).end_ns);
+                at_ns = at_ns.max(self.read_row(place, end_bytes - start_bytes, true, at_ns, world).end_ns);
                 world.charge(job, self.causes.partial, at_ns);
             }
             match self.put(unit, at_ns, job, world) {
@@ -52,8 +54,7 @@ impl Ssd {
     fn put(&mut self, unit: u32, at_ns: u64, job: JobId, world: &mut World) -> Option<u64> {
         let (mut row, at_ns) = match self.open_row {
             Some(row) => {
-                let inside = |place: u32| place >= row.place && place - row.place < row.filled;
-                if matches!(self.store.find(unit), Place::At(place) if inside(place)) {
+                if self.store.is_among(unit, row.place, row.filled) {
                     // It is in the buffer still and is overwritten there.
                     return Some(at_ns);
                 }
@@ -78,20 +79,13 @@ impl Ssd {
         if self.config.buffer_rows == 0 {
             return at_ns;
         }
-        if self.rows_used >= self.config.buffer_rows {
-            let program_ns = self.config.program_ns;
-            let released: u32 = self.dies.iter_mut().map(|die| die.catch_up(at_ns, program_ns)).sum();
-            self.rows_used = self.rows_used.saturating_sub(u64::from(released));
-        }
         if self.rows_used < self.config.buffer_rows {
             self.rows_used += 1;
             return at_ns;
         }
-        let releases = self.dies.iter().enumerate();
-        let first = releases.filter_map(|(at, die)| Some((die.next_release_ns()?, at))).min();
-        let Some((_, die)) = first else { return at_ns };
-        let die = &mut self.dies[die];
-        let free_ns = die.take_release().max(at_ns);
+        let Some(die) = self.dies.first_release() else { return at_ns };
+        let free_ns = self.dies.change(die, Die::take_release).max(at_ns);
+        let die = self.dies.get(die);
         // Of the wait, the data moved before each row have their share.
         let row_ns = self.config.program_ns.max(1);
         let wait_ns = u128::from(free_ns - at_ns) * u128::from(die.share_ns);
@@ -107,13 +101,7 @@ impl Ssd {
     /// Finds a die for the next row: the one whose turn it is if it is idle, otherwise the one that is done first.
     fn begin_row(&mut self, at_ns: u64, world: &mut World) -> Option<OpenRow> {
         let dies = self.config.geometry.dies;
-        let mut die = self.next_die;
-        if self.dies[die as usize].all_done_ns() > at_ns {
-            let next = die;
-            let done = self.dies.iter().enumerate().map(|(at, die)| (die.all_done_ns(), at as u32));
-            let first = done.min_by_key(|(done_ns, at)| (*done_ns, *at < next));
-            die = first.map_or(die, |(_, at)| at);
-        }
+        let mut die = self.dies.first_done(self.next_die, at_ns);
         for _ in 0..dies {
             self.touch(die, at_ns, world);
             if let Some((place, opened)) = self.store.next_row(die) {
@@ -132,22 +120,21 @@ impl Ssd {
     fn spread_work(&mut self, die: u32, rows: u32, world: &mut World) {
         let (work, length_ns) = self.take_work(world);
         let erase_ns = self.config.erase_ns;
-        let die = &mut self.dies[die as usize];
-        if work.erases > 0 {
-            die.erase_due_ns = die.erase_due_ns.saturating_add(erase_ns);
-        }
         let others_ns = erase_ns.saturating_mul(work.erases.saturating_sub(1));
-        die.share_ns = length_ns.saturating_add(others_ns) / u64::from(rows.max(1));
-        die.share_folds = work.folded > work.moved;
+        self.dies.change(die, |die| {
+            if work.erases > 0 {
+                die.erase_due_ns = die.erase_due_ns.saturating_add(erase_ns);
+            }
+            die.share_ns = length_ns.saturating_add(others_ns) / u64::from(rows.max(1));
+            die.share_folds = work.folded > work.moved;
+        });
     }
 
     /// The open row is to be programmed, full or not.
     fn program_row(&mut self, at_ns: u64) {
         if let Some(row) = self.open_row.take() {
             let row_ns = self.config.row_ns(self.store.host_writes_slc(row.die));
-            let die = &mut self.dies[row.die as usize];
-            let length_ns = die.share_ns.saturating_add(row_ns);
-            die.add(at_ns, 1, length_ns);
+            self.dies.change(row.die, |die| die.add(at_ns, 1, die.share_ns.saturating_add(row_ns)));
         }
     }
 
@@ -157,9 +144,9 @@ impl Ssd {
         let mut end_ns = from_ns;
         for die in 0..self.config.geometry.dies {
             self.touch(die, from_ns, world);
-            let die = &mut self.dies[die as usize];
-            if die.rows > 0 || die.held > 0 {
-                end_ns = end_ns.max(die.finish_all());
+            let state = self.dies.get(die);
+            if state.rows > 0 || state.held > 0 {
+                end_ns = end_ns.max(self.dies.change(die, Die::finish_all));
             }
         }
         world.charge(job, self.causes.program, end_ns);
