@@ -103,6 +103,7 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::disk::MAGNETO_OPTICAL,
     &crate::disk::REMOVABLE,
     // Flash.
+    &crate::ssd::SSD,
     // Anything.
     &crate::constant::CONSTANT,
 ];

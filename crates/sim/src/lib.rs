@@ -24,6 +24,7 @@ mod schema;
 mod scsi;
 mod settings;
 mod spec;
+mod ssd;
 mod stack;
 mod timeline;
 mod usb;

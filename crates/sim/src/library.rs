@@ -38,6 +38,13 @@ pub const DEVICES: &[(&str, &str)] = library![
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
     // SSDs.
+    "intel-x25m-g1",
+    "intel-x25m-g2",
+    "samsung-mccoe64g5mpp",
+    "samsung-870-evo",
+    "samsung-980",
+    "crucial-p1",
+    "mqsim-512g",
     // Anything else.
     "ideal-ram-disk",
 ];
