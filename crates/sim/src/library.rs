@@ -25,7 +25,14 @@ pub const DEVICES: &[(&str, &str)] = library![
     // Disks, MO, ZIP.
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
+    "samsung-fit-plus-exfat",
+    "samsung-fit-plus-apfs",
     // SSDs.
+    "toshiba-hg2-agta0104",
+    "toshiba-hg2-agya0201",
+    "toshiba-hg3",
+    "ocz-core-v2",
+    "ocz-vertex",
     // Anything else.
     "ideal-ram-disk",
 ];
