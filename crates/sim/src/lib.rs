@@ -7,9 +7,11 @@
 mod account;
 mod build;
 mod card;
+mod coarse;
 mod constant;
 mod disk;
 mod fat_image;
+mod filesystem;
 mod host;
 mod layer;
 mod library;

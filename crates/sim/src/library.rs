@@ -37,6 +37,8 @@ pub const DEVICES: &[(&str, &str)] = library![
     "hitachi-hua722020ala330",
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
+    "samsung-fit-plus-exfat",
+    "samsung-fit-plus-apfs",
     // SSDs.
     "intel-x25m-g1",
     "intel-x25m-g2",
@@ -45,6 +47,11 @@ pub const DEVICES: &[(&str, &str)] = library![
     "samsung-980",
     "crucial-p1",
     "mqsim-512g",
+    "toshiba-hg2-agta0104",
+    "toshiba-hg2-agya0201",
+    "toshiba-hg3",
+    "ocz-core-v2",
+    "ocz-vertex",
     // Anything else.
     "ideal-ram-disk",
 ];
