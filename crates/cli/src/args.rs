@@ -1,5 +1,9 @@
 //! The command line, in both languages.
 
+mod study;
+
+pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
+
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -86,6 +90,10 @@ pub enum Command {
     Import(ImportArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
     Record(RecordArgs),
+    #[command(about = t("Run an article's whole experiment on models or on your own devices", "記事の実験全体をモデルや手元の機器で実行する"))]
+    Study(StudyArgs),
+    #[command(about = t("Published figures with their sources: list, search, show", "出典つきの公表値の一覧、検索、表示"))]
+    Catalogue(CatalogueArgs),
     #[command(about = t("List the profiles, or show one", "プロファイルの一覧と内容"))]
     Profiles(ProfilesArgs),
     #[command(about = t("List the models of devices, or show what one is made of", "デバイスのモデルの一覧と、その構成"))]
@@ -245,6 +253,8 @@ impl RunArgs {
 pub struct ShowArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
     pub run: String,
+    #[arg(long, value_name = "ENTRY", help = t("Beside a published entry of `kurabe catalogue`; says when procedure or statistic differ", "`kurabe catalogue` の公表値と並べる(手順や統計量が違えば知らせる)"))]
+    pub beside: Option<String>,
     #[arg(long, help = t("Everything: repetitions, percentiles, stalls, engines, environment", "各回、パーセンタイル、停滞、エンジン、環境まですべて"))]
     pub details: bool,
 }

@@ -1,6 +1,7 @@
 //! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here.
 
 mod args;
+mod catalogue;
 mod doctor;
 mod help;
 mod lang;
@@ -14,6 +15,7 @@ mod record;
 mod run;
 mod signals;
 mod stored;
+mod study;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -51,6 +53,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Export(args) => stored::export(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
+        Command::Study(args) => study::study(args, global, command_line),
+        Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),

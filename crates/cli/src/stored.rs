@@ -1,6 +1,7 @@
 //! The commands that work on stored runs: list, show, why, rm, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs, WhyArgs};
+use crate::catalogue::show_beside;
 use crate::lang::t;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
@@ -115,14 +116,15 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     if global.json {
-        return print_record(&record);
+        print_record(&record)?;
+        return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
     print(&render_run(&record, &headline_of(&record.header), &style()))?;
     if args.details {
         print("\n")?;
         print(&render_details(&record, &style()))?;
     }
-    Ok(())
+    args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global))
 }
 
 /// `kurabe why`
