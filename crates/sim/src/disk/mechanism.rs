@@ -248,15 +248,23 @@ impl Reader {
         self.mechanism.access(at_ns, first, end, true)
     }
 
-    /// What was read of these sectors is no longer true.
+    /// What was read of these sectors is no longer true. Of a segment the part before them stays, or else the part behind.
     pub(super) fn forget(&mut self, first: u64, end: u64) {
-        for segment in &mut self.segments {
-            if segment.first < end && first < segment.end {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            if segment.first >= end || first >= segment.end {
+                continue;
+            }
+            if segment.first >= first && end < segment.end {
+                segment.first = end;
+                continue;
+            }
+            // The head, if it reads on here, would leave a hole.
+            self.stream = self.stream.filter(|stream| stream.segment != index);
+            if segment.first < first {
+                segment.end = first;
+            } else {
                 *segment = Segment::default();
             }
-        }
-        if self.stream.is_some_and(|stream| self.segments[stream.segment].end == 0) {
-            self.stream = None;
         }
     }
 }
