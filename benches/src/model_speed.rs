@@ -37,16 +37,73 @@ pub struct Case {
 }
 
 /// What is measured.
-pub const CASES: &[Case] = &[Case {
-    name: "hard disk random 4 KiB read",
-    device: "hard-disk.toml",
-    set: &[],
-    kind: Kind::Read,
-    bytes: 4096,
-    random: true,
-    depth: 1,
-    target_per_s: 1e6,
-}];
+pub const CASES: &[Case] = &[
+    Case {
+        name: "hard disk random 4 KiB read",
+        device: "hard-disk.toml",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 1,
+        target_per_s: 1e6,
+    },
+    Case {
+        name: "RAID 5 of nine disks, random 4 KiB write",
+        device: "raid5-nine-disks.toml",
+        set: &[],
+        name: "SSD random 4 KiB read",
+        device: "mqsim-512g",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 1e6,
+    },
+    Case {
+        name: "SSD random 4 KiB read, mapping cache misses",
+        device: "mqsim-512g",
+        set: &[("ssd.mapping", "cached")],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 3e5,
+    },
+    // Full, and worn until nothing changes any more: every write pays for garbage collection.
+    Case {
+        name: "SSD random 4 KiB write, full, 7 % spare",
+        device: "mqsim-512g",
+        set: &[("ssd.fill", "1"), ("ssd.age", "worn")],
+        kind: Kind::Write,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 2e5,
+        target_per_s: 4e5,
+    },
+    Case {
+        name: "SSD sequential 128 KiB read",
+        device: "mqsim-512g",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 131_072,
+        random: false,
+        depth: 16,
+        target_per_s: 3e5,
+    },
+    Case {
+        name: "SSD sequential 128 KiB write",
+        device: "mqsim-512g",
+        set: &[],
+        kind: Kind::Write,
+        bytes: 131_072,
+        random: false,
+        depth: 16,
+        target_per_s: 3e5,
+    },
+];
 
 /// How much to measure.
 pub struct Options {

@@ -5,13 +5,16 @@ use crate::style::Style;
 use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::{Text, text};
 
-/// `a model in virtual time`, its layers in a line, and what was changed.
+/// What the model is, and that it is one.
+pub(crate) fn headline(model: &ModelRecord) -> Text {
+    let Text { en, ja } = &model.title;
+    text!("model in virtual time: {en}", "仮想時間のモデル: {ja}")
+}
+
+/// Its layers in a line, and what was changed.
 pub(crate) fn facts(model: &ModelRecord, style: &Style) -> Vec<String> {
     let layers = layers(model);
-    let mut facts = vec![
-        style.pick("a model, computed in virtual time", "モデル (仮想時間で計算)").to_owned(),
-        style.say(&text!("layers: {layers}", "層: {layers}")),
-    ];
+    let mut facts = vec![style.say(&text!("layers: {layers}", "層: {layers}"))];
     let changed = changed(model);
     if !changed.is_empty() {
         let changed = changed.join(", ");

@@ -147,10 +147,12 @@ fn names(cell: &Cell) -> [String; 3] {
 /// The run and its model.
 fn head(record: &RunRecord, model: &ModelRecord, style: &Style) -> Vec<String> {
     let name = format!("kurabe why {}", tame(&record.header.id));
-    let items = [tame(record.header.target_name()), tame(model.title.get(style.lang))];
+    let items = [
+        tame(record.header.target_name()),
+        tame(model::headline(model).get(style.lang)),
+        tame(&record.header.profile_name()),
+    ];
     let mut lines = vec![style.paint(Role::Strong, &name)];
-    let mut items = items.to_vec();
-    items.push(tame(&record.header.profile_name()));
     let flowed = crate::layout::flow(&items, style.width.saturating_sub(2));
     lines.extend(hanging(flowed, 2, 2));
     lines.extend(hanging(

@@ -19,6 +19,9 @@ use kurabe_core::{Result, text};
 /// No parameter counts for more than this.
 const HOUR_NS: u64 = 3_600_000_000_000;
 
+/// No unit is larger than this.
+const LARGEST_UNIT_BYTES: u64 = 1 << 40;
+
 /// No command moves more than this.
 const LONGEST_TRANSFER_BYTES: u64 = 1 << 32;
 
@@ -162,7 +165,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         read_bytes_per_s: builder.rate("read").min(interface),
         write_bytes_per_s: builder.rate("write").min(interface),
         program_ns: ns("program"),
-        write_unit_bytes: builder.bytes("write_unit").max(1),
+        write_unit_bytes: builder.bytes("write_unit").clamp(1, LARGEST_UNIT_BYTES),
         longest_bytes: builder.bytes("longest_transfer").min(LONGEST_TRANSFER_BYTES),
         copy_bytes_per_s: builder.rate("copy"),
         open: None,
@@ -249,7 +252,7 @@ impl Card {
         let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.read_bytes_per_s).min(HOUR_NS);
         let (start_ns, end_ns) = self.line.take(world.now_ns(), access_ns + transfer_ns);
         world.charge(job, self.causes.waiting, start_ns);
-        world.charge(job, self.causes.access, start_ns + access_ns);
+        world.charge(job, self.causes.access, start_ns.saturating_add(access_ns));
         world.charge(job, self.causes.reading, end_ns);
         world.finish_at(end_ns, job);
     }
@@ -275,8 +278,8 @@ impl Card {
         let length_ns = command_ns + copy_ns + transfer_ns + program_ns;
         let (start_ns, end_ns) = self.line.take(world.now_ns(), length_ns);
         world.charge(job, self.causes.waiting, start_ns);
-        world.charge(job, self.causes.access, start_ns + command_ns);
-        world.charge(job, self.causes.copying, start_ns + command_ns + copy_ns);
+        world.charge(job, self.causes.access, start_ns.saturating_add(command_ns));
+        world.charge(job, self.causes.copying, start_ns.saturating_add(command_ns + copy_ns));
         world.charge(job, self.causes.writing, end_ns - program_ns);
         world.charge(job, self.causes.programming, end_ns);
         world.finish_at(end_ns, job);
@@ -305,5 +308,81 @@ impl Layer for Card {
             }
             Kind::Trim => world.finish(job),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::DeviceSpec;
+    use crate::stack::Stack;
+    use crate::world::{Kind, Request};
+
+    /// 1 ms to the first byte, 2 ms of programming, 1 µs for a kilobyte read, 2 µs for one written.
+    fn card(extra: &str) -> Result<Stack, String> {
+        let source = format!(
+            r#"
+            schema = 1
+            name = "test"
+            title = {{ en = "test", ja = "test" }}
+            [[layer]]
+            kind = "card"
+            capacity = {{ value = "64 MiB", source = "t" }}
+            interface = {{ value = "1 GB/s", source = "t" }}
+            access = {{ value = "1 ms", source = "t" }}
+            read = {{ value = "5 GB/s", source = "t" }}
+            write = {{ value = "500 MB/s", source = "t" }}
+            program = {{ value = "2 ms", source = "t" }}
+            {extra}
+            "#
+        );
+        let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
+        Stack::new(&spec, 1).map_err(|error| error.what().en.clone())
+    }
+
+    fn times_ns(stack: &mut Stack, kind: Kind, places: &[(u64, u32)]) -> Vec<u64> {
+        let mut times = Vec::new();
+        for (offset_bytes, length_bytes) in places.iter().copied() {
+            let started_ns = stack.now_ns();
+            let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+            stack.submit(started_ns, request, 0);
+            while let Some(at_ns) = stack.next_wake_ns() {
+                stack.advance(at_ns);
+            }
+            times.push(stack.take_completion().unwrap().at_ns - started_ns);
+        }
+        times
+    }
+
+    #[test]
+    fn the_narrowest_of_interface_and_flash_sets_the_rate() {
+        let mut stack = card("").unwrap();
+        assert_eq!(times_ns(&mut stack, Kind::Read, &[(0, 4000), (4000, 4000)]), [1_004_000, 1_004_000]);
+        assert_eq!(times_ns(&mut stack, Kind::Write, &[(0, 4000), (4000, 4000)]), [2_008_000, 2_008_000]);
+    }
+
+    #[test]
+    fn what_adjoins_shares_a_command_up_to_its_longest_transfer() {
+        let extra = "longest_transfer = { value = \"8000 B\", source = \"t\" }";
+        let reads = [(0, 4000), (4000, 4000), (8000, 4000), (4000, 4000), (8000, 16_000)];
+        let expected = [1_004_000, 4000, 1_004_000, 1_004_000, 2_016_000];
+        assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Read, &reads), expected);
+    }
+
+    #[test]
+    fn a_part_of_a_block_costs_the_copy_of_the_rest() {
+        let extra = "write_unit = { value = \"1 MiB\", source = \"t\" }\ncopy = { value = \"1 GB/s\", source = \"t\" }";
+        let write_ns = |copied: u64| copied + 2_008_192;
+        let end = (1 << 20) - 4096;
+        // In order: nothing. Ahead in the same block: what lies between. Elsewhere: the rest of one, the front of the other.
+        let places = [(0, 4096), (4096, 4096), (16_384, 4096), ((2 << 20) + 4096, 4096), (3 << 20, 4096)];
+        let expected = [0, 0, 8192, end - 16_384 + 4096, end - 4096].map(write_ns);
+        assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Write, &places), expected);
+    }
+
+    #[test]
+    fn a_card_slower_than_its_class_is_refused() {
+        let refused = card("class = { value = \"a1\", source = \"t\" }").err();
+        assert!(refused.is_some_and(|what| what.starts_with("card.class")));
+        assert!(card("class = { value = \"none\", source = \"t\" }").is_ok());
     }
 }

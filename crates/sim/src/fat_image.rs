@@ -14,6 +14,8 @@
 
 mod chain;
 mod params;
+#[cfg(test)]
+mod tests;
 mod tracks;
 
 use crate::account::{Cause, Counter};
@@ -243,7 +245,7 @@ impl FatImage {
         let Some(Active { job, .. }) = self.active else { return };
         let (search, began_ns) = self.search;
         let sector_ns = world.now_ns() - began_ns;
-        let opened_ns = began_ns + search.directory_sectors.saturating_mul(sector_ns);
+        let opened_ns = began_ns.saturating_add(search.directory_sectors.saturating_mul(sector_ns));
         let found_ns = opened_ns.saturating_add(search.fat_sectors.saturating_mul(sector_ns));
         world.charge(job, self.causes.opening, opened_ns);
         world.charge(job, self.causes.walking, found_ns);

@@ -86,6 +86,7 @@ pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
     &crate::zfs::ZFS,
     &crate::host::HOST,
+    &crate::filesystem::FILESYSTEM,
     // Buses and links.
     &crate::sata::SATA,
     &crate::port_multiplier::PORT_MULTIPLIER,
@@ -103,6 +104,8 @@ pub const KINDS: &[&LayerKind] = &[
     &crate::disk::MAGNETO_OPTICAL,
     &crate::disk::REMOVABLE,
     // Flash.
+    &crate::ssd::SSD,
+    &crate::coarse::COARSE,
     // Anything.
     &crate::constant::CONSTANT,
 ];

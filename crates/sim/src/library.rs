@@ -37,7 +37,21 @@ pub const DEVICES: &[(&str, &str)] = library![
     "hitachi-hua722020ala330",
     // RAID cards and their SSDs.
     // USB sticks and boxes, port multipliers.
+    "samsung-fit-plus-exfat",
+    "samsung-fit-plus-apfs",
     // SSDs.
+    "intel-x25m-g1",
+    "intel-x25m-g2",
+    "samsung-mccoe64g5mpp",
+    "samsung-870-evo",
+    "samsung-980",
+    "crucial-p1",
+    "mqsim-512g",
+    "toshiba-hg2-agta0104",
+    "toshiba-hg2-agya0201",
+    "toshiba-hg3",
+    "ocz-core-v2",
+    "ocz-vertex",
     // Anything else.
     "ideal-ram-disk",
 ];

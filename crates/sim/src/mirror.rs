@@ -53,8 +53,8 @@ pub const MIRROR: LayerKind = LayerKind {
         Parameter::usual(
             "reads",
             ParameterType::Count(1, 1000),
-            "3",
-            "OpenZFS vdev_queue.c: zfs_vdev_async_read_max_active, for reads ahead; of reads that somebody waits for it is 10",
+            "10",
+            "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3",
             ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数"),
         ),
         Parameter::usual(

@@ -36,9 +36,8 @@ use card::{Card, Costs, Policies, ReadAhead};
 use geometry::{Geometry, MOST_MEMBERS};
 use kurabe_core::{Result, text};
 
-/// Longer times are cut to this, one hour, and lower rates raised to that: no card is so slow, and sums stay in range.
+/// Longer times are cut to this, one hour: no card is so slow, and sums stay in range.
 const MOST_NS: u64 = 3_600_000_000_000;
-const LEAST_RATE_BYTES_PER_S: f64 = 1e3;
 
 /// The kind.
 pub const RAID: LayerKind = LayerKind {
@@ -222,15 +221,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             .error("high_water", &text!("this is a share from 0 to 1", "0 から 1 までの割合を書きます")));
     }
     let ns = |key: &str| builder.ns(key).min(MOST_NS);
-    let rate = |key: &str| builder.rate(key).max(LEAST_RATE_BYTES_PER_S);
     let costs = Costs {
         latency_ns: ns("latency"),
         request_ns: ns("request_time"),
         strip_ns: ns("strip_time"),
         strips_per_request: builder.count("strips_per_request"),
-        parity_bytes_per_s: rate("parity_rate"),
-        memory_read_bytes_per_s: rate("memory_read_rate"),
-        memory_write_bytes_per_s: rate("memory_write_rate"),
+        parity_bytes_per_s: builder.rate("parity_rate"),
+        memory_read_bytes_per_s: builder.rate("memory_read_rate"),
+        memory_write_bytes_per_s: builder.rate("memory_write_rate"),
     };
     let (cache_bytes, battery) = (builder.bytes("cache"), builder.flag("battery"));
     let policies = Policies {

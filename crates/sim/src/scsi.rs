@@ -108,7 +108,7 @@ impl Scsi {
     fn start(&mut self, slot: usize, job: JobId, world: &mut World) {
         let request = world.request(job);
         let start_ns = self.take_bus(job, world.now_ns(), world);
-        let selected_ns = start_ns + self.selection_ns;
+        let selected_ns = start_ns.saturating_add(self.selection_ns);
         let told_ns = self.bus.take(start_ns, self.selection_ns + self.command_ns).1;
         world.charge(job, self.causes.selection, selected_ns);
         world.charge(job, self.causes.command, told_ns);
@@ -194,7 +194,7 @@ impl Scsi {
         let start_ns = self.on_bus(command, from_ns.max(command.sent_ns), world);
         let end_ns = self.bus.take(start_ns, self.data_out.data_ns(bytes)).1;
         let lead_bytes = if self.write_lead_bytes == 0 { bytes } else { self.write_lead_bytes.min(bytes) };
-        let begin_ns = start_ns + self.data_out.data_ns(lead_bytes);
+        let begin_ns = start_ns.saturating_add(self.data_out.data_ns(lead_bytes));
         world.charge(command.job, self.data_out.cause, begin_ns);
         command.sent_ns = end_ns;
         command.next_bytes = end;

@@ -125,8 +125,9 @@ impl Card {
         world.charge(job, self.words.processor_busy, start_ns);
         world.charge(job, self.words.request, end_ns - strips_ns);
         world.charge(job, self.words.strips, end_ns);
-        world.charge(job, self.words.latency, end_ns + costs.latency_ns);
-        end_ns + costs.latency_ns
+        let ready_ns = end_ns.saturating_add(costs.latency_ns);
+        world.charge(job, self.words.latency, ready_ns);
+        ready_ns
     }
 
     /// Sends pieces to their members on behalf of a task.

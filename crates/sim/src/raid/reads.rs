@@ -60,8 +60,9 @@ impl Card {
 
     pub(super) fn answer_read(&mut self, task: u32, world: &mut World) {
         let Some(job) = self.tasks[task].job else { return };
-        let mut end_ns = world.now_ns().max(self.tasks[task].copied_ns);
-        world.charge(job, self.words.memory, end_ns);
+        let copied_ns = self.tasks[task].copied_ns;
+        world.charge(job, self.words.memory, copied_ns);
+        let mut end_ns = world.now_ns().max(copied_ns);
         let copy_bytes = self.tasks[task].copy_bytes;
         if copy_bytes > 0 {
             let time_ns = transfer_ns(copy_bytes, self.costs.memory_read_bytes_per_s);

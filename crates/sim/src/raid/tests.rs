@@ -194,6 +194,19 @@ fn small_writes_in_a_row_become_whole_rows_in_the_memory() {
 }
 
 #[test]
+fn a_full_memory_is_told_as_such() {
+    let mut stack = build(CACHE, 2, "1 ms", "10 MB/s");
+    run(&mut stack, 1, &sequence(Kind::Write, 1 << 20, 20));
+    let account = stack.take_account();
+    let share = |cause: &str| {
+        let found = account.shares.iter().find(|share| share.cause == cause);
+        found.map_or(0.0, |share| share.time_ns as f64 / account.latency_ns as f64)
+    };
+    assert!(share("cache-full") > 0.9, "{:?}", account.shares);
+    assert!(share("memory") < 0.1, "{:?}", account.shares);
+}
+
+#[test]
 fn a_power_cut_takes_what_no_battery_saves() {
     let volatile_after = |policy: &str, battery: bool, end: &[Request]| {
         let parameters =
@@ -277,6 +290,7 @@ proptest! {
         write in prop::sample::select(vec!["through", "back", "always-back"]),
         io in prop::sample::select(vec!["direct", "cached"]),
         read in prop::sample::select(vec!["none", "always", "adaptive"]),
+        memory in prop::sample::select(vec!["2 GB/s", "20 MB/s"]),
         battery: bool,
         depth in 1u64..9,
         seed: u64,
@@ -284,7 +298,7 @@ proptest! {
         let parameters = format!(
             "level = {level}\nstrip = \"{strip} KiB\"\ncache = \"{cache} KiB\"\nwrite_policy = \"{write}\"\n\
              io_policy = \"{io}\"\nread_policy = \"{read}\"\nbattery = {battery}\nlatency = \"9 us\"\n\
-             request_time = \"3 us\"\nstrip_time = \"1 us\"\ndestages = {depth}\nflush_interval = \"30 ms\"",
+             request_time = \"3 us\"\nstrip_time = \"1 us\"\nmemory_read_rate = \"{memory}\"\ndestages = {depth}\nflush_interval = \"30 ms\"",
         );
         let mut stack = build(&parameters, members, "80 us", "200 MB/s");
         let requests = mix(seed, stack.capacity_bytes(), 150);

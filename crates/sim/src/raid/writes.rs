@@ -38,7 +38,7 @@ impl Card {
             self.destage(world);
         } else if !self.timer_runs {
             self.timer_runs = true;
-            world.wake_at(world.now_ns() + self.policies.flush_ns, 0);
+            world.wake_at(world.now_ns().saturating_add(self.policies.flush_ns), 0);
         }
     }
 
