@@ -193,7 +193,7 @@ fn measured_overheads_depend_on_the_command_before() {
     let requests = [
         request(Kind::Read, 0, 4096),
         request(Kind::Read, 4096, 4096),
-        request(Kind::Write, 1 << 20, 4096),
+        request(Kind::Write, 1 << 30, 4096),
         request(Kind::Read, 8192, 4096),
         request(Kind::Read, 8 << 30, 4096),
     ];

@@ -248,22 +248,12 @@ impl Reader {
         self.mechanism.access(at_ns, first, end, true)
     }
 
-    /// What was read of these sectors is no longer true. Of a segment the part before them stays, or else the part behind.
+    /// What was read of these sectors is no longer true. A segment goes as a whole, as measured drives have it.
     pub(super) fn forget(&mut self, first: u64, end: u64) {
         for (index, segment) in self.segments.iter_mut().enumerate() {
-            if segment.first >= end || first >= segment.end {
-                continue;
-            }
-            if segment.first >= first && end < segment.end {
-                segment.first = end;
-                continue;
-            }
-            // The head, if it reads on here, would leave a hole.
-            self.stream = self.stream.filter(|stream| stream.segment != index);
-            if segment.first < first {
-                segment.end = first;
-            } else {
+            if segment.first < end && first < segment.end {
                 *segment = Segment::default();
+                self.stream = self.stream.filter(|stream| stream.segment != index);
             }
         }
     }
