@@ -49,7 +49,10 @@ fn the_tables_of_kinds_are_those_of_the_code() {
     let (tables, tail) = rest.split_once(END).expect("a mark behind the tables");
     let wanted = format!("\n{}", KINDS.iter().map(|kind| section(kind)).collect::<String>());
     if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
-        std::fs::write(PAGE, format!("{head}{BEGIN}{wanted}{END}{tail}")).expect("docs/models.md");
+        // In one step, because other tests read it meanwhile.
+        let new = format!("{PAGE}.new");
+        std::fs::write(&new, format!("{head}{BEGIN}{wanted}{END}{tail}")).expect("docs/models.md.new");
+        std::fs::rename(&new, PAGE).expect("docs/models.md");
     } else {
         assert!(
             tables == wanted,
