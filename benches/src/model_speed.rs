@@ -49,6 +49,16 @@ pub const CASES: &[Case] = &[
         target_per_s: 1e6,
     },
     Case {
+        name: "RAID 5 of nine disks, random 4 KiB write",
+        device: "raid5-nine-disks.toml",
+        set: &[],
+        kind: Kind::Write,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 2e5,
+    },
+    Case {
         name: "SSD random 4 KiB read",
         device: "mqsim-512g",
         set: &[],
@@ -98,16 +108,6 @@ pub const CASES: &[Case] = &[
         random: false,
         depth: 16,
         target_per_s: 3e5,
-    },
-    Case {
-        name: "RAID 5 of nine disks, random 4 KiB write",
-        device: "raid5-nine-disks.toml",
-        set: &[],
-        kind: Kind::Write,
-        bytes: 4096,
-        random: true,
-        depth: 16,
-        target_per_s: 2e5,
     },
 ];
 

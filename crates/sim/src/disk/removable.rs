@@ -7,7 +7,7 @@
 //!
 //! Not modelled: spinning down, exchange of media, sectors that are written again after a failed check.
 
-use super::drive::Causes;
+use super::causes::Causes;
 use super::layout;
 use super::mechanism::{Read, Reader};
 use crate::account::{Cause, Counter};
