@@ -42,6 +42,12 @@ pub const DEVICES: &[(&str, &str)] = library![
     // USB sticks and boxes, port multipliers.
     "samsung-fit-plus-exfat",
     "samsung-fit-plus-apfs",
+    "hua722020-sata",
+    "hua722020-usb",
+    "mirror3-sata-fbs",
+    "mirror3-sata-cbs",
+    "mirror3-usb",
+    "mirror3-usb-uas",
     // SSDs.
     "intel-x25m-g1",
     "intel-x25m-g2",
