@@ -1,7 +1,7 @@
 //! What the article on the card says, against the model: its few figures, and its conclusions in the order that they claim.
 //!
-//! Sequential is 1 MiB at a time, one after the other (CrystalDiskMark 2). The 1000 MB test is a tenth of its size here, and
-//! so is the memory.
+//! Sequential is 1 MiB at a time, one after the other (CrystalDiskMark 2). The 1000 MB test is a twenty-fifth of its size
+//! here, and so is the memory.
 
 use super::tests::{count, run, scattered, sequence};
 use crate::library::device_named;
@@ -52,8 +52,8 @@ fn one_drive_and_four_read_as_published() {
 
 #[test]
 fn what_fits_the_cache_is_limited_by_the_slot() {
-    let new_slot = file_mb_per_s("raid-9260-cached", 50, &[]);
-    let old_slot = file_mb_per_s("raid-9260-cached", 50, &[("pcie.generation", "1")]);
+    let new_slot = file_mb_per_s("raid-9260-cached", 20, &[]);
+    let old_slot = file_mb_per_s("raid-9260-cached", 20, &[("pcie.generation", "1")]);
     assert!(new_slot > 2000.0, "{new_slot}");
     assert!(old_slot < 1690.0 && old_slot < new_slot * 0.75, "{old_slot} after {new_slot}");
 }
@@ -61,8 +61,8 @@ fn what_fits_the_cache_is_limited_by_the_slot() {
 /// About 20 % in the article. The model gives more, because it takes all of the memory for what was written.
 #[test]
 fn the_cache_helps_a_file_that_does_not_fit() {
-    let cache = [("raid.cache", "35MiB")];
-    let gain = file_mb_per_s("raid-9260-cached", 100, &cache) / file_mb_per_s("raid-9260", 100, &cache);
+    let cache = [("raid.cache", "14MiB")];
+    let gain = file_mb_per_s("raid-9260-cached", 40, &cache) / file_mb_per_s("raid-9260", 40, &cache);
     assert!((1.15..1.35).contains(&gain), "{gain}");
 }
 
@@ -72,9 +72,9 @@ fn without_write_back_the_cache_helps_no_reads_and_cached_io_is_slower_than_dire
     run(&mut off, 1, &sequence(Kind::Write, 1 << 20, 8));
     run(&mut off, 1, &sequence(Kind::Read, 1 << 20, 8));
     assert_eq!(count(&off.take_account(), "hit-bytes"), 0);
-    let cache = ("raid.cache", "35MiB");
-    let direct = file_mb_per_s("raid-9260-cached", 100, &[cache]);
-    let cached = file_mb_per_s("raid-9260-cached", 100, &[cache, ("raid.io_policy", "cached")]);
+    let cache = ("raid.cache", "14MiB");
+    let direct = file_mb_per_s("raid-9260-cached", 40, &[cache]);
+    let cached = file_mb_per_s("raid-9260-cached", 40, &[cache, ("raid.io_policy", "cached")]);
     assert!(cached < direct, "{cached} against {direct}");
 }
 

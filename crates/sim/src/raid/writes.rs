@@ -167,5 +167,9 @@ impl Card {
             (None, Some(job)) => world.finish(job),
             (None, None) => self.destaged(from, to, world),
         }
+        // The row may have been the one that writing back waited for.
+        if self.draining {
+            self.destage(world);
+        }
     }
 }
