@@ -7,6 +7,9 @@ use kurabe_core::{Result, text};
 /// Blocks that can be kept track of.
 const MOST_BLOCKS: u128 = 1 << 24;
 
+/// No mapping unit is larger.
+const MOST_UNIT_BYTES: u64 = 1 << 30;
+
 /// Reading further ahead is no use of any drive's memory.
 const MOST_AHEAD_BYTES: u64 = 64 << 20;
 
@@ -187,12 +190,15 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
             builder.error("capacity", &text!("more than 0 is expected", "0 より大きい値を指定します"))
         );
     }
-    if unit_bytes < 512 || row_bytes % u128::from(unit_bytes) != 0 || row_bytes == 0 {
+    if !(512..=MOST_UNIT_BYTES).contains(&unit_bytes)
+        || row_bytes % u128::from(unit_bytes) != 0
+        || row_bytes == 0
+    {
         return Err(builder.error(
             "mapping_unit",
             &text!(
-                "at least 512 bytes are expected, and a whole number of them in page times planes",
-                "512 バイト以上で、ページ × プレーン数を割り切る値を指定します"
+                "512 B to 1 GiB are expected, and a whole number of them in page times planes",
+                "512 B 以上 1 GiB 以下で、ページ × プレーン数を割り切る値を指定します"
             ),
         ));
     }

@@ -392,6 +392,7 @@ impl Store {
     /// Does one piece of it; whether there was any. What it was is added to `work`.
     pub(super) fn background(&mut self, die: u32) -> bool {
         if self.fold(die) {
+            self.set_aside(die);
             return true;
         }
         let free = self.rooms[die as usize].free.len();
@@ -402,19 +403,18 @@ impl Store {
                 return true;
             }
         }
-        let slc_blocks = self.geometry.slc_blocks;
+        self.rooms[die as usize].settled = true;
+        false
+    }
+
+    /// The SLC cache has room again: what comes next goes there, and the host's block with all bits waits.
+    fn set_aside(&mut self, die: u32) {
         let room = &mut self.rooms[die as usize];
-        room.settled = true;
         let host = room.host.block;
-        if slc_blocks > room.slc_used
-            && host != NONE
-            && !self.slc[host as usize]
-            && room.host.next < room.host.end
-        {
-            // What comes next is written with one bit per cell again.
+        let unfinished = host != NONE && room.host.next < room.host.end;
+        if unfinished && !self.slc[host as usize] && room.slc_used < self.geometry.slc_blocks {
             room.aside = std::mem::replace(&mut room.host, CLOSED);
         }
-        false
     }
 
     /// Valid units, counted block by block.

@@ -1,5 +1,7 @@
 //! Laws of the whole drive, its mechanisms, and the published figures of the library's drives.
 
+mod published;
+
 use super::config::Config;
 use super::layout::steady_share;
 use super::store::Store;
@@ -258,6 +260,9 @@ proptest! {
             stack.check_not_blocked().unwrap();
             prop_assert!(!stack.take_completion().unwrap().failed);
         }
+        let account = stack.take_account();
+        prop_assert_eq!(share(&account, "unexplained"), 0.0);
+        prop_assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
     }
 }
 
@@ -432,62 +437,4 @@ fn kinds_of_pages_have_read_times_of_their_own() {
 fn the_same_seed_gives_the_same_account() {
     let run = || Load::writes(4096, 8, 3000).run(&mut stack(WORN)).1;
     assert_eq!(run(), run());
-}
-
-/// Rates and times of the published rows that the models of old drives are for. A copy reads and writes in turns of 768 KiB,
-/// 64 KiB at a time, with 0.1 ms of the host between.
-fn copy_s(name: &str, reads: bool, writes: bool) -> f64 {
-    let mut stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
-    let (piece, turn, total) = (64u64 << 10, 768u64 << 10, 96u64 << 20);
-    let mut now_ns = 0;
-    for start in (0..total).step_by(turn as usize) {
-        for (kind, base, wanted) in [(Kind::Read, 0, reads), (Kind::Write, 8 << 30, writes)] {
-            for offset in (start..start + turn).step_by(piece as usize).filter(|_| wanted) {
-                let offset_bytes = base + offset;
-                let request =
-                    Request { kind, unit: 0, offset_bytes, length_bytes: piece as u32, identical: false };
-                stack.submit(now_ns, request, 0);
-                while let Some(at_ns) = stack.next_wake_ns() {
-                    stack.advance(at_ns);
-                }
-                now_ns = stack.take_completion().unwrap().at_ns + 100_000;
-            }
-        }
-    }
-    now_ns as f64 / 1e9 * ((4u64 << 30) as f64 / total as f64)
-}
-
-fn assert_near(what: &str, found: f64, published: f64, tolerance: f64) {
-    assert!((found / published - 1.0).abs() <= tolerance, "{what}: {found}, published {published}");
-}
-
-/// Toshiba SSD HG2 Series & HG3 Series Benchmarks; times without those of the disk in memory.
-#[test]
-fn copies_of_the_delay_ratio_test() {
-    let (read_s, write_s) = (copy_s("intel-x25m-g1", true, false), copy_s("intel-x25m-g1", false, true));
-    let both_s = copy_s("intel-x25m-g1", true, true);
-    assert_near("X25-M G1 read", read_s, 24.20, 0.02);
-    assert_near("X25-M G1 write", write_s, 54.01, 0.02);
-    assert_near("X25-M G1 copy", both_s, 72.05, 0.02);
-    let ratio = both_s / (read_s + write_s);
-    assert!((ratio - 0.92).abs() <= 0.15, "DelayRatio {ratio}");
-    assert_near("MCCOE read", copy_s("samsung-mccoe64g5mpp", true, false), 46.03, 0.02);
-    assert_near("MCCOE write", copy_s("samsung-mccoe64g5mpp", false, true), 46.59, 0.02);
-}
-
-#[test]
-fn figures_that_drives_are_sold_with() {
-    let rate = |name: &str, load: Load| load.run(&mut Stack::new(&device_named(name).unwrap(), 1).unwrap()).0;
-    let iops = |name: &str, load: Load| rate(name, load) / f64::from(load.bytes);
-    let mib = |load: fn(u32, u64, u64) -> Load, depth| load(1 << 20, depth, 300).in_order();
-    assert_near("X25-M G2 read", rate("intel-x25m-g2", mib(Load::reads, 1)), 239.5e6, 0.02);
-    assert_near("X25-M G2 write", rate("intel-x25m-g2", mib(Load::writes, 1)), 82.2e6, 0.02);
-    assert_near("X25-M reads", iops("intel-x25m-g2", Load::reads(4096, 32, 5000)), 35_000.0, 0.03);
-    assert_near("870 EVO reads", iops("samsung-870-evo", Load::reads(4096, 1, 500)), 13_000.0, 0.02);
-    assert_near("870 EVO reads", iops("samsung-870-evo", Load::reads(4096, 32, 5000)), 98_000.0, 0.02);
-    assert_near("870 EVO writes", iops("samsung-870-evo", Load::writes(4096, 1, 500)), 36_000.0, 0.1);
-    assert_near("980 read", rate("samsung-980", mib(Load::reads, 8)), 3.5e9, 0.02);
-    assert_near("980 write", rate("samsung-980", mib(Load::writes, 8)), 3.0e9, 0.02);
-    assert_near("980 writes", iops("samsung-980", Load::writes(4096, 1, 500)), 54_000.0, 0.7);
-    assert_near("P1 write", rate("crucial-p1", mib(Load::writes, 8)), 1.6e9, 0.03);
 }
