@@ -49,9 +49,6 @@ pub const CASES: &[Case] = &[
         target_per_s: 1e6,
     },
     Case {
-        name: "RAID 5 of nine disks, random 4 KiB write",
-        device: "raid5-nine-disks.toml",
-        set: &[],
         name: "SSD random 4 KiB read",
         device: "mqsim-512g",
         set: &[],
@@ -80,7 +77,6 @@ pub const CASES: &[Case] = &[
         bytes: 4096,
         random: true,
         depth: 16,
-        target_per_s: 2e5,
         target_per_s: 4e5,
     },
     Case {
@@ -102,6 +98,16 @@ pub const CASES: &[Case] = &[
         random: false,
         depth: 16,
         target_per_s: 3e5,
+    },
+    Case {
+        name: "RAID 5 of nine disks, random 4 KiB write",
+        device: "raid5-nine-disks.toml",
+        set: &[],
+        kind: Kind::Write,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 2e5,
     },
 ];
 

@@ -6,6 +6,7 @@
 
 mod account;
 mod sentences;
+mod stories;
 
 pub use account::{CauseTime, CellTime, CountOf, Per};
 
@@ -47,13 +48,20 @@ pub struct Why {
 pub fn explain(record: &RunRecord, wanted: Option<&str>) -> Result<Vec<Why>> {
     let model = model_of(record)?;
     let cells = choose(record, wanted)?;
-    let whys: Vec<Why> = cells
+    let times: Vec<(&Cell, CellTime)> = choose(record, None)?
         .into_iter()
-        .filter_map(|(number, cell)| {
-            let time = CellTime::of(number, cell, model)?;
-            let sentences = sentences::sentences(&time);
+        .filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?)))
+        .collect();
+    let wanted = |time: &CellTime| cells.iter().any(|(number, _)| *number == time.number);
+    let whys: Vec<Why> = times
+        .iter()
+        .filter(|(_, time)| wanted(time))
+        .map(|(cell, time)| {
+            let mut sentences = sentences::sentences(time);
+            sentences.extend(stories::turns(cell, time, &times));
+            sentences.extend(stories::remainder(time));
             let (label, part) = (cell.label.clone(), cell.part.clone());
-            Some(Why { run: record.header.id.clone(), label, part, time, sentences })
+            Why { run: record.header.id.clone(), label, part, time: time.clone(), sentences }
         })
         .collect();
     if whys.is_empty() {

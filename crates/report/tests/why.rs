@@ -4,7 +4,7 @@ mod common;
 
 use common::modelled;
 use kurabe_core::model::TimeShare;
-use kurabe_core::record::RunSummary;
+use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::{ErrorKind, Lang};
 use kurabe_report::*;
 use proptest::prelude::*;
@@ -47,8 +47,44 @@ fn the_largest_cause_is_named_with_its_explanation() {
         let largest = why.time.causes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
         assert_eq!(largest.cause, cause);
         assert!(why.sentences[0].en.contains(word), "{}", why.sentences[0].en);
-        assert!((2..=3).contains(&why.sentences.len()), "{:?}", why.sentences);
+        assert!((2..=4).contains(&why.sentences.len()), "{:?}", why.sentences);
     }
+}
+
+#[test]
+fn a_copy_within_is_told_against_its_halves() {
+    let told = |record: &RunRecord| {
+        let why = &explain(record, Some("within")).unwrap()[0];
+        why.sentences
+            .iter()
+            .find(|sentence| sentence.en.contains("writing it alone"))
+            .map(|said| said.en.clone())
+    };
+    let mut record = modelled::turnaround();
+    let costs = told(&record).unwrap();
+    assert!(costs.contains("costs 17.8 s more. What grew: \"going back and forth"), "{costs}");
+    for repetition in &mut record.cells[4].repetitions {
+        let account = repetition.account.as_mut().unwrap();
+        account.shares.iter_mut().for_each(|share| share.time_ns /= 2);
+        account.latency_ns = account.shares.iter().map(|share| share.time_ns).sum();
+    }
+    assert!(told(&record).unwrap().contains("saves 17.4 s"), "{:?}", told(&record));
+    record.cells.remove(2);
+    assert_eq!(told(&record), None, "without its halves nothing can be said");
+}
+
+#[test]
+fn a_remainder_of_strips_is_told_where_there_is_one() {
+    let mut record = modelled::strip_remainder();
+    let said =
+        |record: &RunRecord| explain(record, Some("1")).unwrap()[0].sentences.last().unwrap().en.clone();
+    assert!(said(&record).contains("1.12 times an even share"), "{}", said(&record));
+    for count in
+        record.cells[0].repetitions.iter_mut().flat_map(|one| &mut one.account.as_mut().unwrap().counts)
+    {
+        count.count = 1;
+    }
+    assert!(!said(&record).contains("even share"), "{}", said(&record));
 }
 
 #[test]

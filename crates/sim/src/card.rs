@@ -3,8 +3,8 @@
 //! The model: one command at a time. A read takes its command, the time to the first byte, and its bytes at the
 //! narrowest of interface and flash. A write takes its command, its bytes, and the time for which the card is busy
 //! programming. A request that goes on where the one before ended belongs to the same command, up to the longest transfer
-//! of one. The card writes whole units: a write that begins elsewhere than the one before ended has the card copy what is
-//! left of the unit begun before, and what precedes it in its own.
+//! of one. The card writes whole units: it copies the rest of a unit that is left before its end, and all of one that was
+//! not begun at its beginning.
 //!
 //! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
 
@@ -134,6 +134,8 @@ struct Card {
     open: Option<Open>,
     /// Where the last write ended.
     written_to: u64,
+    /// The unit there was written from its beginning.
+    from_start: bool,
     line: Timeline,
     causes: Causes,
 }
@@ -170,6 +172,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         copy_bytes_per_s: builder.rate("copy"),
         open: None,
         written_to: 0,
+        from_start: true,
         line: Timeline::default(),
         causes: causes(builder),
     };
@@ -257,20 +260,30 @@ impl Card {
         world.finish_at(end_ns, job);
     }
 
-    /// Bytes that the card copies so that it can write from `offset_bytes` on.
-    fn copied_bytes(&self, offset_bytes: u64) -> u64 {
-        let (unit, before) = (self.write_unit_bytes, self.written_to);
-        let same_unit = offset_bytes / unit == before / unit;
-        if same_unit && offset_bytes >= before {
-            return offset_bytes - before;
+    /// Bytes that the card copies because of a write: nothing for units written from beginning to end; the rest of a
+    /// unit left before its end; all of a unit that was not begun at its beginning (the switch, partial and full merge
+    /// of Kim et al., A space-efficient flash translation layer for CompactFlash systems, 2002).
+    fn copied_bytes(&mut self, request: Request) -> u64 {
+        let unit = self.write_unit_bytes;
+        let mut copied_bytes = 0;
+        if request.offset_bytes != self.written_to {
+            copied_bytes += match self.written_to % unit {
+                0 => 0,
+                written_bytes if self.from_start => unit - written_bytes,
+                _ => unit,
+            };
+            self.from_start = request.offset_bytes.is_multiple_of(unit);
         }
-        let rest_bytes = before.div_ceil(unit).saturating_mul(unit) - before;
-        rest_bytes + offset_bytes % unit
+        if request.end_bytes() / unit > request.offset_bytes / unit {
+            copied_bytes += if self.from_start { 0 } else { unit };
+            self.from_start = true;
+        }
+        self.written_to = request.end_bytes();
+        copied_bytes
     }
 
     fn write(&mut self, job: JobId, request: Request, world: &mut World) {
-        let copied_bytes = self.copied_bytes(request.offset_bytes);
-        self.written_to = request.end_bytes();
+        let copied_bytes = self.copied_bytes(request);
         let copy_ns = transfer_ns(copied_bytes, self.copy_bytes_per_s).min(HOUR_NS);
         let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.write_bytes_per_s).min(HOUR_NS);
         let commands = self.commands(request);
@@ -373,9 +386,10 @@ mod tests {
         let extra = "write_unit = { value = \"1 MiB\", source = \"t\" }\ncopy = { value = \"1 GB/s\", source = \"t\" }";
         let write_ns = |copied: u64| copied + 2_008_192;
         let end = (1 << 20) - 4096;
-        // In order: nothing. Ahead in the same block: what lies between. Elsewhere: the rest of one, the front of the other.
-        let places = [(0, 4096), (4096, 4096), (16_384, 4096), ((2 << 20) + 4096, 4096), (3 << 20, 4096)];
-        let expected = [0, 0, 8192, end - 16_384 + 4096, end - 4096].map(write_ns);
+        // In order: nothing. Elsewhere: the rest of the unit before, which was begun at its beginning; then all of a unit
+        // that was not, left in its midst or gone through to its end.
+        let places = [(0, 4096), (4096, 4096), (16_384, 4096), (3 << 20, 4096), (end, 4096), (1 << 20, 4096)];
+        let expected = [0, 0, (1 << 20) - 8192, 1 << 20, (1 << 20) - 4096 + (1 << 20), 0].map(write_ns);
         assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Write, &places), expected);
     }
 

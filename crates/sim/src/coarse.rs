@@ -21,7 +21,7 @@ use crate::account::{Cause, Counter};
 use crate::layer::{Layer, Volatile};
 use crate::world::{JobId, Kind, Request, World};
 use buffer::WriteBuffer;
-use log::Log;
+use log::{Log, Streams};
 use media::Media;
 use run::{Run, Work};
 
@@ -79,8 +79,7 @@ struct Coarse {
     log: Option<Log>,
     /// Writes that go on in order for so many bytes are a run, and leave the log.
     run_bytes: u64,
-    /// Where the writes began that went into the log in order, and the byte after the last.
-    logged: Option<(u64, u64)>,
+    streams: Streams,
     /// Bytes of the log that do not fill a stripe yet.
     log_pending_bytes: u64,
     /// The byte after the last one read, if nothing was written since.
@@ -164,11 +163,7 @@ impl Coarse {
         let bytes = u64::from(request.length_bytes);
         let Some(log) = &mut self.log else { return };
         let merged = log.append(request.offset_bytes, bytes);
-        let begin_bytes = match self.logged {
-            Some((begin, end)) if end == request.offset_bytes => begin,
-            _ => request.offset_bytes,
-        };
-        self.logged = Some((begin_bytes, request.end_bytes()));
+        self.streams.add(request.offset_bytes, request.end_bytes());
         if merged > 0 {
             world.count(self.counters.merges, merged);
             let unit_ns = self
@@ -195,13 +190,11 @@ impl Coarse {
         let in_run = self.run.end_bytes() == Some(at_bytes);
         let in_superblock = self.superblocks.as_ref().is_some_and(|run| run.end_bytes() == Some(at_bytes));
         let turned = self.turned_at_bytes == Some(at_bytes);
-        let long_enough = |(begin, end): (u64, u64)| end == at_bytes && end - begin >= self.run_bytes;
-        let proved = self.log.is_none() || self.logged.is_some_and(long_enough);
+        let proved = self.log.is_none() || self.streams.length_bytes(at_bytes) >= self.run_bytes;
         if in_run || in_superblock || turned || proved {
             if !in_run {
                 self.open(from_ns, at_bytes, world);
             }
-            self.logged = None;
             self.extend(from_ns, &request, world);
         } else {
             self.append(from_ns, &request, world);

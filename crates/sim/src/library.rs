@@ -36,6 +36,9 @@ pub const DEVICES: &[(&str, &str)] = library![
     "hitachi-hds721616plat80",
     "hitachi-hua722020ala330",
     // RAID cards and their SSDs.
+    "raid-9260",
+    "raid-9260-cached",
+    "raid-9260-mixed",
     // USB sticks and boxes, port multipliers.
     "samsung-fit-plus-exfat",
     "samsung-fit-plus-apfs",

@@ -22,6 +22,8 @@ mod destage;
 mod geometry;
 mod index;
 mod parity;
+#[cfg(test)]
+mod published;
 mod reads;
 mod task;
 #[cfg(test)]
@@ -38,6 +40,8 @@ use kurabe_core::{Result, text};
 
 /// Longer times are cut to this, one hour: no card is so slow, and sums stay in range.
 const MOST_NS: u64 = 3_600_000_000_000;
+/// The most that can be read ahead.
+const MOST_AHEAD_BYTES: u64 = 64 << 20;
 
 /// The kind.
 pub const RAID: LayerKind = LayerKind {
@@ -159,7 +163,7 @@ const PARAMETERS: &[Parameter] = &[
         ParameterType::Bytes,
         "1 MiB",
         "assumed",
-        ("how far ahead", "先読みする量"),
+        ("how far ahead, up to 64 MiB", "先読みする量 (64 MiB まで)"),
     ),
     Parameter::usual(
         "memory_read_rate",
@@ -219,6 +223,9 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     if !(0.0..=1.0).contains(&high_water) {
         return Err(builder
             .error("high_water", &text!("this is a share from 0 to 1", "0 から 1 までの割合を書きます")));
+    }
+    if builder.bytes("read_ahead") > MOST_AHEAD_BYTES {
+        return Err(builder.error("read_ahead", &text!("not above 64 MiB", "64 MiB までです")));
     }
     let ns = |key: &str| builder.ns(key).min(MOST_NS);
     let costs = Costs {

@@ -259,7 +259,9 @@ impl Layer for Ssd {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
-        let (start_ns, end_ns) = self.processor.take(world.now_ns(), self.config.command_ns);
+        let hit = request.kind == Kind::Read && self.ahead.holds(request.offset_bytes, request.end_bytes());
+        let command_ns = if hit { self.config.hit_ns } else { self.config.command_ns };
+        let (start_ns, end_ns) = self.processor.take(world.now_ns(), command_ns);
         world.charge(job, self.causes.controller_wait, start_ns);
         let write_ns = if request.kind == Kind::Write { self.config.write_latency_ns } else { 0 };
         let from_ns = end_ns.saturating_add(self.config.latency_ns).saturating_add(write_ns);

@@ -1,72 +1,12 @@
 //! The disks, magneto-optical and ZIP drives against what was published of them. Rows that a parameter was calibrated on
 //! lie within 2 %, the others within 10 %; those that cannot be reached are told with the reason.
 
-use kurabe_core::glib_random::GlibRandom;
-use kurabe_core::random::Random;
-use kurabe_sim::{Kind, Request, Stack, device_named};
+mod common;
 
-/// A modelled device on which one request is done after the other.
-struct OneByOne {
-    stack: Stack,
-    now_ns: u64,
-}
-
-impl OneByOne {
-    fn new(name: &str) -> Self {
-        Self { stack: Stack::new(&device_named(name).unwrap(), 1).unwrap(), now_ns: 0 }
-    }
-
-    /// How long a request takes.
-    fn time_ns(&mut self, kind: Kind, offset_bytes: u64, length_bytes: u64) -> u64 {
-        let started_ns = self.now_ns;
-        let length_bytes = length_bytes as u32;
-        let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
-        self.stack.submit(started_ns, request, 0);
-        loop {
-            if let Some(done) = self.stack.take_completion() {
-                assert!(!done.failed);
-                self.now_ns = done.at_ns;
-                return done.at_ns - started_ns;
-            }
-            self.stack.check_not_blocked().unwrap();
-            self.stack.advance(self.stack.next_wake_ns().unwrap());
-        }
-    }
-}
-
-/// GNOME Disks 3.28: read and write in kB/s, each the mean of the rates of 100 samples of 10 MiB; access time in ms.
-fn gnome_disks(name: &str) -> [f64; 3] {
-    let mut on = OneByOne::new(name);
-    let (size_bytes, sample_bytes) = (on.stack.capacity_bytes(), 10 << 20);
-    let (mut read, mut written) = (0.0, 0.0);
-    for number in 0..100 {
-        let at_bytes = number * size_bytes / 100 / 4096 * 4096;
-        let length_bytes = (size_bytes - at_bytes).min(sample_bytes);
-        on.time_ns(Kind::Read, at_bytes, 4096);
-        read += length_bytes as f64 * 1e4 / on.time_ns(Kind::Read, at_bytes, length_bytes) as f64;
-        on.time_ns(Kind::Read, at_bytes, 4096);
-        let write_ns = on.time_ns(Kind::Write, at_bytes, length_bytes) + on.time_ns(Kind::Flush, 0, 0);
-        written += length_bytes as f64 * 1e4 / write_ns as f64;
-    }
-    let mut random = GlibRandom::new(42);
-    let mut access = || on.time_ns(Kind::Read, random.below(size_bytes) / 4096 * 4096, 4096);
-    [read, written, (0..1000).map(|_| access()).sum::<u64>() as f64 / 1e9]
-}
-
-/// MacBench 5, 1024K: kB/s of reads in order and at random, writes in order and at random, in a small file at the start.
-fn macbench(name: &str) -> [f64; 4] {
-    let mut on = OneByOne::new(name);
-    let mut places = Random::new(1, 0);
-    let mut rate = |kind, random: bool| {
-        let mut time_ns = 0;
-        for number in 0..64 {
-            let place = if random { places.below(8) } else { number % 8 };
-            time_ns += on.time_ns(kind, place << 20, 1 << 20);
-        }
-        f64::from(64 << 20) * 1e6 / time_ns as f64
-    };
-    [rate(Kind::Read, false), rate(Kind::Read, true), rate(Kind::Write, false), rate(Kind::Write, true)]
-}
+use common::gnome_disks::{access_ms, gnome_disks};
+use common::macbench::macbench;
+use common::{OneByOne, device};
+use kurabe_sim::Kind;
 
 /// Rows with the part by which each figure may be off.
 fn check<const N: usize>(name: &str, modelled: [f64; N], published: [f64; N], tolerance: [f64; N]) {
@@ -92,7 +32,8 @@ fn gnome_disks_is_met() {
         ("iomega-zip100", [1000.0, 860.8, 46.36], [0.02, 0.02, 0.1]),
     ];
     for (name, published, tolerance) in rows {
-        check(name, gnome_disks(name), published, tolerance);
+        let found = gnome_disks(&device(name, &[]));
+        check(name, [found.read_kb_per_s, found.write_kb_per_s, found.access_ms], published, tolerance);
     }
 }
 
@@ -108,7 +49,9 @@ fn macbench_is_met() {
         ("iomega-zip100-mac", [1164.03, 1148.43, 1164.13, 1147.51], [0.02, 0.1, 0.1, 0.1]),
     ];
     for (name, published, tolerance) in rows {
-        check(name, macbench(name), published, tolerance);
+        let found = macbench(&device(name, &[]));
+        let found = [found.sequential_read, found.random_read, found.sequential_write, found.random_write];
+        check(name, found, published, tolerance);
     }
 }
 
@@ -117,7 +60,7 @@ fn macbench_is_met() {
 fn the_delay_ratio_of_a_disk_follows_from_moves_and_turns() {
     let (piece_bytes, turn_bytes, file_bytes) = (64 << 10, 768 << 10, 96 << 20);
     let pass = |copy: bool, kinds: &[Kind]| {
-        let mut on = OneByOne::new("hitachi-hds721616plat80");
+        let mut on = OneByOne::new(&device("hitachi-hds721616plat80", &[]));
         let mut time_ns = 0;
         for turn in 0..file_bytes / turn_bytes {
             for kind in kinds {
@@ -125,12 +68,12 @@ fn the_delay_ratio_of_a_disk_follows_from_moves_and_turns() {
                 let from_bytes = if copy && *kind == Kind::Write { 4 << 30 } else { 0 };
                 for piece in 0..turn_bytes / piece_bytes {
                     let at_bytes = from_bytes + turn * turn_bytes + piece * piece_bytes;
-                    time_ns += on.time_ns(*kind, at_bytes, piece_bytes);
+                    time_ns += on.time_ns(*kind, at_bytes, piece_bytes as u32, false);
                 }
             }
         }
         // Of 4 GiB, in seconds.
-        (time_ns + on.time_ns(Kind::Flush, 0, 0)) as f64 / 1e9 * 4096.0 / 96.0
+        (time_ns + on.time_ns(Kind::Flush, 0, 0, false)) as f64 / 1e9 * 4096.0 / 96.0
     };
     let (read_s, write_s) = (pass(false, &[Kind::Read]), pass(false, &[Kind::Write]));
     let copy_s = pass(true, &[Kind::Read, Kind::Write]);
@@ -141,13 +84,11 @@ fn the_delay_ratio_of_a_disk_follows_from_moves_and_turns() {
 
 #[test]
 fn the_two_terabyte_disk_streams_and_seeks_as_published() {
-    let mut on = OneByOne::new("hitachi-hua722020ala330");
-    let time_ns: u64 = (0..64).map(|index| on.time_ns(Kind::Read, index << 24, 1 << 24)).sum();
+    let spec = device("hitachi-hua722020ala330", &[]);
+    let mut on = OneByOne::new(&spec);
+    let time_ns: u64 = (0..64).map(|index| on.read_ns(index << 24, 1 << 24)).sum();
     let rate = (64u64 << 24) as f64 * 1e3 / time_ns as f64;
     assert!((100.0..=120.0).contains(&rate), "{rate}");
-    let mut random = GlibRandom::new(42);
-    let size_bytes = on.stack.capacity_bytes();
-    let mut access = || on.time_ns(Kind::Read, random.below(size_bytes) / 4096 * 4096, 4096);
-    let access_ms = (0..1000).map(|_| access()).sum::<u64>() as f64 / 1e9;
+    let access_ms = access_ms(&spec);
     assert!((access_ms / 12.7 - 1.0).abs() < 0.1, "{access_ms}");
 }

@@ -37,7 +37,7 @@ fn first(time: &CellTime, largest: &CauseTime) -> Text {
     let why = explained(&largest.explanation);
     let part = if largest.share >= 0.5 { "Most of the time" } else { "The largest part" };
     Text {
-        en: format!("{part}, {took} of {all} ({share}), is {} ({layer}){}", name.en, why.en),
+        en: format!("{part}, {took} of {all} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
         ja: format!("{all} のうち {took} ({share}) は「{}」({layer}) です。{}", name.ja, why.ja),
     }
 }
@@ -46,7 +46,7 @@ fn second(next: &CauseTime) -> Text {
     let (took, share) = (number::latency(next.each_ns), number::percent(next.share));
     let (name, layer, why) = (&next.name, &next.layer, explained(&next.explanation));
     Text {
-        en: format!("Next, {took} ({share}), is {} ({layer}){}", name.en, why.en),
+        en: format!("Next, {took} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
         ja: format!("次は「{}」({layer}) の {took} ({share}) です。{}", name.ja, why.ja),
     }
 }

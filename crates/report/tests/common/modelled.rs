@@ -204,6 +204,20 @@ pub fn strip_remainder() -> RunRecord {
             ),
         ],
     );
+    let mut raid = raid;
+    raid.counters = vec![
+        counter(
+            "most-bytes",
+            text!(
+                "bytes of the drive with the most of a request",
+                "要求を最も多く受け持つドライブのバイト数"
+            ),
+        ),
+        counter(
+            "even-bytes",
+            text!("bytes of each drive, if all had the same", "均等に分けた場合の 1 台あたりのバイト数"),
+        ),
+    ];
     let drive = layer(
         "x25m",
         "ssd",
@@ -227,7 +241,11 @@ pub fn strip_remainder() -> RunRecord {
     for repetition in record.cells.iter_mut().flat_map(|cell| &mut cell.repetitions) {
         let shares = [("raid", "strips", 140 * US), ("raid", "last", 900 * US), ("x25m", "flash", 1000 * US)];
         let operations = repetition.elapsed_ns / (2040 * US);
-        repetition.account = Some(account(operations, &shares, &[]));
+        repetition.account = Some(account(
+            operations,
+            &shares,
+            &[("raid", "most-bytes", 19_660_800), ("raid", "even-bytes", 17_476_300)],
+        ));
     }
     record
 }

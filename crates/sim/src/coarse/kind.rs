@@ -1,7 +1,7 @@
 //! The kind of layer: parameters, their checks, and the words for what the time goes to.
 
 use super::buffer::WriteBuffer;
-use super::log::Log;
+use super::log::{Log, Streams};
 use super::media::Media;
 use super::run::Run;
 use super::{Causes, Coarse, Counters};
@@ -171,7 +171,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         superblocks: has_superblocks.then(|| Run::new(superblock_bytes, stripe_bytes)),
         log: Log::new(builder.bytes("log"), builder.bytes("log_granule"), unit_bytes),
         run_bytes: builder.bytes("run"),
-        logged: None,
+        streams: Streams::default(),
         log_pending_bytes: 0,
         read_end_bytes: None,
         turned_at_bytes: None,

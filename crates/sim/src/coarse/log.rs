@@ -97,6 +97,32 @@ impl Log {
     }
 }
 
+/// Writes in order that are followed at once.
+const STREAMS: usize = 4;
+
+/// Watches what goes into the log for writes in order, which had better leave it.
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    /// Where each began, and the byte after its last; the latest first.
+    streams: [(u64, u64); STREAMS],
+}
+
+impl Streams {
+    /// Bytes in order before a write here.
+    pub(super) fn length_bytes(&self, at_bytes: u64) -> u64 {
+        let found = self.streams.iter().find(|(_, end)| *end == at_bytes);
+        found.map_or(0, |(begin, end)| end - begin)
+    }
+
+    /// A write went into the log; the stream that was silent longest is given up for a new one.
+    pub(super) fn add(&mut self, at_bytes: u64, end_bytes: u64) {
+        let known = self.streams.iter().position(|(_, end)| *end == at_bytes);
+        let begin_bytes = known.map_or(at_bytes, |index| self.streams[index].0);
+        self.streams[..=known.unwrap_or(STREAMS - 1)].rotate_right(1);
+        self.streams[0] = (begin_bytes, end_bytes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

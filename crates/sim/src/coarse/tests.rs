@@ -144,6 +144,18 @@ fn a_larger_log_is_never_slower_for_scattered_writes() {
 }
 
 #[test]
+fn writes_in_order_leave_the_log_though_others_come_between() {
+    let mut driver = Driver::new(&bare(&[("log", "4 MiB"), ("superblock", "4 MiB")]));
+    let both =
+        |at: u64| [request(Kind::Write, at, 64 << 10), request(Kind::Write, (512 << 20) + at % 32_768, 4096)];
+    driver.run(1, 0, (0..1024).flat_map(|index| both(index << 16)));
+    // The first MiB and the scattered writes stay in the log, which therefore never fills.
+    assert_eq!(driver.share("merge"), 0.0);
+    // Without them there is nothing to tell apart, and what is left to copy is the head of the first superblock.
+    assert!(driver.share("complete-unit") < 0.05);
+}
+
+#[test]
 fn trim_spares_merges_where_the_firmware_takes_it() {
     let merged_share = |trim: &str| {
         let mut driver = Driver::new(&bare(&[("log", "4 MiB"), ("trim", trim)]));

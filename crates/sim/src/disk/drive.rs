@@ -38,13 +38,54 @@ enum Needs {
     Room,
 }
 
+/// Handling of a command, by what becomes of it.
+#[derive(Clone, Copy, Debug)]
+struct Overheads {
+    read_hit_ns: u64,
+    read_ns: u64,
+    write_cached_ns: u64,
+    write_ns: u64,
+}
+
+impl Overheads {
+    /// After a read and after a write: the single values, or the rows that a measured drive has.
+    fn new(builder: &Builder<'_>) -> Result<[Self; 2]> {
+        let rows = builder.rows("overheads");
+        let ns = |ms: f64| ((ms * 1e6).round() as u64).min(layout::HOUR_NS);
+        let row = |row: &Vec<f64>| Self {
+            read_hit_ns: ns(row[0]),
+            read_ns: ns(row[1]),
+            write_cached_ns: ns(row[2]),
+            write_ns: ns(row[3]),
+        };
+        let write_ns = layout::time_ns(builder, "write_overhead");
+        let single = Self {
+            read_hit_ns: layout::time_ns(builder, "read_hit_overhead"),
+            read_ns: layout::time_ns(builder, "read_overhead"),
+            write_cached_ns: write_ns,
+            write_ns,
+        };
+        match rows {
+            [] => Ok([single; 2]),
+            [after_read, after_write] => Ok([row(after_read), row(after_write)]),
+            _ => Err(builder.error(
+                "overheads",
+                &text!(
+                    "two rows are expected: after a read and after a write",
+                    "読み出しの直後と書き込みの直後の 2 行が必要です"
+                ),
+            )),
+        }
+    }
+}
+
 struct Drive {
     reader: Reader,
     sector_bytes: u64,
     capacity_bytes: u64,
-    read_overhead_ns: u64,
-    hit_overhead_ns: u64,
-    write_overhead_ns: u64,
+    overheads: [Overheads; 2],
+    /// Whether the command before was a write.
+    after_write: bool,
     buffer_bytes_per_s: f64,
     depth: usize,
     age_limit_ns: u64,
@@ -188,9 +229,8 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         reader,
         sector_bytes,
         capacity_bytes,
-        read_overhead_ns: layout::time_ns(builder, "read_overhead"),
-        hit_overhead_ns: layout::time_ns(builder, "read_hit_overhead"),
-        write_overhead_ns: layout::time_ns(builder, "write_overhead"),
+        overheads: Overheads::new(builder)?,
+        after_write: false,
         buffer_bytes_per_s: builder.rate("buffer_rate"),
         depth: builder.count("queue_depth") as usize,
         age_limit_ns: builder.ns("age_limit"),
@@ -306,7 +346,7 @@ impl Drive {
     }
 
     fn end_flushes(&mut self, world: &mut World) {
-        let end_ns = world.now_ns() + self.write_overhead_ns;
+        let end_ns = world.now_ns() + self.overheads().write_ns;
         for job in std::mem::take(&mut self.flushes) {
             world.charge(job, self.causes.flush, world.now_ns());
             world.charge(job, self.causes.command, end_ns);
@@ -329,7 +369,9 @@ impl Drive {
         let room = write && end - first <= self.dirty.capacity();
         self.charge_waiting(job, room, world);
         let end_ns = if write {
-            let ready_ns = now_ns.max(arrived_ns + self.write_overhead_ns);
+            let overheads = self.overheads();
+            let overhead_ns = if room { overheads.write_cached_ns } else { overheads.write_ns };
+            let ready_ns = now_ns.max(arrived_ns + overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
             if room {
                 self.dirty.add(first, end);
@@ -345,8 +387,12 @@ impl Drive {
         } else {
             self.start_read(&command, bytes_ns, world)
         };
-        self.front_free_ns = end_ns;
+        (self.front_free_ns, self.after_write) = (end_ns, write);
         world.finish_at(end_ns, job);
+    }
+
+    fn overheads(&self) -> Overheads {
+        self.overheads[usize::from(self.after_write)]
     }
 
     /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
@@ -370,7 +416,8 @@ impl Drive {
         let now_ns = world.now_ns();
         let written = self.dirty.holds(first, end);
         let near = written || self.reader.joins(now_ns, first);
-        let overhead_ns = if near { self.hit_overhead_ns } else { self.read_overhead_ns };
+        let overheads = self.overheads();
+        let overhead_ns = if near { overheads.read_hit_ns } else { overheads.read_ns };
         let ready_ns = now_ns.max(arrived_ns + overhead_ns);
         world.charge(job, self.causes.command, ready_ns);
         let moved_ns = ready_ns + bytes_ns;
@@ -411,7 +458,7 @@ impl Layer for Drive {
         if request.kind == Kind::Flush {
             self.flushes.push(job);
         } else if nothing {
-            let end_ns = now_ns + self.write_overhead_ns;
+            let end_ns = now_ns + self.overheads().write_ns;
             world.charge(job, self.causes.command, end_ns);
             return world.finish_at(end_ns, job);
         } else {

@@ -188,6 +188,23 @@ fn what_was_read_ahead_stays_when_something_else_comes() {
 }
 
 #[test]
+fn measured_overheads_depend_on_the_command_before() {
+    let mut stack = disk("overheads = { value = [[0.1, 1, 0, 2], [0.3, 3, 0, 4]], source = \"test\" }");
+    let requests = [
+        request(Kind::Read, 0, 4096),
+        request(Kind::Read, 4096, 4096),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 8192, 4096),
+        request(Kind::Read, 8 << 30, 4096),
+    ];
+    drive(&mut stack, &requests, 1, 20_000_000);
+    let shares = stack.take_account().shares;
+    let command_ns = shares.iter().find(|share| share.cause == "command").unwrap().time_ns;
+    // A miss, a hit, a write, a hit after it, a miss.
+    assert_eq!(command_ns, 1_000_000 + 100_000 + 2_000_000 + 300_000 + 1_000_000);
+}
+
+#[test]
 fn nothing_begins_while_a_flush_waits() {
     let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }\n\
                 queue_depth = { value = 8, source = \"test\" }";

@@ -248,15 +248,13 @@ impl Reader {
         self.mechanism.access(at_ns, first, end, true)
     }
 
-    /// What was read of these sectors is no longer true.
+    /// What was read of these sectors is no longer true. A segment goes as a whole, as measured drives have it.
     pub(super) fn forget(&mut self, first: u64, end: u64) {
-        for segment in &mut self.segments {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
             if segment.first < end && first < segment.end {
                 *segment = Segment::default();
+                self.stream = self.stream.filter(|stream| stream.segment != index);
             }
-        }
-        if self.stream.is_some_and(|stream| self.segments[stream.segment].end == 0) {
-            self.stream = None;
         }
     }
 }

@@ -169,6 +169,16 @@ pub const DISK: LayerKind = LayerKind {
         ),
         WRITE_OVERHEAD,
         Parameter::usual(
+            "overheads",
+            Rows(&["read hit ms", "read ms", "write to the cache ms", "write ms"]),
+            "[]",
+            "derived: the single overheads",
+            (
+                "measured overheads instead of the single ones: a row after a read, a row after a write",
+                "処理時間の実測表(読み出しの直後と書き込みの直後の 2 行。個別の値より優先)",
+            ),
+        ),
+        Parameter::usual(
             "segments",
             Count(0, 65_536),
             "1",

@@ -3,10 +3,12 @@
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Kind, Request};
+use kurabe_core::Result;
+use kurabe_core::model::TimeAccount;
 use proptest::prelude::*;
 
 /// A medium of 1 ms and 1 GB/s, one command at a time, behind a file system with these lines of parameters.
-fn stack(parameters: &str) -> Stack {
+fn built(parameters: &str) -> Result<Stack> {
     let source = format!(
         r#"
         schema = 1
@@ -22,7 +24,11 @@ fn stack(parameters: &str) -> Stack {
         rate = {{ value = "1 GB/s", source = "test" }}
         "#
     );
-    Stack::new(&DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap(), 1).unwrap()
+    Stack::new(&DeviceSpec::parse("test", &source, &|_| unreachable!())?, 1)
+}
+
+fn stack(parameters: &str) -> Stack {
+    built(parameters).unwrap()
 }
 
 fn parameter(key: &str, value: &str) -> String {
@@ -33,8 +39,8 @@ fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
     Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
 }
 
-/// Submits everything at once: when the last is done. Every nanosecond must be accounted for.
-fn run(stack: &mut Stack, requests: &[Request]) -> u64 {
+/// Submits everything at once: when the last is done, and where the time went. Every nanosecond must be accounted for.
+fn run_and_account(stack: &mut Stack, requests: &[Request]) -> (u64, TimeAccount) {
     for (token, request) in requests.iter().enumerate() {
         stack.submit(0, *request, token as u64);
     }
@@ -51,7 +57,11 @@ fn run(stack: &mut Stack, requests: &[Request]) -> u64 {
     assert_eq!(account.operations, requests.len() as u64);
     assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
     assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "{account:?}");
-    last_ns
+    (last_ns, account)
+}
+
+fn run(stack: &mut Stack, requests: &[Request]) -> u64 {
+    run_and_account(stack, requests).0
 }
 
 fn reads_in_order(count: u64) -> Vec<Request> {
@@ -82,29 +92,29 @@ fn the_computers_time_is_hidden_only_if_several_are_under_way() {
 fn the_file_system_writes_of_its_own() {
     let own = parameter("metadata_every", "\"64 KiB\"");
     let writes: Vec<Request> = (0..32).map(|index| request(Kind::Write, index << 16, 4096)).collect();
-    let mut stack = stack(&own);
-    run(&mut stack, &writes);
-    // Twice in 128 KiB, and the last is still counted to the next run's account.
-    let mut again = super::tests::stack(&own);
-    for (token, write) in writes.iter().enumerate() {
-        again.submit(0, *write, token as u64);
-    }
-    while let Some(at_ns) = again.next_wake_ns() {
-        again.advance(at_ns);
-    }
-    let account = again.take_account();
+    let (_, account) = run_and_account(&mut stack(&own), &writes);
     let own = account.counts.iter().find(|count| count.counter == "own-writes").unwrap();
+    // Twice for 128 KiB.
     assert_eq!(own.count, 2);
 }
 
 #[test]
-fn the_data_begin_before_the_end_of_the_device() {
+fn parameters_that_do_not_fit_are_errors() {
     for (key, value) in [("start", "\"64 MiB\""), ("allocation", "\"0 B\"")] {
-        let source = parameter(key, value);
-        let failed = std::panic::catch_unwind(|| stack(&source));
-        assert!(failed.is_err(), "{key}");
+        let error = built(&parameter(key, value)).err().unwrap();
+        assert!(error.what().en.contains(key), "{error}");
     }
+    let own = parameter("metadata_every", "\"1 MiB\"") + &parameter("start", "\"2 KiB\"");
+    assert!(built(&own).err().unwrap().what().en.contains("metadata"));
     assert_eq!(stack(&parameter("start", "\"63 MiB\"")).capacity_bytes(), 1 << 20);
+}
+
+#[test]
+fn what_copy_on_write_places_stays_on_the_device() {
+    let full = parameter("copy_on_write", "true") + &parameter("allocation", "\"48 KiB\"");
+    let writes: Vec<Request> =
+        (0..1500).map(|index| request(Kind::Write, (index % 7) << 16, 1 << 16)).collect();
+    run(&mut stack(&full), &writes);
 }
 
 proptest! {

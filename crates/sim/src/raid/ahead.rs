@@ -10,8 +10,6 @@ use crate::world::{Kind, World};
 
 /// Streams that are remembered.
 const STREAMS: usize = 8;
-/// The most that one read-ahead asks for.
-const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads that follow one another.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +57,7 @@ impl Card {
             }
         };
         (stream.next, stream.reads) = (to, stream.reads + 1);
-        let window = policies.ahead_bytes.min(MOST_BYTES);
+        let window = policies.ahead_bytes;
         let begin = stream.ahead_to.max(to);
         let end = (to + window).min(self.geometry.capacity_bytes());
         let wanted = policies.read_ahead == ReadAhead::Always || stream.reads >= 2;

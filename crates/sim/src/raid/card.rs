@@ -132,6 +132,13 @@ impl Card {
 
     /// Sends pieces to their members on behalf of a task.
     pub(super) fn send(&mut self, task: u32, kind: Kind, pieces: &[Piece], at_ns: u64, world: &mut World) {
+        if self.tasks[task].job.is_some() {
+            // A request ends with the member that has the most of it.
+            let most = pieces.iter().map(|piece| piece.length_bytes).max().unwrap_or(0);
+            let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
+            world.count(self.words.most_bytes, most);
+            world.count(self.words.even_bytes, all.div_ceil(self.geometry.data));
+        }
         for piece in pieces {
             let request = Request {
                 kind,

@@ -112,7 +112,12 @@ const CAUSES: [(&str, Pair, Pair); 13] = [
 ];
 
 /// Key and name, in the order in which `Words::new` takes them.
-const COUNTERS: [(&str, Pair); 8] = [
+const COUNTERS: [(&str, Pair); 10] = [
+    (
+        "most-bytes",
+        ("bytes of the drive with the most of a request", "要求を最も多く受け持つドライブのバイト数"),
+    ),
+    ("even-bytes", ("bytes of each drive, if all had the same", "均等に分けた場合の 1 台あたりのバイト数")),
     ("member-reads", ("reads from drives", "ドライブからの読み出し回数")),
     ("member-writes", ("writes to drives", "ドライブへの書き込み回数")),
     ("hit-bytes", ("bytes read from the cache", "キャッシュから読めたバイト数")),
@@ -145,6 +150,8 @@ pub(super) struct Words {
     pub(super) row_busy: Cause,
     pub(super) parity_busy: Cause,
     pub(super) parity: Cause,
+    pub(super) most_bytes: Counter,
+    pub(super) even_bytes: Counter,
     pub(super) member_reads: Counter,
     pub(super) member_writes: Counter,
     pub(super) hit_bytes: Counter,
@@ -173,6 +180,8 @@ impl Words {
             parity,
         ] = CAUSES.map(|(key, name, explanation)| builder.cause(key, text(name), text(explanation)));
         let [
+            most_bytes,
+            even_bytes,
             member_reads,
             member_writes,
             hit_bytes,
@@ -196,6 +205,8 @@ impl Words {
             row_busy,
             parity_busy,
             parity,
+            most_bytes,
+            even_bytes,
             member_reads,
             member_writes,
             hit_bytes,

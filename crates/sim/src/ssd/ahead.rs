@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 /// What a drive has read ahead.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ReadAhead {
     /// How far; 0 if it does not.
     bytes: u64,
@@ -26,7 +26,13 @@ pub(super) struct Found {
 
 impl ReadAhead {
     pub(super) fn new(bytes: u64) -> Self {
-        Self { bytes, ..Self::default() }
+        // No read begins at the end of all bytes, so the first read follows none.
+        Self { bytes, next_bytes: u64::MAX, stretches: VecDeque::new() }
+    }
+
+    /// Whether all of a read was read ahead, or is being read.
+    pub(super) fn holds(&self, start_bytes: u64, end_bytes: u64) -> bool {
+        start_bytes == self.next_bytes && self.stretches.back().is_some_and(|(end, _)| *end >= end_bytes)
     }
 
     /// A read of bytes: what of it was read ahead, and from where to where to read on now.
@@ -88,6 +94,7 @@ mod tests {
         assert_eq!(ahead.read(50, 60, 1000), (None, None));
         assert_eq!(ahead.read(60, 70, 1000), (None, Some((70, 170))));
         ahead.add(170, 5);
+        assert!(ahead.holds(70, 170) && !ahead.holds(70, 171) && !ahead.holds(71, 80));
         let found = Found { end_bytes: 80, ready_ns: 5 };
         assert_eq!(ahead.read(70, 80, 1000), (Some(found), Some((170, 180))));
         ahead.add(180, 9);

@@ -67,6 +67,7 @@ pub(super) struct Config {
     pub(super) channel_rate: f64,
     pub(super) controller_rate: f64,
     pub(super) command_ns: u64,
+    pub(super) hit_ns: u64,
     pub(super) latency_ns: u64,
     pub(super) write_latency_ns: u64,
     pub(super) buffer_rows: u64,
@@ -119,6 +120,7 @@ impl Config {
             channel_rate,
             controller_rate: builder.rate("controller_rate"),
             command_ns: builder.ns("command_time"),
+            hit_ns: builder.ns("hit_time"),
             latency_ns: builder.ns("command_latency"),
             write_latency_ns: builder.ns("write_latency"),
             buffer_rows: builder.bytes("buffer").div_ceil(geometry.row_bytes()).min(1 << 31),
@@ -212,8 +214,8 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
     let block_bytes = row_bytes * u128::from(rows_per_block);
     let wide = |bytes: u64| u128::from(bytes);
     let least_free = builder.count("gc_free_blocks");
-    // Of a die's blocks, two are open, one takes what is moved, and one is on its way.
-    let spare = u128::from(least_free) + 4;
+    // Of a die's blocks, two are open, one may be set aside, one takes what is moved, and one is on its way.
+    let spare = u128::from(least_free) + 5;
     let visible = wide(capacity_bytes).div_ceil(block_bytes * wide(dies));
     let all = wide(capacity_bytes) as f64 * (1.0 + over_provisioning) / (block_bytes as f64 * dies as f64);
     let slc_block_bytes = (block_bytes / bits).max(1);

@@ -31,11 +31,12 @@ pub(super) struct Worn {
 }
 
 /// The share of a block that is still valid when its turn to be collected has come, for `spread` times as many physical
-/// places as valid units under uniform random writes: u = e^(-spread (1 - u)), so that 1 / (1 - u) is
-/// spread / (spread + W(-spread e^-spread)) with Lambert's W, the closed form of write amplification with blocks of many
-/// pages, cleaned in order or greedily (Desnoyers, Analytic Modeling of SSD Write Performance, SYSTOR 2012;
-/// Xiang and Kurkoski, An Improved Analytic Expression for Write Amplification in NAND Flash, ICNC 2012).
-pub(super) fn steady_share(spread: f64) -> f64 {
+/// places as valid units under uniform random writes and blocks of so many units. With a = spread (1 + 1 / 2 units) it is
+/// u = e^(-a (1 - u)), so that write amplification 1 / (1 - u) is a / (a + W(-a e^-a)) with Lambert's W: Desnoyers,
+/// Analytic Modeling of SSD Write Performance (SYSTOR 2012), for greedy collection; without the last term it is the form
+/// for large blocks (Xiang and Kurkoski, An Improved Analytic Expression for Write Amplification in NAND Flash, 2012).
+pub(super) fn steady_share(spread: f64, units_per_block: u32) -> f64 {
+    let spread = spread * (1.0 + 0.5 / f64::from(units_per_block));
     if spread <= 1.0 {
         return 1.0;
     }
@@ -157,7 +158,7 @@ fn worn_counts(geometry: &Geometry, filled: u32, free: u32, random: &mut Random)
     let used = per_die - free as usize;
     let most = geometry.units_per_block;
     let places = u64::from(geometry.dies) * used as u64 * u64::from(most);
-    let share = steady_share(places as f64 / f64::from(filled.max(1)));
+    let share = steady_share(places as f64 / f64::from(filled.max(1)), most);
     let mut counts = vec![0; geometry.dies as usize * per_die];
     let mut sum = 0;
     for die in counts.chunks_mut(per_die) {

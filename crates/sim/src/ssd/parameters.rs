@@ -115,6 +115,16 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ("further time of a command, at which others are served as well", "コマンドごとの追加の遅延(並行)"),
     ),
     Parameter::usual(
+        "hit_time",
+        Time,
+        "1 us",
+        "assumed",
+        (
+            "time of the processor for a read of data that were read ahead, in place of command_time",
+            "先読み済みデータの読み出しにかかるプロセッサー時間(command_time の代わり)",
+        ),
+    ),
+    Parameter::usual(
         "write_latency",
         Time,
         "0 ns",

@@ -57,6 +57,8 @@ const CLOSED: Open = Open { block: NONE, next: 0, end: 0 };
 
 struct Room {
     host: Open,
+    /// A block with all bits that was set aside for one with one bit per cell.
+    aside: Open,
     moved: Open,
     free: Vec<u32>,
     /// Closed and open blocks with one bit per cell, oldest first.
@@ -106,7 +108,15 @@ impl Store {
                     valid[*block as usize] = NOT_CLOSED;
                 }
                 let folding = VecDeque::new();
-                Room { host: CLOSED, moved: CLOSED, free, folding, slc_used: 0, settled: false }
+                Room {
+                    host: CLOSED,
+                    aside: CLOSED,
+                    moved: CLOSED,
+                    free,
+                    folding,
+                    slc_used: 0,
+                    settled: false,
+                }
             })
             .collect();
         let blocks = valid.len();
@@ -193,6 +203,11 @@ impl Store {
         let slc = may_slc
             && room.slc_used < self.geometry.slc_blocks
             && room.free.len() > self.geometry.least_free as usize + 1;
+        if !slc && self.rooms[at].aside.block != NONE {
+            let room = &mut self.rooms[at];
+            room.host = std::mem::replace(&mut room.aside, CLOSED);
+            return Some((room.host.end - room.host.next) / self.geometry.units_per_row);
+        }
         let block = self.open(die, slc)?;
         let rows = if slc {
             self.rooms[at].folding.push_back(block);
@@ -387,7 +402,18 @@ impl Store {
                 return true;
             }
         }
-        self.rooms[die as usize].settled = true;
+        let slc_blocks = self.geometry.slc_blocks;
+        let room = &mut self.rooms[die as usize];
+        room.settled = true;
+        let host = room.host.block;
+        if slc_blocks > room.slc_used
+            && host != NONE
+            && !self.slc[host as usize]
+            && room.host.next < room.host.end
+        {
+            // What comes next is written with one bit per cell again.
+            room.aside = std::mem::replace(&mut room.host, CLOSED);
+        }
         false
     }
 
