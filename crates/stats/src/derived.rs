@@ -3,6 +3,7 @@
 //! The model: a name in a formula is a step's `id`, a part of it, and a unit. A sweep has several steps of one id; its
 //! formula is worked out for each of them.
 
+use crate::figure::figure;
 use crate::{cell_figure, cell_iops};
 use kurabe_core::profile::{Formula, FormulaUnit, Profile, Statistic};
 use kurabe_core::record::{Cell, Measure};
@@ -41,13 +42,20 @@ pub fn figure_in(cell: &Cell, statistic: Statistic, unit: FormulaUnit) -> Option
     let of = |measures: &[Measure]| {
         measures.contains(&cell.measure).then(|| cell_figure(cell, statistic)).flatten()
     };
-    let times = &[Measure::AccessTime, Measure::Duration];
+    // Of a rate the time is that of the whole repetition.
+    let time_ns = || match cell.measure {
+        Measure::AccessTime | Measure::Duration => cell_figure(cell, statistic),
+        Measure::Rate => {
+            let elapsed: Vec<f64> = cell.counted().map(|repetition| repetition.elapsed_ns as f64).collect();
+            figure(statistic, &elapsed, false)
+        }
+    };
     match unit {
         FormulaUnit::KilobytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e3),
         FormulaUnit::MegabytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e6),
         FormulaUnit::MebibytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1_048_576.0),
         FormulaUnit::Iops => cell_iops(cell, statistic),
-        FormulaUnit::Seconds => of(times).map(|ns| ns / 1e9),
-        FormulaUnit::Milliseconds => of(times).map(|ns| ns / 1e6),
+        FormulaUnit::Seconds => time_ns().map(|ns| ns / 1e9),
+        FormulaUnit::Milliseconds => time_ns().map(|ns| ns / 1e6),
     }
 }

@@ -54,9 +54,9 @@ impl Published {
         }
     }
 
-    /// Whether this is certainly below another.
+    /// Whether this is below another by more than a repetition scatters: more than 1 %.
     pub fn is_below(&self, other: &Self) -> bool {
-        self.high.is_some_and(|high| high < other.low)
+        self.high.is_some_and(|high| high * 1.01 < other.low)
     }
 }
 

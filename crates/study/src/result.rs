@@ -180,14 +180,16 @@ impl CellResult {
         }
     }
 
-    /// Whether its published figure is to be believed.
+    /// Whether its place in the order tells anything: not where the published figure cannot be right, and not where the
+    /// model is said not to reach it.
     fn counts(&self) -> bool {
-        self.anomaly.is_none()
+        self.anomaly.is_none() && self.unreachable.is_none()
     }
 }
 
 impl PartResult {
-    /// Pairs of rows of models that stand in another order than published; anomalies do not count.
+    /// Pairs of rows of models that stand in another order than published; anomalies do not count, and published
+    /// figures within 1 % of each other are no order.
     pub(crate) fn find_swaps(&self) -> Vec<Swap> {
         let mut swaps = Vec::new();
         for column in 0..self.columns.len() {

@@ -111,7 +111,7 @@ fn find_table<'c>(value: &Value<'_>, catalogue: &'c Catalogue) -> Result<&'c Pub
 /// The profile with the rules of a part or a row.
 fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile> {
     let Some(value) = rules else { return Ok(profile) };
-    let table = value.table(&["size", "runs", "discarded_runs", "time"])?;
+    let table = value.table(&["size", "runs", "discarded_runs", "time", "fill"])?;
     if let Some(size) = table.get("size") {
         let bytes = size.parsed(parse_bytes)?;
         if bytes == 0 {
@@ -128,6 +128,14 @@ fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile
     }
     if let Some(runs) = table.get("discarded_runs") {
         profile.rules.discarded_runs = runs.integer(0..=1_000_000)? as u32;
+    }
+    if table.get("fill").map_or(Ok(false), |fill| fill.boolean())? {
+        // What a tool does that writes its test file before it reads it; a model has no such file.
+        let fill = load_profile("unfinished-write")?.steps;
+        profile.preconditions.extend(fill.into_iter().filter_map(|step| match step {
+            Step::Io(step) => Some(step),
+            _ => None,
+        }));
     }
     if let Some(time) = table.get("time") {
         let ns = time.parsed(parse_duration_ns)?;
