@@ -1,7 +1,7 @@
-//! Both benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
+//! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
-use kurabe_benches::{Result, agreement, overhead};
+use kurabe_benches::{Result, agreement, model_speed, overhead};
 use std::path::Path;
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -62,5 +62,14 @@ fn agreement_runs() -> Result<()> {
     let out = String::from_utf8(out)?;
     assert!(out.contains("RND 4 KiB Q32 write"), "{out}");
     assert_eq!(directory.path().read_dir()?.count(), 0, "the test file is gone");
+    Ok(())
+}
+
+#[test]
+fn model_speed_runs() -> Result<()> {
+    let mut out = Vec::new();
+    model_speed::run(&model_speed::Options { requests: 200, rounds: 1 }, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert!(model_speed::CASES.iter().all(|case| out.contains(case.name)), "{out}");
     Ok(())
 }

@@ -1,5 +1,9 @@
 //! The command line, in both languages.
 
+mod study;
+
+pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
+
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -20,6 +24,7 @@ use std::path::PathBuf;
     after_help = t(
         "First steps:\n  kurabe run                measure the storage here, in about a minute\n  \
          kurabe run --profile quick /mnt/usb\n  kurabe profiles           what it can measure like\n  \
+         kurabe models             devices that are not at hand: kurabe run model:NAME\n  \
          kurabe list               the runs so far\n  kurabe import result.txt  what another tool measured\n  \
          kurabe record /mnt/usb -o trace.iolog -- COMMAND\n                            what a command does to a device, to replay it\n  \
          kurabe doctor             what this machine allows\n\n\
@@ -28,6 +33,7 @@ use std::path::PathBuf;
          130 interrupted, 1 anything else.",
         "はじめに:\n  kurabe run                このディレクトリのストレージを測る(約 1 分)\n  \
          kurabe run --profile quick /mnt/usb\n  kurabe profiles           再現できる測り方の一覧\n  \
+         kurabe models             手元にないデバイスのモデル(kurabe run model:名前)\n  \
          kurabe list               これまでの測定\n  kurabe import result.txt  ほかのツールの結果を取り込む\n  \
          kurabe record /mnt/usb -o trace.iolog -- コマンド\n                            コマンドの I/O を記録し、あとで再生する\n  \
          kurabe doctor             このマシンでできること\n\n\
@@ -72,6 +78,8 @@ pub enum Command {
     List,
     #[command(about = t("Show a stored run", "保存した測定を表示"))]
     Show(ShowArgs),
+    #[command(about = t("Where the time of a modelled run went, layer by layer", "モデルの測定で時間がどこに使われたかを、層ごとに示す"))]
+    Why(WhyArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
@@ -82,8 +90,14 @@ pub enum Command {
     Import(ImportArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
     Record(RecordArgs),
+    #[command(about = t("Run an article's whole experiment on models or on your own devices", "記事の実験全体をモデルや手元の機器で実行する"))]
+    Study(StudyArgs),
+    #[command(about = t("Published figures with their sources: list, search, show", "出典つきの公表値の一覧、検索、表示"))]
+    Catalogue(CatalogueArgs),
     #[command(about = t("List the profiles, or show one", "プロファイルの一覧と内容"))]
     Profiles(ProfilesArgs),
+    #[command(about = t("List the models of devices, or show what one is made of", "デバイスのモデルの一覧と、その構成"))]
+    Models(ModelsArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
     Doctor(DoctorArgs),
     #[command(about = t("Print shell completions", "シェル補完を出力"))]
@@ -239,8 +253,29 @@ impl RunArgs {
 pub struct ShowArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
     pub run: String,
+    #[arg(long, value_name = "ENTRY", help = t("Beside a published entry of `kurabe catalogue`; says when procedure or statistic differ", "`kurabe catalogue` の公表値と並べる(手順や統計量が違えば知らせる)"))]
+    pub beside: Option<String>,
     #[arg(long, help = t("Everything: repetitions, percentiles, stalls, engines, environment", "各回、パーセンタイル、停滞、エンジン、環境まですべて"))]
     pub details: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Every nanosecond of a modelled operation has a cause: a bus, a head that moves, a table that is walked. For each cell\n\
+     the causes stand by layer, from the computer down to the medium, with what they took of an operation and a sentence\n\
+     on the largest. Real devices do not tell this.\n\n\
+     Examples:\n  kurabe run model:ideal-ram-disk --profile gnome-disks\n  kurabe why                     every cell of it\n  \
+     kurabe why last --cell access  only the access time\n  kurabe why k7f --cell 3 --json for scripts",
+    "モデルでは、操作にかかった時間のすべてに要因があります(バス、ヘッドの移動、表の探索など)。項目ごとに、コンピューターから\n\
+     媒体へ層の順に要因を並べ、1 操作あたりの時間と、最大の要因の説明を示します。実機はこの内訳を教えてくれません。\n\n\
+     例:\n  kurabe run model:ideal-ram-disk --profile gnome-disks\n  kurabe why                     すべての項目\n  \
+     kurabe why last --cell access  アクセス時間だけ\n  kurabe why k7f --cell 3 --json スクリプト用"
+))]
+pub struct WhyArgs {
+    #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, or any unique beginning of it", "測定の ID(先頭の一意な部分でも可)"))]
+    pub run: String,
+    #[arg(long, value_name = "N|LABEL", help = t("Only this cell: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
+    pub cell: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -308,6 +343,33 @@ pub enum ProfilesAction {
         #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file", "名前か TOML ファイル"))]
         name: String,
         #[arg(long, help = t("As TOML, to start a profile of your own from", "TOML のまま(自分のプロファイルの出発点に)"))]
+        toml: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ModelsArgs {
+    #[command(subcommand)]
+    pub action: Option<ModelsAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ModelsAction {
+    #[command(
+        about = t("Show a model: its stack drawn, every parameter with its source", "モデルを表示(構成図と、全パラメーターの出典)"),
+        after_help = t(
+            "Examples:\n  kurabe models show ideal-ram-disk\n  kurabe models show ideal-ram-disk --set memory.access=10us\n  \
+             kurabe models show ideal-ram-disk --toml > mine.toml\n  kurabe models show mine.toml && kurabe run model:mine.toml",
+            "例:\n  kurabe models show ideal-ram-disk\n  kurabe models show ideal-ram-disk --set memory.access=10us\n  \
+             kurabe models show ideal-ram-disk --toml > mine.toml\n  kurabe models show mine.toml && kurabe run model:mine.toml"
+        )
+    )]
+    Show {
+        #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file", "名前か TOML ファイル"))]
+        name: String,
+        #[arg(long, value_name = "LAYER.PARAMETER=VALUE", conflicts_with = "toml", help = t("Change a parameter, as in raid.strip=256KiB (may be repeated)", "パラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+        set: Vec<String>,
+        #[arg(long, help = t("As TOML, to start a model of your own from", "TOML のまま(自分のモデルの出発点に)"))]
         toml: bool,
     },
 }

@@ -1,10 +1,12 @@
 //! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here.
 
 mod args;
+mod catalogue;
 mod doctor;
 mod help;
 mod lang;
 mod model;
+mod models;
 mod now;
 mod output;
 mod plan;
@@ -13,6 +15,7 @@ mod record;
 mod run;
 mod signals;
 mod stored;
+mod study;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -44,12 +47,16 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Run(args) => run::run(args, global, command_line),
         Command::List => stored::list(global),
         Command::Show(args) => stored::show(args, global),
+        Command::Why(args) => stored::why(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
+        Command::Study(args) => study::study(args, global, command_line),
+        Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
+        Command::Models(args) => models::models(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => {
             let mut script = Vec::new();

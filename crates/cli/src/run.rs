@@ -13,7 +13,7 @@ use kurabe_core::event::Event;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
@@ -55,13 +55,48 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
         Ok(())
     });
     match prepared {
-        Ok(()) => run.measure(subject),
+        Ok(()) => {
+            let outcome = run.measure(subject);
+            run.show(outcome)
+        }
         Err(error) => {
             // Nothing was measured, so there is nothing to keep.
             store.remove(&run.header.id, |_| false)?;
             Err(error)
         }
     }
+}
+
+/// Where a run is kept, and what ends it early.
+pub struct Keeping<'a> {
+    pub global: &'a Global,
+    pub store: &'a Store,
+    pub signals: &'a Signals,
+    pub command_line: &'a [String],
+}
+
+/// Measures a path as `run` does and stores the run, which somebody else shows.
+///
+/// # Errors
+/// Whatever keeps the run from its end; what was measured until then is stored.
+pub fn measure_path(
+    args: &RunArgs,
+    profile: &Profile,
+    traces: Vec<Option<Arc<Trace>>>,
+    keeping: &Keeping<'_>,
+) -> Result<RunRecord> {
+    let Keeping { global, store, signals, command_line } = *keeping;
+    remove_orphaned_traces();
+    let mut subject = Subject::open(args, profile)?;
+    let header = header(args, store, &subject, profile, command_line)?;
+    let mut run = Run { args, global, store, signals, header, profile: profile.clone(), traces };
+    run.begin()?;
+    let outcome = run.open_target(&mut subject).and_then(|()| run.measure(subject));
+    let record = store.load(&run.header.id)?;
+    if record.cells.is_empty() {
+        store.remove(&run.header.id, |_| false)?;
+    }
+    outcome.map(|()| record)
 }
 
 /// What is measured.
@@ -174,7 +209,7 @@ impl Run<'_> {
         })
     }
 
-    /// Measures, stores and shows.
+    /// Measures and stores.
     fn measure(&self, mut subject: Subject) -> Result<()> {
         let tasks = plan_tasks(&self.profile, self.target()?)?;
         let mut progress =
@@ -208,7 +243,7 @@ impl Run<'_> {
         self.store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
         let told = emit(Event::RunDone { status, ended_at, error });
         progress.finish();
-        self.show(outcome.and(told))
+        outcome.and(told)
     }
 
     /// The run itself.

@@ -1,6 +1,7 @@
-//! The commands that work on stored runs: list, show, rm, label, export, import.
+//! The commands that work on stored runs: list, show, why, rm, label, export, import.
 
-use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs};
+use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs, WhyArgs};
+use crate::catalogue::show_beside;
 use crate::lang::t;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
@@ -9,7 +10,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
 use kurabe_host::{headline, process_alive};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{render_details, render_list, render_run};
+use kurabe_report::{explain, render_details, render_list, render_run, render_why};
 use kurabe_store::{Owner, Store, default_path, export as to_json, parse_export};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -115,14 +116,29 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     if global.json {
-        return print_record(&record);
+        print_record(&record)?;
+        return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
     print(&render_run(&record, &headline_of(&record.header), &style()))?;
     if args.details {
         print("\n")?;
         print(&render_details(&record, &style()))?;
     }
-    Ok(())
+    args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global))
+}
+
+/// `kurabe why`
+///
+/// # Errors
+/// When there is no such run or cell, or the run is not of a model.
+pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    let record = store.load(&store.resolve(&args.run)?)?;
+    let cell = args.cell.as_deref();
+    if global.json {
+        return explain(&record, cell)?.iter().try_for_each(print_json);
+    }
+    print(&render_why(&record, cell, &style())?)
 }
 
 /// `kurabe rm`

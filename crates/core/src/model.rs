@@ -153,13 +153,14 @@ pub struct LayerCount {
 impl TimeAccount {
     /// Adds another account of the same stack.
     pub fn add(&mut self, other: &Self) {
-        self.operations += other.operations;
-        self.latency_ns += other.latency_ns;
+        // An imported record may hold any numbers.
+        self.operations = self.operations.saturating_add(other.operations);
+        self.latency_ns = self.latency_ns.saturating_add(other.latency_ns);
         for share in &other.shares {
             let same =
                 self.shares.iter_mut().find(|own| own.layer == share.layer && own.cause == share.cause);
             match same {
-                Some(own) => own.time_ns += share.time_ns,
+                Some(own) => own.time_ns = own.time_ns.saturating_add(share.time_ns),
                 None => self.shares.push(share.clone()),
             }
         }
@@ -167,7 +168,7 @@ impl TimeAccount {
             let same =
                 self.counts.iter_mut().find(|own| own.layer == count.layer && own.counter == count.counter);
             match same {
-                Some(own) => own.count += count.count,
+                Some(own) => own.count = own.count.saturating_add(count.count),
                 None => self.counts.push(count.clone()),
             }
         }

@@ -300,6 +300,19 @@ impl Profile {
             .collect()
     }
 
+    /// The same, with a name for every step: one without an `id` is `step1`, `step2` … by its place, so that a formula
+    /// can name it.
+    #[must_use]
+    pub fn with_step_names(mut self) -> Self {
+        for index in 0..self.steps.len() {
+            let name = format!("step{}", index + 1);
+            if self.steps[index].id().is_none() && !self.steps.iter().any(|step| step.id() == Some(&name)) {
+                self.steps[index].set_id(name);
+            }
+        }
+        self
+    }
+
     /// Whether any step needs a span of the target to read and write: a test file, if the target is a directory.
     /// Commands make their own files.
     pub fn needs_span(&self) -> bool {

@@ -506,6 +506,9 @@ pub struct RunSummary {
     pub target: String,
     /// The device's model, if known.
     pub device: Option<String>,
+    /// What was modelled, if nothing was measured.
+    #[serde(default)]
+    pub model: Option<Text>,
     /// The profile's name.
     pub profile: String,
     /// Cells measured so far.

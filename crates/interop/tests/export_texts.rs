@@ -2,7 +2,7 @@
 
 mod export_support;
 
-use export_support::{cell, imported, measured, ops, printed, record, repetition, workload};
+use export_support::{cell, imported, measured, on_model, ops, printed, record, repetition, workload};
 use kurabe_core::Lang;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::{PrintedUnit, Statistic};
@@ -322,4 +322,37 @@ fn scores_and_ratios_follow_the_cells() {
     for format in [ExportFormat::Csv, ExportFormat::Markdown] {
         assert!(!export(&[record.clone()], format, Lang::Ja).unwrap().contains("DelayRatio"));
     }
+}
+
+#[test]
+fn no_export_passes_a_model_off_as_a_measurement() {
+    let run = on_model(every_kind(Statistic::Best));
+    for format in ExportFormat::ALL {
+        for (lang, words) in
+            [(Lang::En, "a model in virtual time"), (Lang::Ja, "モデルを仮想時間で計算した値")]
+        {
+            let found = export(std::slice::from_ref(&run), format, lang).unwrap();
+            let said = match format {
+                // A table for programs has no language.
+                ExportFormat::Csv => "modelled",
+                _ => words,
+            };
+            assert!(found.contains(said), "{format:?}: {found}");
+            assert!(!found.contains("Debian"), "the computer that computed it is not what was computed");
+        }
+    }
+    let csv = text_of(&run, ExportFormat::Csv);
+    assert!(csv.contains("model: a card") && !csv.contains(",measured,"), "{csv}");
+    let fio = text_of(&run, ExportFormat::Fio);
+    assert!(fio.contains("filename=kurabe-fio-test") && !fio.contains("filename=model"), "{fio}");
+    assert!(!fio.lines().any(|line| line.starts_with("rw=") && line.contains("write")), "{fio}");
+    assert!(text_of(&run, ExportFormat::Markdown).contains("changed: card.rate = 9 MB/s"));
+}
+
+#[test]
+fn a_models_text_is_read_back_as_one() {
+    let text = text_of(&on_model(every_kind(Statistic::Best)), ExportFormat::CdmText);
+    let back = &import("back.txt", text.as_bytes()).unwrap()[0];
+    assert!(back.origin.facts["Model"].contains("not measured on a device"), "{:?}", back.origin);
+    assert!(back.notices.iter().any(|notice| notice.text.en.contains("not measured on a device")));
 }

@@ -13,7 +13,8 @@ type Field = (String, Vec<String>);
 /// The environment of a run.
 pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
     let environment = &record.header.environment;
-    let mut fields: Vec<Field> = Vec::new();
+    let mut fields: Vec<Field> =
+        record.header.model.as_ref().map(|model| crate::model::fields(model, style)).unwrap_or_default();
     let mut put = |key: &str, items: Vec<String>| {
         if !items.is_empty() {
             fields.push((key.to_owned(), items));
@@ -41,7 +42,8 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
     for missing in &environment.missing {
         put(style.pick("not known", "不明"), vec![missing.clone()]);
     }
-    if let Some(instrument) = &record.header.instrument {
+    // A model has a clock of its own.
+    if let Some(instrument) = record.header.instrument.as_ref().filter(|_| record.header.model.is_none()) {
         let resolution = number::latency_ns(instrument.clock_resolution_ns);
         let cost = number::latency(instrument.clock_cost_ns);
         put(

@@ -4,6 +4,7 @@
 //! The model: a renderer takes a record and a [`Style`] (language, colour, width) and gives lines that fit the
 //! width. Figures come from kurabe-stats; `number` gives them their shape, `layout` their place.
 
+mod catalogue;
 mod chart;
 mod columns;
 mod derived;
@@ -15,6 +16,8 @@ mod grid;
 mod imported;
 mod layout;
 mod list;
+mod model;
+mod models;
 pub mod number;
 mod positions;
 mod profile;
@@ -25,17 +28,26 @@ mod run;
 mod spark;
 mod steady;
 mod steps;
+mod study;
 mod style;
 mod sweep;
 mod times;
+mod why;
 mod words;
 
+pub use catalogue::{render_beside, render_catalogue, render_entry};
 pub use details::render_details;
 pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
 pub use layout::display_width;
 pub use list::render_list;
+pub use models::{
+    LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
+    render_model, render_models,
+};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use run::{render_cell, render_header, render_run};
 pub use spark::sparkline;
+pub use study::{render_studies, render_study, render_study_file, render_study_markdown};
 pub use style::Style;
+pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};

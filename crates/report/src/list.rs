@@ -41,10 +41,18 @@ pub fn render_list(runs: &[RunSummary], style: &Style) -> String {
                 plain(run.cell_count.to_string()),
                 plain(run.profile.clone()),
                 plain(run.target.clone()),
-                plain(run.device.clone().unwrap_or_default()),
+                plain(device(run, style)),
                 plain(labels.join(", ")),
             ]
         })
         .collect();
     page(&columns::render(&heads, &rows, 0, style))
+}
+
+/// The device, or of what it is a model.
+fn device(run: &RunSummary, style: &Style) -> String {
+    match &run.model {
+        Some(title) => format!("{}{}", style.pick("model: ", "モデル: "), title.get(style.lang)),
+        None => run.device.clone().unwrap_or_default(),
+    }
 }

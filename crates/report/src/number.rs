@@ -73,6 +73,11 @@ pub fn whole(value: f64) -> String {
     decimal(value, 0)
 }
 
+/// A number with so many places behind the point, thousands apart.
+pub fn fixed(value: f64, digits: usize) -> String {
+    decimal(value, digits)
+}
+
 /// A share from 0 to 1 in percent: `0.4 %`, `12 %`, `<0.1 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;

@@ -137,6 +137,7 @@ pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
     let figures: Vec<Figures> =
         record.cells.iter().map(|cell| Figures::of(cell, profile.statistic)).collect();
     let mut notes = Vec::new();
+    notes.extend(record.header.model.as_ref().map(|model| (Role::Warn, crate::model::footnote(model))));
     if figures.iter().any(|figures| figures.generator_bound) {
         notes.push((
             Role::Warn,

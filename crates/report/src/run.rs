@@ -6,7 +6,7 @@ use crate::number;
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
-use crate::{derived, grid, positions, replay, steady, sweep, times, words};
+use crate::{derived, grid, model, positions, replay, steady, sweep, times, words};
 use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
@@ -53,7 +53,9 @@ pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> Stri
 }
 
 fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, style: &Style) -> Vec<String> {
-    let headline = headline.get(style.lang);
+    // What a model was computed on says nothing about it.
+    let of_model = header.model.as_ref().map(model::headline);
+    let headline = of_model.as_ref().unwrap_or(headline).get(style.lang);
     let target = match (headline, tame(header.target_name())) {
         ("", name) => name,
         (headline, name) if name.is_empty() => headline.to_owned(),
@@ -72,8 +74,10 @@ fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, st
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
         if profile.needs_span() {
             second.push(words::span(style, target));
-            second.push(words::access(style, target.direct).to_owned());
-            second.push(words::data(style, profile.rules.data));
+            if header.model.is_none() {
+                second.push(words::access(style, target.direct).to_owned());
+                second.push(words::data(style, profile.rules.data));
+            }
         }
         second.push(words::repetitions(style, profile));
     }
@@ -83,6 +87,9 @@ fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, st
         second.push(style.say(&text!("imported from {file}", "{file} から取り込み")));
     }
     second.extend(engines);
+    if let Some(model) = &header.model {
+        lines.extend(hanging(flow(&model::facts(model, style), style.width.saturating_sub(2)), 2, 2));
+    }
     lines.extend(hanging(flow(&second, style.width.saturating_sub(2)), 0, 2));
     lines
 }
@@ -94,6 +101,9 @@ fn closing(header: &RunHeader, style: &Style) -> Vec<String> {
         style.say(&text!("details: kurabe show {id} --details", "詳細: kurabe show {id} --details")),
         style.say(&text!("export: kurabe export {id}", "書き出し: kurabe export {id}")),
     ];
+    if header.model.is_some() {
+        items.push(style.say(&text!("where the time went: kurabe why {id}", "時間の内訳: kurabe why {id}")));
+    }
     let same = header.origin.as_ref().and_then(|origin| origin.profile.as_deref());
     if let Some(profile) = same.filter(|profile| PROFILES.iter().any(|(name, _)| name == profile)) {
         items.push(style.say(&text!(

@@ -6,17 +6,32 @@
 
 mod account;
 mod build;
+mod card;
+mod coarse;
 mod constant;
+mod disk;
+mod fat_image;
+mod filesystem;
 mod host;
 mod layer;
 mod library;
+mod link;
+mod mirror;
 mod model;
+mod pcie;
+mod port_multiplier;
+mod raid;
+mod sata;
 mod schema;
+mod scsi;
 mod settings;
 mod spec;
+mod ssd;
 mod stack;
 mod timeline;
+mod usb;
 mod world;
+mod zfs;
 
 pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
 pub use build::Builder;

@@ -80,6 +80,18 @@ pub struct ModelBuffer {
     holds: Option<(u64, u32)>,
 }
 
+impl ModelBuffer {
+    /// What it holds after an operation.
+    fn fill(&mut self, kind: OpKind, offset_bytes: u64, length_bytes: u32) {
+        // The beginning of what is there, read once more, leaves the rest as it is.
+        let again =
+            self.holds.is_some_and(|(from_bytes, bytes)| from_bytes == offset_bytes && bytes >= length_bytes);
+        if kind == OpKind::Read && !again {
+            self.holds = Some((offset_bytes, length_bytes));
+        }
+    }
+}
+
 impl Buffer for ModelBuffer {
     fn slot(&self) -> usize {
         self.slot
@@ -116,7 +128,10 @@ impl Device for ModelDevice<'_> {
             OpKind::Write => Kind::Write,
             OpKind::Sync => Kind::Flush,
         };
-        let identical = kind == Kind::Write && buffer.holds == Some((op.offset_bytes, op.length_bytes));
+        let held = buffer.holds.is_some_and(|(offset_bytes, length_bytes)| {
+            offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
+        });
+        let identical = kind == Kind::Write && held;
         let request = Request {
             kind,
             unit: 0,
@@ -142,7 +157,7 @@ impl Device for ModelDevice<'_> {
                         text!("the model completed a request twice", "モデルが同じ要求を二度完了しました"),
                     ));
                 };
-                buffer.holds = (kind == OpKind::Read).then_some((offset_bytes, length_bytes));
+                buffer.fill(kind, offset_bytes, length_bytes);
                 let outcome = if completion.failed { Err(IO_ERROR) } else { Ok(length_bytes) };
                 done(Completion { buffer, outcome, completed_at_ns: completion.at_ns });
                 any = true;
@@ -168,5 +183,25 @@ impl Device for ModelDevice<'_> {
 
     fn take_account(&mut self) -> Option<TimeAccount> {
         Some(self.stack.take_account())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_knows_whether_a_write_changes_anything() {
+        let mut buffer = ModelBuffer { slot: 0, holds: None };
+        buffer.fill(OpKind::Read, 4096, 8192);
+        // As GNOME Disks does: a page at the same place, into the beginning of the buffer, then all of it is written back.
+        buffer.fill(OpKind::Read, 4096, 4096);
+        assert_eq!(buffer.holds, Some((4096, 8192)));
+        buffer.fill(OpKind::Write, 0, 512);
+        assert_eq!(buffer.holds, Some((4096, 8192)));
+        buffer.fill(OpKind::Read, 0, 4096);
+        assert_eq!(buffer.holds, Some((0, 4096)));
+        buffer.bytes_mut(1);
+        assert_eq!(buffer.holds, None);
     }
 }

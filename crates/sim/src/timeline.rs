@@ -11,7 +11,7 @@ impl Timeline {
     #[inline]
     pub fn take(&mut self, from_ns: u64, length_ns: u64) -> (u64, u64) {
         let start_ns = self.free_ns.max(from_ns);
-        self.free_ns = start_ns + length_ns;
+        self.free_ns = start_ns.saturating_add(length_ns);
         (start_ns, self.free_ns)
     }
 

@@ -3,8 +3,9 @@
 //! The model: a name in a formula is a step's `id`, a part of it, and a unit. A sweep has several steps of one id; its
 //! formula is worked out for each of them.
 
+use crate::figure::figure;
 use crate::{cell_figure, cell_iops};
-use kurabe_core::profile::{Formula, FormulaUnit, Name, Profile, Statistic};
+use kurabe_core::profile::{Formula, FormulaUnit, Profile, Statistic};
 use kurabe_core::record::{Cell, Measure};
 
 /// The values of a formula: one, or one for each of several steps of the same id, with the place of the (first) step.
@@ -29,7 +30,7 @@ pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> V
                 let step = if sweep { Some(place) } else { (0..profile.steps.len()).find(|step| at(*step)) }?;
                 let cell =
                     cells.iter().find(|cell| cell.step_index as usize == step && cell.part == name.part)?;
-                figure(cell, profile.statistic, name)
+                figure_in(cell, profile.statistic, name.unit)
             })?;
             Some((place, value))
         })
@@ -37,16 +38,24 @@ pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> V
 }
 
 /// A cell's figure in a unit; `None` if the cell has none of that kind.
-fn figure(cell: &Cell, statistic: Statistic, name: &Name) -> Option<f64> {
+pub fn figure_in(cell: &Cell, statistic: Statistic, unit: FormulaUnit) -> Option<f64> {
     let of = |measures: &[Measure]| {
         measures.contains(&cell.measure).then(|| cell_figure(cell, statistic)).flatten()
     };
-    let times = &[Measure::AccessTime, Measure::Duration];
-    match name.unit {
+    // Of a rate the time is that of the whole repetition.
+    let time_ns = || match cell.measure {
+        Measure::AccessTime | Measure::Duration => cell_figure(cell, statistic),
+        Measure::Rate => {
+            let elapsed: Vec<f64> = cell.counted().map(|repetition| repetition.elapsed_ns as f64).collect();
+            figure(statistic, &elapsed, false)
+        }
+    };
+    match unit {
+        FormulaUnit::KilobytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e3),
         FormulaUnit::MegabytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e6),
         FormulaUnit::MebibytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1_048_576.0),
         FormulaUnit::Iops => cell_iops(cell, statistic),
-        FormulaUnit::Seconds => of(times).map(|ns| ns / 1e9),
-        FormulaUnit::Milliseconds => of(times).map(|ns| ns / 1e6),
+        FormulaUnit::Seconds => time_ns().map(|ns| ns / 1e9),
+        FormulaUnit::Milliseconds => time_ns().map(|ns| ns / 1e6),
     }
 }

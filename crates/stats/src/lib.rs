@@ -20,6 +20,7 @@ pub use cell::{
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare};
 pub use derived::derived_values;
+pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};

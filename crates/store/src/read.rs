@@ -4,7 +4,7 @@ use crate::json;
 use crate::open::Store;
 use crate::write::no_such_run;
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,8 @@ impl Store {
             let mut labels = all_labels(&snapshot)?;
             let mut statement = snapshot.prepare(
                 "SELECT id, started_at, status, target, device, profile, cell_count,
-                        json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool')
+                        json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool'),
+                        json_extract(header, '$.model.title.en'), json_extract(header, '$.model.title.ja')
                  FROM runs ORDER BY started_unix_s, rowid",
             )?;
             statement
@@ -42,6 +43,7 @@ impl Store {
                         cell_count: row.get(6)?,
                         measured_at: row.get(7)?,
                         imported: row.get::<_, Option<String>>(8)?.is_some(),
+                        model: title(row.get(9)?, row.get(10)?),
                         labels: labels.remove(&id).unwrap_or_default(),
                         id,
                     })
@@ -240,4 +242,9 @@ fn ambiguous(prefix: &str, ids: &[String]) -> Error {
         ),
     )
     .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
+}
+
+/// A text of two columns, if both are there.
+fn title(en: Option<String>, ja: Option<String>) -> Option<Text> {
+    Some(Text { en: en?, ja: ja? })
 }

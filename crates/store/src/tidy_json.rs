@@ -11,7 +11,7 @@ use std::io::{Result, Write};
 /// Keys of arrays that stay on one line.
 const FLAT: [&str; 2] = ["buckets", "points"];
 /// Keys of arrays each element of which stays on one line.
-const FLAT_ELEMENTS: [&str; 3] = ["intervals", "stalls", "samples"];
+const FLAT_ELEMENTS: [&str; 6] = ["intervals", "stalls", "samples", "parameters", "shares", "counts"];
 
 /// JSON text of a value, with a line break at the end.
 pub(crate) fn to_tidy_text(value: &impl Serialize) -> String {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{sample_foreign, sample_header, sample_kinds, sample_record, sample_rounds};
+use common::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds};
 use kurabe_core::environment::Link;
 use kurabe_core::record::RunRecord;
 use kurabe_store::{Store, export};
@@ -47,7 +47,7 @@ fn every_field_of_an_exported_run_is_documented() {
     let mut foreign = sample_foreign();
     // These keys are the other tool's own words.
     foreign.header.origin.as_mut().unwrap().facts.clear();
-    for run in [run, sample_kinds(), sample_rounds(), foreign] {
+    for run in [run, sample_kinds(), sample_rounds(), sample_modelled(), foreign] {
         collect_keys(&serde_json::from_str(&export(&run)).unwrap(), &mut keys);
     }
     assert!(keys.len() > 240, "{}", keys.len());

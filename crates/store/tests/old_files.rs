@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{sample_foreign, sample_kinds, sample_rounds};
+use common::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
 use kurabe_core::profile::{Rounds, Step};
 use kurabe_core::record::{Measure, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
@@ -17,11 +17,12 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// The runs of version 2, by the name of their export.
-fn runs_of_version_2() -> [(&'static str, RunRecord); 3] {
+fn runs_of_version_2() -> [(&'static str, RunRecord); 4] {
     [
         ("export-v2.json", sample_kinds()),
         ("export-v2-rounds.json", sample_rounds()),
         ("export-v2-imported.json", sample_foreign()),
+        ("export-v2-modelled.json", sample_modelled()),
     ]
 }
 
@@ -101,13 +102,16 @@ fn what_version_1_did_not_know_has_the_meaning_that_it_had() {
 #[test]
 fn a_store_of_version_2_shows_its_runs() {
     let (_directory, store) = copied("store-v2.db");
-    assert_eq!(store.list().unwrap().len(), 3);
+    assert_eq!(store.list().unwrap().len(), 4);
     for (name, run) in runs_of_version_2() {
         let read = exported(name);
         assert_eq!(store.load(&run.header.id).unwrap(), read, "{name}");
         assert_eq!(store.import(read).unwrap(), run.header.id, "it is the same run");
     }
-    assert_eq!(store.list().unwrap().iter().filter(|run| run.imported).count(), 1);
+    let list = store.list().unwrap();
+    assert_eq!(list.iter().filter(|run| run.imported).count(), 1);
+    let modelled: Vec<_> = list.iter().filter_map(|run| run.model.as_ref()).collect();
+    assert_eq!(modelled, [&sample_modelled().header.model.unwrap().title]);
 }
 
 #[test]
@@ -130,4 +134,11 @@ fn exports_of_version_2_show_their_figures() {
     let figure = &foreign.cells[0].imported.as_ref().unwrap().figures[0];
     assert_eq!((figure.value, figure.printed.as_str()), (3_512_345_600.0, "3512.346"));
     assert_eq!(foreign.header.origin.unwrap().facts["Comment"], "箱の中");
+
+    let modelled = exported("export-v2-modelled.json");
+    let model = modelled.header.model.as_ref().unwrap();
+    assert_eq!((model.seed, model.layers[1].instances), (u64::MAX - 2, 2));
+    assert!(model.layers[0].parameters[1].changed);
+    let account = modelled.cells[1].repetitions[0].account.as_ref().unwrap();
+    assert_eq!((account.shares[0].time_ns, account.counts[0].count), (70_000, u64::MAX));
 }

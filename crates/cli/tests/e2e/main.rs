@@ -27,6 +27,7 @@ mod round_trip;
 mod scripts;
 mod shells;
 mod signals;
+mod studies;
 mod terminal;
 mod traces;
 mod workloads;

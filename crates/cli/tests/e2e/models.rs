@@ -83,3 +83,82 @@ fn what_makes_no_sense_on_a_model_is_refused_with_a_remedy() {
     }
     assert!(lab.list().is_empty(), "nothing is kept of them");
 }
+
+#[test]
+fn why_tells_where_the_time_of_a_model_went() {
+    let lab = Lab::new();
+    lab.kurabe(&[&["run", "model:ideal-ram-disk"], &ONE_CELL[..]].concat()).ok();
+    let told = lab.kurabe(&["why"]).ok().out;
+    for part in [
+        "model in virtual time: a disk in memory",
+        "host → memory",
+        "1.00 µs",
+        "56 %",
+        "in all",
+        "Most of the time",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(
+        lab.kurabe(&["why", "last", "--cell", "rnd", "--lang", "ja"]).ok().out.contains("これがなければ")
+    );
+    let line = lab.kurabe(&["why", "--cell", "1", "--json"]).ok().out;
+    let why: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!((why["time"]["per"].as_str(), number(&why["time"]["number"])), (Some("operation"), 1));
+    let shares: f64 =
+        list_of(&why["time"]["causes"]).iter().map(|cause| cause["share"].as_f64().expect("a share")).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    lab.kurabe(&["why", "last", "--cell", "7"]).is_refusal(2, &["no cell `7`", "1 to 1"]);
+}
+
+#[test]
+fn a_real_device_does_not_tell_why_and_the_way_out_is_said() {
+    let lab = Lab::new();
+    lab.measure(&lab.target(), &ONE_CELL);
+    lab.kurabe(&["why"]).is_refusal(10, &["real device", "kurabe run model:NAME", "kurabe models"]);
+}
+
+#[test]
+fn models_are_listed_and_shown_with_their_sources() {
+    let lab = Lab::new();
+    let listed = lab.kurabe(&["models"]).ok().out;
+    assert!(listed.contains("ideal-ram-disk") && listed.contains("host → constant"), "{listed}");
+    let shown = lab.kurabe(&["models", "show", "ideal-ram-disk", "--set", "memory.access=10us"]).ok().out;
+    for part in ["┌", "capacity 8 GiB", "*  access", "10us", "assumed: a system call", "1 changed"] {
+        assert_eq!(shown.contains(part), part != "assumed: a system call", "{part}: {shown}");
+    }
+    assert!(
+        lab.kurabe(&["models", "show", "ideal-ram-disk", "--lang", "ja"]).ok().out.contains("容量 8 GiB")
+    );
+    let line = lab.kurabe(&["models", "show", "ideal-ram-disk", "--json"]).ok().out;
+    let model: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(number(&model["capacity_bytes"]), 8 << 30);
+    assert_eq!(model["layers"][1]["parameters"][1]["standing"], "assumed");
+    assert_eq!(
+        lab.kurabe(&["models", "--json"]).ok().out.lines().next().map(|line| line.contains("\"layers\"")),
+        Some(true)
+    );
+}
+
+#[test]
+fn a_model_of_ones_own_begins_with_the_text_of_another() {
+    let lab = Lab::new();
+    let text = lab.kurabe(&["models", "show", "ideal-ram-disk", "--toml"]).ok().out;
+    let path = lab.write("mine.toml", text.replace("8 GiB", "2 GiB"));
+    let path = path.display().to_string();
+    assert!(lab.kurabe(&["models", "show", &path]).ok().out.contains("capacity 2 GiB"));
+    lab.kurabe(&["models", "show", "ideal-ram-disc"]).is_refusal(2, &["ideal-ram-disk"]);
+    lab.kurabe(&["models", "show", &path, "--set", "memory.rate=fast"])
+        .is_refusal(2, &["memory.rate", "3.1 MB/s"]);
+}
+
+#[test]
+fn exports_of_a_model_say_that_nothing_was_measured() {
+    let lab = Lab::new();
+    lab.kurabe(&[&["run", "model:ideal-ram-disk"], &ONE_CELL[..]].concat()).ok();
+    for format in ["fio", "cdm-text", "markdown"] {
+        let out = lab.kurabe(&["export", "--format", format, "--lang", "en"]).ok().out;
+        assert!(out.contains("not measured on a device"), "{format}: {out}");
+    }
+    assert!(lab.kurabe(&["export", "--format", "csv"]).ok().out.contains(",modelled,"));
+}

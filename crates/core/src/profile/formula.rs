@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 /// A unit in which a formula takes a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormulaUnit {
+    /// 10^3 bytes per second.
+    KilobytesPerSecond,
     /// 10^6 bytes per second.
     MegabytesPerSecond,
     /// 2^20 bytes per second.
@@ -23,7 +25,8 @@ pub enum FormulaUnit {
     Milliseconds,
 }
 
-const UNITS: [(&str, FormulaUnit); 5] = [
+const UNITS: [(&str, FormulaUnit); 6] = [
+    ("kB_per_s", FormulaUnit::KilobytesPerSecond),
     ("MB_per_s", FormulaUnit::MegabytesPerSecond),
     ("MiB_per_s", FormulaUnit::MebibytesPerSecond),
     ("IOPS", FormulaUnit::Iops),

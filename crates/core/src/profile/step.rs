@@ -216,6 +216,19 @@ pub struct ReplayStep {
 }
 
 impl Step {
+    /// Gives it a name for formulas.
+    pub(super) fn set_id(&mut self, name: String) {
+        let id = match self {
+            Self::Io(step) => &mut step.id,
+            Self::Positional(step) => &mut step.id,
+            Self::AccessTime(step) => &mut step.id,
+            Self::Copy(step) => &mut step.id,
+            Self::Command(step) => &mut step.id,
+            Self::Replay(step) => &mut step.id,
+        };
+        *id = Some(name);
+    }
+
     /// Its name in formulas.
     pub fn id(&self) -> Option<&str> {
         match self {

@@ -5,7 +5,7 @@
 //! know the one read the other. As there, IOPS are the rate divided by the block. A line `Statistic` is added, because
 //! only CrystalDiskMark's own is always the best run. Cells that its lines cannot tell are named in the comment.
 
-use super::facts::{one_line, printed, printed_mean_latency, single_block_bytes, statistic};
+use super::facts::{of_model, one_line, printed, printed_mean_latency, single_block_bytes, statistic};
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::quantity::{GIB, KIB, format_bytes};
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -94,9 +94,10 @@ fn block(record: &RunRecord, lang: Lang) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{RULE}\nkurabe {} (as CrystalDiskMark 9 prints it)", header.kurabe_version);
-    let whose = match &header.origin {
-        Some(origin) => format!("figures of {}, not of kurabe", origin.tool_name()),
-        None => "figures of kurabe, not of CrystalDiskMark".to_owned(),
+    let whose = match (&header.origin, &header.model) {
+        (Some(origin), _) => format!("figures of {}, not of kurabe", origin.tool_name()),
+        (None, Some(_)) => "figures of a model, not measured on a device".to_owned(),
+        (None, None) => "figures of kurabe, not of CrystalDiskMark".to_owned(),
     };
     let _ = writeln!(out, "{:>78}\n{RULE}", one_line(&whose));
     out.push_str("* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n");
@@ -179,7 +180,9 @@ fn foot(out: &mut String, record: &RunRecord, left_out: &[String], lang: Lang) {
     if let Some(date) = date(header.measured_at()) {
         line("Date", &date);
     }
-    if let Some(os) = &header.environment.machine.os {
+    if let Some(model) = of_model(record) {
+        line("Model", &one_line(model.get(lang)));
+    } else if let Some(os) = &header.environment.machine.os {
         let kernel = header.environment.machine.kernel.as_ref().map(|kernel| format!(" [{kernel}]"));
         line("OS", &one_line(&format!("{os}{}", kernel.unwrap_or_default())));
     }

@@ -3,13 +3,14 @@
 //! The model: a line for every repetition of a measured cell, and one with `figure` in the column `repetition` for what
 //! they come to by the tool's statistic (mean latencies by that statistic too, each on its own; percentiles and maximum
 //! over all counted operations). A cell of another tool has the figure line alone. The profile's scores and ratios follow
-//! the cells, with `derived` as their measure. All rows have the same columns, in
+//! the cells, with `derived` as their measure. The column `source` tells measured, modelled and imported figures apart. All rows have the same columns, in
 //! base units; what is not known is empty, never 0. Hand-written, because writing needs no more than the quotes.
 
 use super::facts::{
     DerivedFigure, derived, device, printed, printed_latency, printed_mean_latency, shape, statistic,
     statistic_word,
 };
+use kurabe_core::Lang;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, RunRecord};
 use kurabe_stats::{
@@ -220,10 +221,15 @@ fn fields(record: &RunRecord, cell: &Cell, line: &Line) -> [String; COLUMNS.len(
     [
         header.id.clone(),
         header.measured_at().to_owned(),
-        if cell.imported.is_some() { "imported" } else { "measured" }.to_owned(),
+        match (&cell.imported, &header.model) {
+            (Some(_), _) => "imported",
+            (None, Some(_)) => "modelled",
+            (None, None) => "measured",
+        }
+        .to_owned(),
         tool,
         header.target_name().to_owned(),
-        device(record).unwrap_or_default(),
+        device(record, Lang::En).unwrap_or_default(),
         header.profile.as_ref().map(|profile| profile.name.clone()).unwrap_or_default(),
         cell.label.clone(),
         cell.part.clone(),

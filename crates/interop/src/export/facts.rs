@@ -1,10 +1,10 @@
 //! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
 
-use kurabe_core::Text;
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::profile::{Statistic, Step};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Workload;
+use kurabe_core::{Lang, Text};
 use kurabe_stats::derived_values;
 
 /// The profile's statistic; the mean where no profile says.
@@ -12,8 +12,11 @@ pub(super) fn statistic(record: &RunRecord) -> Statistic {
     record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
 }
 
-/// The models of the devices below the target, if known.
-pub(super) fn device(record: &RunRecord) -> Option<String> {
+/// The models of the devices below the target, if known; of a computed target what it is, said to be a model.
+pub(super) fn device(record: &RunRecord, lang: Lang) -> Option<String> {
+    if let Some(model) = &record.header.model {
+        return Some(format!("{}{}", lang.pick("model: ", "モデル: "), model.title.get(lang)));
+    }
     let devices = &record.header.environment.devices;
     let models: Vec<&str> = devices.iter().filter_map(|device| device.model.as_deref()).collect();
     (!models.is_empty()).then(|| models.join(" + "))
@@ -147,4 +150,26 @@ pub(super) fn joined(parts: &[Text], between: (&str, &str)) -> Text {
     let list =
         |pick: fn(&Text) -> &str, between: &str| parts.iter().map(pick).collect::<Vec<_>>().join(between);
     Text { en: list(|part| &part.en, between.0), ja: list(|part| &part.ja, between.1) }
+}
+
+/// That nothing was measured, and what the model was; `None` of a run on a real device.
+pub(super) fn of_model(record: &RunRecord) -> Option<Text> {
+    let model = record.header.model.as_ref()?;
+    let changed: Vec<String> = model
+        .layers
+        .iter()
+        .flat_map(|layer| {
+            let changed = layer.parameters.iter().filter(|parameter| parameter.changed);
+            changed.map(|parameter| format!("{}.{} = {}", layer.name, parameter.key, parameter.value))
+        })
+        .collect();
+    let (en, ja) = match changed.join(", ") {
+        list if list.is_empty() => (String::new(), String::new()),
+        list => (format!("; changed: {list}"), format!("(変更: {list})")),
+    };
+    let title = &model.title;
+    Some(Text {
+        en: format!("figures of a model in virtual time, not measured on a device: {}{en}", title.en),
+        ja: format!("モデルを仮想時間で計算した値で、実機の測定値ではありません: {}{ja}", title.ja),
+    })
 }

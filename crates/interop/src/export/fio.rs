@@ -5,7 +5,7 @@
 //! file is laid out by a job of its own, because kurabe removed it. fio asks nobody before it writes, so jobs that would
 //! write to a file or a device that is not kurabe's own test file are commented out.
 
-use super::facts::{one_line, statistic, step};
+use super::facts::{of_model, one_line, statistic, step};
 use super::fio_options::{Job, Options, data_options};
 use super::other_tools;
 use kurabe_core::imported::ImportedCell;
@@ -87,6 +87,13 @@ impl JobFile {
             header.profile_name(),
             header.measured_at()
         ));
+        if let Some(model) = of_model(record) {
+            self.comment(&model);
+            self.comment(&text!(
+                "fio needs a device: set filename= to the one to compare with; jobs that write are commented out",
+                "fio には実在のデバイスが必要です。比べたい対象を filename= に書いてください。書き込むジョブはコメントにしてあります"
+            ));
+        }
         self.procedure(record);
         let direct = u8::from(place.direct).to_string();
         let global =
@@ -354,6 +361,7 @@ fn directory(path: &str) -> &str {
 /// The target as fio writes it: it takes `:` as the end of a name.
 fn file_name(target: &TargetRecord) -> Result<String> {
     let name = match target.kind {
+        TargetKind::Model => TEST_FILE.to_owned(),
         TargetKind::Directory => format!("{}/{TEST_FILE}", directory(&target.path)),
         _ => target.path.clone(),
     };

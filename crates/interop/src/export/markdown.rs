@@ -3,7 +3,9 @@
 //! The model: a heading that says what was measured on what, when and how; a row for each cell with the tool's own
 //! statistic beside kurabe's mean and interval; below it what a reader of the figures must know. MB is 10^6 bytes.
 
-use super::facts::{derived, device, one_line, printed, printed_mean_latency, statistic, statistic_word};
+use super::facts::{
+    derived, device, of_model, one_line, printed, printed_mean_latency, statistic, statistic_word,
+};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::format_duration_ns;
@@ -26,7 +28,7 @@ fn section(record: &RunRecord, lang: Lang) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "### {} · {}\n", escaped(header.target_name()), escaped(&header.profile_name()));
     let facts: Vec<String> = [
-        device(record),
+        device(record, lang),
         Some(header.measured_at().to_owned()),
         header.environment.file_system.as_ref().and_then(|file_system| file_system.kind.clone()),
         header.environment.machine.kernel.clone(),
@@ -37,6 +39,9 @@ fn section(record: &RunRecord, lang: Lang) -> String {
     .map(|fact| escaped(&fact))
     .collect();
     let _ = writeln!(out, "{}\n", facts.join(" · "));
+    if let Some(model) = of_model(record) {
+        let _ = writeln!(out, "**{}**\n", escaped(model.get(lang)));
+    }
     let heads = heads(record, lang);
     let _ = writeln!(out, "| {} |", heads.join(" | "));
     let _ = writeln!(out, "|:--|:--|--:|--:|--:|--:|");

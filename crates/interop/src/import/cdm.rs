@@ -19,7 +19,7 @@ use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Origin, PrintedStatistic};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, Text, text};
 
 pub(super) const IMPORTER: Importer = Importer { what: "CrystalDiskMark text", read };
 
@@ -140,7 +140,7 @@ impl Block {
                 }
                 self.fact("Test", value);
             }
-            Some((key @ ("Profile" | "Mode" | "Time" | "Comment" | "Statistic"), value)) => {
+            Some((key @ ("Profile" | "Mode" | "Time" | "Comment" | "Statistic" | "Model"), value)) => {
                 self.fact(key, value);
             }
             // Versions 3 to 6 print the comment alone, after the system.
@@ -190,6 +190,10 @@ impl Block {
                 "CrystalDiskMark は各回のうち最良の値(最高の速度と、平均レイテンシの最小値。それぞれ別の回のこともある)を\
                  表示します。同じ測定の平均なら、これより低くなります"
             )));
+        }
+        if let Some(model) = self.said("Model") {
+            // kurabe says so of what it computed.
+            notices.push(notice(Text::same(model)));
         }
         notices.extend(results.notice());
         let mut environment = Environment::default();

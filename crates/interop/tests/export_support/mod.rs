@@ -4,6 +4,7 @@
 
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Machine};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step};
 use kurabe_core::record::{
     Cell, CpuUse, EngineRecord, LatencyRecord, Measure, Noise, Notice, NoticeKind, OpsRecord, RECORD_SCHEMA,
@@ -237,4 +238,33 @@ pub fn imported(cells: Vec<Cell>) -> RunRecord {
         facts: BTreeMap::new(),
     });
     record
+}
+
+/// The run as one of a model.
+pub fn on_model(mut run: RunRecord) -> RunRecord {
+    let target = run.header.target.as_mut().expect("a target");
+    (target.given, target.path) = ("model:card".to_owned(), "model:card".to_owned());
+    target.kind = TargetKind::Model;
+    run.header.environment.file_system = None;
+    run.header.environment.devices.clear();
+    run.header.model = Some(ModelRecord {
+        name: "card".to_owned(),
+        title: text!("a card", "カード"),
+        seed: 1,
+        layers: vec![LayerRecord {
+            name: "card".to_owned(),
+            kind: "constant".to_owned(),
+            instances: 1,
+            depth: 0,
+            parameters: vec![ParameterRecord {
+                key: "rate".to_owned(),
+                value: "9 MB/s".to_owned(),
+                source: "set for this run".to_owned(),
+                changed: true,
+            }],
+            causes: Vec::new(),
+            counters: Vec::new(),
+        }],
+    });
+    run
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "not every test uses everything")]
 
 pub mod kinds;
+pub mod modelled;
 
 use kurabe_core::environment::*;
 use kurabe_core::profile::*;
@@ -431,6 +432,7 @@ pub fn summaries() -> Vec<RunSummary> {
                 status,
                 target: target.into(),
                 device: device.map(str::to_owned),
+                model: None,
                 profile: profile.into(),
                 cell_count: 8,
                 labels: label.map(|label| ("case".to_owned(), label.to_owned())).into_iter().collect(),

@@ -601,8 +601,13 @@ impl Tape {
     }
 
     fn target(&mut self) -> TargetRecord {
-        let kinds =
-            [TargetKind::Directory, TargetKind::File, TargetKind::BlockDevice, TargetKind::CharacterDevice];
+        let kinds = [
+            TargetKind::Directory,
+            TargetKind::File,
+            TargetKind::BlockDevice,
+            TargetKind::CharacterDevice,
+            TargetKind::Model,
+        ];
         TargetRecord {
             given: self.string(),
             path: self.string(),

@@ -3,9 +3,11 @@
 
 mod any_record;
 mod kinds;
+mod modelled;
 
 pub use any_record::any_record;
 pub use kinds::{sample_foreign, sample_kinds, sample_rounds};
+pub use modelled::sample_modelled;
 
 use kurabe_core::environment::{BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine};
 use kurabe_core::profile::Profile;

@@ -1,0 +1,262 @@
+//! How many requests of a model one second of CPU time serves.
+//!
+//! The model: each case builds its device, keeps so many requests in flight without pause in virtual time, and counts the
+//! CPU time of this process. The first tenth of the requests comes before the count, so that maps and caches have their
+//! size. The figure is the median over the rounds. A new case is a line in [`CASES`].
+
+use crate::Result;
+use crate::options::Flags;
+use crate::statistics::{median, spread};
+use crate::table::{figure, layout};
+use kurabe_core::random::Random;
+use kurabe_sim::{DeviceSpec, Kind, Request, Stack, load_device};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use std::io::Write;
+
+const HELP: &str = "flags: --requests N (2000000)  --rounds N (5)";
+
+/// A model, what it is asked, and what was promised.
+pub struct Case {
+    /// Name in the table.
+    pub name: &'static str,
+    /// A device of the library, or a file in `benches/devices`.
+    pub device: &'static str,
+    /// Parameters to change: `("ssd.over_provisioning", "0.07")`.
+    pub set: &'static [(&'static str, &'static str)],
+    /// Read or write.
+    pub kind: Kind,
+    /// Bytes of a request.
+    pub bytes: u32,
+    /// Over the whole device at random, or one after the other.
+    pub random: bool,
+    /// Requests in flight.
+    pub depth: u64,
+    /// Requests per second of CPU time that were promised.
+    pub target_per_s: f64,
+}
+
+/// What is measured.
+pub const CASES: &[Case] = &[
+    Case {
+        name: "hard disk random 4 KiB read",
+        device: "hard-disk.toml",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 1,
+        target_per_s: 1e6,
+    },
+    Case {
+        name: "RAID 5 of nine disks, random 4 KiB write",
+        device: "raid5-nine-disks.toml",
+        set: &[],
+        kind: Kind::Write,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 2e5,
+    },
+    Case {
+        name: "SSD random 4 KiB read",
+        device: "mqsim-512g",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 1e6,
+    },
+    Case {
+        name: "SSD random 4 KiB read, mapping cache misses",
+        device: "mqsim-512g",
+        set: &[("ssd.mapping", "cached")],
+        kind: Kind::Read,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 3e5,
+    },
+    // Full, and worn until nothing changes any more: every write pays for garbage collection.
+    Case {
+        name: "SSD random 4 KiB write, full, 7 % spare",
+        device: "mqsim-512g",
+        set: &[("ssd.fill", "1"), ("ssd.age", "worn")],
+        kind: Kind::Write,
+        bytes: 4096,
+        random: true,
+        depth: 16,
+        target_per_s: 4e5,
+    },
+    Case {
+        name: "SSD sequential 128 KiB read",
+        device: "mqsim-512g",
+        set: &[],
+        kind: Kind::Read,
+        bytes: 131_072,
+        random: false,
+        depth: 16,
+        target_per_s: 3e5,
+    },
+    Case {
+        name: "SSD sequential 128 KiB write",
+        device: "mqsim-512g",
+        set: &[],
+        kind: Kind::Write,
+        bytes: 131_072,
+        random: false,
+        depth: 16,
+        target_per_s: 3e5,
+    },
+];
+
+/// How much to measure.
+pub struct Options {
+    /// Requests of a round.
+    pub requests: u64,
+    /// Rounds, of which the median counts.
+    pub rounds: u32,
+}
+
+/// What a round of a case gave.
+struct Round {
+    start_ms: f64,
+    requests_per_s: f64,
+}
+
+/// Measures and prints everything.
+///
+/// # Errors
+/// When a device cannot be built, or its model fails.
+pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
+    let head = ["requests per CPU second", "median", "spread", "promised", "start ms"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for case in CASES {
+        let rounds = (0..options.rounds.max(1))
+            .map(|_| measure(case, options.requests))
+            .collect::<Result<Vec<_>>>()?;
+        let rates: Vec<f64> = rounds.iter().map(|round| round.requests_per_s).collect();
+        let starts: Vec<f64> = rounds.iter().map(|round| round.start_ms).collect();
+        rows.push(vec![
+            case.name.to_owned(),
+            figure(median(&rates), 0),
+            format!("{} %", figure(spread(&rates) * 100.0, 0)),
+            format!(
+                "{:.0}{}",
+                case.target_per_s,
+                if median(&rates) < case.target_per_s { " MISSED" } else { "" }
+            ),
+            figure(median(&starts), 1),
+        ]);
+    }
+    write!(out, "{}", layout(&rows))?;
+    let most_mib = most_memory_kib()? / 1024;
+    Ok(writeln!(
+        out,
+        "{} requests a round, {} rounds; most memory: {most_mib} MiB",
+        options.requests, options.rounds
+    )?)
+}
+
+fn measure(case: &Case, requests: u64) -> Result<Round> {
+    let before_ns = cpu_ns()?;
+    let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.what().en.clone())?;
+    let start_ms = (cpu_ns()? - before_ns) as f64 / 1e6;
+    let mut load = Load {
+        case,
+        places: stack.capacity_bytes() / u64::from(case.bytes),
+        random: Random::new(1, 0),
+        sent: 0,
+    };
+    let warm_up = requests / 10;
+    load.run(&mut stack, warm_up)?;
+    let before_ns = cpu_ns()?;
+    load.run(&mut stack, requests)?;
+    let took_ns = (cpu_ns()? - before_ns).max(1);
+    Ok(Round { start_ms, requests_per_s: requests as f64 * 1e9 / took_ns as f64 })
+}
+
+fn spec(case: &Case) -> Result<DeviceSpec> {
+    let own = format!("{}/devices/{}", env!("CARGO_MANIFEST_DIR"), case.device);
+    let name = if case.device.ends_with(".toml") { own.as_str() } else { case.device };
+    let mut spec = load_device(name).map_err(|error| error.what().en.clone())?;
+    for (path, value) in case.set {
+        spec.set(path, value).map_err(|error| error.what().en.clone())?;
+    }
+    Ok(spec)
+}
+
+/// The requests of a case.
+struct Load<'a> {
+    case: &'a Case,
+    places: u64,
+    random: Random,
+    sent: u64,
+}
+
+impl Load<'_> {
+    fn next(&mut self) -> Request {
+        let place = if self.case.random { self.random.below(self.places) } else { self.sent % self.places };
+        self.sent += 1;
+        Request {
+            kind: self.case.kind,
+            unit: 0,
+            offset_bytes: place * u64::from(self.case.bytes),
+            length_bytes: self.case.bytes,
+            identical: false,
+        }
+    }
+
+    /// Sends so many requests and waits for all of them.
+    fn run(&mut self, stack: &mut Stack, requests: u64) -> Result<()> {
+        let (mut to_send, mut to_end) = (requests, requests);
+        while to_send > 0 && requests - to_send < self.case.depth {
+            to_send -= 1;
+            stack.submit(stack.now_ns(), self.next(), 0);
+        }
+        while to_end > 0 {
+            while let Some(done) = stack.take_completion() {
+                if done.failed {
+                    return Err(format!("{}: a request failed", self.case.name).into());
+                }
+                to_end -= 1;
+                if to_send > 0 {
+                    to_send -= 1;
+                    stack.submit(done.at_ns, self.next(), 0);
+                }
+            }
+            match stack.next_wake_ns() {
+                Some(at_ns) if to_end > 0 => stack.advance(at_ns),
+                Some(_) => {}
+                None => stack.check_not_blocked().map_err(|error| error.what().en.clone())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The most memory that this process had. What getrusage tells contains that of the process which started it.
+fn most_memory_kib() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("/proc/self/status lacks VmHWM")?;
+    Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+}
+
+fn cpu_ns() -> Result<u64> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as u64 * 1000)
+}
+
+/// The bench.
+///
+/// # Errors
+/// As [`run`], and on wrong flags.
+pub fn main(out: &mut dyn Write) -> Result<()> {
+    let flags = Flags::from_environment(&["requests", "rounds"], &[], HELP)?;
+    let mut options = Options { requests: 2_000_000, rounds: 5 };
+    flags.set("requests", &mut options.requests)?;
+    flags.set("rounds", &mut options.rounds)?;
+    run(&options, out)
+}

@@ -1,0 +1,262 @@
+//! `kurabe study`: list, show, run.
+
+use crate::args::{Cli, Command, Global, RunArgs, StudyAction, StudyArgs, StudyRunArgs};
+use crate::lang::lang;
+use crate::output::{print, print_json, style};
+use crate::run::{Keeping, measure_path};
+use crate::signals::Signals;
+use crate::stored::{open_store, recover};
+use clap::Parser;
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::trace::Trace;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::{Stop, measure_model};
+use kurabe_interop::{TraceFormat, read_trace};
+use kurabe_report::{render_studies, render_study, render_study_file, render_study_markdown};
+use kurabe_sim::ModelTarget;
+use kurabe_study::catalogue::Catalogue;
+use kurabe_study::{
+    Axis, Measured, Models, Options, Paths, Plan, Point, PointTarget, STUDIES, Study, StudyResult,
+    embedded_trace, load_study, plan, study_named,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Runs the command.
+///
+/// # Errors
+/// When a study, a model or a target is not there, or cannot be measured.
+pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Result<()> {
+    let catalogue = Catalogue::load()?;
+    match &args.action {
+        StudyAction::List => {
+            let all = all_studies(&catalogue)?;
+            if global.json {
+                all.iter().try_for_each(|study| print_json(&facts(study)))
+            } else {
+                print(&render_studies(&all, &style()))
+            }
+        }
+        StudyAction::Show { name, toml: true } => {
+            load_study(name, &catalogue)?;
+            print(&source(name)?)
+        }
+        StudyAction::Show { name, toml: false } => {
+            let study = load_study(name, &catalogue)?;
+            if global.json { print_json(&facts(&study)) } else { print(&render_study_file(&study, &style())) }
+        }
+        StudyAction::Run(args) => run(args, global, &catalogue, command_line),
+    }
+}
+
+fn all_studies(catalogue: &Catalogue) -> Result<Vec<Study>> {
+    STUDIES.iter().map(|(name, _)| study_named(name, catalogue)).collect()
+}
+
+/// A study's own text.
+fn source(name: &str) -> Result<String> {
+    match STUDIES.iter().find(|(known, _)| *known == name) {
+        Some((_, source)) => Ok((*source).to_owned()),
+        None => std::fs::read_to_string(name)
+            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
+    }
+}
+
+/// What scripts hear of a study.
+fn facts(study: &Study) -> serde_json::Value {
+    let parts: Vec<_> = study
+        .parts
+        .iter()
+        .map(|part| {
+            let rows: Vec<_> = part
+                .rows
+                .iter()
+                .map(|row| {
+                    serde_json::json!({
+                        "label": row.label, "model": row.model, "sets": row.sets, "on": row.on,
+                        "over": row.over.as_ref().map(|(model, _)| model),
+                    })
+                })
+                .collect();
+            serde_json::json!({
+                "id": part.id, "title": part.title, "profile": part.profile.name, "catalogue": part.catalogue,
+                "axes": part.axes, "rows": rows,
+                "columns": part.columns.iter().map(|column| &column.key).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    serde_json::json!({ "study": study.name, "title": study.title, "source": study.source, "parts": parts })
+}
+
+fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line: &[String]) -> Result<()> {
+    let studies = match &args.name {
+        Some(name) => vec![load_study(name, catalogue)?],
+        None => all_studies(catalogue)?,
+    };
+    let options = options(args)?;
+    // All are planned before the first is run, so that a mistake is told at once.
+    let plans = studies.iter().map(|study| plan(study, &options)).collect::<Result<Vec<_>>>()?;
+    let signals = Signals::listen()?;
+    let mut failed = None;
+    for (place, planned) in plans.iter().enumerate() {
+        let models = runner(&signals.stop);
+        let mut paths = PathRunner { global, signals: &signals, command_line };
+        let result = kurabe_study::run(planned, &models, &mut paths, threads(args))?;
+        show(&result, args, global, place)?;
+        failed = failed.or_else(|| failure(planned, &result));
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn threads(args: &StudyRunArgs) -> usize {
+    let there = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    args.threads.map_or_else(there, usize::from)
+}
+
+fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize) -> Result<()> {
+    if global.json {
+        return print_json(result);
+    }
+    if place > 0 {
+        print("\n")?;
+    }
+    match args.markdown {
+        true => print(&render_study_markdown(result, lang())),
+        false => print(&render_study(result, &style())),
+    }
+}
+
+/// The error of a study with rows that could not be measured; its other rows were shown.
+fn failure(planned: &Plan, result: &StudyResult) -> Option<Error> {
+    let first = result.first_error()?;
+    let rows = result.parts.iter().flat_map(|part| &part.rows).filter(|row| row.error.is_some()).count();
+    let name = &planned.name;
+    let (en, ja) = (&first.en, &first.ja);
+    Some(Error::new(
+        ErrorKind::Target,
+        text!(
+            "{name}: {rows} row(s) could not be measured; the first: {en}",
+            "{name}: 測定できない行が {rows} 件あります。最初のもの: {ja}"
+        ),
+    ))
+}
+
+fn options(args: &StudyRunArgs) -> Result<Options> {
+    Ok(Options {
+        parts: args.part.clone(),
+        axes: args.axis.iter().map(|axis| Axis::parse(axis)).collect::<Result<_>>()?,
+        sets: args
+            .set
+            .iter()
+            .map(|words| {
+                pair("--set", words, "raid.strip=256KiB")
+                    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            })
+            .collect::<Result<_>>()?,
+        on: args
+            .on
+            .iter()
+            .map(|words| {
+                pair("--on", words, "usb=/mnt/usb").map(|(name, path)| (name.to_owned(), PathBuf::from(path)))
+            })
+            .collect::<Result<_>>()?,
+        seed: args.seed,
+    })
+}
+
+fn pair<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a str, &'a str)> {
+    let found = words.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+    found.filter(|(key, value)| !key.is_empty() && !value.is_empty()).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
+        )
+        .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))
+    })
+}
+
+/// Measures models in virtual time.
+struct ModelRunner<'a> {
+    stop: &'a Stop,
+}
+
+fn runner(stop: &Stop) -> impl Models {
+    ModelRunner { stop }
+}
+
+impl Models for ModelRunner<'_> {
+    fn run(&self, point: &Point) -> Result<Measured> {
+        let Some(spec) = point.device()? else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                text!("this target is no model", "対象はモデルではありません"),
+            ));
+        };
+        let mut model = ModelTarget::new(&spec, point.seed)?;
+        let (cells, _) = measure_model(&mut model, &point.profile, &traces(&point.profile)?, self.stop)?;
+        let volatile = model.volatile();
+        let sum = |of: fn(&kurabe_sim::Volatile) -> u64| {
+            volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)
+        };
+        let power_cut = (sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes));
+        Ok(Measured { cells, power_cut: Some(power_cut), run: None })
+    }
+}
+
+/// Measures the reader's own devices, as `kurabe run` does, and stores the runs.
+struct PathRunner<'a> {
+    global: &'a Global,
+    signals: &'a Signals,
+    command_line: &'a [String],
+}
+
+impl Paths for PathRunner<'_> {
+    fn run(&mut self, point: &Point) -> Result<Measured> {
+        let PointTarget::Path(path) = &point.target else {
+            return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
+        };
+        let store = open_store(self.global)?;
+        recover(&store)?;
+        // The study is the answer; the events of its runs are not.
+        let global = Global {
+            db: self.global.db.clone(),
+            json: false,
+            lang: self.global.lang.clone(),
+            ..*self.global
+        };
+        let keeping = Keeping {
+            global: &global,
+            store: &store,
+            signals: self.signals,
+            command_line: self.command_line,
+        };
+        let record = measure_path(&*plain_run(path)?, &point.profile, traces(&point.profile)?, &keeping)?;
+        Ok(Measured { cells: record.cells, power_cut: None, run: Some(record.header.id) })
+    }
+}
+
+/// `kurabe run PATH` without any flags.
+fn plain_run(path: &Path) -> Result<Box<RunArgs>> {
+    let words = [Path::new("kurabe"), Path::new("run"), Path::new("--"), path];
+    match Cli::try_parse_from(words).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => Ok(args),
+        _ => Err(Error::new(ErrorKind::Internal, text!("a path is no target", "パスを対象にできません"))),
+    }
+}
+
+/// The traces of a profile's replay steps, by the step's place: those that come with kurabe, or files.
+fn traces(profile: &Profile) -> Result<Vec<Option<Arc<Trace>>>> {
+    let read = |step: &Step| {
+        let Step::Replay(step) = step else { return Ok(None) };
+        let name = &step.trace;
+        let bytes = match embedded_trace(name) {
+            Some(text) => text.as_bytes().to_vec(),
+            None => std::fs::read(name).map_err(|error| {
+                Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
+            })?,
+        };
+        let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
+        read_trace(name, &bytes, format).map(|trace| Some(Arc::new(trace)))
+    };
+    profile.steps.iter().map(read).collect()
+}

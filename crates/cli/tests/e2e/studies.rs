@@ -1,0 +1,131 @@
+//! Studies and the catalogue: on models, on a directory, for people and for scripts.
+
+use crate::lab::{Lab, SHORT};
+
+const STUDY: &str = r#"
+schema = 1
+name = "memory"
+title = { en = "a disk in memory", ja = "メモリー上のディスク" }
+
+[[part]]
+id = "rates"
+title = { en = "rates", ja = "速度" }
+profile = "cdm-2"
+rules = { size = "4 MiB", runs = 1, discarded_runs = 0, time = "10 ms" }
+catalogue = "raid-single"
+column = [{ published = "read" }]
+
+[[part.row]]
+label = { en = "memory", ja = "メモリー" }
+model = "ideal-ram-disk"
+on = "mine"
+published = "x25m-g2"
+calibrated = { read = { en = "the rate of memory", ja = "メモリーの速度" } }
+"#;
+
+fn lab() -> (Lab, String) {
+    let lab = Lab::new();
+    let file = lab.write("memory.toml", STUDY).to_str().expect("a path").to_owned();
+    (lab, file)
+}
+
+#[test]
+fn a_study_on_a_model_is_told_in_both_languages_and_the_same_every_time() {
+    let (lab, file) = lab();
+    let run = |words: &[&str]| lab.kurabe(&[&["study", "run", &file], words].concat()).ok().out;
+    let page = run(&[]);
+    for words in ["published", "239.5", "calibrated [1]", "[1] the rate of memory"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert_eq!(run(&["--threads", "3"]), page);
+    assert_eq!(run(&["--seed", "1"]), page);
+    let page = run(&["--lang", "ja"]);
+    assert!(
+        page.contains("公表値") && page.contains("較正 [1]") && page.contains("メモリーの速度"),
+        "{page}"
+    );
+    assert!(run(&["--markdown"]).contains("| memory | 239.5 |"));
+}
+
+#[test]
+fn an_axis_draws_its_curve_and_changed_rows_have_no_error() {
+    let (lab, file) = lab();
+    let page = lab.kurabe(&["study", "run", &file, "--axis", "memory.access=1us..64us"]).ok().out;
+    assert!(page.contains("over memory.access") && page.contains('█'), "{page}");
+    assert!(page.contains("predicted") && !page.contains("calibrated [1]"), "{page}");
+    let changed = lab.kurabe(&["study", "run", &file, "--set", "memory.access=1ms", "--json"]).ok();
+    let row = &changed.json_lines()[0]["parts"][0]["rows"][0];
+    assert_eq!((&row["changed"], &row["sets"][0][1]), (&true.into(), &"1ms".into()));
+    assert!(row["cells"][0]["error_percent"].is_null());
+}
+
+#[test]
+fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
+    let (lab, file) = lab();
+    let target = format!("mine={}", lab.target().display());
+    let ended = lab.kurabe(&["study", "run", &file, "--on", &target, "--json", "--quiet"]).ok();
+    let lines = ended.json_lines();
+    assert_eq!(lines.len(), 1, "the events of its runs are not told");
+    let row = &lines[0]["parts"][0]["rows"][0];
+    assert_eq!(row["cells"][0]["status"], "measured");
+    assert!(row["cells"][0]["value"].as_f64().is_some_and(|rate| rate > 0.0), "{row}");
+    let id = row["run"].as_str().expect("the id of the run").to_owned();
+    assert_eq!(lab.record(&id)["header"]["profile"]["name"], "cdm-2");
+    assert_eq!(std::fs::read_dir(lab.target()).expect("a directory").count(), 0);
+}
+
+#[test]
+fn mistakes_have_their_exit_codes_and_remedies() {
+    let (lab, file) = lab();
+    for (words, code, said) in [
+        (&["study", "run", "scsi-emulator"][..], 2, "`scsi-emulators`"),
+        (&["study", "run", &file, "--axis", "raid.strip=8KiB..1MiB"], 2, "kurabe models show"),
+        (&["study", "run", &file, "--axis", "raid.strip"], 2, "raid.strip=8KiB..1MiB"),
+        (&["study", "run", &file, "--on", "usb=/x"], 2, "use one of: mine"),
+        (&["study", "run", &file, "--set", "memory.access"], 2, "raid.strip=256KiB"),
+        (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
+        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "could not be measured"),
+        (&["study", "run"], 2, "--help"),
+        (&["catalogue", "show", "scsi-gnome/rascsi-1g"], 2, "`scsi-gnome/rascsi-1gb`"),
+    ] {
+        let ended = lab.kurabe(words);
+        assert_eq!(ended.code(), Some(code), "{words:?}: {ended:#?}");
+        assert!(ended.err.contains(said), "{words:?}: {ended:#?}");
+    }
+    let bad = lab.write("bad.toml", STUDY.replace("profile =", "profil ="));
+    let ended = lab.kurabe(&["study", "run", bad.to_str().expect("a path")]);
+    assert_eq!(ended.code(), Some(3), "{ended:#?}");
+    assert!(ended.err.contains("bad.toml:9") && ended.err.contains("`profile`"), "{ended:#?}");
+}
+
+#[test]
+fn studies_and_entries_are_listed_and_shown() {
+    let lab = Lab::new();
+    let list = lab.kurabe(&["study", "list"]).ok().out;
+    assert!(list.contains("scsi-emulators") && list.contains("toshiba-ssd"), "{list}");
+    let shown = lab.kurabe(&["study", "show", "sata-usb"]).ok().out;
+    assert!(shown.contains("--on") && shown.contains("mirror3-sata-fbs"), "{shown}");
+    let toml = lab.kurabe(&["study", "show", "--toml", "sata-usb"]).ok().out;
+    assert!(toml.starts_with("# ") && toml.contains("[[part]]"));
+    let found = lab.kurabe(&["catalogue", "RaSCSI", "gnome"]).ok().out;
+    assert!(found.contains("scsi-gnome/rascsi-1gb") && !found.contains("macbench"), "{found}");
+    let entry = lab.kurabe(&["catalogue", "show", "scsi-gnome/quantum-lps-250"]).ok().out;
+    assert!(
+        entry.contains("4.03") && entry.contains("anomaly") && entry.contains("gnome-disks-46"),
+        "{entry}"
+    );
+    let none = lab.kurabe(&["catalogue", "no", "such", "thing"]).ok().out;
+    assert!(none.contains("kurabe catalogue"), "{none}");
+}
+
+#[test]
+fn a_run_beside_an_entry_is_told_what_differs() {
+    let lab = Lab::new();
+    lab.run(&lab.target(), &[&SHORT[..], &["--quiet"]].concat()).ok();
+    let page = lab.kurabe(&["show", "last", "--beside", "raid-single/x25m-g2"]).ok().out;
+    assert!(page.contains("Beside raid-single/x25m-g2") && page.contains("239.5"), "{page}");
+    assert!(page.contains("another procedure") && page.contains("another statistic"), "{page}");
+    let ended = lab.kurabe(&["show", "last", "--beside", "x25m-g2", "--json"]).ok();
+    let beside = &ended.json_lines()[1]["beside"];
+    assert_eq!((&beside["same_procedure"], &beside["entry"]), (&false.into(), &"raid-single/x25m-g2".into()));
+}

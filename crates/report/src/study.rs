@@ -1,0 +1,257 @@
+//! A study as people see it: its tables beside what was published, the curves of its axes, and what it consists of.
+//!
+//! The model: a table becomes a grid of words (`study::tables`), which is laid out for a terminal here, and as Markdown
+//! for a page. Where figures are published, each column is a table of its own: published, kurabe, error, and what the
+//! figure is. Where none are, the columns stand side by side.
+
+mod shown;
+mod tables;
+
+pub use shown::{render_studies, render_study_file};
+
+use crate::chart::Chart;
+use crate::columns::{self, Column, Entry};
+use crate::layout::{display_width, hanging, page, wrap};
+use crate::number;
+use crate::style::{Role, Style};
+use kurabe_core::{Lang, text};
+use kurabe_study::{ColumnResult, PartResult, RowResult, StudyResult};
+use tables::{Grid, Notes, figure_name, order_lines, part_grids};
+
+pub(crate) use tables::{error_words, published};
+
+/// Lines of a curve.
+const CURVE_HEIGHT: usize = 4;
+
+/// A study with its figures, for a terminal.
+pub fn render_study(result: &StudyResult, style: &Style) -> String {
+    let mut lines = vec![style.paint(Role::Strong, &result.study)];
+    lines.extend(paragraph(result.title.get(style.lang), style));
+    if let Some(source) = &result.source {
+        lines.extend(paragraph(&format!("{}: {source}", style.pick("source", "出典")), style));
+    }
+    if let Some(note) = &result.note {
+        lines.extend(paragraph(note.get(style.lang), style));
+    }
+    if !result.sets.is_empty() {
+        let changed: Vec<String> = result.sets.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        lines.extend(paragraph(&format!("{}: {}", style.pick("changed", "変更"), changed.join(", ")), style));
+    }
+    for part in &result.parts {
+        lines.push(String::new());
+        lines.extend(part_lines(part, style));
+    }
+    lines.push(String::new());
+    lines.extend(legend(style));
+    page(&lines)
+}
+
+fn paragraph(words: &str, style: &Style) -> Vec<String> {
+    hanging(wrap(words, style.width.saturating_sub(2)), 2, 2)
+}
+
+/// What the words in the last column mean.
+fn legend(style: &Style) -> Vec<String> {
+    let words = text!(
+        "predicted: follows from the model, fitted to nothing; calibrated: a parameter was chosen so that it comes out; \
+         source: repeats a figure that the model was given",
+        "予測: どの公表値にも合わせずにモデルから得た値。較正: この値になるようにパラメーターを選んだもの。出典: モデルに与えた値そのもの"
+    );
+    wrap(words.get(style.lang), style.width).iter().map(|line| style.paint(Role::Quiet, line)).collect()
+}
+
+fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
+    let mut lines = wrap(&format!("{} · {}", part.id, part.title.get(style.lang)), style.width)
+        .iter()
+        .map(|line| style.paint(Role::Strong, line))
+        .collect::<Vec<_>>();
+    let mut about = vec![format!("{} {}", style.pick("profile", "プロファイル"), part.profile)];
+    if let Some(table) = &part.catalogue {
+        about.push(format!("{} {table}", style.pick("published in", "公表値")));
+    }
+    lines.push(style.paint(Role::Quiet, &format!("  {}", about.join(" · "))));
+    if let Some(note) = &part.note {
+        lines.extend(paragraph(note.get(style.lang), style));
+    }
+    let mut notes = Notes::default();
+    for grid in part_grids(part, &mut notes, style.lang) {
+        for piece in fitting(&grid, style.width.saturating_sub(2)) {
+            lines.push(String::new());
+            lines.extend(grid_lines(&piece, style));
+        }
+    }
+    lines.extend(curves(part, style));
+    lines.extend(order_lines(part, style.lang).iter().flat_map(|line| paragraph(line, style)));
+    for (number, note) in notes.list.iter().enumerate() {
+        let number = format!("[{}]", number + 1);
+        let at = 3 + display_width(&number);
+        let mut wrapped = hanging(wrap(note.get(style.lang), style.width.saturating_sub(at)), 0, at);
+        if let Some(first) = wrapped.first_mut() {
+            *first = format!("  {number} {first}");
+        }
+        lines.extend(wrapped);
+    }
+    lines
+}
+
+fn grid_lines(grid: &Grid, style: &Style) -> Vec<String> {
+    let heads: Vec<Column> = grid
+        .heads
+        .iter()
+        .enumerate()
+        .map(|(place, head)| match place {
+            0 => Column::left(head).cut(columns::Cut::Wrap),
+            place if grid.is_words(place) => Column::left(head),
+            _ => Column::right(head),
+        })
+        .collect();
+    let strong = grid.strong;
+    let rows: Vec<Vec<Entry>> = grid
+        .rows
+        .iter()
+        .map(|row| {
+            let role = |place: usize| if Some(place) == strong { Role::Strong } else { Role::Plain };
+            row.iter().enumerate().map(|(place, words)| (role(place), words.clone())).collect()
+        })
+        .collect();
+    columns::render(&heads, &rows, 2, style)
+}
+
+/// The grid, cut into several side by side where its columns are too many for the width.
+fn fitting(grid: &Grid, width: usize) -> Vec<Grid> {
+    const GAP: usize = 2;
+    /// The first column wraps, but not below this.
+    const NARROWEST_LABEL: usize = 20;
+    let column_width = |place: usize| {
+        let rows = grid.rows.iter().map(|row| display_width(&row[place]));
+        rows.chain([display_width(&grid.heads[place])]).max().unwrap_or(0)
+    };
+    let fixed: usize = (0..grid.fixed)
+        .map(
+            |place| if place == 0 { column_width(0).min(NARROWEST_LABEL) } else { column_width(place) } + GAP,
+        )
+        .sum();
+    let mut pieces: Vec<Vec<usize>> = Vec::new();
+    let mut used = 0;
+    for place in grid.fixed..grid.heads.len() {
+        let wide = column_width(place) + GAP;
+        match pieces.last_mut() {
+            Some(piece) if fixed + used + wide <= width + GAP => piece.push(place),
+            _ => {
+                pieces.push(vec![place]);
+                used = 0;
+            }
+        }
+        used += wide;
+    }
+    pieces.iter().map(|places| grid.only(places)).collect()
+}
+
+/// The curves of a part with one axis: one for each row and each column that is marked, or for the first column.
+fn curves(part: &PartResult, style: &Style) -> Vec<String> {
+    let [axis] = part.axes.as_slice() else { return Vec::new() };
+    if axis.values.len() < 2 {
+        return Vec::new();
+    }
+    let marked: Vec<usize> = (0..part.columns.len()).filter(|column| part.columns[*column].curve).collect();
+    let marked = if marked.is_empty() { vec![0] } else { marked };
+    let mut lines = Vec::new();
+    for rows in part.rows.chunks(axis.values.len()) {
+        for column in &marked {
+            lines.extend(curve(part, &part.columns[*column], *column, rows, style));
+        }
+    }
+    lines
+}
+
+fn curve(
+    part: &PartResult,
+    column: &ColumnResult,
+    index: usize,
+    rows: &[RowResult],
+    style: &Style,
+) -> Vec<String> {
+    let points: Vec<(f64, f64)> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(place, row)| Some((place as f64, row.cells.get(index)?.value?)))
+        .collect();
+    let last = rows.len().saturating_sub(1);
+    let name_of = |place: f64| {
+        let row = rows.get((place.round() as usize).min(last));
+        row.and_then(|row| row.values.first()).cloned().unwrap_or_default()
+    };
+    let value = |value: f64| match column.unit.as_str() {
+        "" => number::fixed(value, column.decimals),
+        unit => format!("{} {unit}", number::fixed(value, column.decimals)),
+    };
+    let chart = Chart {
+        points: &points,
+        holds: true,
+        until: rows.len() as f64,
+        height: CURVE_HEIGHT,
+        value: &value,
+        place: &name_of,
+    };
+    let drawn = chart.render(style);
+    if drawn.is_empty() {
+        return drawn;
+    }
+    let parameter = part.axes.first().map_or("", |axis| axis.parameter.as_str());
+    let row = rows.first().map_or("", |row| row.label.get(style.lang));
+    let name = figure_name(column, style.lang);
+    let title = style.say(&text!("{name} over {parameter}, {row}", "{parameter} に対する{name}、{row}"));
+    let mut lines = vec![String::new()];
+    lines.extend(paragraph(&title, style));
+    lines.extend(drawn);
+    lines
+}
+
+/// A study with its figures, as Markdown.
+pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
+    let mut out = format!("# {}\n", markdown_words(result.title.get(lang)));
+    if let Some(source) = &result.source {
+        out.push_str(&format!("\n{}: {}\n", lang.pick("Source", "出典"), markdown_words(source)));
+    }
+    for part in &result.parts {
+        out.push_str(&format!("\n## {}\n", markdown_words(part.title.get(lang))));
+        if let Some(note) = &part.note {
+            out.push_str(&format!("\n{}\n", markdown_words(note.get(lang))));
+        }
+        let mut notes = Notes::default();
+        for grid in part_grids(part, &mut notes, lang) {
+            out.push('\n');
+            out.push_str(&markdown_line(&grid.heads));
+            let rule = (0..grid.heads.len()).map(|place| if grid.is_words(place) { "---" } else { "---:" });
+            out.push_str(&markdown_line(&rule.map(str::to_owned).collect::<Vec<_>>()));
+            for row in &grid.rows {
+                let cells: Vec<String> = row.iter().map(|words| markdown_words(words)).collect();
+                out.push_str(&markdown_line(&cells));
+            }
+        }
+        for line in order_lines(part, lang) {
+            out.push_str(&format!("\n{}\n", markdown_words(&line)));
+        }
+        for (number, note) in notes.list.iter().enumerate() {
+            out.push_str(&format!("\n[{}] {}\n", number + 1, markdown_words(note.get(lang))));
+        }
+    }
+    out
+}
+
+fn markdown_line(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Words that Markdown leaves as they are.
+fn markdown_words(words: &str) -> String {
+    let mut out = String::new();
+    for c in words.chars() {
+        match c {
+            '|' | '*' | '_' | '<' | '`' => out.extend(['\\', c]),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

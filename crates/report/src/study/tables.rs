@@ -1,0 +1,237 @@
+//! The tables of a part as grids of words, before anybody lays them out.
+
+use crate::number;
+use kurabe_core::{Lang, Text, text};
+use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
+
+/// A table of words.
+pub(super) struct Grid {
+    pub(super) heads: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+    /// Columns from the left that name a row.
+    pub(super) fixed: usize,
+    /// The column that the eye looks for.
+    pub(super) strong: Option<usize>,
+    /// Columns that hold words, not figures.
+    words: Vec<usize>,
+}
+
+impl Grid {
+    /// Whether a column holds words.
+    pub(super) fn is_words(&self, place: usize) -> bool {
+        place < self.fixed || self.words.contains(&place)
+    }
+
+    /// The same with only these columns behind those that name a row.
+    pub(super) fn only(&self, places: &[usize]) -> Self {
+        let kept: Vec<usize> = (0..self.fixed).chain(places.iter().copied()).collect();
+        let pick = |row: &Vec<String>| kept.iter().filter_map(|place| row.get(*place).cloned()).collect();
+        let moved = |place: usize| kept.iter().position(|other| *other == place);
+        Self {
+            heads: pick(&self.heads),
+            rows: self.rows.iter().map(pick).collect(),
+            fixed: self.fixed,
+            strong: self.strong.and_then(moved),
+            words: self.words.iter().filter_map(|place| moved(*place)).collect(),
+        }
+    }
+}
+
+/// Sentences below a table, each once.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) list: Vec<Text>,
+}
+
+impl Notes {
+    /// The mark of a sentence.
+    fn mark(&mut self, note: &Text) -> String {
+        let place = self.list.iter().position(|known| known == note).unwrap_or_else(|| {
+            self.list.push(note.clone());
+            self.list.len() - 1
+        });
+        format!("[{}]", place + 1)
+    }
+}
+
+/// `read, kB/s`
+pub(super) fn figure_name(column: &ColumnResult, lang: Lang) -> String {
+    let name = column.name.get(lang);
+    match column.unit.as_str() {
+        "" => name.to_owned(),
+        unit => lang.pick(&format!("{name}, {unit}"), &format!("{name} ({unit})")).to_owned(),
+    }
+}
+
+/// The tables of a part: one for each column where figures are published, one for all columns where none are.
+pub(super) fn part_grids(part: &PartResult, notes: &mut Notes, lang: Lang) -> Vec<Grid> {
+    if part.has_published() {
+        (0..part.columns.len()).map(|column| beside(part, column, notes, lang)).collect()
+    } else {
+        vec![side_by_side(part, notes, lang)]
+    }
+}
+
+/// Heads of the columns that name a row: `first`, then the axes.
+fn row_heads(part: &PartResult, first: &str) -> Vec<String> {
+    let axes = part.axes.iter().map(|axis| axis.parameter.clone());
+    [first.to_owned()].into_iter().chain(axes).collect()
+}
+
+/// The name of a row, left out where it is that of the row above; then its values on the axes.
+fn row_names(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Vec<String> {
+    let row = &part.rows[index];
+    let same = |above: &RowResult| above.label == row.label && !row.values.is_empty();
+    let repeated = index.checked_sub(1).and_then(|above| part.rows.get(above)).is_some_and(same);
+    let mut name = if repeated { String::new() } else { row.label.get(lang).to_owned() };
+    if let Some(error) = &row.error {
+        name = join(&name, &notes.mark(error));
+    }
+    [name].into_iter().chain(row.values.iter().cloned()).collect()
+}
+
+fn join(words: &str, mark: &str) -> String {
+    if words.is_empty() { mark.to_owned() } else { format!("{words} {mark}") }
+}
+
+/// One column: published, kurabe, error, and what the figure is.
+fn beside(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Grid {
+    let column = &part.columns[index];
+    let mut heads = row_heads(part, &figure_name(column, lang));
+    let fixed = heads.len();
+    heads.extend(
+        [
+            lang.pick("published", "公表値"),
+            "kurabe",
+            lang.pick("error", "誤差"),
+            lang.pick("which is", "区分"),
+        ]
+        .map(str::to_owned),
+    );
+    let rows = (0..part.rows.len())
+        .filter_map(|row| Some((row, part.rows[row].cells.get(index)?)))
+        .map(|(row, cell)| {
+            let mut words = row_names(part, row, notes, lang);
+            words.push(cell.published.map_or_else(none, |figure| published(figure, column.decimals, lang)));
+            words.push(cell.value.map_or_else(none, |value| number::fixed(value, column.decimals)));
+            words.push(cell.error_percent.map(error_words).unwrap_or_default());
+            words.push(status_words(cell, notes, lang));
+            words
+        })
+        .collect();
+    Grid { heads, rows, fixed, strong: Some(fixed + 1), words: vec![fixed + 3] }
+}
+
+/// All columns; what the figures are stands once, last, if it is the same for all.
+fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
+    let mut heads = row_heads(part, "");
+    let fixed = heads.len();
+    heads.extend(part.columns.iter().map(|column| figure_name(column, lang)));
+    heads.push(lang.pick("which is", "区分").to_owned());
+    let rows = (0..part.rows.len())
+        .map(|row| {
+            let mut words = row_names(part, row, notes, lang);
+            let cells = &part.rows[row].cells;
+            let figures = cells.iter().zip(&part.columns).map(|(cell, column)| {
+                cell.value.map_or_else(none, |value| number::fixed(value, column.decimals))
+            });
+            words.extend(figures);
+            let mut kinds: Vec<String> = cells.iter().map(|cell| status_words(cell, notes, lang)).collect();
+            kinds.dedup();
+            words.push(kinds.join(lang.pick(", ", "、")));
+            words
+        })
+        .collect();
+    let last = fixed + part.columns.len();
+    Grid { heads, rows, fixed, strong: None, words: vec![last] }
+}
+
+fn none() -> String {
+    number::NONE.to_owned()
+}
+
+/// `2 500.0`, `150–200`, `> 2 000`, `about 900`.
+pub(crate) fn published(figure: Published, decimals: usize, lang: Lang) -> String {
+    let low = number::fixed(figure.low, decimals);
+    match figure.high {
+        None => format!("> {low}"),
+        Some(high) if high > figure.low => format!("{low}–{}", number::fixed(high, decimals)),
+        Some(_) if figure.about => lang.pick(&format!("about {low}"), &format!("約 {low}")).to_owned(),
+        Some(_) => low,
+    }
+}
+
+/// `+1.2 %`
+pub(crate) fn error_words(percent: f64) -> String {
+    let words = format!("{percent:+.1} %");
+    if words == "-0.0 %" { "+0.0 %".to_owned() } else { words }
+}
+
+fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
+    let word = match cell.status {
+        Status::Source => lang.pick("source", "出典"),
+        Status::Calibrated => lang.pick("calibrated", "較正"),
+        Status::Predicted => lang.pick("predicted", "予測"),
+        Status::Measured => lang.pick("measured", "実測"),
+    };
+    let mut words = word.to_owned();
+    if let Some(reason) = &cell.reason {
+        words = join(&words, &notes.mark(reason));
+    }
+    if let Some(anomaly) = &cell.anomaly {
+        words = join(&words, &format!("{} {}", lang.pick("anomaly", "異常値"), notes.mark(anomaly)));
+    }
+    if let Some(unreachable) = &cell.unreachable {
+        words =
+            join(&words, &format!("{} {}", lang.pick("not reached", "到達せず"), notes.mark(unreachable)));
+    }
+    words
+}
+
+/// Whether the order of the published figures is kept, and which pairs are not.
+pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
+    let compared = (0..part.columns.len()).any(|column| {
+        part.rows
+            .iter()
+            .filter(|row| row.cells.get(column).is_some_and(|cell| cell.error_percent.is_some()))
+            .count()
+            > 1
+    });
+    if !compared {
+        return Vec::new();
+    }
+    if part.swaps.is_empty() {
+        let kept = lang.pick("The order of the published figures is kept.", "公表値の順序は保たれています。");
+        return vec![kept.to_owned()];
+    }
+    let swapped = part.swaps.iter().map(|swap| {
+        let name = |row: usize| part.rows[row].label.get(lang).to_owned();
+        let (column, lower, higher) =
+            (part.columns[swap.column].name.get(lang), name(swap.lower), name(swap.higher));
+        text!(
+            "Another order than published in {column}: {lower} comes out above {higher}.",
+            "{column}の順序が公表値と違います: {lower} が {higher} を上回っています。"
+        )
+        .take(lang)
+    });
+    swapped.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_figures_look_as_they_were_meant() {
+        let words = |low, high, about| published(Published { low, high, about }, 1, Lang::Ja);
+        assert_eq!(words(2500.0, Some(2500.0), false), "2 500.0");
+        assert_eq!(words(150.0, Some(200.0), false), "150.0–200.0");
+        assert_eq!(words(2000.0, None, false), "> 2 000.0");
+        assert_eq!(words(900.0, Some(900.0), true), "約 900.0");
+    }
+
+    #[test]
+    fn an_error_has_its_sign() {
+        assert_eq!([0.04, -0.04, 1.25, -17.0].map(error_words), ["+0.0 %", "+0.0 %", "+1.2 %", "-17.0 %"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Where the time of a cell went, as numbers: the accounts of its counted repetitions added up, with the words of the
+//! model's layers.
+
+use kurabe_core::Text;
+use kurabe_core::model::{CauseRecord, LayerRecord, ModelRecord, TimeAccount};
+use kurabe_core::record::{Cell, Measure};
+use serde::Serialize;
+
+/// What times and counts are given for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Per {
+    /// One operation.
+    Operation,
+    /// One sample, a fsync that belongs to it included.
+    Sample,
+    /// One repetition of the whole cell.
+    Repetition,
+}
+
+/// What one cause took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CauseTime {
+    /// Name of the layer.
+    pub layer: String,
+    /// Key of the cause.
+    pub cause: String,
+    /// A few words.
+    pub name: Text,
+    /// One sentence.
+    pub explanation: Text,
+    /// Its time, of one of what [`CellTime::per`] says.
+    pub each_ns: f64,
+    /// Its part of all time, 0 to 1.
+    pub share: f64,
+}
+
+/// How often something happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CountOf {
+    /// Name of the layer.
+    pub layer: String,
+    /// Key of the counter.
+    pub counter: String,
+    /// A few words.
+    pub name: Text,
+    /// In all.
+    pub count: u64,
+    /// For one of what [`CellTime::per`] says.
+    pub each: f64,
+}
+
+/// Where the time of a cell went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellTime {
+    /// Place of the cell in the run, from 1.
+    pub number: usize,
+    /// What times and counts are given for.
+    pub per: Per,
+    /// How many of these there were.
+    pub count: u64,
+    /// Mean time of one of them.
+    pub each_ns: f64,
+    /// Operations in flight at once, on average; `None` where operations are timed one by one.
+    pub in_flight: Option<f64>,
+    /// Time of a repetition in which no operation was under way, if that can be told.
+    pub between_ns: Option<f64>,
+    /// The causes by layer from the host down, those of a layer by their time.
+    pub causes: Vec<CauseTime>,
+    /// What the layers counted.
+    pub counts: Vec<CountOf>,
+}
+
+impl CellTime {
+    /// The time of a cell on a model; `None` if its repetitions have no account.
+    pub(super) fn of(number: usize, cell: &Cell, model: &ModelRecord) -> Option<Self> {
+        let mut all = TimeAccount::default();
+        let (mut repetitions, mut samples, mut elapsed_ns) = (0u64, 0u64, 0.0);
+        for repetition in cell.counted() {
+            all.add(repetition.account.as_ref()?);
+            repetitions += 1;
+            samples += repetition.samples.len() as u64;
+            elapsed_ns += repetition.elapsed_ns as f64;
+        }
+        let (per, count) = match cell.measure {
+            _ if samples > 0 => (Per::Sample, samples),
+            Measure::Duration => (Per::Repetition, repetitions),
+            _ => (Per::Operation, all.operations),
+        };
+        if count == 0 || all.latency_ns == 0 {
+            return None;
+        }
+        let (whole_ns, divisor) = (all.latency_ns as f64, count as f64);
+        let in_flight = (samples == 0 && elapsed_ns > 0.0).then(|| whole_ns / elapsed_ns);
+        let idle_ns = in_flight.map(|_| (elapsed_ns - whole_ns).max(0.0) / repetitions as f64);
+        Some(Self {
+            number,
+            per,
+            count,
+            each_ns: whole_ns / divisor,
+            in_flight,
+            between_ns: idle_ns.filter(|ns| *ns > 0.0),
+            causes: causes(&all, model, divisor),
+            counts: counts(&all, model, divisor),
+        })
+    }
+
+    /// The causes, the one that took most first.
+    pub(super) fn by_weight(&self) -> Vec<&CauseTime> {
+        let mut causes: Vec<&CauseTime> = self.causes.iter().collect();
+        causes.sort_by(|a, b| b.each_ns.total_cmp(&a.each_ns));
+        causes
+    }
+}
+
+fn layer<'a>(model: &'a ModelRecord, name: &str) -> Option<(usize, &'a LayerRecord)> {
+    model.layers.iter().enumerate().find(|(_, layer)| layer.name == name)
+}
+
+fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime> {
+    let facts = |share_layer: &str, key: &str| -> Option<&CauseRecord> {
+        layer(model, share_layer)?.1.causes.iter().find(|cause| cause.key == key)
+    };
+    let mut causes: Vec<CauseTime> = all
+        .shares
+        .iter()
+        .filter(|share| share.time_ns > 0)
+        .map(|share| {
+            let known = facts(&share.layer, &share.cause);
+            CauseTime {
+                layer: share.layer.clone(),
+                cause: share.cause.clone(),
+                name: known.map_or_else(|| Text::same(share.cause.clone()), |cause| cause.name.clone()),
+                explanation: known.map_or_else(|| Text::same(""), |cause| cause.explanation.clone()),
+                each_ns: share.time_ns as f64 / divisor,
+                share: share.time_ns as f64 / all.latency_ns as f64,
+            }
+        })
+        .collect();
+    let depth = |name: &str| layer(model, name).map_or(usize::MAX, |(depth, _)| depth);
+    causes.sort_by(|a, b| depth(&a.layer).cmp(&depth(&b.layer)).then(b.each_ns.total_cmp(&a.each_ns)));
+    causes
+}
+
+fn counts(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CountOf> {
+    let name = |share_layer: &str, key: &str| {
+        let known = layer(model, share_layer)?.1.counters.iter().find(|counter| counter.key == key)?;
+        Some(known.name.clone())
+    };
+    all.counts
+        .iter()
+        .map(|count| CountOf {
+            layer: count.layer.clone(),
+            counter: count.counter.clone(),
+            name: name(&count.layer, &count.counter).unwrap_or_else(|| Text::same(count.counter.clone())),
+            count: count.count,
+            each: count.count as f64 / divisor,
+        })
+        .collect()
+}

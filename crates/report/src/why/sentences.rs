@@ -1,0 +1,97 @@
+//! What the table of a cell's time means, in a few sentences for somebody who does not know the device.
+
+use super::account::{CauseTime, CellTime, Per};
+use crate::number;
+use kurabe_core::{Text, text};
+
+/// A second cause below this share is not worth a sentence.
+const WORTH_TELLING: f64 = 0.1;
+/// Where one cause takes this much, nothing would be left without it.
+const ALMOST_ALL: f64 = 0.995;
+/// Up to this many operations in flight count as one after the other.
+const ALONE: f64 = 1.2;
+/// A part of a repetition between operations that is worth a sentence.
+const WORTH_TELLING_BETWEEN: f64 = 0.05;
+
+/// The sentences, the most telling first.
+pub(super) fn sentences(time: &CellTime) -> Vec<Text> {
+    let by_weight = time.by_weight();
+    let Some(largest) = by_weight.first() else { return Vec::new() };
+    let mut told = vec![first(time, largest)];
+    let overlapping = time.in_flight.filter(|in_flight| *in_flight > ALONE);
+    if overlapping.is_none() && (WORTH_TELLING..ALMOST_ALL).contains(&largest.share) {
+        told.push(without(time, largest));
+    }
+    if let Some(next) = by_weight.get(1).filter(|next| next.share >= WORTH_TELLING) {
+        told.push(second(next));
+    }
+    told.extend(overlapping.map(overlap));
+    told.extend(between(time));
+    told
+}
+
+fn first(time: &CellTime, largest: &CauseTime) -> Text {
+    let (took, all) = (number::latency(largest.each_ns), number::latency(time.each_ns));
+    let (share, layer) = (number::percent(largest.share), &largest.layer);
+    let name = &largest.name;
+    let why = explained(&largest.explanation);
+    let part = if largest.share >= 0.5 { "Most of the time" } else { "The largest part" };
+    Text {
+        en: format!("{part}, {took} of {all} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
+        ja: format!("{all} のうち {took} ({share}) は「{}」({layer}) です。{}", name.ja, why.ja),
+    }
+}
+
+fn second(next: &CauseTime) -> Text {
+    let (took, share) = (number::latency(next.each_ns), number::percent(next.share));
+    let (name, layer, why) = (&next.name, &next.layer, explained(&next.explanation));
+    Text {
+        en: format!("Next, {took} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
+        ja: format!("次は「{}」({layer}) の {took} ({share}) です。{}", name.ja, why.ja),
+    }
+}
+
+/// The explanation as the end of an English sentence, and as a Japanese sentence of its own.
+fn explained(explanation: &Text) -> Text {
+    let (en, ja) = (explanation.en.trim_end_matches('.'), explanation.ja.trim_end_matches('。'));
+    Text {
+        en: if en.is_empty() { ".".to_owned() } else { format!(": {en}.") },
+        ja: if ja.is_empty() { String::new() } else { format!("{ja}。") },
+    }
+}
+
+fn without(time: &CellTime, largest: &CauseTime) -> Text {
+    let rest = number::latency((time.each_ns - largest.each_ns).max(0.0));
+    let (en, ja) = one(time.per);
+    text!("Without it {en} would take {rest}.", "これがなければ、{ja}は {rest} で済みます。")
+}
+
+fn overlap(in_flight: f64) -> Text {
+    let many = number::whole(in_flight.max(2.0));
+    text!(
+        "About {many} operations were under way at once, so their times overlap: each waits while others are served.",
+        "平均して約 {many} 個の操作が同時に進行しているため、時間は互いに重なります。ある操作が待つ間に、ほかの操作が処理されています。"
+    )
+}
+
+/// The time in which nothing was asked of the device.
+fn between(time: &CellTime) -> Option<Text> {
+    let between_ns = time.between_ns.filter(|_| time.per == Per::Repetition)?;
+    let whole_ns = time.each_ns + between_ns;
+    (between_ns / whole_ns >= WORTH_TELLING_BETWEEN).then(|| {
+        let (between, whole) = (number::latency(between_ns), number::latency(whole_ns));
+        text!(
+            "A repetition lasts {whole}; for {between} of it the computer itself is busy and asks nothing of the device.",
+            "1 回の所要時間は {whole} です。このうち {between} はコンピューター側の処理で、デバイスには何も要求していません。"
+        )
+    })
+}
+
+/// `an operation`, as the subject of a sentence.
+fn one(per: Per) -> (&'static str, &'static str) {
+    match per {
+        Per::Operation => ("an operation", "1 操作"),
+        Per::Sample => ("a sample", "1 サンプル"),
+        Per::Repetition => ("a repetition", "1 回"),
+    }
+}

@@ -1,0 +1,96 @@
+//! Sentences that need more than the causes of one cell: what a copy within a device costs beyond its halves, and what
+//! requests cost that do not divide by the drives.
+
+use super::account::{CauseTime, CellTime};
+use crate::number;
+use kurabe_core::profile::CopyPart;
+use kurabe_core::record::Cell;
+use kurabe_core::{Text, text};
+
+/// From this share of a copy on, what taking turns costs or saves is worth a sentence.
+const WORTH_TELLING: f64 = 0.03;
+/// Causes that are named of what taking turns costs.
+const NAMED: usize = 3;
+/// Counters of layers that share requests out to drives: bytes of the drive with the most of a request, and what it
+/// would be if all drives had the same.
+const SHARES: (&str, &str) = ("most-bytes", "even-bytes");
+/// From this ratio on, an uneven share is worth a sentence.
+const UNEVEN: f64 = 1.02;
+
+/// What a copy within the target takes beyond reading alone and writing alone, and for what.
+pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -> Option<Text> {
+    if cell.part != CopyPart::Within.word() {
+        return None;
+    }
+    let half = |part: CopyPart| {
+        let same =
+            times.iter().find(|(other, _)| other.step_index == cell.step_index && other.part == part.word());
+        same.map(|(_, time)| time)
+    };
+    let halves = [half(CopyPart::ToMemory)?, half(CopyPart::FromMemory)?];
+    let apart_ns: f64 = halves.iter().map(|half| half.each_ns).sum();
+    let more_ns = time.each_ns - apart_ns;
+    if more_ns.abs() < time.each_ns * WORTH_TELLING {
+        return None;
+    }
+    let (apart, more) = (number::latency(apart_ns), number::latency(more_ns.abs()));
+    if more_ns < 0.0 {
+        return Some(text!(
+            "Reading the file alone and writing it alone take {apart} together; here both go on side by side, which saves \
+             {more}.",
+            "読むだけの時間と書くだけの時間の合計は {apart} です。ここでは読みと書きが並行して進むため、{more} 短くなっています。"
+        ));
+    }
+    let grown = grown(time, &halves);
+    let list = |pick: fn(&Text) -> &str, open: &str, close: &str, between: &str| {
+        let each =
+            grown.iter().map(|(name, ns)| format!("{open}{}{close} {}", pick(name), number::latency(*ns)));
+        each.collect::<Vec<_>>().join(between)
+    };
+    let en = list(|name| &name.en, "\"", "\"", ", ");
+    let ja = list(|name| &name.ja, "「", "」", "、");
+    Some(text!(
+        "Reading the file alone and writing it alone take {apart} together; here reads and writes take turns, which costs \
+         {more} more. What grew: {en}.",
+        "読むだけの時間と書くだけの時間の合計は {apart} です。ここでは読みと書きが交互に入れ替わるため、{more} 余計にかかります。\
+         増えたのは{ja}です。"
+    ))
+}
+
+/// The causes that take longer than in both halves together, the one that grew most first.
+fn grown<'a>(time: &'a CellTime, halves: &[&CellTime]) -> Vec<(&'a Text, f64)> {
+    let in_halves = |cause: &CauseTime| -> f64 {
+        let all = halves.iter().flat_map(|half| &half.causes);
+        all.filter(|other| other.layer == cause.layer && other.cause == cause.cause)
+            .map(|other| other.each_ns)
+            .sum()
+    };
+    let mut grown: Vec<(&Text, f64)> = time
+        .causes
+        .iter()
+        .map(|cause| (&cause.name, cause.each_ns - in_halves(cause)))
+        .filter(|(_, ns)| *ns > time.each_ns * WORTH_TELLING / 3.0)
+        .collect();
+    grown.sort_by(|a, b| b.1.total_cmp(&a.1));
+    grown.truncate(NAMED);
+    grown
+}
+
+/// What it means that requests do not divide by the drives.
+pub(super) fn remainder(time: &CellTime) -> Option<Text> {
+    let count = |layer: &str, key: &str| {
+        let found = time.counts.iter().find(|count| count.layer == layer && count.counter == key)?;
+        Some(found.each)
+    };
+    time.counts.iter().filter(|count| count.counter == SHARES.0).find_map(|most| {
+        let ratio = most.each / count(&most.layer, SHARES.1)?;
+        (ratio.is_finite() && ratio >= UNEVEN).then(|| {
+            text!(
+                "Requests do not divide evenly by the drives: the drive with the most of a request has {ratio:.2} times an \
+                 even share of it, and the request ends only when that drive is done.",
+                "要求の長さがドライブの台数で割り切れません。最も多く受け持つドライブは均等割りの {ratio:.2} 倍を受け持ち、\
+                 そのドライブが終わるまで要求は完了しません。"
+            )
+        })
+    })
+}

@@ -1,0 +1,105 @@
+//! Studies and the catalogue as pages: they keep to the width in both languages, and tell what each figure is.
+
+use kurabe_core::{Lang, Text, text};
+use kurabe_report::*;
+use kurabe_study::catalogue::Catalogue;
+use kurabe_study::{
+    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult,
+    study_named,
+};
+
+fn cell(value: f64, published: Option<f64>) -> CellResult {
+    let published = published.map(Published::exact);
+    CellResult {
+        value: Some(value),
+        published,
+        error_percent: published.and_then(|published| published.error_percent(value)),
+        status: Status::Calibrated,
+        reason: Some(text!("the time of a byte was chosen for it", "1 バイトの時間をこの値に合わせました")),
+        anomaly: None,
+        unreachable: None,
+    }
+}
+
+fn part(axis: &[&str], published: Option<f64>) -> PartResult {
+    let values: Vec<String> = axis.iter().map(|value| (*value).to_owned()).collect();
+    let row = |place: usize| RowResult {
+        label: text!("a disk emulator with a long name", "名前の長いディスクエミュレーター"),
+        model: Some("a".to_owned()),
+        sets: Vec::new(),
+        over: None,
+        changed: false,
+        values: values.get(place).cloned().into_iter().collect(),
+        path: None,
+        run: None,
+        error: None,
+        cells: (0..6).map(|column| cell(1000.0 * (place + column + 1) as f64, published)).collect(),
+    };
+    let column = |place: usize| ColumnResult {
+        key: place.to_string(),
+        name: text!("random read {place}", "ランダム読み出し {place}"),
+        unit: "kB/s".to_owned(),
+        decimals: 1,
+        curve: false,
+    };
+    PartResult {
+        id: "part".to_owned(),
+        title: text!("a table", "表"),
+        note: None,
+        profile: "cdm-2".to_owned(),
+        catalogue: None,
+        axes: if axis.is_empty() {
+            Vec::new()
+        } else {
+            vec![Axis { parameter: "raid.strip".to_owned(), values: values.clone() }]
+        },
+        columns: (0..6).map(column).collect(),
+        rows: (0..axis.len().max(1)).map(row).collect(),
+        swaps: Vec::new(),
+    }
+}
+
+fn result() -> StudyResult {
+    StudyResult {
+        schema: 1,
+        study: "study".to_owned(),
+        title: Text::same("a study"),
+        source: None,
+        note: None,
+        seed: 1,
+        sets: Vec::new(),
+        parts: vec![part(&[], Some(1100.0)), part(&["8 KiB", "64 KiB", "1 MiB"], None)],
+    }
+}
+
+#[test]
+fn pages_keep_to_the_width_in_both_languages() {
+    let catalogue = Catalogue::load().unwrap();
+    let studies: Vec<_> = STUDIES.iter().map(|(name, _)| study_named(name, &catalogue).unwrap()).collect();
+    let entries: Vec<_> = catalogue.entries().collect();
+    for lang in [Lang::En, Lang::Ja] {
+        for width in [72, 80, 120] {
+            let style = Style { lang, color: false, width };
+            let mut pages = vec![render_study(&result(), &style), render_studies(&studies, &style)];
+            pages.extend(studies.iter().map(|study| render_study_file(study, &style)));
+            pages.extend(entries.iter().map(|entry| render_entry(entry, &style)));
+            pages.push(render_catalogue(&entries, &style));
+            for line in pages.iter().flat_map(|page| page.lines()) {
+                assert!(display_width(line) <= width, "{width}: {line}");
+                assert_eq!(line.trim_end(), line);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
+    let page = render_study(&result(), &Style { width: 100, ..Style::default() });
+    for words in
+        ["published", "1 100.0", "-9.1 %", "calibrated [1]", "[1] the time of a byte", "over raid.strip", "█"]
+    {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let page = render_study_markdown(&result(), Lang::Ja);
+    assert!(page.contains("| 較正 [1] |") && page.contains("| raid.strip |"), "{page}");
+}

@@ -1,0 +1,209 @@
+//! Where the time of a model went, and that a model is told apart from a device wherever it is shown.
+
+mod common;
+
+use common::modelled;
+use kurabe_core::model::TimeShare;
+use kurabe_core::record::{RunRecord, RunSummary};
+use kurabe_core::{ErrorKind, Lang};
+use kurabe_report::*;
+use proptest::prelude::*;
+
+fn checked(page: &str, width: usize) {
+    assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{page}");
+    for line in page.lines() {
+        assert!(display_width(line) <= width, "{} > {width}: {line}", display_width(line));
+    }
+}
+
+fn both(name: &str, widths: &[usize], render: impl Fn(&Style) -> String) {
+    for (lang, suffix) in [(Lang::En, "en"), (Lang::Ja, "ja")] {
+        for width in widths {
+            let page = render(&common::style(lang, *width));
+            checked(&page, *width);
+            insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+                insta::assert_snapshot!(format!("{name}_{suffix}_{width}"), page);
+            });
+        }
+    }
+}
+
+#[test]
+fn the_four_stories() {
+    for (name, record) in modelled::all() {
+        both(&format!("why_{name}"), &[60, 80, 120], |style| render_why(&record, None, style).unwrap());
+    }
+}
+
+#[test]
+fn the_largest_cause_is_named_with_its_explanation() {
+    for (record, cell, cause, word) in [
+        (modelled::fat_walk(), "access", "walk", "follows the list of its clusters"),
+        (modelled::strip_remainder(), "1", "flash", "channels"),
+        (modelled::one_command(), "1", "turn", "one command at a time"),
+        (modelled::turnaround(), "within", "media", "under the head"),
+    ] {
+        let why = &explain(&record, Some(cell)).unwrap()[0];
+        let largest = why.time.causes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
+        assert_eq!(largest.cause, cause);
+        assert!(why.sentences[0].en.contains(word), "{}", why.sentences[0].en);
+        assert!((2..=4).contains(&why.sentences.len()), "{:?}", why.sentences);
+    }
+}
+
+#[test]
+fn a_copy_within_is_told_against_its_halves() {
+    let told = |record: &RunRecord| {
+        let why = &explain(record, Some("within")).unwrap()[0];
+        why.sentences
+            .iter()
+            .find(|sentence| sentence.en.contains("writing it alone"))
+            .map(|said| said.en.clone())
+    };
+    let mut record = modelled::turnaround();
+    let costs = told(&record).unwrap();
+    assert!(costs.contains("costs 17.8 s more. What grew: \"going back and forth"), "{costs}");
+    for repetition in &mut record.cells[4].repetitions {
+        let account = repetition.account.as_mut().unwrap();
+        account.shares.iter_mut().for_each(|share| share.time_ns /= 2);
+        account.latency_ns = account.shares.iter().map(|share| share.time_ns).sum();
+    }
+    assert!(told(&record).unwrap().contains("saves 17.4 s"), "{:?}", told(&record));
+    record.cells.remove(2);
+    assert_eq!(told(&record), None, "without its halves nothing can be said");
+}
+
+#[test]
+fn a_remainder_of_strips_is_told_where_there_is_one() {
+    let mut record = modelled::strip_remainder();
+    let said =
+        |record: &RunRecord| explain(record, Some("1")).unwrap()[0].sentences.last().unwrap().en.clone();
+    assert!(said(&record).contains("1.12 times an even share"), "{}", said(&record));
+    for count in
+        record.cells[0].repetitions.iter_mut().flat_map(|one| &mut one.account.as_mut().unwrap().counts)
+    {
+        count.count = 1;
+    }
+    assert!(!said(&record).contains("even share"), "{}", said(&record));
+}
+
+#[test]
+fn the_shares_add_up_to_the_time() {
+    for (_, record) in modelled::all() {
+        for why in explain(&record, None).unwrap() {
+            let (each, share) = why
+                .time
+                .causes
+                .iter()
+                .fold((0.0, 0.0), |(each, share), cause| (each + cause.each_ns, share + cause.share));
+            assert!((each - why.time.each_ns).abs() < 1.0, "{each} {}", why.time.each_ns);
+            assert!((share - 1.0).abs() < 1e-9, "{share}");
+        }
+    }
+}
+
+#[test]
+fn times_are_of_what_the_figure_is_of() {
+    let per = |record, cell| explain(&record, Some(cell)).unwrap()[0].time.per;
+    assert_eq!(per(modelled::fat_walk(), "access"), Per::Sample);
+    assert_eq!(per(modelled::one_command(), "1"), Per::Operation);
+    assert_eq!(per(modelled::turnaround(), "within"), Per::Repetition);
+}
+
+#[test]
+fn discarded_repetitions_tell_nothing() {
+    let mut record = modelled::one_command();
+    let whole = explain(&record, None).unwrap()[0].time.count;
+    let first = &mut record.cells[0].repetitions[0];
+    first.discarded = true;
+    let its = first.account.as_ref().unwrap().operations;
+    assert_eq!(explain(&record, None).unwrap()[0].time.count, whole - its);
+}
+
+#[test]
+fn cells_are_found_by_number_and_by_words() {
+    let record = modelled::fat_walk();
+    let found = |wanted| explain(&record, Some(wanted)).map(|whys| whys[0].time.number).unwrap();
+    assert_eq!(found("2"), 2);
+    assert_eq!(found("書き込み"), 2);
+    assert_eq!(found("Access"), 3);
+    let error = explain(&record, Some("wirte")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.remedy_text().unwrap().en.contains("1 to 3"), "{error:?}");
+    assert!(explain(&record, Some("")).is_err() && explain(&record, Some("17")).is_err());
+}
+
+#[test]
+fn a_run_of_a_device_has_no_account_and_says_so() {
+    let error = explain(&common::run(), None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.remedy_text().unwrap().en.contains("--profile default"), "{error:?}");
+}
+
+#[test]
+fn a_run_without_completed_operations_has_nothing_to_tell() {
+    let mut record = modelled::one_command();
+    record.cells.clear();
+    assert!(explain(&record, None).is_err());
+    let mut record = modelled::one_command();
+    record.cells[0].repetitions.clear();
+    assert!(explain(&record, None).is_err());
+}
+
+#[test]
+fn a_model_is_shown_as_one() {
+    for (name, record) in [("model_samples", modelled::fat_walk()), ("model_copy", modelled::turnaround())] {
+        both(name, &[60, 80, 120], |style| render_run(&record, &common::headline(), style));
+    }
+    let mut record = modelled::fat_walk();
+    record.cells.truncate(1);
+    both("details_model", &[80, 120], |style| render_details(&record, style));
+    let model = record.header.model.unwrap().title;
+    let summary = RunSummary {
+        target: "model:x".into(),
+        device: None,
+        model: Some(model),
+        ..common::summaries()[0].clone()
+    };
+    both("list_model", &[80, 120], |style| render_list(std::slice::from_ref(&summary), style));
+}
+
+proptest! {
+    #[test]
+    fn any_account_can_be_told(
+        mut times in prop::collection::vec(any::<u64>(), 0..6),
+        mut operations: u64,
+        mut latency_ns: u64,
+        mut elapsed_ns: u64,
+        width in 0usize..160,
+        japanese: bool,
+        sane: bool,
+    ) {
+        if sane {
+            times.iter_mut().for_each(|time_ns| *time_ns %= 1_000_000_000_000);
+            (operations, elapsed_ns) = (operations % 1_000_000_000, elapsed_ns % 1_000_000_000_000);
+            latency_ns = times.iter().sum();
+        }
+        let mut record = modelled::one_command();
+        for repetition in &mut record.cells[0].repetitions {
+            repetition.elapsed_ns = elapsed_ns;
+            let account = repetition.account.as_mut().unwrap();
+            (account.operations, account.latency_ns) = (operations, latency_ns);
+            account.shares = times
+                .iter()
+                .enumerate()
+                .map(|(at, time_ns)| TimeShare {
+                    layer: ["usb", "disk", "nowhere"][at % 3].to_owned(),
+                    cause: ["turn", "seek"][at % 2].to_owned(),
+                    time_ns: *time_ns,
+                })
+                .collect();
+        }
+        let lang = if japanese { Lang::Ja } else { Lang::En };
+        match render_why(&record, None, &common::style(lang, width)) {
+            Ok(page) if width >= 60 && sane => checked(&page, width),
+            Ok(_) => {}
+            Err(_) => prop_assert!(operations == 0 || latency_ns == 0),
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! A memory card as a medium: SD over SPI or four lines, CompactFlash.
+//!
+//! The model: one command at a time. A read takes its command, the time to the first byte, and its bytes at the
+//! narrowest of interface and flash. A write takes its command, its bytes, and the time for which the card is busy
+//! programming. A request that goes on where the one before ended belongs to the same command, up to the longest transfer
+//! of one. The card writes whole units: it copies the rest of a unit that is left before its end, and all of one that was
+//! not begun at its beginning.
+//!
+//! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
+
+use crate::account::Cause;
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::schema::{Parameter, ParameterType};
+use crate::timeline::{Timeline, transfer_ns};
+use crate::world::{JobId, Kind, Request, World};
+use kurabe_core::{Result, text};
+
+/// No parameter counts for more than this.
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// No unit is larger than this.
+const LARGEST_UNIT_BYTES: u64 = 1 << 40;
+
+/// No command moves more than this.
+const LONGEST_TRANSFER_BYTES: u64 = 1 << 32;
+
+/// The kind.
+pub const CARD: LayerKind = LayerKind {
+    word: "card",
+    title: ("a memory card", "メモリーカード"),
+    of_host: false,
+    below: Below::Nothing,
+    parameters: &[
+        Parameter::needed("capacity", ParameterType::Bytes, ("bytes of the card", "カードの容量")),
+        Parameter::needed(
+            "interface",
+            ParameterType::Rate,
+            (
+                "rate of the wires: SPI clock / 8, SD clock x 4 lines / 8, or the mode of a CompactFlash",
+                "配線の転送速度。SPI はクロック ÷ 8、SD の 4 ビットはクロック × 4 ÷ 8、CF は転送モードの速度",
+            ),
+        ),
+        Parameter::usual(
+            "command",
+            ParameterType::Time,
+            "0 ms",
+            "assumed: contained in the access time",
+            ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間"),
+        ),
+        Parameter::needed(
+            "access",
+            ParameterType::Time,
+            ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間"),
+        ),
+        Parameter::needed(
+            "read",
+            ParameterType::Rate,
+            ("rate at which its flash is read", "フラッシュの読み出し速度"),
+        ),
+        Parameter::needed(
+            "write",
+            ParameterType::Rate,
+            ("rate at which its flash is written", "フラッシュの書き込み速度"),
+        ),
+        Parameter::usual(
+            "program",
+            ParameterType::Time,
+            "0 ms",
+            "assumed: contained in the write rate",
+            ("time for which the card is busy after every write", "書き込みのたびにカードがビジーになる時間"),
+        ),
+        Parameter::usual(
+            "longest_transfer",
+            ParameterType::Bytes,
+            "0 B",
+            "assumed: every request is a command",
+            (
+                "bytes of one command: requests that adjoin share it so far; 0 if each request is one",
+                "1 コマンドで続けて転送できる量。連続する要求はここまで 1 コマンドにまとまります (0 はまとめない)",
+            ),
+        ),
+        Parameter::usual(
+            "write_unit",
+            ParameterType::Bytes,
+            "512 B",
+            "assumed: single sectors, so that nothing is copied",
+            (
+                "unit that the card writes whole: of a unit written in part, the rest is copied",
+                "カードがまとめて書き込む単位。一部だけ書いた単位の残りはカード内部でコピーされます",
+            ),
+        ),
+        Parameter::usual(
+            "copy",
+            ParameterType::Rate,
+            "10 MB/s",
+            "assumed: of no account where units are single sectors",
+            ("rate at which the rest of a unit is copied", "単位の残りをコピーする速度"),
+        ),
+        Parameter::usual(
+            "class",
+            ParameterType::Word(&["none", "a1", "a2"]),
+            "none",
+            "assumed: none is printed on it",
+            (
+                "application performance class printed on the card; a card that reads 4 KiB slower is refused",
+                "カードに印刷されたアプリケーションパフォーマンスクラス。4 KiB の読み出しがこれより遅い設定はエラーになります",
+            ),
+        ),
+    ],
+    build,
+};
+
+/// Random reads of 4 KiB per second that a class promises (SD Physical Layer Specification 5.1 and 6.0).
+fn promised_reads_per_s(class: &str) -> Option<u64> {
+    match class {
+        "a1" => Some(1500),
+        "a2" => Some(4000),
+        _ => None,
+    }
+}
+
+struct Card {
+    capacity_bytes: u64,
+    command_ns: u64,
+    access_ns: u64,
+    read_bytes_per_s: f64,
+    write_bytes_per_s: f64,
+    program_ns: u64,
+    longest_bytes: u64,
+    write_unit_bytes: u64,
+    copy_bytes_per_s: f64,
+    /// The command under way; none before the first.
+    open: Option<Open>,
+    /// Where the last write ended.
+    written_to: u64,
+    /// The unit there was written from its beginning.
+    from_start: bool,
+    line: Timeline,
+    causes: Causes,
+}
+
+/// A command that may be gone on with.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    kind: Kind,
+    next_bytes: u64,
+    left_bytes: u64,
+}
+
+struct Causes {
+    waiting: Cause,
+    access: Cause,
+    reading: Cause,
+    writing: Cause,
+    programming: Cause,
+    copying: Cause,
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let interface = builder.rate("interface");
+    let ns = |key: &str| builder.ns(key).min(HOUR_NS);
+    let card = Card {
+        capacity_bytes: builder.bytes("capacity"),
+        command_ns: ns("command"),
+        access_ns: ns("access"),
+        read_bytes_per_s: builder.rate("read").min(interface),
+        write_bytes_per_s: builder.rate("write").min(interface),
+        program_ns: ns("program"),
+        write_unit_bytes: builder.bytes("write_unit").clamp(1, LARGEST_UNIT_BYTES),
+        longest_bytes: builder.bytes("longest_transfer").min(LONGEST_TRANSFER_BYTES),
+        copy_bytes_per_s: builder.rate("copy"),
+        open: None,
+        written_to: 0,
+        from_start: true,
+        line: Timeline::default(),
+        causes: causes(builder),
+    };
+    if let Some(promised) = promised_reads_per_s(builder.word("class")) {
+        let takes_ns = card.command_ns + card.access_ns + transfer_ns(4096, card.read_bytes_per_s);
+        if takes_ns > 1_000_000_000 / promised {
+            return Err(builder.error(
+                "class",
+                &text!(
+                    "a card of this class does at least {promised} random reads of 4 KiB per second; one takes {takes_ns} ns here",
+                    "このクラスのカードは 4 KiB のランダムリードを毎秒 {promised} 回以上こなしますが、この設定では 1 回 {takes_ns} ns かかります"
+                ),
+            ));
+        }
+    }
+    Ok(Box::new(card))
+}
+
+fn causes(builder: &mut Builder<'_>) -> Causes {
+    Causes {
+        waiting: builder.cause(
+            "waiting",
+            text!("waiting for the card", "カードが空くのを待つ時間"),
+            text!("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
+        ),
+        access: builder.cause(
+            "access",
+            text!("the card's access time", "カードのアクセス時間"),
+            text!(
+                "every command takes this long until the first byte, however short it is",
+                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"
+            ),
+        ),
+        reading: builder.cause(
+            "reading",
+            text!("reading the card", "カードの読み出し"),
+            text!("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
+        ),
+        writing: builder.cause(
+            "writing",
+            text!("writing the card", "カードへの書き込み"),
+            text!("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
+        ),
+        programming: builder.cause(
+            "programming",
+            text!("the card is busy programming", "カードの書き込み完了待ち"),
+            text!(
+                "after a write the card stores the data in its flash and takes no command",
+                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"
+            ),
+        ),
+        copying: builder.cause(
+            "copying",
+            text!("the card copies the rest of a block", "カード内部でのブロックのコピー"),
+            text!(
+                "the card writes large blocks; when only a part of one is written, it copies the rest",
+                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"
+            ),
+        ),
+    }
+}
+
+impl Card {
+    /// How many commands a request takes: none if it belongs to the one before.
+    fn commands(&mut self, request: Request) -> u64 {
+        let length = u64::from(request.length_bytes);
+        if self.longest_bytes == 0 {
+            return 1;
+        }
+        let same = |open: &Open| open.kind == request.kind && open.next_bytes == request.offset_bytes;
+        let left = self.open.filter(same).map_or(0, |open| open.left_bytes);
+        let commands = length.saturating_sub(left).div_ceil(self.longest_bytes);
+        let left_bytes = left + commands.saturating_mul(self.longest_bytes) - length;
+        self.open = Some(Open { kind: request.kind, next_bytes: request.end_bytes(), left_bytes });
+        commands
+    }
+
+    fn read(&mut self, job: JobId, request: Request, world: &mut World) {
+        let access_ns = times(self.commands(request), self.command_ns + self.access_ns);
+        let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.read_bytes_per_s).min(HOUR_NS);
+        let (start_ns, end_ns) = self.line.take(world.now_ns(), access_ns + transfer_ns);
+        world.charge(job, self.causes.waiting, start_ns);
+        world.charge(job, self.causes.access, start_ns.saturating_add(access_ns));
+        world.charge(job, self.causes.reading, end_ns);
+        world.finish_at(end_ns, job);
+    }
+
+    /// Bytes that the card copies because of a write: nothing for units written from beginning to end; the rest of a
+    /// unit left before its end; all of a unit that was not begun at its beginning (the switch, partial and full merge
+    /// of Kim et al., A space-efficient flash translation layer for CompactFlash systems, 2002).
+    fn copied_bytes(&mut self, request: Request) -> u64 {
+        let unit = self.write_unit_bytes;
+        let mut copied_bytes = 0;
+        if request.offset_bytes != self.written_to {
+            copied_bytes += match self.written_to % unit {
+                0 => 0,
+                written_bytes if self.from_start => unit - written_bytes,
+                _ => unit,
+            };
+            self.from_start = request.offset_bytes.is_multiple_of(unit);
+        }
+        if request.end_bytes() / unit > request.offset_bytes / unit {
+            copied_bytes += if self.from_start { 0 } else { unit };
+            self.from_start = true;
+        }
+        self.written_to = request.end_bytes();
+        copied_bytes
+    }
+
+    fn write(&mut self, job: JobId, request: Request, world: &mut World) {
+        let copied_bytes = self.copied_bytes(request);
+        let copy_ns = transfer_ns(copied_bytes, self.copy_bytes_per_s).min(HOUR_NS);
+        let transfer_ns = transfer_ns(u64::from(request.length_bytes), self.write_bytes_per_s).min(HOUR_NS);
+        let commands = self.commands(request);
+        let (command_ns, program_ns) = (times(commands, self.command_ns), times(commands, self.program_ns));
+        let length_ns = command_ns + copy_ns + transfer_ns + program_ns;
+        let (start_ns, end_ns) = self.line.take(world.now_ns(), length_ns);
+        world.charge(job, self.causes.waiting, start_ns);
+        world.charge(job, self.causes.access, start_ns.saturating_add(command_ns));
+        world.charge(job, self.causes.copying, start_ns.saturating_add(command_ns + copy_ns));
+        world.charge(job, self.causes.writing, end_ns - program_ns);
+        world.charge(job, self.causes.programming, end_ns);
+        world.finish_at(end_ns, job);
+    }
+}
+
+fn times(count: u64, length_ns: u64) -> u64 {
+    count.saturating_mul(length_ns).min(HOUR_NS)
+}
+
+impl Layer for Card {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        match request.kind {
+            Kind::Read => self.read(job, request, world),
+            Kind::Write => self.write(job, request, world),
+            // A card has no cache that its host could empty: done when the command before is.
+            Kind::Flush => {
+                let (start_ns, _) = self.line.take(world.now_ns(), 0);
+                world.charge(job, self.causes.waiting, start_ns);
+                world.finish_at(start_ns, job);
+            }
+            Kind::Trim => world.finish(job),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::DeviceSpec;
+    use crate::stack::Stack;
+    use crate::world::{Kind, Request};
+
+    /// 1 ms to the first byte, 2 ms of programming, 1 µs for a kilobyte read, 2 µs for one written.
+    fn card(extra: &str) -> Result<Stack, String> {
+        let source = format!(
+            r#"
+            schema = 1
+            name = "test"
+            title = {{ en = "test", ja = "test" }}
+            [[layer]]
+            kind = "card"
+            capacity = {{ value = "64 MiB", source = "t" }}
+            interface = {{ value = "1 GB/s", source = "t" }}
+            access = {{ value = "1 ms", source = "t" }}
+            read = {{ value = "5 GB/s", source = "t" }}
+            write = {{ value = "500 MB/s", source = "t" }}
+            program = {{ value = "2 ms", source = "t" }}
+            {extra}
+            "#
+        );
+        let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
+        Stack::new(&spec, 1).map_err(|error| error.what().en.clone())
+    }
+
+    fn times_ns(stack: &mut Stack, kind: Kind, places: &[(u64, u32)]) -> Vec<u64> {
+        let mut times = Vec::new();
+        for (offset_bytes, length_bytes) in places.iter().copied() {
+            let started_ns = stack.now_ns();
+            let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+            stack.submit(started_ns, request, 0);
+            while let Some(at_ns) = stack.next_wake_ns() {
+                stack.advance(at_ns);
+            }
+            times.push(stack.take_completion().unwrap().at_ns - started_ns);
+        }
+        times
+    }
+
+    #[test]
+    fn the_narrowest_of_interface_and_flash_sets_the_rate() {
+        let mut stack = card("").unwrap();
+        assert_eq!(times_ns(&mut stack, Kind::Read, &[(0, 4000), (4000, 4000)]), [1_004_000, 1_004_000]);
+        assert_eq!(times_ns(&mut stack, Kind::Write, &[(0, 4000), (4000, 4000)]), [2_008_000, 2_008_000]);
+    }
+
+    #[test]
+    fn what_adjoins_shares_a_command_up_to_its_longest_transfer() {
+        let extra = "longest_transfer = { value = \"8000 B\", source = \"t\" }";
+        let reads = [(0, 4000), (4000, 4000), (8000, 4000), (4000, 4000), (8000, 16_000)];
+        let expected = [1_004_000, 4000, 1_004_000, 1_004_000, 2_016_000];
+        assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Read, &reads), expected);
+    }
+
+    #[test]
+    fn a_part_of_a_block_costs_the_copy_of_the_rest() {
+        let extra = "write_unit = { value = \"1 MiB\", source = \"t\" }\ncopy = { value = \"1 GB/s\", source = \"t\" }";
+        let write_ns = |copied: u64| copied + 2_008_192;
+        let end = (1 << 20) - 4096;
+        // In order: nothing. Elsewhere: the rest of the unit before, which was begun at its beginning; then all of a unit
+        // that was not, left in its midst or gone through to its end.
+        let places = [(0, 4096), (4096, 4096), (16_384, 4096), (3 << 20, 4096), (end, 4096), (1 << 20, 4096)];
+        let expected = [0, 0, (1 << 20) - 8192, 1 << 20, (1 << 20) - 4096 + (1 << 20), 0].map(write_ns);
+        assert_eq!(times_ns(&mut card(extra).unwrap(), Kind::Write, &places), expected);
+    }
+
+    #[test]
+    fn a_card_slower_than_its_class_is_refused() {
+        let refused = card("class = { value = \"a1\", source = \"t\" }").err();
+        assert!(refused.is_some_and(|what| what.starts_with("card.class")));
+        assert!(card("class = { value = \"none\", source = \"t\" }").is_ok());
+    }
+}

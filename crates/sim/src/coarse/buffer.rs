@@ -1,0 +1,73 @@
+//! Memory in which written bytes wait for being programmed.
+//!
+//! The model: bytes in the order of their writing, each lot with the time at which it will be programmed. A write is
+//! acknowledged as soon as all bytes that are not programmed fit into the memory; within a lot they leave at the rate of
+//! the flash.
+
+use crate::timeline::transfer_ns;
+use std::collections::VecDeque;
+
+/// Memory of the device.
+#[derive(Debug)]
+pub(super) struct WriteBuffer {
+    capacity_bytes: u64,
+    program_bytes_per_s: f64,
+    /// When a lot is programmed, and its bytes.
+    lots: VecDeque<(u64, u64)>,
+    bytes: u64,
+}
+
+impl WriteBuffer {
+    pub(super) fn new(capacity_bytes: u64, program_bytes_per_s: f64) -> Self {
+        Self { capacity_bytes, program_bytes_per_s, lots: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Takes bytes over at `now_ns` that will be programmed at `end_ns`, which never goes back: when they fit.
+    pub(super) fn add(&mut self, now_ns: u64, end_ns: u64, bytes: u64) -> u64 {
+        while let Some((end_ns, bytes)) = self.lots.front().copied() {
+            if end_ns > now_ns {
+                break;
+            }
+            self.lots.pop_front();
+            self.bytes -= bytes;
+        }
+        if end_ns <= now_ns {
+            return now_ns;
+        }
+        self.lots.push_back((end_ns, bytes));
+        self.bytes += bytes;
+        let mut fits_ns = now_ns;
+        while self.bytes > self.capacity_bytes {
+            let Some((end_ns, bytes)) = self.lots.front_mut() else { break };
+            let excess = (self.bytes - self.capacity_bytes).min(*bytes);
+            *bytes -= excess;
+            self.bytes -= excess;
+            fits_ns = fits_ns.max(end_ns.saturating_sub(transfer_ns(*bytes, self.program_bytes_per_s)));
+            if *bytes == 0 {
+                self.lots.pop_front();
+            }
+        }
+        fits_ns
+    }
+
+    /// Bytes in it when it was last asked to take some.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_acknowledged_when_it_fits() {
+        let mut buffer = WriteBuffer::new(1000, 1e9);
+        // The first fits, the second waits for most of the first, a long one for most of itself.
+        assert_eq!(buffer.add(0, 800, 800), 0);
+        assert_eq!(buffer.add(0, 1600, 800), 600);
+        assert_eq!(buffer.add(1600, 11_600, 10_000), 10_600);
+        assert_eq!(buffer.add(20_000, 20_000, 5), 20_000);
+        assert_eq!(buffer.bytes(), 0);
+    }
+}

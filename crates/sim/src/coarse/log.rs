@@ -1,0 +1,163 @@
+//! The log buffer: erased flash into which scattered small writes go one after the other, wherever they belong.
+//!
+//! The model: granules that are in the log, by unit. A write adds its granules; one that is there already is replaced.
+//! When the log is full, the unit that has been in it longest is merged, that is, written anew from its old place and
+//! everything that the log holds of it. So a log costs nothing as long as the writes keep to fewer bytes than it has, and
+//! more and more beyond. (The log block schemes of Kim et al. 2002, BAST, and Lee et al. 2007, FAST, with the log mapped
+//! in full.)
+//!
+//! Not modelled: the cleaning of the log itself, which has room to spare.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What is in the log.
+#[derive(Debug)]
+pub(super) struct Log {
+    granule_bytes: u64,
+    unit_bytes: u64,
+    most_granules: u64,
+    granules: BTreeSet<u64>,
+    /// Granules that are there, by unit; every unit here is in the queue once.
+    units: BTreeMap<u64, u64>,
+    /// Units in the order in which they came in.
+    queue: VecDeque<u64>,
+}
+
+impl Log {
+    /// A log of `bytes`, or none if they are less than a granule.
+    pub(super) fn new(bytes: u64, granule_bytes: u64, unit_bytes: u64) -> Option<Self> {
+        let most_granules = bytes / granule_bytes;
+        (most_granules > 0).then(|| Self {
+            granule_bytes,
+            unit_bytes,
+            most_granules,
+            granules: BTreeSet::new(),
+            units: BTreeMap::new(),
+            queue: VecDeque::new(),
+        })
+    }
+
+    /// Adds a write: how many units were merged to make room.
+    pub(super) fn append(&mut self, offset_bytes: u64, length_bytes: u64) -> u64 {
+        let first = offset_bytes / self.granule_bytes;
+        let mut merged = 0;
+        for granule in first..first + length_bytes.div_ceil(self.granule_bytes) {
+            if !self.granules.insert(granule) {
+                continue;
+            }
+            let unit = self.unit_of(granule);
+            let count = self.units.entry(unit).or_insert_with(|| {
+                self.queue.push_back(unit);
+                0
+            });
+            *count += 1;
+            while self.granules.len() as u64 > self.most_granules {
+                merged += u64::from(self.drop_oldest());
+            }
+        }
+        merged
+    }
+
+    fn unit_of(&self, granule: u64) -> u64 {
+        granule.saturating_mul(self.granule_bytes) / self.unit_bytes
+    }
+
+    /// Takes the oldest unit out; whether anything of it was there, so that it must be merged.
+    fn drop_oldest(&mut self) -> bool {
+        let Some(unit) = self.queue.pop_front() else { return false };
+        let first = (unit * self.unit_bytes).div_ceil(self.granule_bytes);
+        let end = (unit * self.unit_bytes).saturating_add(self.unit_bytes).div_ceil(self.granule_bytes);
+        let count = self.units.get(&unit).copied();
+        self.remove(first, end);
+        self.units.remove(&unit);
+        count.is_some_and(|count| count > 0)
+    }
+
+    /// What the log holds of these bytes is void: they were written elsewhere, or are no longer needed.
+    pub(super) fn forget(&mut self, offset_bytes: u64, length_bytes: u64) {
+        let first = offset_bytes.div_ceil(self.granule_bytes);
+        let end = offset_bytes.saturating_add(length_bytes) / self.granule_bytes;
+        self.remove(first, end);
+        while let Some(unit) = self.queue.front().copied()
+            && self.units.get(&unit) == Some(&0)
+        {
+            self.queue.pop_front();
+            self.units.remove(&unit);
+        }
+    }
+
+    fn remove(&mut self, first: u64, end: u64) {
+        while let Some(granule) = self.granules.range(first..end.max(first)).next().copied() {
+            self.granules.remove(&granule);
+            let unit = self.unit_of(granule);
+            if let Some(count) = self.units.get_mut(&unit) {
+                *count -= 1;
+            }
+        }
+    }
+}
+
+/// Writes in order that are followed at once.
+const STREAMS: usize = 4;
+
+/// Watches what goes into the log for writes in order, which had better leave it.
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    /// Where each began, and the byte after its last; the latest first.
+    streams: [(u64, u64); STREAMS],
+}
+
+impl Streams {
+    /// Bytes in order before a write here.
+    pub(super) fn length_bytes(&self, at_bytes: u64) -> u64 {
+        let found = self.streams.iter().find(|(_, end)| *end == at_bytes);
+        found.map_or(0, |(begin, end)| end - begin)
+    }
+
+    /// A write went into the log; the stream that was silent longest is given up for a new one.
+    pub(super) fn add(&mut self, at_bytes: u64, end_bytes: u64) {
+        let known = self.streams.iter().position(|(_, end)| *end == at_bytes);
+        let begin_bytes = known.map_or(at_bytes, |index| self.streams[index].0);
+        self.streams[..=known.unwrap_or(STREAMS - 1)].rotate_right(1);
+        self.streams[0] = (begin_bytes, end_bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::random::Random;
+
+    /// Units merged by so many writes of a granule to places below `span`, after as many that are not counted.
+    fn merges(log_bytes: u64, span_bytes: u64, writes: u64) -> u64 {
+        let mut log = Log::new(log_bytes, 4096, 64 << 10).unwrap();
+        let mut random = Random::new(1, 1);
+        let mut run =
+            || -> u64 { (0..writes).map(|_| log.append(random.below(span_bytes / 4096) * 4096, 4096)).sum() };
+        run();
+        run()
+    }
+
+    #[test]
+    fn writes_to_fewer_bytes_than_the_log_holds_merge_little_and_wide_ones_all_the_time() {
+        let spans = [256 << 10, 16 << 20, 1 << 30];
+        let [small, twice, wide] = spans.map(|span| merges(8 << 20, span, 20_000));
+        assert!(small == 0 && twice < 4000 && wide > 17_000, "{small} {twice} {wide}");
+    }
+
+    #[test]
+    fn a_larger_log_merges_less() {
+        let counts: Vec<u64> =
+            [1, 2, 4, 8, 16].iter().map(|mib| merges(mib << 20, 32 << 20, 20_000)).collect();
+        assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?}");
+    }
+
+    #[test]
+    fn what_is_forgotten_needs_no_merge() {
+        let mut log = Log::new(64 << 10, 4096, 8192).unwrap();
+        log.append(0, 64 << 10);
+        log.forget(0, 64 << 10);
+        assert_eq!(log.append(1 << 20, 64 << 10), 0);
+        assert_eq!(log.append(2 << 20, 64 << 10), 8);
+    }
+}

@@ -1,0 +1,150 @@
+//! The write cache: sectors that were acknowledged and are not on the medium.
+//!
+//! The model: stretches of sectors, joined where they touch. They are written back in rising order from where the arm is,
+//! around the end. What is on its way to the medium still takes room, and can be overwritten meanwhile.
+
+use std::collections::BTreeMap;
+
+/// Stretches of dirty sectors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dirty {
+    /// First sector and the one after the last, of stretches that neither touch nor overlap.
+    stretches: BTreeMap<u64, u64>,
+    sectors: u64,
+    /// What is being written back.
+    leaving: u64,
+    capacity: u64,
+}
+
+impl Dirty {
+    /// With room for so many sectors.
+    pub(super) fn new(capacity: u64) -> Self {
+        Self { capacity, ..Self::default() }
+    }
+
+    /// Sectors that can ever be taken.
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Whether there is room for more sectors.
+    pub(super) fn has_room(&self, sectors: u64) -> bool {
+        self.sectors + self.leaving + sectors <= self.capacity
+    }
+
+    /// Whether nothing waits to be written back; something may still be on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.stretches.is_empty()
+    }
+
+    /// Sectors that are not on the medium.
+    pub(super) fn sectors(&self) -> u64 {
+        self.sectors + self.leaving
+    }
+
+    /// Whether all these sectors are here.
+    pub(super) fn holds(&self, first: u64, end: u64) -> bool {
+        self.stretches.range(..=first).next_back().is_some_and(|(_, stretch_end)| end <= *stretch_end)
+    }
+
+    /// Takes sectors in.
+    pub(super) fn add(&mut self, first: u64, end: u64) {
+        let (mut low, mut high) = (first, end);
+        while let Some((start, stop)) = self.stretches.range(..=high).next_back().map(|(a, b)| (*a, *b)) {
+            if stop < low {
+                break;
+            }
+            self.stretches.remove(&start);
+            self.sectors -= stop - start;
+            (low, high) = (low.min(start), high.max(stop));
+        }
+        self.stretches.insert(low, high);
+        self.sectors += high - low;
+    }
+
+    /// Takes sectors away that are overwritten on the medium itself or no longer needed.
+    pub(super) fn remove(&mut self, first: u64, end: u64) {
+        while let Some((start, stop)) = self.stretches.range(..end).next_back().map(|(a, b)| (*a, *b)) {
+            if stop <= first {
+                return;
+            }
+            self.stretches.remove(&start);
+            self.sectors -= stop - start;
+            for (low, high) in [(start, first.min(stop)), (end.max(start), stop)] {
+                if low < high {
+                    self.stretches.insert(low, high);
+                    self.sectors += high - low;
+                }
+            }
+        }
+    }
+
+    /// The next stretch to write back for an arm at a sector, at most so many sectors; it is on its way from now on.
+    pub(super) fn leave(&mut self, from: u64, most: u64) -> Option<(u64, u64)> {
+        let ahead = self.stretches.range(from..).next().or_else(|| self.stretches.iter().next());
+        let (first, stretch_end) = ahead.map(|(first, end)| (*first, *end))?;
+        let end = stretch_end.min(first.saturating_add(most.max(1)));
+        self.remove(first, end);
+        self.leaving += end - first;
+        Some((first, end))
+    }
+
+    /// Sectors on their way have arrived.
+    pub(super) fn arrived(&mut self, sectors: u64) {
+        self.leaving -= sectors;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever is added, removed and written back, it is the same as a plain list of sectors.
+        #[test]
+        fn stretches_are_a_set_of_sectors(
+            steps in prop::collection::vec((0u8..3, 0u64..60, 1u64..20), 1..60),
+        ) {
+            let mut dirty = Dirty::new(1000);
+            let mut plain = [false; 100];
+            for (what, first, length) in steps {
+                let end = first + length;
+                match what {
+                    0 => {
+                        dirty.add(first, end);
+                        plain[first as usize..end as usize].fill(true);
+                    }
+                    1 => {
+                        dirty.remove(first, end);
+                        plain[first as usize..end as usize].fill(false);
+                    }
+                    _ => match dirty.leave(first, length) {
+                        Some((left, left_end)) => {
+                            prop_assert!(left_end - left <= length);
+                            prop_assert!(plain[left as usize..left_end as usize].iter().all(|is| *is));
+                            plain[left as usize..left_end as usize].fill(false);
+                            dirty.arrived(left_end - left);
+                        }
+                        None => prop_assert!(plain.iter().all(|is| !is)),
+                    },
+                }
+                prop_assert_eq!(dirty.sectors(), plain.iter().filter(|is| **is).count() as u64);
+                for low in 0..80usize {
+                    prop_assert_eq!(dirty.holds(low as u64, low as u64 + 3), plain[low..low + 3].iter().all(|is| *is));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_leave_in_rising_order_from_the_arm_and_around_the_end() {
+        let mut dirty = Dirty::new(100);
+        for first in [50, 10, 30] {
+            dirty.add(first, first + 2);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| dirty.leave(20, 100)).collect();
+        assert_eq!(order, [(30, 32), (50, 52), (10, 12)]);
+        assert!(dirty.is_empty() && !dirty.has_room(95));
+    }
+}

@@ -1,0 +1,385 @@
+//! A hard disk: commands in a queue, a memory for reading, a write cache.
+//!
+//! The model: a command takes its overhead, which passes while it waits for others. What the memory has is given from
+//! it; writes that fit go into the write cache. All else needs the arm, one command after the other: with a queue, the
+//! one whose first sector comes by soonest (shortest positioning time first), but the oldest once it has waited too
+//! long; without, in order of arrival. When no command needs the arm, the write cache is written back, in rising order.
+//! A flush lets nothing else begin until the write cache is empty.
+//!
+//! Not modelled: reading the rest of a track before the first sector came by, errors and retries, changes of temperature.
+
+use super::causes::Causes;
+use super::dirty::Dirty;
+use super::geometry::Place;
+use super::layout;
+use super::mechanism::{Access, Read, Reader};
+use crate::account::Counter;
+use crate::build::Builder;
+use crate::layer::{Layer, Volatile};
+use crate::timeline::transfer_ns;
+use crate::world::{JobId, Kind, World};
+use kurabe_core::{Result, Text, text};
+
+/// A command that has not begun.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    job: JobId,
+    arrived_ns: u64,
+    write: bool,
+    first: u64,
+    end: u64,
+    place: Place,
+}
+
+/// What a command needs to begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    Arm,
+    Room,
+}
+
+/// Handling of a command, by what becomes of it.
+#[derive(Clone, Copy, Debug)]
+struct Overheads {
+    read_hit_ns: u64,
+    read_ns: u64,
+    write_cached_ns: u64,
+    write_ns: u64,
+}
+
+impl Overheads {
+    /// After a read and after a write: the single values, or the rows that a measured drive has.
+    fn new(builder: &Builder<'_>) -> Result<[Self; 2]> {
+        let rows = builder.rows("overheads");
+        let ns = |ms: f64| ((ms * 1e6).round() as u64).min(layout::HOUR_NS);
+        let row = |row: &Vec<f64>| Self {
+            read_hit_ns: ns(row[0]),
+            read_ns: ns(row[1]),
+            write_cached_ns: ns(row[2]),
+            write_ns: ns(row[3]),
+        };
+        let write_ns = layout::time_ns(builder, "write_overhead");
+        let single = Self {
+            read_hit_ns: layout::time_ns(builder, "read_hit_overhead"),
+            read_ns: layout::time_ns(builder, "read_overhead"),
+            write_cached_ns: write_ns,
+            write_ns,
+        };
+        match rows {
+            [] => Ok([single; 2]),
+            [after_read, after_write] => Ok([row(after_read), row(after_write)]),
+            _ => Err(builder.error(
+                "overheads",
+                &text!(
+                    "two rows are expected: after a read and after a write",
+                    "読み出しの直後と書き込みの直後の 2 行が必要です"
+                ),
+            )),
+        }
+    }
+}
+
+struct Drive {
+    reader: Reader,
+    sector_bytes: u64,
+    capacity_bytes: u64,
+    overheads: [Overheads; 2],
+    /// Whether the command before was a write.
+    after_write: bool,
+    buffer_bytes_per_s: f64,
+    depth: usize,
+    age_limit_ns: u64,
+    dirty: Dirty,
+    write_back_sectors: u64,
+    queue: Vec<Waiting>,
+    flushes: Vec<JobId>,
+    /// When the arm is free, and the sector where it then is.
+    arm_free_ns: u64,
+    arm_sector: u64,
+    /// When the command before is over: without a queue, nothing begins earlier.
+    front_free_ns: u64,
+    /// Sectors that the arm is writing back.
+    leaving: u64,
+    /// When the arm last began to write back, and how that goes.
+    back: (u64, Access),
+    /// When it will be woken; none is `u64::MAX`.
+    woken_ns: u64,
+    causes: Causes,
+    hits: Counter,
+    written_back: Counter,
+}
+
+/// Builds a disk.
+pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let sector_bytes = layout::sector_bytes(builder)?;
+    let reader = layout::reader(builder, builder.count("segments"), sector_bytes)?;
+    let capacity_bytes = layout::capacity_bytes(builder, reader.mechanism.geometry.sectors, sector_bytes)?;
+    let cache =
+        if builder.flag("write_cache") { builder.bytes("write_cache_size") / sector_bytes } else { 0 };
+    Ok(Box::new(Drive {
+        reader,
+        sector_bytes,
+        capacity_bytes,
+        overheads: Overheads::new(builder)?,
+        after_write: false,
+        buffer_bytes_per_s: builder.rate("buffer_rate"),
+        depth: builder.count("queue_depth") as usize,
+        age_limit_ns: builder.ns("age_limit"),
+        dirty: Dirty::new(cache),
+        write_back_sectors: (builder.bytes("write_back") / sector_bytes).max(1),
+        queue: Vec::new(),
+        flushes: Vec::new(),
+        arm_free_ns: 0,
+        arm_sector: 0,
+        front_free_ns: 0,
+        leaving: 0,
+        back: (0, Access::default()),
+        woken_ns: u64::MAX,
+        causes: Causes::new(builder),
+        hits: builder.counter(
+            "hits",
+            text!("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"),
+        ),
+        written_back: builder.counter(
+            "written-back",
+            text!("times that the write cache was written to", "書き込みキャッシュからの書き出し"),
+        ),
+    }))
+}
+
+impl Drive {
+    /// What a command needs at this moment.
+    fn needs(&mut self, command: &Waiting, now_ns: u64) -> Needs {
+        let sectors = command.end - command.first;
+        if command.write {
+            return match () {
+                () if sectors > self.dirty.capacity() => Needs::Arm,
+                () if self.dirty.has_room(sectors) => Needs::Nothing,
+                () => Needs::Room,
+            };
+        }
+        let here = self.dirty.holds(command.first, command.end)
+            || self.reader.holds(now_ns, command.first, command.end);
+        if here { Needs::Nothing } else { Needs::Arm }
+    }
+
+    /// The command that can begin now.
+    fn choose(&mut self, now_ns: u64) -> Option<usize> {
+        let arm_is_free = self.arm_free_ns <= now_ns;
+        if self.depth == 1 {
+            let command = *self.queue.first().filter(|_| self.front_free_ns <= now_ns)?;
+            let needs = self.needs(&command, now_ns);
+            return (needs == Needs::Nothing || (needs == Needs::Arm && arm_is_free)).then_some(0);
+        }
+        let mut best: Option<(u64, usize)> = None;
+        for index in 0..self.queue.len().min(self.depth) {
+            let command = self.queue[index];
+            let needs = self.needs(&command, now_ns);
+            if needs == Needs::Nothing {
+                return Some(index);
+            }
+            let aged = now_ns - command.arrived_ns >= self.age_limit_ns;
+            if needs == Needs::Room {
+                if aged && best.is_none() && !self.dirty.is_empty() {
+                    return None;
+                }
+                continue;
+            }
+            if !arm_is_free {
+                continue;
+            }
+            // The queue is in order of arrival: the first that is too old is the oldest.
+            if aged && best.is_none_or(|(reach_ns, _)| reach_ns > 0) {
+                best = Some((0, index));
+            } else {
+                let goes_on = !command.write && self.reader.joins(now_ns, command.first);
+                let mechanism = &self.reader.mechanism;
+                let reach_ns =
+                    if goes_on { now_ns } else { mechanism.reach_ns(&command.place, now_ns, command.write) };
+                if best.is_none_or(|(best_ns, _)| reach_ns < best_ns) {
+                    best = Some((reach_ns, index));
+                }
+            }
+        }
+        best.map(|(_, index)| index)
+    }
+
+    /// Begins whatever can begin.
+    fn pump(&mut self, world: &mut World) {
+        let now_ns = world.now_ns();
+        if self.leaving > 0 && self.arm_free_ns <= now_ns {
+            self.dirty.arrived(std::mem::take(&mut self.leaving));
+        }
+        loop {
+            if !self.flushes.is_empty() && self.dirty.sectors() == 0 {
+                self.end_flushes(world);
+                continue;
+            }
+            let chosen = if self.flushes.is_empty() { self.choose(now_ns) } else { None };
+            if let Some(index) = chosen {
+                let command = self.queue.remove(index);
+                self.start(command, world);
+            } else if self.arm_free_ns <= now_ns && !self.dirty.is_empty() {
+                self.write_back(world);
+            } else {
+                break;
+            }
+        }
+        let idle = self.queue.is_empty() && self.flushes.is_empty() && self.leaving == 0;
+        if !idle {
+            let next =
+                [self.arm_free_ns, self.front_free_ns].into_iter().filter(|at_ns| *at_ns > now_ns).min();
+            if let Some(at_ns) = next.filter(|at_ns| *at_ns < self.woken_ns) {
+                self.woken_ns = at_ns;
+                world.wake_at(at_ns, at_ns);
+            }
+        }
+    }
+
+    fn end_flushes(&mut self, world: &mut World) {
+        let end_ns = world.now_ns() + self.overheads().write_ns;
+        for job in std::mem::take(&mut self.flushes) {
+            world.charge(job, self.causes.flush, world.now_ns());
+            world.charge(job, self.causes.command, end_ns);
+            world.finish_at(end_ns, job);
+        }
+    }
+
+    fn write_back(&mut self, world: &mut World) {
+        let Some((first, end)) = self.dirty.leave(self.arm_sector, self.write_back_sectors) else { return };
+        let access = self.reader.write(world.now_ns(), first, end);
+        (self.arm_free_ns, self.arm_sector, self.leaving) = (access.end_ns, end, end - first);
+        self.back = (world.now_ns(), access);
+        world.count(self.written_back, 1);
+    }
+
+    fn start(&mut self, command: Waiting, world: &mut World) {
+        let Waiting { job, arrived_ns, write, first, end, .. } = command;
+        let now_ns = world.now_ns();
+        let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.buffer_bytes_per_s);
+        let room = write && end - first <= self.dirty.capacity();
+        self.charge_waiting(job, room, world);
+        let end_ns = if write {
+            let overheads = self.overheads();
+            let overhead_ns = if room { overheads.write_cached_ns } else { overheads.write_ns };
+            let ready_ns = now_ns.max(arrived_ns + overhead_ns);
+            world.charge(job, self.causes.command, ready_ns);
+            if room {
+                self.dirty.add(first, end);
+                self.reader.forget(first, end);
+                world.charge(job, self.causes.memory, ready_ns + bytes_ns);
+                ready_ns + bytes_ns
+            } else {
+                self.dirty.remove(first, end);
+                let access = self.reader.write(ready_ns, first, end);
+                self.use_arm(job, &access, end, world);
+                access.end_ns
+            }
+        } else {
+            self.start_read(&command, bytes_ns, world)
+        };
+        (self.front_free_ns, self.after_write) = (end_ns, write);
+        world.finish_at(end_ns, job);
+    }
+
+    fn overheads(&self) -> Overheads {
+        self.overheads[usize::from(self.after_write)]
+    }
+
+    /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
+    fn charge_waiting(&self, job: JobId, room: bool, world: &mut World) {
+        let now_ns = world.now_ns();
+        let (began_ns, access) = self.back;
+        if room {
+            world.charge(job, self.causes.room, now_ns);
+        } else if access.end_ns == now_ns {
+            world.charge(job, self.causes.waiting, began_ns);
+            world.charge(job, self.causes.seek, access.sought_ns);
+            world.charge(job, self.causes.rotation, access.turned_ns);
+            world.charge(job, self.causes.back, now_ns);
+        }
+        world.charge(job, self.causes.waiting, now_ns);
+    }
+
+    /// Begins a read: when it ends.
+    fn start_read(&mut self, command: &Waiting, bytes_ns: u64, world: &mut World) -> u64 {
+        let Waiting { job, arrived_ns, first, end, .. } = *command;
+        let now_ns = world.now_ns();
+        let written = self.dirty.holds(first, end);
+        let near = written || self.reader.joins(now_ns, first);
+        let overheads = self.overheads();
+        let overhead_ns = if near { overheads.read_hit_ns } else { overheads.read_ns };
+        let ready_ns = now_ns.max(arrived_ns + overhead_ns);
+        world.charge(job, self.causes.command, ready_ns);
+        let moved_ns = ready_ns + bytes_ns;
+        let read = if written { Read::Hit } else { self.reader.read(ready_ns, first, end) };
+        let end_ns = match read {
+            Read::Hit => {
+                world.count(self.hits, 1);
+                moved_ns
+            }
+            Read::Follows(there_ns) => {
+                (self.arm_free_ns, self.arm_sector) = (self.arm_free_ns.max(there_ns), end);
+                world.charge(job, self.causes.transfer, there_ns);
+                there_ns.max(moved_ns)
+            }
+            Read::Access(access) => {
+                self.use_arm(job, &access, end, world);
+                access.end_ns.max(access.turned_ns + bytes_ns)
+            }
+        };
+        world.charge(job, self.causes.memory, end_ns);
+        end_ns
+    }
+
+    fn use_arm(&mut self, job: JobId, access: &Access, end: u64, world: &mut World) {
+        self.causes.charge(world, job, access);
+        (self.arm_free_ns, self.arm_sector) = (access.end_ns, end);
+    }
+}
+
+impl Layer for Drive {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let (request, now_ns) = (world.request(job), world.now_ns());
+        let nothing = request.length_bytes == 0 || request.kind == Kind::Trim;
+        if request.kind == Kind::Flush {
+            self.flushes.push(job);
+        } else if nothing {
+            let end_ns = now_ns + self.overheads().write_ns;
+            world.charge(job, self.causes.command, end_ns);
+            return world.finish_at(end_ns, job);
+        } else {
+            let first = request.offset_bytes / self.sector_bytes;
+            self.queue.push(Waiting {
+                job,
+                arrived_ns: now_ns,
+                write: request.kind == Kind::Write,
+                first,
+                end: request.end_bytes().div_ceil(self.sector_bytes),
+                place: self.reader.mechanism.geometry.place(first),
+            });
+        }
+        self.pump(world);
+    }
+
+    fn wake(&mut self, at_ns: u64, world: &mut World) {
+        if at_ns == self.woken_ns {
+            self.woken_ns = u64::MAX;
+        }
+        self.pump(world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        let waits = !self.queue.is_empty() || !self.flushes.is_empty();
+        waits.then(|| text!("its arm", "アームの空き"))
+    }
+
+    fn volatile(&self) -> Volatile {
+        Volatile { lost_bytes: self.dirty.sectors() * self.sector_bytes, saved_bytes: 0 }
+    }
+}

@@ -1,0 +1,338 @@
+//! Laws of disks, and what their mechanisms cost.
+
+use crate::spec::DeviceSpec;
+use crate::stack::Stack;
+use crate::world::{Kind, Request};
+use kurabe_core::random::Random;
+use proptest::prelude::*;
+
+/// A 7200 rpm disk of two zones; `more` are further parameters.
+fn disk(more: &str) -> Stack {
+    let source = format!(
+        r#"
+        schema = 1
+        name = "test"
+        title = {{ en = "test", ja = "test" }}
+        [[layer]]
+        kind = "disk"
+        rotation = {{ value = 7200, source = "test" }}
+        cylinders = {{ value = 20000, source = "test" }}
+        heads = {{ value = 4, source = "test" }}
+        zones = {{ value = [[0, 1000], [10000, 600]], source = "test" }}
+        seek_single = {{ value = "1 ms", source = "test" }}
+        seek_average = {{ value = "8.5 ms", source = "test" }}
+        seek_full = {{ value = "17 ms", source = "test" }}
+        head_switch = {{ value = "0.8 ms", source = "test" }}
+        read_overhead = {{ value = "0.1 ms", source = "test" }}
+        write_overhead = {{ value = "0.1 ms", source = "test" }}
+        segments = {{ value = 8, source = "test" }}
+        segment = {{ value = "1 MiB", source = "test" }}
+        {more}
+        "#
+    );
+    Stack::new(&DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap(), 1).unwrap()
+}
+
+const TURN_NS: u64 = 8_333_333;
+/// Bytes of the first zone.
+const ZONE_BYTES: u64 = 10_000 * 4 * 1000 * 512;
+
+fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
+    Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
+}
+
+/// Keeps `depth` requests in flight, each sent `gap_ns` after the end of another: latencies in order of the requests, and
+/// the end.
+fn drive(stack: &mut Stack, requests: &[Request], depth: usize, gap_ns: u64) -> (Vec<u64>, u64) {
+    let (mut starts, mut latencies) = (vec![0; requests.len()], vec![0; requests.len()]);
+    let (mut sent, mut done) = (0, 0);
+    let mut free = vec![stack.now_ns(); depth];
+    while done < requests.len() {
+        while let Some(at_ns) = (sent < requests.len()).then(|| free.iter().min().copied()).flatten() {
+            if stack.next_wake_ns().is_some_and(|wake_ns| wake_ns < at_ns) {
+                break;
+            }
+            let slot = free.iter().position(|free_ns| *free_ns == at_ns).unwrap();
+            free.remove(slot);
+            starts[sent] = at_ns;
+            stack.submit(at_ns, requests[sent], sent as u64);
+            sent += 1;
+        }
+        stack.check_not_blocked().unwrap();
+        if let Some(at_ns) = stack.next_wake_ns() {
+            stack.advance(at_ns);
+        }
+        while let Some(completion) = stack.take_completion() {
+            let index = completion.token as usize;
+            latencies[index] = completion.at_ns - starts[index];
+            free.push(completion.at_ns + gap_ns);
+            done += 1;
+        }
+    }
+    (latencies, stack.now_ns())
+}
+
+fn random_reads(count: u64, span_bytes: u64, seed: u64) -> Vec<Request> {
+    let mut random = Random::new(seed, 0);
+    (0..count).map(|_| request(Kind::Read, random.below(span_bytes / 4096) * 4096, 4096)).collect()
+}
+
+fn in_order(kind: Kind, from_bytes: u64, count: u64, length_bytes: u32) -> Vec<Request> {
+    let offset = |index| from_bytes + index * u64::from(length_bytes);
+    (0..count).map(|index| request(kind, offset(index), length_bytes)).collect()
+}
+
+fn mean(latencies: &[u64]) -> f64 {
+    latencies.iter().sum::<u64>() as f64 / latencies.len() as f64
+}
+
+/// Bytes per second of a zone: a cylinder of four tracks takes four turns and the switches that its skews are for.
+fn media_bytes_per_s(sectors: u64) -> f64 {
+    (4 * sectors * 512) as f64 * 1e9 / (4 * TURN_NS + 3 * 800_000 + 1_000_000) as f64
+}
+
+#[test]
+fn a_random_read_takes_a_seek_half_a_turn_and_its_bytes() {
+    let mut stack = disk("");
+    let span_bytes = stack.capacity_bytes();
+    let (latencies, _) = drive(&mut stack, &random_reads(20_000, span_bytes, 3), 1, 0);
+    let shares = stack.take_account().shares;
+    let seek_ns = shares.iter().find(|share| share.cause == "seek").unwrap().time_ns as f64 / 20_000.0;
+    let expected = 100_000.0 + seek_ns + TURN_NS as f64 / 2.0 + TURN_NS as f64 * 8.0 / 850.0;
+    assert!((mean(&latencies) / expected - 1.0).abs() < 0.02, "{} {expected}", mean(&latencies));
+    // The outer zone holds more, so moves are shorter than over all cylinders alike.
+    assert!((seek_ns / 8.5e6 - 1.0).abs() < 0.05, "{seek_ns}");
+}
+
+#[test]
+fn a_stream_reaches_the_rate_of_its_zone() {
+    for (from_bytes, sectors) in [(0, 1000), (ZONE_BYTES, 600)] {
+        for (length_bytes, depth, gap_ns) in
+            [(65_536, 1, 0), (1 << 20, 1, 0), (65_536, 4, 0), (131_072, 1, 500_000)]
+        {
+            let mut stack = disk("");
+            let count = (200 << 20) / u64::from(length_bytes);
+            let (_, end_ns) =
+                drive(&mut stack, &in_order(Kind::Read, from_bytes, count, length_bytes), depth, gap_ns);
+            let rate = f64::from(200 << 20) * 1e9 / end_ns as f64;
+            let ratio = rate / media_bytes_per_s(sectors);
+            assert!((0.99..1.0001).contains(&ratio), "{length_bytes} at depth {depth}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn a_write_that_comes_too_late_waits_for_a_turn() {
+    let (_, close_ns) = drive(&mut disk(""), &in_order(Kind::Write, 0, 100, 65_536), 2, 0);
+    let (_, late_ns) = drive(&mut disk(""), &in_order(Kind::Write, 0, 100, 65_536), 1, 0);
+    let turns = (late_ns - close_ns) as f64 / TURN_NS as f64;
+    // One for each but the first; a few are saved where a switch was due anyway.
+    assert!((85.0..=99.0).contains(&turns), "{turns}");
+}
+
+#[test]
+fn the_write_cache_streams_and_a_flush_empties_it() {
+    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }";
+    let mut stack = disk(more);
+    let mut requests = in_order(Kind::Write, 0, 64, 65_536);
+    let (latencies, _) = drive(&mut stack, &requests, 1, 0);
+    assert!(latencies.iter().all(|latency| *latency < 300_000));
+    assert!(stack.volatile()[0].1.lost_bytes > 2 << 20);
+    drive(&mut stack, &[request(Kind::Flush, 0, 0)], 1, 0);
+    assert!(stack.volatile().is_empty());
+    let mut stack = disk(more);
+    requests = in_order(Kind::Write, 0, 3200, 65_536);
+    requests.push(request(Kind::Flush, 0, 0));
+    let (_, end_ns) = drive(&mut stack, &requests, 1, 0);
+    let ratio = f64::from(200 << 20) * 1e9 / end_ns as f64 / media_bytes_per_s(1000);
+    assert!((0.98..1.001).contains(&ratio), "{ratio}");
+    let shares = stack.take_account();
+    assert_eq!(shares.shares.iter().map(|share| share.time_ns).sum::<u64>(), shares.latency_ns);
+}
+
+#[test]
+fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
+    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }";
+    let mut stack = disk(more);
+    // Reading near the start and writing far away, in turns.
+    let turn = |index: u64| {
+        let (kind, from_bytes) =
+            if index.is_multiple_of(2) { (Kind::Read, 0) } else { (Kind::Write, ZONE_BYTES / 2) };
+        request(kind, from_bytes + (index / 2) * 786_432, 786_432)
+    };
+    drive(&mut stack, &(0..200).map(turn).collect::<Vec<_>>(), 1, 0);
+    let account = stack.take_account();
+    let part_ms = |cause: &str| {
+        let share = account.shares.iter().find(|share| share.cause == cause);
+        share.map_or(0.0, |share| share.time_ns as f64 / 100.0 / 1e6)
+    };
+    // Two moves over a quarter of the disk and two waits for it to turn in each pair.
+    assert!((10.0..16.0).contains(&part_ms("seek")), "{}", part_ms("seek"));
+    assert!((2.0..14.0).contains(&part_ms("rotation")), "{}", part_ms("rotation"));
+    assert!((10.0..14.0).contains(&part_ms("written-back")), "{}", part_ms("written-back"));
+    assert!(part_ms("waiting") < 1.0, "{}", part_ms("waiting"));
+}
+
+#[test]
+fn what_was_read_ahead_stays_when_something_else_comes() {
+    let requests = [
+        request(Kind::Read, 0, 65_536),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 65_536, 65_536),
+        request(Kind::Read, 900 << 10, 65_536),
+    ];
+    let (latencies, _) = drive(&mut disk(""), &requests, 1, 5_000_000);
+    assert!(latencies[2] < 1_000_000, "{latencies:?}");
+    // 5 ms were enough for some 300 KiB, not for more.
+    assert!(latencies[3] > 1_000_000, "{latencies:?}");
+}
+
+#[test]
+fn measured_overheads_depend_on_the_command_before() {
+    let mut stack = disk("overheads = { value = [[0.1, 1, 0, 2], [0.3, 3, 0, 4]], source = \"test\" }");
+    let requests = [
+        request(Kind::Read, 0, 4096),
+        request(Kind::Read, 4096, 4096),
+        request(Kind::Write, 1 << 30, 4096),
+        request(Kind::Read, 8192, 4096),
+        request(Kind::Read, 8 << 30, 4096),
+    ];
+    drive(&mut stack, &requests, 1, 20_000_000);
+    let shares = stack.take_account().shares;
+    let command_ns = shares.iter().find(|share| share.cause == "command").unwrap().time_ns;
+    // A miss, a hit, a write, a hit after it, a miss.
+    assert_eq!(command_ns, 1_000_000 + 100_000 + 2_000_000 + 300_000 + 1_000_000);
+}
+
+#[test]
+fn nothing_begins_while_a_flush_waits() {
+    let more = "write_cache = { value = true, source = \"test\" }\nwrite_cache_size = { value = \"8 MiB\", source = \"test\" }\n\
+                queue_depth = { value = 8, source = \"test\" }";
+    let mut stack = disk(more);
+    let mut requests = random_reads(32, 10 << 30, 7);
+    for request in &mut requests {
+        request.kind = Kind::Write;
+    }
+    drive(&mut stack, &requests, 1, 0);
+    let (latencies, _) = drive(&mut stack, &[request(Kind::Flush, 0, 0), request(Kind::Read, 0, 4096)], 2, 0);
+    assert!(latencies[0] > 50_000_000 && latencies[1] > latencies[0], "{latencies:?}");
+}
+
+#[test]
+fn sectors_that_are_being_read_are_not_there_yet() {
+    let twice = [request(Kind::Read, 1 << 30, 65_536); 2];
+    let (latencies, _) = drive(&mut disk("queue_depth = { value = 2, source = \"test\" }"), &twice, 2, 0);
+    assert!(latencies[1] >= latencies[0], "{latencies:?}");
+}
+
+#[test]
+fn the_age_limit_bounds_the_wait() {
+    // Everything near the start, and one read far away that is never the nearest.
+    let mut requests = random_reads(2000, 50 << 20, 5);
+    requests[10] = request(Kind::Read, ZONE_BYTES + (4 << 30), 4096);
+    let longest = |more: &str| {
+        let (latencies, _) = drive(&mut disk(more), &requests, 8, 0);
+        latencies[10]
+    };
+    let depth = "queue_depth = { value = 8, source = \"test\" }";
+    let free_ns = longest(&format!("{depth}\nage_limit = {{ value = \"1 h\", source = \"test\" }}"));
+    let bound_ns = longest(&format!("{depth}\nage_limit = {{ value = \"100 ms\", source = \"test\" }}"));
+    assert!(free_ns > 1_000_000_000 && bound_ns < 150_000_000, "{free_ns} {bound_ns}");
+}
+
+#[test]
+fn parameters_that_do_not_fit_are_told() {
+    let refuse = |line: &str, word: &str| {
+        let source = format!(
+            "schema = 1\nname = \"test\"\ntitle = {{ en = \"t\", ja = \"t\" }}\n[[layer]]\nkind = \"removable\"\n\
+             heads = {{ value = 1, source = \"test\" }}\nread_overhead = {{ value = \"0 ns\", source = \"test\" }}\n\
+             write_overhead = {{ value = \"0 ns\", source = \"test\" }}\nwrite_piece = {{ value = \"0 B\", source = \"test\" }}\n\
+             cylinders = {{ value = 10, source = \"test\" }}\n{line}"
+        );
+        let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
+        let error = Stack::new(&spec, 1).err().map(|error| error.what().en.clone()).unwrap_or_default();
+        assert!(error.contains(word), "{line}: {error}");
+    };
+    let line = |rotation: &str, zones: &str, more: &str| {
+        format!(
+            "rotation = {{ value = {rotation}, source = \"test\" }}\nzones = {{ value = {zones}, source = \"test\" }}\n{more}"
+        )
+    };
+    refuse(&line("0", "[[0, 1]]", ""), "rotation");
+    refuse(&line("3000", "[]", ""), "zones");
+    refuse(&line("3000", "[[0, 0]]", ""), "zones");
+    refuse(&line("3000", "[[0, 5], [10, 4]]", ""), "zones");
+    refuse(&line("3000", "[[0, 5]]", "capacity = { value = \"1 GiB\", source = \"test\" }"), "capacity");
+    refuse(&line("3000", "[[0, 5]]", "sector = { value = \"0 B\", source = \"test\" }"), "sector");
+    refuse(&line("3000", "[[0, 5]]", "slips = { value = [[1, 0]], source = \"test\" }"), "slips");
+    refuse(
+        &line("3000", "[[0, 5]]", "zone_skews = { value = [[0, 0, 0, 50, 0]], source = \"test\" }"),
+        "zones",
+    );
+    refuse(
+        &line("3000", "[[0, 5]]", "seek_average = { value = \"5 ms\", source = \"test\" }"),
+        "seek_average",
+    );
+    refuse(&line("3000", "[[0, 5]]", "seek_table = { value = [[0, 5]], source = \"test\" }"), "seek_table");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_faster_than_the_medium(
+        seed in any::<u64>(), kibibytes in 1u32..600, depth in 1usize..6, gap_ns in 0u64..3_000_000, near in any::<bool>(),
+    ) {
+        let mut stack = disk("queue_depth = { value = 4, source = \"test\" }");
+        let mut random = Random::new(seed, 1);
+        let length_bytes = kibibytes * 1024;
+        let requests: Vec<Request> = (0..100u64)
+            .map(|index| {
+                let place = if near { index } else { random.below(10_000) };
+                let kind = if random.below(4) == 0 { Kind::Write } else { Kind::Read };
+                request(kind, place * u64::from(length_bytes), length_bytes)
+            })
+            .collect();
+        let (_, end_ns) = drive(&mut stack, &requests, depth, gap_ns);
+        let track_bytes_per_s = 1000.0 * 512.0 * 1e9 / TURN_NS as f64;
+        let rate = 100.0 * f64::from(length_bytes) * 1e9 / end_ns as f64;
+        prop_assert!(near || rate <= track_bytes_per_s, "{rate}");
+        prop_assert!(!near || rate <= track_bytes_per_s * 1.001, "{rate}");
+    }
+
+    #[test]
+    fn choosing_is_never_worse_than_the_order_of_arrival(seed in any::<u64>(), depth in 2usize..33) {
+        let requests = random_reads(600, 10 << 30, seed);
+        let one = drive(&mut disk(""), &requests, depth, 0);
+        let many = drive(&mut disk("queue_depth = { value = 32, source = \"test\" }"), &requests, depth, 0);
+        prop_assert!(mean(&many.0) <= mean(&one.0) * 1.02, "{} {}", mean(&many.0), mean(&one.0));
+    }
+
+    /// Whatever comes, with whatever cache and queue: all of it ends, and its time is accounted for.
+    #[test]
+    fn all_time_is_accounted_for(
+        seed in any::<u64>(), depth in 1usize..9, queue in 1u32..9, cached in any::<bool>(), segments in 0u32..4,
+    ) {
+        let more = format!(
+            "queue_depth = {{ value = {queue}, source = \"test\" }}\n\
+             write_cache = {{ value = {cached}, source = \"test\" }}\n\
+             write_cache_size = {{ value = \"512 KiB\", source = \"test\" }}\n\
+             look_ahead = {{ value = \"{segments} KiB\", source = \"test\" }}"
+        );
+        let mut stack = disk(&more);
+        let mut random = Random::new(seed, 2);
+        let requests: Vec<Request> = (0..200)
+            .map(|_| {
+                let kind = [Kind::Read, Kind::Write, Kind::Read, Kind::Write, Kind::Flush, Kind::Trim];
+                let kind = kind[random.below(6) as usize];
+                let length_bytes = if kind == Kind::Flush { 0 } else { [512, 4096, 65_536, 1 << 20][random.below(4) as usize] };
+                request(kind, random.below(4000) * 4096, length_bytes)
+            })
+            .collect();
+        drive(&mut stack, &requests, depth, 1000);
+        let account = stack.take_account();
+        prop_assert_eq!(account.operations, 200);
+        prop_assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
+        prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained"));
+    }
+}

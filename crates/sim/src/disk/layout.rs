@@ -1,0 +1,153 @@
+//! From the parameters of a turning medium to its moving parts.
+
+use super::geometry::{Geometry, Track, Zone};
+use super::mechanism::{Mechanism, Reader};
+use super::seek::Seek;
+use crate::build::Builder;
+use kurabe_core::{Error, Result, text};
+
+/// Times beyond an hour are cut to one, so that no sum of them overflows.
+pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
+/// Turns per minute that can be modelled.
+const RPM: std::ops::RangeInclusive<f64> = 60.0..=1e6;
+/// Most sectors of a track.
+const MOST_SECTORS: u64 = 1 << 20;
+
+/// A time parameter.
+pub(super) fn time_ns(builder: &Builder<'_>, key: &str) -> u64 {
+    builder.ns(key).min(HOUR_NS)
+}
+
+/// Bytes of a sector.
+pub(super) fn sector_bytes(builder: &Builder<'_>) -> Result<u64> {
+    let bytes = builder.bytes("sector");
+    if (1..=1 << 20).contains(&bytes) {
+        return Ok(bytes);
+    }
+    Err(builder.error("sector", &text!("a sector has 1 B to 1 MiB", "セクターは 1 B 以上 1 MiB 以下です")))
+}
+
+/// The moving parts.
+pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
+    let rpm = builder.number("rotation");
+    if !RPM.contains(&rpm) {
+        let what = text!(
+            "60 to 1000000 turns per minute are expected",
+            "1 分あたり 60 以上 1000000 以下の回転数です"
+        );
+        return Err(builder.error("rotation", &what));
+    }
+    let turn_ns = (60e9 / rpm).round() as u64;
+    let (heads, cylinders) = (builder.count("heads"), builder.count("cylinders"));
+    let seek = seek(builder, cylinders)?;
+    let write_settle_ns = time_ns(builder, "write_settle");
+    let head_ns = time_ns(builder, "head_switch");
+    let cylinder_ns = match time_ns(builder, "cylinder_switch") {
+        0 => seek.ns(1),
+        given_ns => given_ns,
+    };
+    let mut zones = zones(builder, cylinders)?;
+    for zone in &mut zones {
+        // A skew that no file gives is as large as the slowest switch, so that no switch costs a turn.
+        zone.skew_ns = ((head_ns + write_settle_ns) % turn_ns, (cylinder_ns + write_settle_ns) % turn_ns);
+    }
+    skews(builder, &mut zones, turn_ns)?;
+    let geometry = Geometry::new(zones, heads, cylinders, turn_ns);
+    if geometry.sectors == 0 {
+        let what = text!("the zones hold no sectors", "ゾーンにセクターが 1 つもありません");
+        return Err(builder.error("zones", &what));
+    }
+    let track = Track::default();
+    Ok(Mechanism { geometry, seek, switch_ns: (head_ns, cylinder_ns), write_settle_ns, track })
+}
+
+/// The moving parts with a memory for what was read.
+pub(super) fn reader(builder: &Builder<'_>, segments: u64, sector_bytes: u64) -> Result<Reader> {
+    let segment = builder.bytes("segment") / sector_bytes;
+    let ahead = builder.bytes("look_ahead") / sector_bytes;
+    Ok(Reader::new(mechanism(builder)?, segments as usize, segment, ahead))
+}
+
+/// Bytes that can be addressed: what is given, or all that the zones hold.
+pub(super) fn capacity_bytes(builder: &Builder<'_>, sectors: u64, sector_bytes: u64) -> Result<u64> {
+    let (held, given) = (sectors.saturating_mul(sector_bytes), builder.bytes("capacity"));
+    match given {
+        0 => Ok(held),
+        _ if given <= held => Ok(given - given % sector_bytes),
+        _ => Err(builder.error(
+            "capacity",
+            &text!("the zones hold no more than {held} bytes", "ゾーンの合計は {held} バイトしかありません"),
+        )),
+    }
+}
+
+fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
+    let rows = builder.rows("seek_table");
+    if !rows.is_empty() {
+        let what = text!(
+            "cylinders must rise, from a move of at least one cylinder",
+            "シリンダー数は 1 以上から昇順に並べてください"
+        );
+        return Seek::table(rows).ok_or_else(|| builder.error("seek_table", &what));
+    }
+    let [single, average, full] =
+        ["seek_single", "seek_average", "seek_full"].map(|key| time_ns(builder, key));
+    let what = text!(
+        "no rising curve goes through these times for one cylinder, the average and the full stroke; \
+         a table of measured times can be given as seek_table",
+        "隣接・平均・全幅の 3 つの時間を通る単調な曲線がありません。実測値があれば seek_table に表で書けます"
+    );
+    Seek::three_points(single, average, full, cylinders).ok_or_else(|| builder.error("seek_average", &what))
+}
+
+fn misfit(builder: &Builder<'_>) -> Error {
+    let what = text!(
+        "zones begin at cylinder 0 and rise; each has 1 to 1048576 sectors per track and ends within the cylinders",
+        "ゾーンはシリンダー 0 から昇順に並べます。1 トラックは 1 以上 1048576 以下のセクターで、全シリンダー数に収めてください"
+    );
+    builder.error("zones", &what)
+}
+
+fn zones(builder: &Builder<'_>, cylinders: u64) -> Result<Vec<Zone>> {
+    let mut zones: Vec<Zone> = Vec::new();
+    for row in builder.rows("zones") {
+        let (cylinder, sectors) = (row[0] as u64, row[1] as u64);
+        let follows = zones.last().map_or(cylinder == 0, |last| last.cylinder < cylinder);
+        if !follows || cylinder >= cylinders || !(1..=MOST_SECTORS).contains(&sectors) {
+            return Err(misfit(builder));
+        }
+        zones.push(Zone::new(cylinder, sectors));
+    }
+    if zones.is_empty() { Err(misfit(builder)) } else { Ok(zones) }
+}
+
+/// What measured drives know of each zone.
+fn skews(builder: &Builder<'_>, zones: &mut [Zone], turn_ns: u64) -> Result<()> {
+    let rows = builder.rows("zone_skews");
+    if !rows.is_empty() && rows.len() != zones.len() {
+        let what = text!("one row for each zone is expected", "ゾーンごとに 1 行が必要です");
+        return Err(builder.error("zone_skews", &what));
+    }
+    for (row, zone) in rows.iter().zip(zones.iter_mut()) {
+        let angle_ns = |sectors: f64| {
+            let turns = sectors / zone.sectors as f64;
+            ((turns.fract() * turn_ns as f64).round() as u64) % turn_ns
+        };
+        (zone.skew_ns, zone.offset_ns) = ((angle_ns(row[0]), angle_ns(row[1])), angle_ns(row[2]));
+        zone.unused = (row[3] as u64 % (1 << 40), row[4] as u64 % (1 << 40));
+    }
+    for row in builder.rows("slips") {
+        let Some(zone) = zones.get_mut(row[0] as usize) else {
+            let what = text!(
+                "there is no such zone; they count from 0",
+                "その番号のゾーンはありません(0 から数えます)"
+            );
+            return Err(builder.error("slips", &what));
+        };
+        zone.slips.push(row[1] as u64);
+    }
+    for zone in zones {
+        zone.slips.sort_unstable();
+    }
+    Ok(())
+}

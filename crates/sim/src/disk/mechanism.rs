@@ -1,0 +1,260 @@
+//! The arm and the spindle: what a media access takes, and reading on after it into a memory of segments.
+//!
+//! The model: an access moves the arm, waits for its first sector to come by, and passes along its sectors. After a read
+//! the head goes on reading into the request's segment until that has as much ahead as it may, or until something else
+//! needs the arm; how far it got is worked out when somebody asks. A segment is a ring: it keeps the latest sectors.
+
+use super::geometry::{Geometry, Place, Track};
+use super::seek::Seek;
+
+/// The moving parts.
+#[derive(Clone, Debug)]
+pub(super) struct Mechanism {
+    pub(super) geometry: Geometry,
+    pub(super) seek: Seek,
+    /// Time to switch to another head of a cylinder, and to the next cylinder in the middle of a transfer.
+    pub(super) switch_ns: (u64, u64),
+    /// What writing adds to every move.
+    pub(super) write_settle_ns: u64,
+    pub(super) track: Track,
+}
+
+/// When the phases of an access end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Access {
+    /// The arm stands.
+    pub(super) sought_ns: u64,
+    /// The first sector comes by.
+    pub(super) turned_ns: u64,
+    /// The end, and how much of the time until then went to switching heads and cylinders.
+    pub(super) end_ns: u64,
+    pub(super) switch_ns: u64,
+}
+
+impl Mechanism {
+    /// Time to move to a place.
+    #[inline]
+    fn move_ns(&self, to: Track, write: bool) -> u64 {
+        let from = self.track;
+        if to.cylinder == from.cylinder && to.head == from.head {
+            return 0;
+        }
+        let settle_ns = if write { self.write_settle_ns } else { 0 };
+        if to.cylinder == from.cylinder + 1 && to.head == 0 && from.head + 1 == self.geometry.heads {
+            return self.switch_ns.1 + settle_ns;
+        }
+        let head_ns = if to.head == from.head { 0 } else { self.switch_ns.0 };
+        self.seek.ns(to.cylinder.abs_diff(from.cylinder)).max(head_ns) + settle_ns
+    }
+
+    /// When a place would come by if the arm set out at a time.
+    #[inline]
+    pub(super) fn reach_ns(&self, place: &Place, from_ns: u64, write: bool) -> u64 {
+        self.geometry.comes_by_ns(place, from_ns + self.move_ns(place.track, write))
+    }
+
+    /// Reads or writes sectors; the arm is free at `from_ns`.
+    pub(super) fn access(&mut self, from_ns: u64, first: u64, end: u64, write: bool) -> Access {
+        let place = self.geometry.place(first);
+        let sought_ns = from_ns + self.move_ns(place.track, write);
+        let turned_ns = self.geometry.comes_by_ns(&place, sought_ns);
+        let passed = self.geometry.pass(first, end, turned_ns, u64::MAX, self.switches_ns(write));
+        self.track = passed.track;
+        Access { sought_ns, turned_ns, end_ns: passed.at_ns, switch_ns: passed.switch_ns }
+    }
+
+    fn switches_ns(&self, write: bool) -> (u64, u64) {
+        let settle_ns = if write { self.write_settle_ns } else { 0 };
+        (self.switch_ns.0 + settle_ns, self.switch_ns.1 + settle_ns)
+    }
+}
+
+/// A part of the memory that holds sectors as they were read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    first: u64,
+    end: u64,
+    used: u64,
+}
+
+/// Reading on after a request.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    segment: usize,
+    /// The next sector, and when the one before it was complete.
+    sector: u64,
+    at_ns: u64,
+    /// Where it stops.
+    limit: u64,
+}
+
+/// What a read takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// All of it is in the memory.
+    Hit,
+    /// What is missing is being read already: when the last sector is there.
+    Follows(u64),
+    /// The arm must go there.
+    Access(Access),
+}
+
+/// The moving parts with a memory for what was read.
+#[derive(Clone, Debug)]
+pub(super) struct Reader {
+    pub(super) mechanism: Mechanism,
+    segments: Vec<Segment>,
+    segment_sectors: u64,
+    ahead_sectors: u64,
+    stream: Option<Stream>,
+    stamp: u64,
+}
+
+impl Reader {
+    /// With so many segments of so many sectors, and at most so many sectors read ahead.
+    pub(super) fn new(
+        mechanism: Mechanism,
+        segments: usize,
+        segment_sectors: u64,
+        ahead_sectors: u64,
+    ) -> Self {
+        let segments = if segment_sectors == 0 { 0 } else { segments };
+        Self {
+            mechanism,
+            segments: vec![Segment::default(); segments],
+            segment_sectors,
+            ahead_sectors: ahead_sectors.min(segment_sectors),
+            stream: None,
+            stamp: 0,
+        }
+    }
+
+    /// Lets the head read on until a time.
+    fn advance(&mut self, until_ns: u64) {
+        let Some(mut stream) = self.stream else { return };
+        if stream.sector < stream.limit && stream.at_ns < until_ns {
+            let place = self.mechanism.geometry.place(stream.sector);
+            let start_ns = stream.at_ns + self.mechanism.move_ns(place.track, false);
+            let start_ns = self.mechanism.geometry.comes_by_ns(&place, start_ns);
+            if start_ns <= until_ns {
+                let (geometry, switch_ns) = (&self.mechanism.geometry, self.mechanism.switch_ns);
+                let passed = geometry.pass(stream.sector, stream.limit, start_ns, until_ns, switch_ns);
+                if passed.sector > stream.sector {
+                    (stream.sector, stream.at_ns) = (passed.sector, passed.at_ns);
+                    self.mechanism.track = passed.track;
+                    self.stream = Some(stream);
+                    self.keep(stream.segment, stream.sector);
+                }
+            }
+        }
+    }
+
+    /// A segment now reaches until `end`; what is older than its size is gone.
+    fn keep(&mut self, segment: usize, end: u64) {
+        let segment = &mut self.segments[segment];
+        segment.end = segment.end.max(end);
+        segment.first = segment.first.max(segment.end.saturating_sub(self.segment_sectors));
+    }
+
+    /// Whether a segment holds all these sectors at a time.
+    pub(super) fn holds(&mut self, at_ns: u64, first: u64, end: u64) -> bool {
+        self.advance(at_ns);
+        self.segments.iter().any(|segment| segment.first <= first && end <= segment.end)
+    }
+
+    /// Whether a read that begins there needs no move: a segment has its first sector, or the head is about to read it.
+    pub(super) fn joins(&mut self, at_ns: u64, first: u64) -> bool {
+        self.advance(at_ns);
+        let follows = |stream: Stream| {
+            let segment = self.segments[stream.segment];
+            segment.first <= first && first <= segment.end
+        };
+        self.stream.is_some_and(follows)
+            || self.segments.iter().any(|segment| segment.first <= first && first < segment.end)
+    }
+
+    /// The arm is needed from `at_ns` on.
+    fn stop(&mut self, at_ns: u64) {
+        self.advance(at_ns);
+        self.stream = None;
+    }
+
+    /// Whether a read would move the arm, or would only wait for the head that reads on.
+    pub(super) fn read(&mut self, at_ns: u64, first: u64, end: u64) -> Read {
+        self.advance(at_ns);
+        if self.segments.is_empty() {
+            return Read::Access(self.mechanism.access(at_ns, first, end, false));
+        }
+        self.stamp += 1;
+        let found = self.segments.iter().position(|known| known.first <= first && end <= known.end);
+        if let Some(index) = found {
+            self.segments[index].used = self.stamp;
+            let due_ns =
+                self.stream.filter(|stream| stream.segment == index).map_or(0, |stream| stream.at_ns);
+            self.read_on(at_ns, index, end);
+            // The sectors of a read that is still under way are there when it ends.
+            return if due_ns > at_ns { Read::Follows(due_ns) } else { Read::Hit };
+        }
+        if let Some(stream) = self.stream {
+            let segment = self.segments[stream.segment];
+            if segment.first <= first && first <= segment.end {
+                return self.follow(at_ns, stream, end);
+            }
+        }
+        self.stop(at_ns);
+        let access = self.mechanism.access(at_ns, first, end, false);
+        let oldest = (0..self.segments.len()).min_by_key(|index| self.segments[*index].used).unwrap_or(0);
+        self.segments[oldest] = Segment { first, end, used: self.stamp };
+        self.keep(oldest, end);
+        self.begin(oldest, end, access.end_ns);
+        Read::Access(access)
+    }
+
+    /// A read goes on where the head is reading.
+    fn follow(&mut self, at_ns: u64, stream: Stream, end: u64) -> Read {
+        self.segments[stream.segment].used = self.stamp;
+        let stopped = stream.sector >= stream.limit && stream.at_ns < at_ns;
+        let from_ns = if stopped { at_ns } else { stream.at_ns };
+        let access = self.mechanism.access(from_ns, stream.sector, end, false);
+        self.keep(stream.segment, end);
+        self.begin(stream.segment, end, access.end_ns);
+        Read::Follows(access.end_ns)
+    }
+
+    /// Begins to read on after `end`.
+    fn begin(&mut self, segment: usize, end: u64, at_ns: u64) {
+        let limit = end.saturating_add(self.ahead_sectors).min(self.mechanism.geometry.sectors);
+        self.stream = Some(Stream { segment, sector: end, at_ns, limit });
+    }
+
+    /// Part of what was read ahead is taken: there is room for more.
+    fn read_on(&mut self, now_ns: u64, segment: usize, taken: u64) {
+        let limit = taken.saturating_add(self.ahead_sectors).min(self.mechanism.geometry.sectors);
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.segment == segment) else { return };
+        if limit <= stream.limit {
+            return;
+        }
+        if stream.sector >= stream.limit {
+            // It had stopped for want of room: the head goes on from here when the sector comes by.
+            stream.at_ns = stream.at_ns.max(now_ns);
+        }
+        stream.limit = limit;
+    }
+
+    /// Writes sectors.
+    pub(super) fn write(&mut self, at_ns: u64, first: u64, end: u64) -> Access {
+        self.stop(at_ns);
+        self.forget(first, end);
+        self.mechanism.access(at_ns, first, end, true)
+    }
+
+    /// What was read of these sectors is no longer true. A segment goes as a whole, as measured drives have it.
+    pub(super) fn forget(&mut self, first: u64, end: u64) {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            if segment.first < end && first < segment.end {
+                *segment = Segment::default();
+                self.stream = self.stream.filter(|stream| stream.segment != index);
+            }
+        }
+    }
+}

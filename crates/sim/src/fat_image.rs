@@ -1,0 +1,300 @@
+//! A disk image in a file on FAT32, served by the firmware of a disk emulator.
+//!
+//! The model: one request at a time. To read or write at a place, the firmware needs the cluster there, and FAT32 knows
+//! only the cluster after each cluster. So it follows the chain from the image's first cluster, or from where it stands,
+//! through a window of one sector of the FAT, each sector a read of the card (ChaN FatFs R0.16: f_lseek, get_fat,
+//! move_window). It then moves at most one cluster at a time (f_read). Some firmware opens the file anew every so many
+//! bytes, and an opened file stands at its first cluster. The remedies: a map of the clusters in memory, or an image in
+//! one piece that is addressed directly. A cache of whole tracks may stand before all of that.
+//!
+//! Of the sectors that one walk reads, the first is a request to the card; the others take as long as that one took. The
+//! card has nothing else to do at that time, and its price of a sector does not depend on the place.
+//!
+//! Not here: the FAT's second copy and the directory's time stamp, which only writes that make a file longer touch.
+
+mod chain;
+mod params;
+#[cfg(test)]
+mod tests;
+mod tracks;
+
+use crate::account::{Cause, Counter};
+use crate::layer::{Layer, Volatile};
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use chain::{Chain, SECTOR_BYTES, Window};
+use kurabe_core::{Text, text};
+use std::collections::VecDeque;
+use tracks::{Stretch, Tracks};
+
+pub use params::FAT_IMAGE;
+
+/// Tags of requests to the card.
+const FAT_READ: u64 = 0;
+const DATA: u64 = 1;
+
+/// From where a chain is followed to a place that is not the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Restart {
+    /// Always from the first cluster.
+    First,
+    /// From the current cluster if the place lies at or after it.
+    Forward,
+}
+
+/// Where the opened file stands.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    offset_bytes: u64,
+    cluster: u64,
+    granule: u64,
+}
+
+/// What is read of the card before data can be moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Search {
+    directory_sectors: u64,
+    fat_sectors: u64,
+}
+
+/// The file as the firmware sees it.
+#[derive(Debug)]
+struct File {
+    chain: Chain,
+    restart: Restart,
+    /// The file is opened anew when another stretch of so many bytes is entered; 0 for never.
+    reopen_bytes: u64,
+    /// Read to open it.
+    directory_sectors: u64,
+    /// The clusters are known without the FAT.
+    mapped: bool,
+    /// Data need not be moved cluster by cluster.
+    direct: bool,
+    window: Window,
+    cursor: Option<Cursor>,
+    restarts: u64,
+}
+
+impl File {
+    /// The end of the stretch from `from_bytes` that is moved at once.
+    fn chunk_end(&self, from_bytes: u64, end_bytes: u64) -> u64 {
+        let up_to = |size: u64| (from_bytes / size + 1).saturating_mul(size);
+        let mut end = end_bytes;
+        if !self.direct {
+            end = end.min(up_to(self.chain.cluster_bytes));
+        }
+        if self.reopen_bytes > 0 && !self.mapped {
+            end = end.min(up_to(self.reopen_bytes));
+        }
+        end
+    }
+
+    /// Goes to a place, from which data up to `end_bytes` are moved next.
+    fn go_to(&mut self, from_bytes: u64, end_bytes: u64) -> Search {
+        let mut search = Search::default();
+        let cluster = from_bytes / self.chain.cluster_bytes;
+        let granule = from_bytes.checked_div(self.reopen_bytes).unwrap_or(0);
+        if !self.mapped {
+            let open = self.cursor.filter(|cursor| cursor.granule == granule);
+            if open.is_none() && self.directory_sectors > 0 {
+                // The directory is read through the same window.
+                (search.directory_sectors, self.window) = (self.directory_sectors, Window::default());
+            }
+            let goes_on = |cursor: &Cursor| cursor.offset_bytes == from_bytes;
+            let ahead = |cursor: &Cursor| self.restart == Restart::Forward && cursor.cluster <= cluster;
+            let start = open.filter(|cursor| goes_on(cursor) || ahead(cursor)).map(|cursor| cursor.cluster);
+            self.restarts += u64::from(start.is_none());
+            search.fat_sectors = self.chain.walk(start.unwrap_or(0), cluster, &mut self.window);
+        }
+        let last = (end_bytes - 1) / self.chain.cluster_bytes;
+        self.cursor = Some(Cursor { offset_bytes: end_bytes, cluster: last, granule });
+        search
+    }
+}
+
+/// A stretch of the image that the firmware reads or writes.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    kind: Kind,
+    next_bytes: u64,
+    end_bytes: u64,
+}
+
+/// The request being served.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    job: JobId,
+    flush: bool,
+}
+
+struct FatImage {
+    below: LayerId,
+    image_bytes: u64,
+    file: File,
+    tracks: Option<Tracks>,
+    drops_identical: bool,
+    active: Option<Active>,
+    /// What is to be done for it.
+    operations: VecDeque<Operation>,
+    /// The search under way: what it is, and when it began.
+    search: (Search, u64),
+    queue: VecDeque<JobId>,
+    causes: Causes,
+    counters: Counters,
+}
+
+struct Causes {
+    waiting: Cause,
+    opening: Cause,
+    walking: Cause,
+}
+
+struct Counters {
+    fat_sectors: Counter,
+    restarts: Counter,
+    directory: Counter,
+    loaded: Counter,
+    saved: Counter,
+    dropped: Counter,
+}
+
+impl FatImage {
+    /// Begins the next request if none is under way.
+    fn pump(&mut self, world: &mut World) {
+        while self.active.is_none() {
+            let Some(job) = self.queue.pop_front() else { return };
+            world.charge(job, self.causes.waiting, world.now_ns());
+            let request = world.request(job);
+            self.active = Some(Active { job, flush: request.kind == Kind::Flush });
+            self.plan(request, world);
+            self.go_on(world);
+        }
+    }
+
+    /// What the firmware has to do for a request.
+    fn plan(&mut self, request: Request, world: &mut World) {
+        let Some(tracks) = &mut self.tracks else {
+            if request.length_bytes > 0 {
+                self.push(request.kind, (request.offset_bytes, request.end_bytes()));
+            }
+            return;
+        };
+        if request.kind == Kind::Flush {
+            for stretch in tracks.take_changed() {
+                world.count(self.counters.saved, 1);
+                self.push(Kind::Write, stretch);
+            }
+            return;
+        }
+        let track_bytes = tracks.track_bytes;
+        let dropped = self.drops_identical && request.identical;
+        let changes = request.kind == Kind::Write && !dropped;
+        let mut from = request.offset_bytes;
+        while from < request.end_bytes() {
+            let number = from / track_bytes;
+            let end = (number + 1).saturating_mul(track_bytes).min(request.end_bytes());
+            let Some(tracks) = &mut self.tracks else { return };
+            let admission = tracks.use_track(number, changes.then_some((from, end)));
+            if let Some(stretch) = admission.save {
+                world.count(self.counters.saved, 1);
+                self.push(Kind::Write, stretch);
+            }
+            if let Some(stretch) = admission.load {
+                world.count(self.counters.loaded, 1);
+                self.push(Kind::Read, stretch);
+            }
+            from = end;
+        }
+        if dropped && request.kind == Kind::Write {
+            world.count(self.counters.dropped, 1);
+        }
+    }
+
+    fn push(&mut self, kind: Kind, (next_bytes, end_bytes): Stretch) {
+        self.operations.push_back(Operation { kind, next_bytes, end_bytes });
+    }
+
+    /// Begins the next chunk, or ends the request.
+    fn go_on(&mut self, world: &mut World) {
+        let Some(Active { job, flush }) = self.active else { return };
+        let Some(operation) = self.operations.front().copied() else {
+            if flush {
+                self.active = Some(Active { job, flush: false });
+                let request = world.request(job);
+                return world.send(job, self.below, request, DATA);
+            }
+            world.finish(job);
+            self.active = None;
+            return;
+        };
+        let end = self.file.chunk_end(operation.next_bytes, operation.end_bytes);
+        let search = self.file.go_to(operation.next_bytes, end);
+        self.search = (search, world.now_ns());
+        world.count(self.counters.fat_sectors, search.fat_sectors);
+        world.count(self.counters.directory, search.directory_sectors);
+        world.count(self.counters.restarts, std::mem::take(&mut self.file.restarts));
+        if search == Search::default() {
+            return self.move_data(world.now_ns(), world);
+        }
+        let at = self.file.chain.fat_offset_bytes(self.file.window);
+        let read = Request { kind: Kind::Read, identical: false, ..world.request(job) };
+        world.send_in_background(self.below, read.at(at, SECTOR_BYTES as u32), FAT_READ);
+    }
+
+    /// The first sector of a search was read: the others take as long.
+    fn found(&mut self, world: &mut World) {
+        let Some(Active { job, .. }) = self.active else { return };
+        let (search, began_ns) = self.search;
+        let sector_ns = world.now_ns() - began_ns;
+        let opened_ns = began_ns.saturating_add(search.directory_sectors.saturating_mul(sector_ns));
+        let found_ns = opened_ns.saturating_add(search.fat_sectors.saturating_mul(sector_ns));
+        world.charge(job, self.causes.opening, opened_ns);
+        world.charge(job, self.causes.walking, found_ns);
+        self.move_data(found_ns, world);
+    }
+
+    fn move_data(&mut self, at_ns: u64, world: &mut World) {
+        let (Some(active), Some(operation)) = (self.active, self.operations.front_mut()) else { return };
+        let end = self.file.chunk_end(operation.next_bytes, operation.end_bytes);
+        let length_bytes = (end - operation.next_bytes) as u32;
+        let at = self.file.chain.card_offset_bytes(operation.next_bytes);
+        let data = Request { kind: operation.kind, ..world.request(active.job) }.at(at, length_bytes);
+        operation.next_bytes = end;
+        if operation.next_bytes >= operation.end_bytes {
+            self.operations.pop_front();
+        }
+        world.send_at(at_ns, Some(active.job), self.below, data, DATA);
+    }
+}
+
+impl Layer for FatImage {
+    fn capacity_bytes(&self) -> u64 {
+        self.image_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        // Nothing in the image is ever given back to the card.
+        if world.request(job).kind == Kind::Trim {
+            return world.finish(job);
+        }
+        self.queue.push_back(job);
+        self.pump(world);
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        if child.tag == FAT_READ {
+            self.found(world);
+        } else {
+            self.go_on(world);
+        }
+        self.pump(world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        self.active.is_some().then(|| text!("the card", "カード"))
+    }
+
+    fn volatile(&self) -> Volatile {
+        let lost_bytes = self.tracks.as_ref().map_or(0, Tracks::changed_bytes);
+        Volatile { lost_bytes, saved_bytes: 0 }
+    }
+}

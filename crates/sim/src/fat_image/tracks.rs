@@ -1,0 +1,107 @@
+//! A cache of whole tracks of the image, as RaSCSI has it.
+//!
+//! The model: so many tracks; a track is loaded whole when any of it is asked for, in place of the one used longest ago.
+//! A write changes the cached track; what was changed goes to the image when the track makes room, or at a flush
+//! (PiSCSI, src/raspberrypi/disk.cpp: DiskCache::Assign, DiskTrack::Load, DiskTrack::Save). What was changed of a track
+//! is kept as one stretch.
+
+/// A stretch of the image: first byte and the byte after the last one.
+pub(super) type Stretch = (u64, u64);
+
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    number: u64,
+    used: u64,
+    changed: Option<Stretch>,
+}
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub(super) struct Tracks {
+    pub(super) track_bytes: u64,
+    most: usize,
+    image_bytes: u64,
+    list: Vec<Track>,
+    uses: u64,
+}
+
+/// What it takes to have a track in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Admission {
+    /// To be written first, to make room.
+    pub(super) save: Option<Stretch>,
+    /// To be read.
+    pub(super) load: Option<Stretch>,
+}
+
+impl Tracks {
+    pub(super) fn new(most: usize, track_bytes: u64, image_bytes: u64) -> Self {
+        Self { track_bytes, most, image_bytes, list: Vec::with_capacity(most), uses: 0 }
+    }
+
+    /// Brings a track into the cache and, for a write, marks what is changed of it.
+    pub(super) fn use_track(&mut self, number: u64, changed: Option<Stretch>) -> Admission {
+        self.uses += 1;
+        let mut admission = Admission { save: None, load: None };
+        let found = self.list.iter().position(|track| track.number == number);
+        let place = found.unwrap_or_else(|| {
+            let start = number * self.track_bytes;
+            admission.load = Some((start, (start + self.track_bytes).min(self.image_bytes)));
+            let fresh = Track { number, used: 0, changed: None };
+            if self.list.len() < self.most {
+                self.list.push(fresh);
+                return self.list.len() - 1;
+            }
+            let oldest = (0..self.list.len()).min_by_key(|place| self.list[*place].used).unwrap_or(0);
+            admission.save = self.list[oldest].changed;
+            self.list[oldest] = fresh;
+            oldest
+        });
+        let track = &mut self.list[place];
+        track.used = self.uses;
+        if let Some((from, to)) = changed {
+            track.changed =
+                Some(track.changed.map_or((from, to), |(start, end)| (start.min(from), end.max(to))));
+        }
+        admission
+    }
+
+    /// All that was changed, in order of place; nothing is afterwards.
+    pub(super) fn take_changed(&mut self) -> Vec<Stretch> {
+        let mut changed: Vec<Stretch> =
+            self.list.iter_mut().filter_map(|track| track.changed.take()).collect();
+        changed.sort_unstable();
+        changed
+    }
+
+    /// Bytes that were changed and not yet written.
+    pub(super) fn changed_bytes(&self) -> u64 {
+        self.list.iter().filter_map(|track| track.changed).map(|(from, to)| to - from).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_track_used_longest_ago_makes_room_and_is_saved_if_changed() {
+        let mut tracks = Tracks::new(2, 100, 250);
+        let loaded = |from, to| Admission { save: None, load: Some((from, to)) };
+        assert_eq!(tracks.use_track(0, Some((10, 20))), loaded(0, 100));
+        assert_eq!(tracks.use_track(0, Some((40, 50))), Admission { save: None, load: None });
+        assert_eq!(tracks.use_track(2, None), loaded(200, 250));
+        assert_eq!(tracks.changed_bytes(), 40);
+        assert_eq!(tracks.use_track(1, None), Admission { save: Some((10, 50)), load: Some((100, 200)) });
+        assert_eq!(tracks.take_changed(), []);
+    }
+
+    #[test]
+    fn a_flush_takes_what_was_changed_once() {
+        let mut tracks = Tracks::new(4, 100, 400);
+        tracks.use_track(3, Some((300, 310)));
+        tracks.use_track(1, Some((100, 200)));
+        assert_eq!(tracks.take_changed(), [(100, 200), (300, 310)]);
+        assert_eq!(tracks.changed_bytes(), 0);
+    }
+}

@@ -1,0 +1,217 @@
+//! A file system, as far as it decides what requests a device gets.
+//!
+//! The model: the file system lets so many requests be under way; each takes the processor a while before it is ready.
+//! Of the ready ones so many commands are with the driver of the device; the others wait in its queue, and those that
+//! continue one another are merged into one command. So a file system that lets only one request be under way gives the
+//! queue nothing to merge. Data begin where the file system puts them, which may not be where a unit of the device
+//! begins. Every so many written bytes it writes some of its own: a journal, a table, the nodes of its tree. With copy on
+//! write nothing is overwritten: what is written goes to the next free place, in order.
+//!
+//! Not modelled: a page cache, fragments of files, what the file system reads for itself, and that after copy on write
+//! data are read from another place.
+
+mod kind;
+
+pub use kind::FILESYSTEM;
+
+use crate::account::{Cause, Counter};
+use crate::layer::Layer;
+use crate::timeline::Timeline;
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::{Text, text};
+use std::collections::VecDeque;
+
+/// What the time goes to.
+#[derive(Debug)]
+struct Causes {
+    admission: Cause,
+    host: Cause,
+    queue: Cause,
+    riding: Cause,
+}
+
+/// What the file system writes for itself, into the bytes before the data.
+#[derive(Debug)]
+struct OwnWrites {
+    every_bytes: u64,
+    length_bytes: u32,
+    /// Data bytes since the last one.
+    since_bytes: u64,
+    next_bytes: u64,
+}
+
+/// Where copy on write puts the next bytes.
+#[derive(Debug)]
+struct NextPlace {
+    allocation_bytes: u64,
+    next_bytes: u64,
+}
+
+struct FileSystem {
+    below: LayerId,
+    capacity_bytes: u64,
+    start_bytes: u64,
+    most: u64,
+    most_commands: u64,
+    largest_bytes: u64,
+    gap_ns: u64,
+    own_writes: Option<OwnWrites>,
+    copy_on_write: Option<NextPlace>,
+    processor: Timeline,
+    /// Requests under way.
+    under_way: u64,
+    waiting: VecDeque<JobId>,
+    /// With the processor, in order of when they are ready.
+    prepared: VecDeque<JobId>,
+    ready: VecDeque<JobId>,
+    commands: u64,
+    /// Requests that ride in a command beside its first, by the command's tag.
+    riders: Vec<Vec<JobId>>,
+    free_tags: Vec<usize>,
+    causes: Causes,
+    merged: Counter,
+    own_written: Counter,
+}
+
+impl FileSystem {
+    /// Lets requests through, as many as may be under way.
+    fn admit(&mut self, world: &mut World) {
+        while self.under_way < self.most {
+            let Some(job) = self.waiting.pop_front() else { return };
+            self.under_way += 1;
+            let (start_ns, ready_ns) = self.processor.take(world.now_ns(), self.gap_ns);
+            world.charge(job, self.causes.admission, start_ns);
+            world.charge(job, self.causes.host, ready_ns);
+            self.prepared.push_back(job);
+            world.wake_at(ready_ns, 0);
+        }
+    }
+
+    /// Gives commands to the driver, as many as it takes.
+    fn pump(&mut self, world: &mut World) {
+        while self.commands < self.most_commands {
+            let Some(first) = self.ready.pop_front() else { return };
+            world.charge(first, self.causes.queue, world.now_ns());
+            let tag = self.free_tags.pop().unwrap_or(self.riders.len());
+            if tag == self.riders.len() {
+                self.riders.push(Vec::new());
+            }
+            let command = self.merge(tag, world.request(first), world);
+            let command = self.place(command);
+            self.commands += 1;
+            world.send(first, self.below, command, tag as u64);
+            if command.kind == Kind::Write {
+                self.write_own(u64::from(command.length_bytes), world);
+            }
+        }
+    }
+
+    /// The command that begins with a request, and takes those along that wait behind it and continue it.
+    fn merge(&mut self, tag: usize, first: Request, world: &mut World) -> Request {
+        let mut command = first;
+        while let Some(next) = self.ready.front().copied() {
+            let request = world.request(next);
+            let length_bytes = u64::from(command.length_bytes) + u64::from(request.length_bytes);
+            let continues = matches!(command.kind, Kind::Read | Kind::Write)
+                && (request.kind, request.unit, request.offset_bytes)
+                    == (command.kind, command.unit, command.end_bytes());
+            if !continues || length_bytes > self.largest_bytes {
+                break;
+            }
+            command.length_bytes = length_bytes as u32;
+            command.identical &= request.identical;
+            self.ready.pop_front();
+            self.riders[tag].push(next);
+            world.charge(next, self.causes.queue, world.now_ns());
+            world.count(self.merged, 1);
+        }
+        command
+    }
+
+    /// Where a command goes on the device.
+    fn place(&mut self, mut command: Request) -> Request {
+        if let (Kind::Write, Some(place)) = (command.kind, &mut self.copy_on_write) {
+            let length_bytes = u64::from(command.length_bytes);
+            if place.next_bytes.saturating_add(length_bytes) > self.capacity_bytes {
+                place.next_bytes = 0;
+            }
+            command.offset_bytes = place.next_bytes;
+            let end_bytes = place.next_bytes.saturating_add(length_bytes);
+            place.next_bytes =
+                end_bytes.div_ceil(place.allocation_bytes).saturating_mul(place.allocation_bytes);
+        }
+        if command.kind != Kind::Flush {
+            command.offset_bytes += self.start_bytes;
+        }
+        command
+    }
+
+    /// Writes what the file system keeps about so many more bytes; nobody waits for that.
+    fn write_own(&mut self, bytes: u64, world: &mut World) {
+        let Some(own) = &mut self.own_writes else { return };
+        own.since_bytes += bytes;
+        if own.since_bytes < own.every_bytes {
+            return;
+        }
+        own.since_bytes = 0;
+        let length_bytes = u64::from(own.length_bytes);
+        if own.next_bytes + length_bytes > self.start_bytes {
+            own.next_bytes = 0;
+        }
+        let request = Request {
+            kind: Kind::Write,
+            unit: 0,
+            offset_bytes: own.next_bytes,
+            length_bytes: own.length_bytes,
+            identical: false,
+        };
+        own.next_bytes += length_bytes;
+        world.count(self.own_written, 1);
+        world.send_in_background(self.below, request, 0);
+    }
+}
+
+impl Layer for FileSystem {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        self.waiting.push_back(job);
+        self.admit(world);
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        let Some(first) = child.parent else { return };
+        let tag = child.tag as usize;
+        let mut riders = std::mem::take(&mut self.riders[tag]);
+        self.under_way -= 1 + riders.len() as u64;
+        self.commands -= 1;
+        world.finish(first);
+        for rider in riders.drain(..) {
+            world.charge(rider, self.causes.riding, world.now_ns());
+            if child.failed {
+                world.fail(rider);
+            } else {
+                world.finish(rider);
+            }
+        }
+        // Its memory is used again.
+        self.riders[tag] = riders;
+        self.free_tags.push(tag);
+        self.pump(world);
+        self.admit(world);
+    }
+
+    fn wake(&mut self, _token: u64, world: &mut World) {
+        self.ready.extend(self.prepared.pop_front());
+        self.pump(world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        (self.under_way > 0).then(|| text!("the device to end a command", "デバイスがコマンドを終えるの"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

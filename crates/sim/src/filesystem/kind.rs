@@ -1,0 +1,194 @@
+//! The kind of layer: parameters, their checks, and the words for what the time goes to.
+
+use super::{Causes, FileSystem, NextPlace, OwnWrites};
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::schema::Parameter;
+use crate::schema::ParameterType::{Bytes, Count, Flag, Time};
+use crate::timeline::Timeline;
+use crate::world::LayerId;
+use kurabe_core::{Result, text};
+use std::collections::VecDeque;
+
+/// The kind.
+pub const FILESYSTEM: LayerKind = LayerKind {
+    word: "filesystem",
+    title: ("a file system", "ファイルシステム"),
+    of_host: true,
+    below: Below::One,
+    parameters: PARAMETERS,
+    build,
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::usual(
+        "in_flight",
+        Count(1, 65_536),
+        "256",
+        "assumed: the file system sets no limit",
+        ("most requests that it lets be under way", "同時に進行させる要求の上限"),
+    ),
+    Parameter::usual(
+        "start",
+        Bytes,
+        "1 MiB",
+        "assumed: where partitions begin since about 2008",
+        ("where the data begin on the device", "デバイス上でデータが始まる位置"),
+    ),
+    Parameter::usual(
+        "commands",
+        Count(1, 65_536),
+        "256",
+        "assumed: more than any device here takes",
+        (
+            "most commands with the driver of the device; others wait and may be merged",
+            "ドライバーに渡すコマンドの上限。残りは待ち行列で結合され得ます",
+        ),
+    ),
+    Parameter::usual(
+        "largest_command",
+        Bytes,
+        "1 MiB",
+        "assumed: the usual limit",
+        (
+            "up to this length requests that continue one another are merged in the queue; 0: never",
+            "待ち行列内の連続した要求を結合する最大長。0 なら結合しません",
+        ),
+    ),
+    Parameter::usual(
+        "gap",
+        Time,
+        "0 ns",
+        "assumed: small beside the device",
+        ("time of the processor for each request", "要求ごとのプロセッサー時間"),
+    ),
+    Parameter::usual(
+        "metadata_every",
+        Bytes,
+        "0 B",
+        "assumed: data are overwritten in place",
+        (
+            "written bytes after which the file system writes some of its own; 0: never",
+            "この量を書くごとに、ファイルシステム自身の情報も書きます。0 なら書きません",
+        ),
+    ),
+    Parameter::usual(
+        "metadata",
+        Bytes,
+        "4 KiB",
+        "assumed: a page",
+        ("bytes of such a write", "その書き込みの長さ"),
+    ),
+    Parameter::usual(
+        "copy_on_write",
+        Flag,
+        "false",
+        "assumed: files are overwritten in place",
+        ("written data go to the next free place, in order", "書き込みを毎回、順に新しい場所へ置くか"),
+    ),
+    Parameter::usual(
+        "allocation",
+        Bytes,
+        "4 KiB",
+        "assumed: the usual unit",
+        (
+            "allocation unit: the places of copy on write begin at its multiples",
+            "割り当て単位。copy_on_write の新しい場所はこの倍数から始まります",
+        ),
+    ),
+];
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let start_bytes = builder.bytes("start");
+    let below_bytes = builder.below_capacity_bytes(0);
+    if start_bytes >= below_bytes {
+        let what = text!(
+            "the data must begin before the end of the device",
+            "データの開始位置がデバイスの終わりを超えています"
+        );
+        return Err(builder.error("start", &what));
+    }
+    let allocation_bytes = builder.bytes("allocation");
+    if allocation_bytes == 0 {
+        return Err(
+            builder.error("allocation", &text!("at least one byte is expected", "1 バイト以上を指定します"))
+        );
+    }
+    let every_bytes = builder.bytes("metadata_every");
+    let length_bytes = builder.bytes("metadata");
+    if every_bytes > 0 && (length_bytes == 0 || length_bytes > start_bytes.min(u64::from(u32::MAX))) {
+        let what = text!(
+            "what the file system writes of its own lies before the data: from 1 byte to `start`",
+            "ファイルシステム自身の情報はデータの前に置かれるので、1 バイト以上 `start` 以下です"
+        );
+        return Err(builder.error("metadata", &what));
+    }
+    let below: Vec<LayerId> = builder.below().collect();
+    Ok(Box::new(FileSystem {
+        below: below[0],
+        capacity_bytes: below_bytes - start_bytes,
+        start_bytes,
+        most: builder.count("in_flight"),
+        most_commands: builder.count("commands"),
+        largest_bytes: builder.bytes("largest_command").min(u64::from(u32::MAX)),
+        gap_ns: builder.ns("gap"),
+        own_writes: (every_bytes > 0).then_some(OwnWrites {
+            every_bytes,
+            length_bytes: length_bytes as u32,
+            since_bytes: 0,
+            next_bytes: 0,
+        }),
+        copy_on_write: builder.flag("copy_on_write").then_some(NextPlace { allocation_bytes, next_bytes: 0 }),
+        processor: Timeline::default(),
+        under_way: 0,
+        waiting: VecDeque::new(),
+        prepared: VecDeque::new(),
+        ready: VecDeque::new(),
+        commands: 0,
+        riders: Vec::new(),
+        free_tags: Vec::new(),
+        causes: causes(builder),
+        merged: builder.counter(
+            "merged",
+            text!("requests merged into another's command", "他のコマンドに結合された要求"),
+        ),
+        own_written: builder.counter(
+            "own-writes",
+            text!("writes of the file system's own", "ファイルシステム自身の書き込み"),
+        ),
+    }))
+}
+
+fn causes(builder: &mut Builder<'_>) -> Causes {
+    Causes {
+        admission: builder.cause(
+            "one-by-one",
+            text!("the file system lets no more through", "ファイルシステムによる順番待ち"),
+            text!(
+                "the file system has only so many requests under way at once, however many are asked for",
+                "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"
+            ),
+        ),
+        host: builder.cause(
+            "host",
+            text!("the computer's work for a request", "要求ごとのコンピューターの処理"),
+            text!("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"),
+        ),
+        queue: builder.cause(
+            "queue",
+            text!("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
+            text!(
+                "the device has as many commands as it takes; what continues another request will be merged with it",
+                "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"
+            ),
+        ),
+        riding: builder.cause(
+            "merged",
+            text!("served within a larger command", "結合された大きなコマンドの実行"),
+            text!(
+                "the request was merged into the command of the one before it",
+                "直前の要求のコマンドに結合され、一緒に処理されました"
+            ),
+        ),
+    }
+}

@@ -1,0 +1,312 @@
+//! A mirror as ZFS keeps one: every drive has all data, writes go to all, a read to the drive that seems nearest.
+//!
+//! The model (OpenZFS `vdev_mirror.c`, for drives that turn): the load of a drive is the number of its commands in
+//! flight, plus nothing if the read begins where its last command ended, half of `seek_load` within `seek_near` of that
+//! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
+//! after the other). Each drive has so many reads and writes in flight; the others wait in a queue of their own, reads
+//! and writes in the order of arrival (`vdev_queue.c`). A write is done with the last drive. A flush goes to all drives.
+//! With one drive below, what is left is the queue: a pool of a single drive.
+//!
+//! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
+//! order of priorities within a queue, and repair.
+
+use crate::account::{Cause, Counter};
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::link::{common_capacity_bytes, targets};
+use crate::schema::{Parameter, ParameterType};
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::{Result, Text, text};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The kind.
+pub const MIRROR: LayerKind = LayerKind {
+    word: "mirror",
+    title: ("a mirror as ZFS keeps one", "ZFS のミラー"),
+    of_host: false,
+    below: Below::Members,
+    parameters: &[
+        Parameter::usual(
+            "members",
+            ParameterType::Count(1, 64),
+            "1",
+            "assumed: one shared bus, whose drives are the copies",
+            (
+                "stacks below; the copies are all drives that can be addressed below them",
+                "下に並ぶスタックの数。その先のすべてのドライブがコピーを持つ",
+            ),
+        ),
+        Parameter::usual(
+            "seek_load",
+            ParameterType::Count(0, 1_000_000),
+            "5",
+            "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc",
+            ("load of a read far from the drive's last place", "直前の位置から遠い読み出しの負荷"),
+        ),
+        Parameter::usual(
+            "seek_near",
+            ParameterType::Bytes,
+            "1 MiB",
+            "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset",
+            ("within this distance half of that load counts", "この距離以内なら負荷は半分になる"),
+        ),
+        Parameter::usual(
+            "reads",
+            ParameterType::Count(1, 1000),
+            "10",
+            "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3",
+            ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数"),
+        ),
+        Parameter::usual(
+            "writes",
+            ParameterType::Count(1, 1000),
+            "10",
+            "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active",
+            ("writes in flight at each drive", "ドライブごとに同時に出す書き込み数"),
+        ),
+    ],
+    build,
+};
+
+/// Among drives of equal load the place decides, in units of 2 MiB (`vdev_mirror_shift`).
+const PLACE_SHIFT: u32 = 21;
+
+/// A drive of the mirror.
+struct Drive {
+    below: LayerId,
+    unit: u16,
+    /// Where the last command ended that was sent to it.
+    last_end_bytes: u64,
+    reads: u64,
+    writes: u64,
+    waiting_reads: VecDeque<JobId>,
+    waiting_writes: VecDeque<JobId>,
+}
+
+struct Mirror {
+    drives: Vec<Drive>,
+    capacity_bytes: u64,
+    seek_load: u64,
+    near_bytes: u64,
+    most_reads: u64,
+    most_writes: u64,
+    /// Of requests that went to several drives: how many are still to return.
+    open: BTreeMap<JobId, usize>,
+    /// Drives of least load, kept to spare an allocation for each read.
+    least: Vec<usize>,
+    queue: Cause,
+    near: Counter,
+    far: Counter,
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let drive = |(below, unit)| Drive {
+        below,
+        unit,
+        last_end_bytes: 0,
+        reads: 0,
+        writes: 0,
+        waiting_reads: VecDeque::new(),
+        waiting_writes: VecDeque::new(),
+    };
+    Ok(Box::new(Mirror {
+        drives: targets(builder).into_iter().map(drive).collect(),
+        capacity_bytes: common_capacity_bytes(builder),
+        seek_load: builder.count("seek_load"),
+        near_bytes: builder.bytes("seek_near"),
+        most_reads: builder.count("reads"),
+        most_writes: builder.count("writes"),
+        open: BTreeMap::new(),
+        least: Vec::new(),
+        queue: builder.cause(
+            "queue",
+            text!("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
+            text!(
+                "the mirror gives each drive only a few commands at a time",
+                "ミラーは各ドライブに一度に数個のコマンドしか出しません"
+            ),
+        ),
+        near: builder.counter("near", text!("reads near the drive's last place", "直前の位置に近い読み出し")),
+        far: builder.counter("far", text!("reads that make a drive seek", "シークを伴う読み出し")),
+    }))
+}
+
+impl Mirror {
+    /// The drive for a read.
+    fn choose(&mut self, offset_bytes: u64, world: &mut World) -> usize {
+        let mut lowest = (u64::MAX, 0);
+        self.least.clear();
+        for (index, drive) in self.drives.iter().enumerate() {
+            let seek = match drive.last_end_bytes.abs_diff(offset_bytes) {
+                0 => 0,
+                distance if distance < self.near_bytes => self.seek_load / 2,
+                _ => self.seek_load,
+            };
+            let load = drive.reads + drive.writes + seek;
+            if load < lowest.0 {
+                lowest = (load, seek);
+                self.least.clear();
+            }
+            if load == lowest.0 {
+                self.least.push(index);
+            }
+        }
+        let seeks = self.seek_load > 0 && lowest.1 == self.seek_load;
+        world.count(if seeks { self.far } else { self.near }, 1);
+        let place = (offset_bytes >> PLACE_SHIFT) as usize % self.least.len().max(1);
+        self.least.get(place).copied().unwrap_or(0)
+    }
+
+    /// Sends to a drive what it may have; the tag is its number.
+    fn feed(&mut self, index: usize, world: &mut World) {
+        let drive = &mut self.drives[index];
+        loop {
+            let job = if drive.reads < self.most_reads && !drive.waiting_reads.is_empty() {
+                drive.reads += 1;
+                drive.waiting_reads.pop_front()
+            } else if drive.writes < self.most_writes {
+                let job = drive.waiting_writes.pop_front();
+                drive.writes += u64::from(job.is_some());
+                job
+            } else {
+                None
+            };
+            let Some(job) = job else { return };
+            let request = world.request(job);
+            drive.last_end_bytes = request.end_bytes();
+            world.charge(job, self.queue, world.now_ns());
+            world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
+        }
+    }
+}
+
+impl Layer for Mirror {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        if self.drives.is_empty() {
+            return world.fail(job);
+        }
+        if request.kind == Kind::Read {
+            let index = self.choose(request.offset_bytes, world);
+            self.drives[index].waiting_reads.push_back(job);
+            return self.feed(index, world);
+        }
+        self.open.insert(job, self.drives.len());
+        for index in 0..self.drives.len() {
+            let drive = &mut self.drives[index];
+            if request.kind == Kind::Write {
+                drive.waiting_writes.push_back(job);
+                self.feed(index, world);
+            } else {
+                // Neither moves data; they do not count against a queue.
+                world.send(job, drive.below, Request { unit: drive.unit, ..request }, index as u64);
+            }
+        }
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        let Some(job) = child.parent else { return };
+        let index = child.tag as usize;
+        match child.request.kind {
+            Kind::Read => self.drives[index].reads -= 1,
+            Kind::Write => self.drives[index].writes -= 1,
+            Kind::Flush | Kind::Trim => {}
+        }
+        let is_last = match self.open.get_mut(&job) {
+            Some(open) if *open > 1 => {
+                *open -= 1;
+                false
+            }
+            Some(_) => self.open.remove(&job).is_some(),
+            None => true,
+        };
+        if is_last {
+            world.finish(job);
+        }
+        self.feed(index, world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        let waits =
+            self.drives.iter().any(|drive| drive.waiting_reads.len() + drive.waiting_writes.len() > 0);
+        (waits || !self.open.is_empty()).then(|| text!("a drive of the mirror", "ミラーのドライブ"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::link::laws::{any_requests, device, ends_ns, last_ns, request};
+    use crate::stack::Stack;
+    use crate::world::{Kind, Request};
+    use proptest::prelude::*;
+
+    const DRIVE: &str = "constant capacity=1_GiB access=1_ms rate=100_MB/s";
+
+    fn counted(spec: &crate::DeviceSpec, requests: &[Request], counter: &str) -> u64 {
+        let mut stack = Stack::new(spec, 1).unwrap();
+        for (token, request) in requests.iter().enumerate() {
+            stack.submit(stack.now_ns(), *request, token as u64);
+            while stack.take_completion().is_none() {
+                stack.advance(stack.next_wake_ns().unwrap());
+            }
+        }
+        let account = stack.take_account();
+        account.counts.iter().find(|count| count.counter == counter).map_or(0, |count| count.count)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        /// Writes take as long as on one drive: each drive has all of them, and the slowest ends them. Reads are never
+        /// slower than on one.
+        #[test]
+        fn a_mirror_writes_as_one_drive_and_reads_no_slower(
+            depth in 1usize..8, copies in 2u32..5, requests in any_requests(1),
+        ) {
+            let mirror = device(&[&format!("mirror members={copies}"), DRIVE]);
+            let one = device(&["mirror", DRIVE]);
+            let writes: Vec<Request> =
+                requests.iter().filter(|request| request.kind == Kind::Write).copied().collect();
+            prop_assert_eq!(ends_ns(&mirror, depth, &writes), ends_ns(&one, depth, &writes));
+            let reads: Vec<Request> =
+                requests.iter().filter(|request| request.kind == Kind::Read).copied().collect();
+            prop_assert!(last_ns(&mirror, depth, &reads) <= last_ns(&one, depth, &reads));
+        }
+    }
+
+    #[test]
+    fn on_a_bus_with_one_command_each_copy_of_a_write_is_paid_for() {
+        let box_of = |drives: u32| {
+            let usb = format!("usb generation=usb-3 protocol=bot members={drives} gap=0_ns");
+            let spec = device(&["mirror", &usb, "constant capacity=1_GiB access=10_ms rate=10_GB/s"]);
+            let read = last_ns(&spec, 1, &[request(Kind::Read, 0, 0, 4096)]);
+            (last_ns(&spec, 1, &[request(Kind::Write, 0, 0, 4096)]), read)
+        };
+        let ((one_write, one_read), (three_writes, read)) = (box_of(1), box_of(3));
+        assert_eq!(three_writes, 3 * one_write);
+        assert_eq!(read, one_read);
+    }
+
+    #[test]
+    fn a_read_goes_where_the_last_command_ended() {
+        // Two readers far apart: after the first read of each, every drive keeps to its reader.
+        let spec = device(&["mirror members=3", DRIVE]);
+        let turns: Vec<Request> = (0..40)
+            .map(|turn| request(Kind::Read, 0, (turn % 2) * (512 << 20) + (turn / 2) * 131_072, 131_072))
+            .collect();
+        assert_eq!(counted(&spec, &turns, "far"), 1);
+        assert_eq!(counted(&spec, &turns, "near"), 39);
+        // As one drive it seeks all the time.
+        assert_eq!(counted(&device(&["mirror", DRIVE]), &turns, "far"), 39);
+    }
+
+    #[test]
+    fn a_flush_goes_to_all_drives() {
+        let spec = device(&["mirror", "usb generation=usb-3 protocol=bot members=3", DRIVE]);
+        assert!(last_ns(&spec, 1, &[request(Kind::Flush, 0, 0, 0)]) > 3_000_000);
+    }
+}

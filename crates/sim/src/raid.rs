@@ -1,0 +1,263 @@
+//! A RAID card: a processor, its memory, and drives that together look like one.
+//!
+//! The model: a request of the host costs the card a latency and its processor a time of its own, and a time for every
+//! strip that it touches. Consecutive strips of one member go to it as one request, all members work side by side, and
+//! the last one to return ends the request: so the time of a long read is that of the member with the most strips of it.
+//! Writes to rows with parity read first what they need to compute it. In front of all that may stand a memory (`cache`)
+//! with its policies: what the host writes is acknowledged from it and written back in the order of addresses, and what
+//! it holds is read from it.
+//!
+//! What is in the memory: data that were written (write-back), data that were read ahead, and, with cached I/O only, data
+//! that were read and data that were written through. Reads under direct I/O look into it but leave nothing there.
+//! So with write-through and direct I/O it stays empty, and helps no reads either.
+//!
+//! Non-goals: a degraded array and its rebuild, patrol reads, boot time, trim (the card takes it and does nothing, as cards of
+//! its time do). Parity is read from the members even if the old data are in the memory. A flush that drains the memory
+//! holds later writes back.
+
+mod ahead;
+mod cache;
+mod card;
+mod destage;
+mod geometry;
+mod index;
+mod parity;
+#[cfg(test)]
+mod published;
+mod reads;
+mod task;
+#[cfg(test)]
+mod tests;
+mod words;
+mod writes;
+
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::schema::{Parameter, ParameterType};
+use card::{Card, Costs, Policies, ReadAhead};
+use geometry::{Geometry, MOST_MEMBERS};
+use kurabe_core::{Result, text};
+
+/// Longer times are cut to this, one hour: no card is so slow, and sums stay in range.
+const MOST_NS: u64 = 3_600_000_000_000;
+/// The most that can be read ahead.
+const MOST_AHEAD_BYTES: u64 = 64 << 20;
+
+/// The kind.
+pub const RAID: LayerKind = LayerKind {
+    word: "raid",
+    title: ("a RAID controller", "RAID コントローラー"),
+    of_host: false,
+    below: Below::Members,
+    parameters: PARAMETERS,
+    build,
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::needed(
+        "level",
+        ParameterType::Count(0, 10),
+        ("RAID level: 0, 1, 5, 6 or 10", "RAID レベル。0、1、5、6、10 のいずれか"),
+    ),
+    Parameter::usual(
+        "members",
+        ParameterType::Count(1, MOST_MEMBERS),
+        "4",
+        "assumed",
+        ("number of drives", "ドライブの台数"),
+    ),
+    Parameter::usual(
+        "strip",
+        ParameterType::Bytes,
+        "64 KiB",
+        "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)",
+        (
+            "consecutive bytes on one drive before the next drive's turn",
+            "次のドライブへ移る前に 1 台に続けて置くバイト数 (ストライプサイズ)",
+        ),
+    ),
+    Parameter::usual(
+        "latency",
+        ParameterType::Time,
+        "0 us",
+        "assumed",
+        (
+            "time of a request in driver and card during which the card's processor is free for others",
+            "ドライバーとカードが要求ごとにかける時間のうち、カードのプロセッサーが空いている分",
+        ),
+    ),
+    Parameter::usual(
+        "request_time",
+        ParameterType::Time,
+        "0 us",
+        "assumed",
+        ("time of the card's processor for a request", "要求 1 件に使うプロセッサー時間"),
+    ),
+    Parameter::usual(
+        "strip_time",
+        ParameterType::Time,
+        "0 us",
+        "assumed",
+        (
+            "time of the card's processor for every strip that a request touches",
+            "要求がまたがるストリップ 1 個ごとに使うプロセッサー時間",
+        ),
+    ),
+    Parameter::usual(
+        "strips_per_request",
+        ParameterType::Count(1, 1 << 20),
+        "42",
+        "`Max Strips PerIO : 42` of MegaRAID firmware in MegaCli -AdpAllInfo (github.com/thomas-krenn/check_lsi_raid issue 20)",
+        (
+            "strips that the firmware takes at once; a longer request costs the processor several times",
+            "ファームウェアが一度に扱うストリップ数。これを超える要求は複数回分の処理時間がかかる",
+        ),
+    ),
+    Parameter::usual(
+        "parity_rate",
+        ParameterType::Rate,
+        "2 GB/s",
+        "assumed",
+        ("rate at which parity is computed", "パリティーの計算速度"),
+    ),
+    Parameter::usual(
+        "cache",
+        ParameterType::Bytes,
+        "0 B",
+        "assumed",
+        ("memory for data", "データ用のキャッシュメモリーの容量"),
+    ),
+    Parameter::usual(
+        "write_policy",
+        ParameterType::Word(&["through", "back", "always-back"]),
+        "through",
+        "assumed",
+        (
+            "through: acknowledged when the drives have it; back: when the memory has it, if there is a battery; always-back: \
+             even without one",
+            "through: ドライブに書けてから完了。back: バッテリーがあればメモリーに入った時点で完了。always-back: バッテリーがなくても同様",
+        ),
+    ),
+    Parameter::usual(
+        "io_policy",
+        ParameterType::Word(&["direct", "cached"]),
+        "direct",
+        "default of MegaRAID firmware: `Cached IO : No` (github.com/npinto/megaclisas-status issue 7)",
+        (
+            "direct: reads go past the memory to the host; cached: they are put into it and copied from there",
+            "direct: 読み出したデータはメモリーに残さず直接渡す。cached: いったんメモリーに入れてから渡す",
+        ),
+    ),
+    Parameter::usual(
+        "read_policy",
+        ParameterType::Word(&["none", "always", "adaptive"]),
+        "none",
+        "default of MegaRAID firmware: `Read Policy : None` (github.com/npinto/megaclisas-status issue 7)",
+        (
+            "reading ahead: never, after every read, or after two reads in a row",
+            "先読み。しない、毎回、2 回続けて連続したときだけ、のいずれか",
+        ),
+    ),
+    Parameter::usual(
+        "read_ahead",
+        ParameterType::Bytes,
+        "1 MiB",
+        "assumed",
+        ("how far ahead, up to 64 MiB", "先読みする量 (64 MiB まで)"),
+    ),
+    Parameter::usual(
+        "memory_read_rate",
+        ParameterType::Rate,
+        "2 GB/s",
+        "assumed",
+        ("rate from the card's memory to the host", "カードのメモリーからホストへの速度"),
+    ),
+    Parameter::usual(
+        "memory_write_rate",
+        ParameterType::Rate,
+        "2 GB/s",
+        "assumed",
+        ("rate from the host to the card's memory", "ホストからカードのメモリーへの速度"),
+    ),
+    Parameter::usual(
+        "high_water",
+        ParameterType::Number,
+        "0.8",
+        "assumed",
+        (
+            "share of the memory that may wait to be written; at half of it writing back begins",
+            "未書き込みのデータで埋めてよいメモリーの割合。この半分で書き戻しを始める",
+        ),
+    ),
+    Parameter::usual(
+        "flush_interval",
+        ParameterType::Time,
+        "4 s",
+        "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)",
+        ("age of written data at which writing back begins", "書き込みデータをためておく時間の上限"),
+    ),
+    Parameter::usual(
+        "destages",
+        ParameterType::Count(1, 4096),
+        "16",
+        "assumed",
+        ("rows that are written back at once", "同時に書き戻すストライプの数"),
+    ),
+    Parameter::usual(
+        "battery",
+        ParameterType::Flag,
+        "true",
+        "assumed",
+        ("whether a battery saves the memory at a power cut", "停電時にメモリーを保持するバッテリーの有無"),
+    ),
+];
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let layers: Vec<_> = builder.below().collect();
+    let smallest_bytes =
+        (0..layers.len()).map(|index| builder.below_capacity_bytes(index)).min().unwrap_or(0);
+    let geometry =
+        Geometry::new(builder.count("level"), layers.len() as u64, builder.bytes("strip"), smallest_bytes)
+            .map_err(|(key, what)| builder.error(key, &what))?;
+    let high_water = builder.number("high_water");
+    if !(0.0..=1.0).contains(&high_water) {
+        return Err(builder
+            .error("high_water", &text!("this is a share from 0 to 1", "0 から 1 までの割合を書きます")));
+    }
+    if builder.bytes("read_ahead") > MOST_AHEAD_BYTES {
+        return Err(builder.error("read_ahead", &text!("not above 64 MiB", "64 MiB までです")));
+    }
+    let ns = |key: &str| builder.ns(key).min(MOST_NS);
+    let costs = Costs {
+        latency_ns: ns("latency"),
+        request_ns: ns("request_time"),
+        strip_ns: ns("strip_time"),
+        strips_per_request: builder.count("strips_per_request"),
+        parity_bytes_per_s: builder.rate("parity_rate"),
+        memory_read_bytes_per_s: builder.rate("memory_read_rate"),
+        memory_write_bytes_per_s: builder.rate("memory_write_rate"),
+    };
+    let (cache_bytes, battery) = (builder.bytes("cache"), builder.flag("battery"));
+    let policies = Policies {
+        write_back: match builder.word("write_policy") {
+            "always-back" => true,
+            "back" => battery,
+            _ => false,
+        },
+        cached: builder.word("io_policy") == "cached",
+        read_ahead: match builder.word("read_policy") {
+            "always" => ReadAhead::Always,
+            "adaptive" => ReadAhead::Adaptive,
+            _ => ReadAhead::None,
+        },
+        ahead_bytes: builder.bytes("read_ahead"),
+        flush_ns: ns("flush_interval"),
+        destages: builder.count("destages"),
+        battery,
+    };
+    let cache = (cache_bytes >= geometry::BLOCK_BYTES).then(|| {
+        cache::Cache::new(cache_bytes, (cache_bytes as f64 * high_water) as u64, geometry.strip_bytes)
+    });
+    let words = words::Words::new(builder);
+    Ok(Box::new(Card::new(layers, geometry, costs, policies, cache, words)))
+}

@@ -1,0 +1,112 @@
+//! Reading ahead.
+//!
+//! The model: the card remembers where the last few reads ended. A read that begins there goes on with that stream. What
+//! lies ahead of a stream is read in the background, again when half of it is used up. A wrong guess costs nothing
+//! by itself, but keeps the drives busy and lets other data give way.
+
+use super::card::{Card, ReadAhead};
+use super::task::Step;
+use crate::world::{Kind, World};
+
+/// Streams that are remembered.
+const STREAMS: usize = 8;
+
+/// Reads that follow one another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// Where the next one would begin.
+    next: u64,
+    reads: u64,
+    /// Up to where it was read ahead.
+    ahead_to: u64,
+}
+
+impl Card {
+    /// What is being read ahead already is waited for instead of being read twice.
+    pub(super) fn wait_for_ahead(&mut self, task: u32, missing: &mut Vec<(u64, u64)>) {
+        for ahead in &self.aheads {
+            let (from, to) = (self.tasks[*ahead].from, self.tasks[*ahead].to);
+            if !missing.iter().any(|stretch| stretch.0 < to && from < stretch.1) {
+                continue;
+            }
+            *missing = missing
+                .iter()
+                .flat_map(|stretch| [(stretch.0, stretch.1.min(from)), (stretch.0.max(to), stretch.1)])
+                .filter(|(from, to)| from < to)
+                .collect();
+            self.tasks[*ahead].waiters.push(task);
+            self.tasks[task].pending += 1;
+        }
+    }
+
+    /// A read from `from` to `to` has come: reads ahead of it, if the policy says so.
+    pub(super) fn look_ahead(&mut self, from: u64, to: u64, world: &mut World) {
+        let policies = self.policies;
+        if policies.read_ahead == ReadAhead::None || self.cache.is_none() {
+            return;
+        }
+        // The stream used last stands last.
+        let known = self.streams.iter().position(|stream| stream.next == from);
+        let mut stream = match known {
+            Some(index) => self.streams.remove(index),
+            None => {
+                if self.streams.len() == STREAMS {
+                    self.streams.remove(0);
+                }
+                Stream { next: from, reads: 0, ahead_to: 0 }
+            }
+        };
+        (stream.next, stream.reads) = (to, stream.reads + 1);
+        let window = policies.ahead_bytes;
+        let begin = stream.ahead_to.max(to);
+        let end = (to + window).min(self.geometry.capacity_bytes());
+        let wanted = policies.read_ahead == ReadAhead::Always || stream.reads >= 2;
+        let due = begin < end && (end - begin) * 2 >= window;
+        if wanted && due {
+            stream.ahead_to = end;
+        }
+        self.streams.push(stream);
+        if wanted && due {
+            self.read_ahead(begin, end, world);
+        }
+    }
+
+    fn read_ahead(&mut self, from: u64, to: u64, world: &mut World) {
+        let mut missing = std::mem::take(&mut self.stretches);
+        missing.clear();
+        if let Some(cache) = &mut self.cache {
+            cache.missing(from, to, &mut missing);
+        }
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.clear();
+        for (from, to) in &missing {
+            self.geometry.split(*from, *to, &mut pieces);
+            world.count(self.words.ahead_bytes, to - from);
+        }
+        if !pieces.is_empty() {
+            let strips = self.geometry.strips(from, to);
+            let (_, start_ns) =
+                self.processor.take(world.now_ns(), self.costs.strip_ns.saturating_mul(strips));
+            let task = self.tasks.begin(Step::Ahead, None, from, to);
+            self.aheads.push(task);
+            self.send(task, Kind::Read, &pieces, start_ns, world);
+        }
+        (self.pieces, self.stretches) = (pieces, missing);
+    }
+
+    pub(super) fn ahead_done(&mut self, task: u32, world: &mut World) {
+        self.aheads.retain(|ahead| *ahead != task);
+        if let Some(cache) = &mut self.cache {
+            cache.keep(self.tasks[task].from, self.tasks[task].to);
+        }
+        let mut waiters = std::mem::take(&mut self.tasks[task].waiters);
+        for waiter in waiters.drain(..) {
+            if let Some(job) = self.tasks[waiter].job {
+                world.charge(job, self.words.ahead, world.now_ns());
+            }
+            self.less(waiter, world);
+        }
+        self.tasks[task].waiters = waiters;
+        self.tasks.end(task);
+    }
+}

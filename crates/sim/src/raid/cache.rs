@@ -1,0 +1,397 @@
+//! The card's memory: which blocks are in it, and which of them the members do not have yet.
+//!
+//! The model: blocks of 4 KiB in lines of up to 64 (a strip, or an even share of it). A block is clean, dirty, or on its
+//! way to the members; one that is written again on its way is dirty again. Only lines without any block to be written
+//! stand in the order of use, and the one that was not used for longest gives way. A write of less than a block counts as
+//! the whole block.
+
+use super::geometry::BLOCK_BYTES;
+use super::index::{Index, NOWHERE};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+struct Line {
+    number: u64,
+    present: u64,
+    dirty: u64,
+    flying: u64,
+    /// Neighbours in the order of use: the one used before this one, and after it.
+    older: u32,
+    newer: u32,
+}
+
+impl Line {
+    fn is_clean(&self) -> bool {
+        self.dirty | self.flying == 0
+    }
+}
+
+/// The memory.
+#[derive(Debug)]
+pub(super) struct Cache {
+    blocks_per_line: u64,
+    most_blocks: u64,
+    most_dirty_blocks: u64,
+    lines: Vec<Line>,
+    free: Vec<u32>,
+    index: Index,
+    /// Lines with dirty blocks, by their number: what is written back goes in the order of addresses.
+    dirty_lines: BTreeSet<u64>,
+    oldest: u32,
+    newest: u32,
+    present_blocks: u64,
+    dirty_blocks: u64,
+    /// Blocks that are dirty or on their way.
+    unsafe_blocks: u64,
+}
+
+impl Cache {
+    /// A memory of so many bytes, of which `most_dirty_bytes` may wait to be written.
+    pub(super) fn new(bytes: u64, most_dirty_bytes: u64, strip_bytes: u64) -> Self {
+        let strip_blocks = strip_bytes / BLOCK_BYTES;
+        let blocks_per_line = (1..=64).rev().find(|blocks| strip_blocks.is_multiple_of(*blocks)).unwrap_or(1);
+        let most_blocks = bytes / BLOCK_BYTES;
+        Self {
+            blocks_per_line,
+            most_blocks,
+            most_dirty_blocks: (most_dirty_bytes / BLOCK_BYTES).min(most_blocks),
+            lines: Vec::new(),
+            free: Vec::new(),
+            index: Index::new(),
+            dirty_lines: BTreeSet::new(),
+            oldest: NOWHERE,
+            newest: NOWHERE,
+            present_blocks: 0,
+            dirty_blocks: 0,
+            unsafe_blocks: 0,
+        }
+    }
+
+    /// Bytes that the members do not have yet.
+    pub(super) fn unsafe_bytes(&self) -> u64 {
+        self.unsafe_blocks * BLOCK_BYTES
+    }
+
+    /// Whether dirty blocks are there that are not on their way.
+    pub(super) fn has_dirty(&self) -> bool {
+        self.dirty_blocks > 0
+    }
+
+    /// Whether half of what may be dirty is.
+    pub(super) fn is_half_full(&self) -> bool {
+        self.unsafe_blocks * 2 >= self.most_dirty_blocks
+    }
+
+    /// Whether a write could ever be taken.
+    pub(super) fn could_hold(&self, from: u64, to: u64) -> bool {
+        blocks(from, to) <= self.most_dirty_blocks
+    }
+
+    /// The stretches from `from` to `to` that are not here. What is here counts as used now.
+    pub(super) fn missing(&mut self, from: u64, to: u64, missing: &mut Vec<(u64, u64)>) {
+        if self.present_blocks == 0 {
+            missing.push((from, to));
+            return;
+        }
+        self.each_line(from, to, |cache, number, mask| {
+            let present = match cache.index.get(number) {
+                Some(place) => {
+                    cache.use_now(place);
+                    cache.lines[place as usize].present
+                }
+                None => 0,
+            };
+            cache.stretches(number, mask & !present, |begin, end| {
+                add_stretch(missing, begin.max(from), end.min(to));
+            });
+        });
+    }
+
+    /// Takes a write: false if there is no room before something is written back.
+    pub(super) fn write(&mut self, from: u64, to: u64) -> bool {
+        let mut more = 0;
+        self.each_line(from, to, |cache, number, mask| {
+            let known = cache.index.get(number).map(|place| &cache.lines[place as usize]);
+            more += (mask & !known.map_or(0, |line| line.dirty | line.flying)).count_ones();
+        });
+        if self.unsafe_blocks + u64::from(more) > self.most_dirty_blocks || !self.make_room(from, to) {
+            return false;
+        }
+        self.unsafe_blocks += u64::from(more);
+        self.each_line(from, to, |cache, number, mask| {
+            let place = cache.place(number, mask);
+            cache.unlist(place);
+            let line = &mut cache.lines[place as usize];
+            cache.dirty_blocks += u64::from((mask & !line.dirty).count_ones());
+            line.dirty |= mask;
+            cache.dirty_lines.insert(number);
+        });
+        true
+    }
+
+    /// Keeps what the members have, too, if there is room.
+    pub(super) fn keep(&mut self, from: u64, to: u64) {
+        if blocks(from, to) <= self.most_blocks && self.make_room(from, to) {
+            self.each_line(from, to, |cache, number, mask| {
+                let place = cache.place(number, mask);
+                cache.use_now(place);
+            });
+        }
+    }
+
+    /// Where the first dirty block at or after `at` may be.
+    pub(super) fn next_dirty(&self, at: u64) -> Option<u64> {
+        let line_bytes = self.blocks_per_line * BLOCK_BYTES;
+        self.dirty_lines.range(at / line_bytes..).next().map(|number| number * line_bytes)
+    }
+
+    /// Sends the dirty blocks of a stretch on their way; tells them, in order.
+    pub(super) fn take_dirty(&mut self, from: u64, to: u64, taken: &mut Vec<(u64, u64)>) {
+        self.each_line(from, to, |cache, number, mask| {
+            let Some(place) = cache.index.get(number) else { return };
+            let line = &mut cache.lines[place as usize];
+            let dirty = line.dirty & mask;
+            line.dirty &= !dirty;
+            line.flying |= dirty;
+            cache.dirty_blocks -= u64::from(dirty.count_ones());
+            if line.dirty == 0 {
+                cache.dirty_lines.remove(&number);
+            }
+            cache.stretches(number, dirty, |begin, end| add_stretch(taken, begin, end));
+        });
+    }
+
+    /// What was on its way has arrived.
+    pub(super) fn landed(&mut self, from: u64, to: u64) {
+        self.each_line(from, to, |cache, number, mask| {
+            let Some(place) = cache.index.get(number) else { return };
+            let line = &mut cache.lines[place as usize];
+            let landed = line.flying & mask;
+            line.flying &= !landed;
+            cache.unsafe_blocks -= u64::from((landed & !line.dirty).count_ones());
+            if landed != 0 && line.is_clean() {
+                cache.list(place);
+            }
+        });
+    }
+
+    fn each_line(&mut self, from: u64, to: u64, mut visit: impl FnMut(&mut Self, u64, u64)) {
+        let (mut block, end) = (from / BLOCK_BYTES, to.div_ceil(BLOCK_BYTES));
+        while block < end {
+            let (number, first) = (block / self.blocks_per_line, block % self.blocks_per_line);
+            let count = (end - block).min(self.blocks_per_line - first);
+            visit(self, number, (u64::MAX >> (64 - count)) << first);
+            block += count;
+        }
+    }
+
+    fn stretches(&self, number: u64, mut mask: u64, mut tell: impl FnMut(u64, u64)) {
+        let base = number * self.blocks_per_line;
+        while mask != 0 {
+            let first = mask.trailing_zeros();
+            let count = (mask >> first).trailing_ones();
+            tell((base + u64::from(first)) * BLOCK_BYTES, (base + u64::from(first + count)) * BLOCK_BYTES);
+            mask &= u64::MAX.checked_shl(first + count).unwrap_or(0);
+        }
+    }
+
+    /// Lets old lines go until the stretch fits.
+    fn make_room(&mut self, from: u64, to: u64) -> bool {
+        if self.present_blocks + blocks(from, to) <= self.most_blocks {
+            return true;
+        }
+        // What is here of the stretch itself goes last.
+        self.each_line(from, to, |cache, number, _| {
+            if let Some(place) = cache.index.get(number) {
+                cache.use_now(place);
+            }
+        });
+        loop {
+            let mut more = 0;
+            self.each_line(from, to, |cache, number, mask| {
+                let present = cache.index.get(number).map_or(0, |place| cache.lines[place as usize].present);
+                more += u64::from((mask & !present).count_ones());
+            });
+            if self.present_blocks + more <= self.most_blocks {
+                return true;
+            }
+            if self.oldest == NOWHERE {
+                return false;
+            }
+            self.forget(self.oldest);
+        }
+    }
+
+    fn forget(&mut self, place: u32) {
+        self.unlist(place);
+        let line = &mut self.lines[place as usize];
+        self.present_blocks -= u64::from(line.present.count_ones());
+        line.present = 0;
+        self.index.remove(line.number);
+        self.free.push(place);
+    }
+
+    /// The line of a number, with these blocks in it; made if it is not there.
+    fn place(&mut self, number: u64, mask: u64) -> u32 {
+        let place = self.index.get(number).unwrap_or_else(|| {
+            let line = Line { number, present: 0, dirty: 0, flying: 0, older: NOWHERE, newer: NOWHERE };
+            let place = self.free.pop().unwrap_or(self.lines.len() as u32);
+            if place as usize == self.lines.len() {
+                self.lines.push(line);
+            } else {
+                self.lines[place as usize] = line;
+            }
+            self.index.insert(number, place);
+            self.list(place);
+            place
+        });
+        let line = &mut self.lines[place as usize];
+        self.present_blocks += u64::from((mask & !line.present).count_ones());
+        line.present |= mask;
+        place
+    }
+
+    /// Makes a clean line the one that was used last.
+    fn use_now(&mut self, place: u32) {
+        if self.newest != place && self.lines[place as usize].is_clean() {
+            self.unlist(place);
+            self.list(place);
+        }
+    }
+
+    fn list(&mut self, place: u32) {
+        let before = std::mem::replace(&mut self.newest, place);
+        let line = &mut self.lines[place as usize];
+        (line.older, line.newer) = (before, NOWHERE);
+        match before {
+            NOWHERE => self.oldest = place,
+            before => self.lines[before as usize].newer = place,
+        }
+    }
+
+    /// Takes a line out of the order of use, if it is in it.
+    fn unlist(&mut self, place: u32) {
+        let (older, newer) = (self.lines[place as usize].older, self.lines[place as usize].newer);
+        if older == NOWHERE && newer == NOWHERE && self.newest != place {
+            return;
+        }
+        match older {
+            NOWHERE => self.oldest = newer,
+            older => self.lines[older as usize].newer = newer,
+        }
+        match newer {
+            NOWHERE => self.newest = older,
+            newer => self.lines[newer as usize].older = older,
+        }
+        let line = &mut self.lines[place as usize];
+        (line.older, line.newer) = (NOWHERE, NOWHERE);
+    }
+}
+
+fn blocks(from: u64, to: u64) -> u64 {
+    to.div_ceil(BLOCK_BYTES) - from / BLOCK_BYTES
+}
+
+/// Adds a stretch to a list in order; what touches becomes one.
+fn add_stretch(list: &mut Vec<(u64, u64)>, from: u64, to: u64) {
+    match list.last_mut() {
+        Some((_, end)) if *end == from => *end = to,
+        _ => list.push((from, to)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn missing(cache: &mut Cache, from: u64, to: u64) -> Vec<(u64, u64)> {
+        let mut list = Vec::new();
+        cache.missing(from, to, &mut list);
+        list
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_gives_way() {
+        let mut cache = Cache::new(16 << 10, 16 << 10, 4096);
+        for block in 0..4 {
+            cache.keep(block * 4096, (block + 1) * 4096);
+        }
+        assert_eq!(missing(&mut cache, 0, 4096), []);
+        cache.keep(40_960, 45_056);
+        assert_eq!(missing(&mut cache, 0, 16_384), [(4096, 8192)]);
+    }
+
+    #[test]
+    fn what_is_dirty_stays_until_it_landed() {
+        let mut cache = Cache::new(16 << 10, 8 << 10, 4096);
+        assert!(cache.write(0, 8192));
+        assert!(!cache.write(8192, 12_288), "half of the memory may be dirty");
+        assert!(cache.write(100, 200), "the same again needs no room");
+        let mut taken = Vec::new();
+        cache.take_dirty(0, 65_536, &mut taken);
+        assert_eq!(taken, [(0, 8192)]);
+        assert!(cache.write(0, 512), "written again on its way");
+        cache.landed(0, 8192);
+        assert_eq!(cache.unsafe_bytes(), 4096);
+        assert_eq!(missing(&mut cache, 0, 12_288), [(8192, 12_288)]);
+    }
+
+    #[test]
+    fn a_cyclic_scan_of_more_than_the_memory_never_hits() {
+        let mut cache = Cache::new(64 << 10, 0, 4096);
+        let mut hits = 0;
+        for turn in 0..100 {
+            let from = turn % 17 * 4096;
+            hits += usize::from(missing(&mut cache, from, from + 4096).is_empty());
+            cache.keep(from, from + 4096);
+        }
+        assert_eq!(hits, 0);
+    }
+
+    proptest! {
+        /// Against a plain list of blocks: nothing dirty is lost, and the counts are those of the blocks.
+        #[test]
+        fn it_loses_nothing(
+            strip in prop::sample::select(vec![1u64, 5, 16, 256]),
+            steps in prop::collection::vec((0u8..4, 0u64..300, 1u64..40), 1..200),
+        ) {
+            let mut cache = Cache::new(64 * 4096, 48 * 4096, strip * 4096);
+            // Block to (dirty, flying).
+            let mut known: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
+            for (what, from, count) in steps {
+                let range = (from * 4096, (from + count) * 4096);
+                match what {
+                    0 if cache.write(range.0, range.1) => {
+                        (from..from + count).for_each(|block| known.entry(block).or_default().0 = true);
+                    }
+                    1 => cache.keep(range.0, range.1),
+                    2 => {
+                        let mut taken = Vec::new();
+                        cache.take_dirty(range.0, range.1, &mut taken);
+                        let blocks: u64 = taken.iter().map(|(from, to)| (to - from) / 4096).sum();
+                        let mut expected = 0;
+                        for (_, state) in known.range_mut(from..from + count).filter(|(_, state)| state.0) {
+                            *state = (false, true);
+                            expected += 1;
+                        }
+                        prop_assert_eq!(blocks, expected);
+                    }
+                    3 => {
+                        cache.landed(range.0, range.1);
+                        known.range_mut(from..from + count).for_each(|(_, state)| state.1 = false);
+                    }
+                    _ => {}
+                }
+                let waiting = known.values().filter(|state| state.0 || state.1).count() as u64;
+                prop_assert_eq!(cache.unsafe_bytes(), waiting * 4096);
+                prop_assert_eq!(cache.has_dirty(), known.values().any(|state| state.0));
+                prop_assert!(cache.present_blocks <= cache.most_blocks);
+                for (block, _) in known.iter().filter(|(_, state)| state.0 || state.1) {
+                    prop_assert_eq!(missing(&mut cache, block * 4096, (block + 1) * 4096), vec![]);
+                }
+            }
+        }
+    }
+}

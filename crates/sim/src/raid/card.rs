@@ -1,0 +1,259 @@
+//! The card: its processor and memory, and the requests that it has under way with its members.
+
+use super::ahead::Stream;
+use super::cache::Cache;
+use super::geometry::{Geometry, Piece};
+use super::task::{Step, Tasks};
+use super::words::Words;
+use crate::account::Cause;
+use crate::layer::{Layer, Volatile};
+use crate::timeline::Timeline;
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::{Text, text};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What things cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    pub(super) latency_ns: u64,
+    pub(super) request_ns: u64,
+    pub(super) strip_ns: u64,
+    pub(super) strips_per_request: u64,
+    pub(super) parity_bytes_per_s: f64,
+    pub(super) memory_read_bytes_per_s: f64,
+    pub(super) memory_write_bytes_per_s: f64,
+}
+
+/// When the card reads ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadAhead {
+    None,
+    Always,
+    Adaptive,
+}
+
+/// How the memory is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Policies {
+    pub(super) write_back: bool,
+    pub(super) cached: bool,
+    pub(super) read_ahead: ReadAhead,
+    pub(super) ahead_bytes: u64,
+    pub(super) flush_ns: u64,
+    pub(super) destages: u64,
+    pub(super) battery: bool,
+}
+
+/// The layer.
+pub(super) struct Card {
+    layers: Vec<LayerId>,
+    pub(super) geometry: Geometry,
+    pub(super) costs: Costs,
+    pub(super) policies: Policies,
+    pub(super) cache: Option<Cache>,
+    pub(super) words: Words,
+    pub(super) processor: Timeline,
+    pub(super) parity: Timeline,
+    pub(super) memory: Timeline,
+    /// Requests at each member, and whose turn it is among copies that are equally busy.
+    busy: Vec<u32>,
+    turn: u64,
+    pub(super) tasks: Tasks,
+    /// Rows being written, each with the tasks that wait for it.
+    pub(super) locks: BTreeMap<u64, VecDeque<u32>>,
+    /// Writes that wait for room in the memory: since when they could be taken, and what they wait for.
+    pub(super) waiting: VecDeque<(JobId, u64, Cause)>,
+    /// Flushes that wait until the memory is written back: since when they could be handed on.
+    pub(super) flushes: VecDeque<(JobId, u64)>,
+    /// Whether the memory is being written back, by how many tasks, and where it goes on.
+    pub(super) draining: bool,
+    pub(super) destages: u64,
+    pub(super) cursor_bytes: u64,
+    pub(super) timer_runs: bool,
+    pub(super) streams: Vec<Stream>,
+    pub(super) aheads: Vec<u32>,
+    /// Lists that are used again, so that no request allocates.
+    pub(super) stretches: Vec<(u64, u64)>,
+    pub(super) begun: Vec<u32>,
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl Card {
+    pub(super) fn new(
+        layers: Vec<LayerId>,
+        geometry: Geometry,
+        costs: Costs,
+        policies: Policies,
+        cache: Option<Cache>,
+        words: Words,
+    ) -> Self {
+        Self {
+            busy: vec![0; layers.len()],
+            turn: 0,
+            layers,
+            geometry,
+            costs,
+            policies,
+            cache,
+            words,
+            processor: Timeline::default(),
+            parity: Timeline::default(),
+            memory: Timeline::default(),
+            tasks: Tasks::default(),
+            locks: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            flushes: VecDeque::new(),
+            draining: false,
+            destages: 0,
+            cursor_bytes: 0,
+            timer_runs: false,
+            streams: Vec::new(),
+            aheads: Vec::new(),
+            stretches: Vec::new(),
+            begun: Vec::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// The processor's work for a request of the host that touches so many strips and becomes so many requests to
+    /// members, and the latency after it; tells when the request goes on.
+    pub(super) fn command(&mut self, job: JobId, strips: u64, requests: u64, world: &mut World) -> u64 {
+        let costs = &self.costs;
+        let request_ns = costs.request_ns.saturating_mul(strips.div_ceil(costs.strips_per_request).max(1));
+        let strips_ns = costs.strip_ns.saturating_mul(requests);
+        let (start_ns, end_ns) = self.processor.take(world.now_ns(), request_ns.saturating_add(strips_ns));
+        world.charge(job, self.words.processor_busy, start_ns);
+        world.charge(job, self.words.request, end_ns - strips_ns);
+        world.charge(job, self.words.strips, end_ns);
+        let ready_ns = end_ns.saturating_add(costs.latency_ns);
+        world.charge(job, self.words.latency, ready_ns);
+        ready_ns
+    }
+
+    /// Sends pieces to their members on behalf of a task.
+    pub(super) fn send(&mut self, task: u32, kind: Kind, pieces: &[Piece], at_ns: u64, world: &mut World) {
+        if self.tasks[task].job.is_some() {
+            // A request ends with the member that has the most of it.
+            let most = pieces.iter().map(|piece| piece.length_bytes).max().unwrap_or(0);
+            let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
+            world.count(self.words.most_bytes, most);
+            world.count(self.words.even_bytes, all.div_ceil(self.geometry.data));
+        }
+        for piece in pieces {
+            let request = Request {
+                kind,
+                unit: 0,
+                offset_bytes: piece.offset_bytes,
+                length_bytes: piece.length_bytes as u32,
+                identical: false,
+            };
+            if kind == Kind::Write {
+                for copy in 0..self.geometry.copies {
+                    self.send_one(task, piece.member + copy as u16, request, at_ns, world);
+                }
+            } else {
+                let member = self.reader(piece.member);
+                self.send_one(task, member, request, at_ns, world);
+            }
+        }
+    }
+
+    fn send_one(&mut self, task: u32, member: u16, request: Request, at_ns: u64, world: &mut World) {
+        match request.kind {
+            Kind::Read => world.count(self.words.member_reads, 1),
+            Kind::Write => world.count(self.words.member_writes, 1),
+            Kind::Flush | Kind::Trim => {}
+        }
+        self.tasks[task].pending += 1;
+        self.busy[usize::from(member)] += 1;
+        let tag = u64::from(task) << 16 | u64::from(member);
+        world.send_at(at_ns, self.tasks[task].job, self.layers[usize::from(member)], request, tag);
+    }
+
+    /// The copy that a read goes to: the least busy one, in turns among equals.
+    fn reader(&mut self, first: u16) -> u16 {
+        let copies = self.geometry.copies;
+        if copies == 1 {
+            return first;
+        }
+        self.turn += 1;
+        let order = (0..copies).map(|copy| first + ((self.turn + copy) % copies) as u16);
+        order.min_by_key(|member| self.busy[usize::from(*member)]).unwrap_or(first)
+    }
+
+    /// Something that a task waited for has happened.
+    pub(super) fn less(&mut self, task: u32, world: &mut World) {
+        self.tasks[task].pending -= 1;
+        if self.tasks[task].pending > 0 {
+            return;
+        }
+        match self.tasks[task].step {
+            Step::Read => self.answer_read(task, world),
+            Step::Answer => self.answer(task, world),
+            Step::Compute => self.write_row(task, world.now_ns(), world),
+            Step::Row => self.row_done(task, world),
+            Step::Ahead => self.ahead_done(task, world),
+        }
+    }
+
+    fn answer(&mut self, task: u32, world: &mut World) {
+        if let Some(job) = self.tasks[task].job {
+            world.finish(job);
+        }
+        self.tasks.end(task);
+    }
+
+    /// Hands a flush on to all members.
+    pub(super) fn flush_members(&mut self, job: JobId, at_ns: u64, world: &mut World) {
+        let task = self.tasks.begin(Step::Answer, Some(job), 0, 0);
+        let request =
+            Request { kind: Kind::Flush, unit: 0, offset_bytes: 0, length_bytes: 0, identical: false };
+        for member in 0..self.layers.len() {
+            self.send_one(task, member as u16, request, at_ns, world);
+        }
+    }
+}
+
+impl Layer for Card {
+    fn capacity_bytes(&self) -> u64 {
+        self.geometry.capacity_bytes()
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        let (from, to) = (request.offset_bytes, request.end_bytes());
+        match request.kind {
+            Kind::Read if from < to => self.read(job, from, to, world),
+            Kind::Write if from < to => self.write(job, from, to, world),
+            Kind::Flush => self.flush(job, world),
+            Kind::Read | Kind::Write | Kind::Trim => {
+                let ready_ns = self.command(job, 0, 0, world);
+                world.finish_at(ready_ns, job);
+            }
+        }
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        self.busy[(child.tag & 0xffff) as usize] -= 1;
+        self.less((child.tag >> 16) as u32, world);
+    }
+
+    fn wake(&mut self, _token: u64, world: &mut World) {
+        self.timer_runs = false;
+        self.draining = true;
+        self.destage(world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        (!self.waiting.is_empty() || !self.flushes.is_empty())
+            .then(|| text!("its memory being written back", "メモリーの書き戻し"))
+    }
+
+    fn volatile(&self) -> Volatile {
+        let bytes = self.cache.as_ref().map_or(0, Cache::unsafe_bytes);
+        match self.policies.battery {
+            true => Volatile { lost_bytes: 0, saved_bytes: bytes },
+            false => Volatile { lost_bytes: bytes, saved_bytes: 0 },
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Where the bytes of an array lie.
+//!
+//! The model: the array is cut into strips; a row has one strip of every member. The strips of a row that hold data stand
+//! in the order of their addresses, each on as many members as there are copies; RAID 5 and 6 keep one or two strips of
+//! every row for parity, which move by one member from row to row (left-symmetric, as Linux' md does by default). Members
+//! of unequal size count as the smallest.
+
+use kurabe_core::{Text, text};
+
+/// The largest number of members.
+pub(super) const MOST_MEMBERS: u64 = 256;
+
+/// The smallest unit that the card keeps in its memory; strips are multiples of it.
+pub(super) const BLOCK_BYTES: u64 = 4096;
+
+/// A stretch of bytes of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The member; the first of its copies.
+    pub(super) member: u16,
+    /// First byte on the member.
+    pub(super) offset_bytes: u64,
+    /// Length.
+    pub(super) length_bytes: u64,
+}
+
+/// A layout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    /// Bytes of a strip.
+    pub(super) strip_bytes: u64,
+    /// Strips of a row that hold data.
+    pub(super) data: u64,
+    /// Members that hold the same.
+    pub(super) copies: u64,
+    /// Strips of a row that hold parity.
+    pub(super) parities: u64,
+    rows: u64,
+}
+
+impl Geometry {
+    /// The layout of a RAID level over so many members, the smallest of so many bytes. An error names the parameter that
+    /// does not fit.
+    pub(super) fn new(
+        level: u64,
+        members: u64,
+        strip_bytes: u64,
+        smallest_bytes: u64,
+    ) -> Result<Self, (&'static str, Text)> {
+        let enough = |least: u64| match members {
+            members if members < least => Err((
+                "members",
+                text!(
+                    "RAID {level} needs at least {least} members",
+                    "RAID {level} には {least} 台以上のメンバーが必要です"
+                ),
+            )),
+            members if members > MOST_MEMBERS => Err((
+                "members",
+                text!("more than {MOST_MEMBERS} members", "メンバーは {MOST_MEMBERS} 台までです"),
+            )),
+            _ => Ok(()),
+        };
+        let (least, data, copies, parities) = match level {
+            0 => (1, members, 1, 0),
+            1 => (2, 1, members, 0),
+            5 => (3, members.saturating_sub(1), 1, 1),
+            6 => (4, members.saturating_sub(2), 1, 2),
+            10 => (4, members / 2, 2, 0),
+            _ => {
+                return Err((
+                    "level",
+                    text!("RAID levels are 0, 1, 5, 6 and 10", "RAID レベルは 0、1、5、6、10 のいずれかです"),
+                ));
+            }
+        };
+        enough(least)?;
+        if level == 10 && !members.is_multiple_of(2) {
+            return Err((
+                "members",
+                text!("RAID 10 needs an even number of members", "RAID 10 のメンバーは偶数台です"),
+            ));
+        }
+        if strip_bytes == 0 || !strip_bytes.is_multiple_of(BLOCK_BYTES) || strip_bytes > 1 << 30 {
+            return Err((
+                "strip",
+                text!(
+                    "a strip is a multiple of 4 KiB, and not above 1 GiB",
+                    "ストリップは 4 KiB の倍数で、1 GiB までです"
+                ),
+            ));
+        }
+        let rows = smallest_bytes / strip_bytes;
+        if rows == 0 {
+            return Err((
+                "strip",
+                text!("a member is smaller than a strip", "メンバーの容量がストリップより小さくなっています"),
+            ));
+        }
+        if rows.checked_mul(data * strip_bytes).is_none() {
+            return Err(("members", text!("the array is too large", "アレイが大きすぎます")));
+        }
+        Ok(Self { strip_bytes, data, copies, parities, rows })
+    }
+
+    /// Bytes of the array.
+    pub(super) fn capacity_bytes(&self) -> u64 {
+        self.rows * self.row_bytes()
+    }
+
+    /// Bytes of data in a row.
+    pub(super) fn row_bytes(&self) -> u64 {
+        self.data * self.strip_bytes
+    }
+
+    /// How many strips the bytes from `from` to `to` touch.
+    pub(super) fn strips(&self, from: u64, to: u64) -> u64 {
+        if to <= from { 0 } else { (to - 1) / self.strip_bytes - from / self.strip_bytes + 1 }
+    }
+
+    /// The member of a strip of data of a row; the first of its copies.
+    pub(super) fn data_member(&self, row: u64, index: u64) -> u16 {
+        if self.parities == 0 {
+            return (index * self.copies) as u16;
+        }
+        let members = self.data + self.parities;
+        ((self.first_parity(row) + self.parities + index) % members) as u16
+    }
+
+    /// The member of a strip of parity of a row.
+    pub(super) fn parity_member(&self, row: u64, index: u64) -> u16 {
+        ((self.first_parity(row) + index) % (self.data + self.parities)) as u16
+    }
+
+    fn first_parity(&self, row: u64) -> u64 {
+        let members = self.data + self.parities;
+        members - 1 - row % members
+    }
+
+    /// Cuts bytes of the array into what the members hold. Consecutive strips of one member become one piece.
+    pub(super) fn split(&self, from: u64, to: u64, pieces: &mut Vec<Piece>) {
+        let before = pieces.len();
+        let mut at = from;
+        while at < to {
+            let strip = at / self.strip_bytes;
+            let (row, index) = (strip / self.data, strip % self.data);
+            let within = at % self.strip_bytes;
+            let end = to.min((strip + 1) * self.strip_bytes);
+            let piece = Piece {
+                member: self.data_member(row, index),
+                offset_bytes: row * self.strip_bytes + within,
+                length_bytes: end - at,
+            };
+            let same = pieces[before..].iter_mut().rev().find(|known| known.member == piece.member);
+            match same {
+                Some(known) if known.offset_bytes + known.length_bytes == piece.offset_bytes => {
+                    known.length_bytes += piece.length_bytes;
+                }
+                _ => pieces.push(piece),
+            }
+            at = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn capacity_is_that_of_the_members_without_copies_and_parity() {
+        let capacity =
+            |level, members| Geometry::new(level, members, 65_536, 1_000_000_000).unwrap().capacity_bytes();
+        let member = 1_000_000_000 / 65_536 * 65_536;
+        assert_eq!(capacity(0, 5), 5 * member);
+        assert_eq!(capacity(1, 3), member);
+        assert_eq!(capacity(5, 9), 8 * member);
+        assert_eq!(capacity(6, 9), 7 * member);
+        assert_eq!(capacity(10, 6), 3 * member);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_that_names_the_parameter() {
+        let wrong =
+            |level, members, strip, smallest| Geometry::new(level, members, strip, smallest).unwrap_err().0;
+        assert_eq!(wrong(3, 4, 65_536, 1 << 30), "level");
+        assert_eq!(wrong(5, 2, 65_536, 1 << 30), "members");
+        assert_eq!(wrong(10, 5, 65_536, 1 << 30), "members");
+        assert_eq!(wrong(0, 1000, 65_536, 1 << 30), "members");
+        assert_eq!(wrong(0, 4, 0, 1 << 30), "strip");
+        assert_eq!(wrong(0, 4, 5000, 1 << 30), "strip");
+        assert_eq!(wrong(0, 4, 65_536, 4096), "strip");
+        assert_eq!(wrong(0, 256, 4096, u64::MAX), "members");
+    }
+
+    proptest! {
+        /// Every byte of the array has a place of its own: pieces sum to the range, never overlap, stay within a member.
+        #[test]
+        fn pieces_hold_each_byte_once(
+            level in prop::sample::select(vec![0u64, 1, 5, 6, 10]),
+            half in 2u64..6,
+            strip in 1u64..5,
+            from in 0u64..500_000,
+            length in 1u64..300_000,
+        ) {
+            let geometry = Geometry::new(level, half * 2, strip * 4096, 1 << 20).unwrap();
+            let to = (from + length).min(geometry.capacity_bytes());
+            prop_assume!(from < to);
+            let mut pieces = Vec::new();
+            geometry.split(from, to, &mut pieces);
+            prop_assert_eq!(pieces.iter().map(|piece| piece.length_bytes).sum::<u64>(), to - from);
+            for (index, one) in pieces.iter().enumerate() {
+                prop_assert!(one.offset_bytes + one.length_bytes <= 1 << 20);
+                for other in &pieces[index + 1..] {
+                    let apart = one.member != other.member
+                        || one.offset_bytes + one.length_bytes <= other.offset_bytes
+                        || other.offset_bytes + other.length_bytes <= one.offset_bytes;
+                    prop_assert!(apart);
+                }
+            }
+            if geometry.parities == 0 {
+                prop_assert!(pieces.len() as u64 <= geometry.data, "one request for each member");
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What a write to a row with parity costs in requests to the members.
+//!
+//! The model: a row that is written as a whole needs nothing but writing. Otherwise the new parity is computed either from
+//! the old data and the old parity (read-modify-write) or from the data that are not written (reconstruct write),
+//! whichever takes fewer requests, then fewer bytes. Parity is handled over one stretch: the hull of what is written in
+//! any strip.
+
+use super::geometry::{Geometry, Piece};
+
+/// A write to a row: what is read first, what is written then.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Read before parity can be computed.
+    pub(super) reads: Vec<Piece>,
+    /// Data and parity.
+    pub(super) writes: Vec<Piece>,
+    /// Bytes that go through the parity computation.
+    pub(super) computed_bytes: u64,
+    /// What is written, by strips, and what lies between: lists that are used again.
+    parts: Vec<Part>,
+    gaps: Vec<Part>,
+}
+
+/// A part of a strip: its index in the row, and the bytes from the strip's begin.
+type Part = (u64, u64, u64);
+
+impl Plan {
+    /// Plans the write of sorted, separate stretches of bytes of the array that lie in one row.
+    pub(super) fn fill(&mut self, geometry: &Geometry, row: u64, stretches: &[(u64, u64)]) {
+        self.reads.clear();
+        self.writes.clear();
+        let (strip_bytes, row_from) = (geometry.strip_bytes, row * geometry.row_bytes());
+        let (mut parts, mut gaps) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.gaps));
+        parts.clear();
+        gaps.clear();
+        for &(from, to) in stretches {
+            let mut at = from - row_from;
+            while at < to - row_from {
+                let index = at / strip_bytes;
+                let end = (to - row_from).min((index + 1) * strip_bytes);
+                parts.push((index, at % strip_bytes, end - index * strip_bytes));
+                at = end;
+            }
+        }
+        let lowest = parts.iter().map(|part| part.1).min().unwrap_or(0);
+        let highest = parts.iter().map(|part| part.2).max().unwrap_or(0);
+        find_gaps(geometry, &parts, lowest, highest, &mut gaps);
+        let length = |parts: &[Part]| parts.iter().map(|(_, from, to)| to - from).sum::<u64>();
+        let (written_bytes, hull_bytes) = (length(&parts), highest - lowest);
+        let modify = (parts.len() as u64 + geometry.parities, written_bytes + geometry.parities * hull_bytes);
+        let piece = |member: u16, from: u64, to: u64| Piece {
+            member,
+            offset_bytes: row * strip_bytes + from,
+            length_bytes: to - from,
+        };
+        let data = |part: &Part| piece(geometry.data_member(row, part.0), part.1, part.2);
+        let parity =
+            (0..geometry.parities).map(|index| piece(geometry.parity_member(row, index), lowest, highest));
+        if (gaps.len() as u64, length(&gaps)) < modify {
+            self.reads.extend(gaps.iter().map(data));
+        } else {
+            self.reads.extend(parts.iter().map(data));
+            self.reads.extend(parity.clone());
+        }
+        self.writes.extend(parts.iter().map(data));
+        self.writes.extend(parity);
+        let read_bytes: u64 = self.reads.iter().map(|piece| piece.length_bytes).sum();
+        self.computed_bytes = (read_bytes + written_bytes) * geometry.parities;
+        (self.parts, self.gaps) = (parts, gaps);
+    }
+}
+
+/// What lies between the parts, from `lowest` to `highest` of every strip of data.
+fn find_gaps(geometry: &Geometry, parts: &[Part], lowest: u64, highest: u64, gaps: &mut Vec<Part>) {
+    let mut parts = parts.iter().peekable();
+    for index in 0..geometry.data {
+        let mut at = lowest;
+        while let Some(part) = parts.next_if(|part| part.0 == index) {
+            if part.1 > at {
+                gaps.push((index, at, part.1));
+            }
+            at = part.2;
+        }
+        if at < highest {
+            gaps.push((index, at, highest));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(level: u64, members: u64, stretches: &[(u64, u64)]) -> (usize, usize, u64) {
+        let geometry = Geometry::new(level, members, 65_536, 1 << 30).unwrap();
+        let mut plan = Plan::default();
+        plan.fill(&geometry, 0, stretches);
+        (plan.reads.len(), plan.writes.len(), plan.computed_bytes)
+    }
+
+    #[test]
+    fn a_small_write_reads_two_and_writes_two() {
+        assert_eq!(plan(5, 9, &[(0, 4096)]), (2, 2, 3 * 4096));
+        assert_eq!(plan(6, 9, &[(0, 4096)]), (3, 3, 4 * 2 * 4096));
+    }
+
+    #[test]
+    fn a_whole_row_needs_no_reading() {
+        assert_eq!(plan(5, 9, &[(0, 8 * 65_536)]), (0, 9, 8 * 65_536));
+        assert_eq!(plan(6, 9, &[(0, 7 * 65_536)]), (0, 9, 2 * 7 * 65_536));
+    }
+
+    #[test]
+    fn most_of_a_row_reads_what_is_missing() {
+        assert_eq!(plan(5, 9, &[(0, 7 * 65_536)]).0, 1);
+        assert_eq!(plan(5, 3, &[(0, 4096)]).0, 1, "with two strips of data, the other one is the cheaper");
+    }
+
+    #[test]
+    fn the_same_part_of_every_strip_needs_no_reading() {
+        let stretches: Vec<(u64, u64)> =
+            (0..8).map(|index| (index * 65_536, index * 65_536 + 4096)).collect();
+        assert_eq!(plan(5, 9, &stretches), (0, 9, 8 * 4096));
+    }
+}

@@ -1,0 +1,175 @@
+//! Writes of the host: into the memory, or through it to the members.
+
+use super::cache::Cache;
+use super::card::Card;
+use super::task::Step;
+use crate::timeline::transfer_ns;
+use crate::world::{JobId, Kind, World};
+use std::collections::VecDeque;
+
+impl Card {
+    pub(super) fn write(&mut self, job: JobId, from: u64, to: u64, world: &mut World) {
+        let strips = self.geometry.strips(from, to);
+        let write_back = self.policies.write_back;
+        let Some(cache) = self.cache.as_mut().filter(|cache| write_back && cache.could_hold(from, to)) else {
+            return self.write_through(job, from, to, strips, world);
+        };
+        let takes = self.flushes.is_empty() && self.waiting.is_empty() && cache.write(from, to);
+        let ready_ns = self.command(job, strips, strips, world);
+        if takes {
+            return self.acknowledge(job, ready_ns, world);
+        }
+        let cause = if self.flushes.is_empty() { self.words.full } else { self.words.draining };
+        self.waiting.push_back((job, ready_ns, cause));
+        self.draining = true;
+        self.destage(world);
+    }
+
+    /// The memory has taken a write: it is done when its bytes are there.
+    fn acknowledge(&mut self, job: JobId, ready_ns: u64, world: &mut World) {
+        let bytes = u64::from(world.request(job).length_bytes);
+        let time_ns = transfer_ns(bytes, self.costs.memory_write_bytes_per_s);
+        let (start_ns, end_ns) = self.memory.take(ready_ns, time_ns);
+        world.charge(job, self.words.memory_busy, start_ns);
+        world.charge(job, self.words.memory, end_ns);
+        world.finish_at(end_ns, job);
+        self.draining |= self.cache.as_ref().is_some_and(Cache::is_half_full);
+        if self.draining {
+            self.destage(world);
+        } else if !self.timer_runs {
+            self.timer_runs = true;
+            world.wake_at(world.now_ns().saturating_add(self.policies.flush_ns), 0);
+        }
+    }
+
+    /// Takes writes that waited for room.
+    pub(super) fn admit(&mut self, world: &mut World) {
+        while self.flushes.is_empty() {
+            let Some(&(job, ready_ns, cause)) = self.waiting.front() else { return };
+            let request = world.request(job);
+            let Some(cache) = &mut self.cache else { return };
+            if !cache.write(request.offset_bytes, request.end_bytes()) {
+                return;
+            }
+            self.waiting.pop_front();
+            let at_ns = ready_ns.max(world.now_ns());
+            world.charge(job, cause, at_ns);
+            self.acknowledge(job, at_ns, world);
+        }
+    }
+
+    fn write_through(&mut self, job: JobId, from: u64, to: u64, strips: u64, world: &mut World) {
+        if self.policies.cached
+            && let Some(cache) = &mut self.cache
+        {
+            cache.keep(from, to);
+        }
+        if self.geometry.parities > 0 {
+            return self.write_rows(job, from, to, strips, world);
+        }
+        let ready_ns = self.command(job, strips, strips * self.geometry.copies, world);
+        let task = self.tasks.begin(Step::Answer, Some(job), from, to);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.clear();
+        self.geometry.split(from, to, &mut pieces);
+        self.send(task, Kind::Write, &pieces, ready_ns, world);
+        self.pieces = pieces;
+    }
+
+    /// A write to rows with parity: each row is a task of its own.
+    fn write_rows(&mut self, job: JobId, from: u64, to: u64, strips: u64, world: &mut World) {
+        let row_bytes = self.geometry.row_bytes();
+        let rows = from / row_bytes..(to - 1) / row_bytes + 1;
+        let above = (rows.end - rows.start > 1).then(|| self.tasks.begin(Step::Answer, Some(job), from, to));
+        let mut begun = std::mem::take(&mut self.begun);
+        let mut requests = 0;
+        for row in rows {
+            let stretch = (from.max(row * row_bytes), to.min((row + 1) * row_bytes));
+            let task = self.tasks.begin(Step::Row, Some(job), row * row_bytes, (row + 1) * row_bytes);
+            self.tasks[task].stretches.push(stretch);
+            self.tasks[task].above = above;
+            if let Some(above) = above {
+                self.tasks[above].pending += 1;
+            }
+            requests += self.plan_row(task, world);
+            begun.push(task);
+        }
+        let ready_ns = self.command(job, strips, requests, world);
+        for task in begun.drain(..) {
+            let row = self.tasks[task].from / row_bytes;
+            match self.locks.get_mut(&row) {
+                Some(waiters) => waiters.push_back(task),
+                None => {
+                    self.locks.insert(row, VecDeque::new());
+                    self.start_row(task, ready_ns, world);
+                }
+            }
+        }
+        self.begun = begun;
+    }
+
+    /// Plans what a row with parity costs: how many requests to members.
+    pub(super) fn plan_row(&mut self, task: u32, world: &mut World) -> u64 {
+        let row = self.tasks[task].from / self.geometry.row_bytes();
+        let task = &mut self.tasks[task];
+        task.plan.fill(&self.geometry, row, &task.stretches);
+        let read_first = !task.plan.reads.is_empty();
+        let counter = if read_first { self.words.partial_rows } else { self.words.whole_rows };
+        world.count(counter, 1);
+        (task.plan.reads.len() + task.plan.writes.len()) as u64
+    }
+
+    /// The row is this task's: reads what parity needs, or goes on to write.
+    pub(super) fn start_row(&mut self, task: u32, at_ns: u64, world: &mut World) {
+        let reads = std::mem::take(&mut self.tasks[task].plan.reads);
+        if reads.is_empty() {
+            self.write_row(task, at_ns, world);
+        } else {
+            self.tasks[task].step = Step::Compute;
+            self.send(task, Kind::Read, &reads, at_ns, world);
+        }
+        self.tasks[task].plan.reads = reads;
+    }
+
+    /// Computes parity and writes the row.
+    pub(super) fn write_row(&mut self, task: u32, at_ns: u64, world: &mut World) {
+        let time_ns = transfer_ns(self.tasks[task].plan.computed_bytes, self.costs.parity_bytes_per_s);
+        let (start_ns, end_ns) = self.parity.take(at_ns, time_ns);
+        if let Some(job) = self.tasks[task].job {
+            world.charge(job, self.words.parity_busy, start_ns);
+            world.charge(job, self.words.parity, end_ns);
+        }
+        let writes = std::mem::take(&mut self.tasks[task].plan.writes);
+        self.tasks[task].step = Step::Row;
+        self.send(task, Kind::Write, &writes, end_ns, world);
+        self.tasks[task].plan.writes = writes;
+    }
+
+    /// A row is written: the next that waits for it begins.
+    pub(super) fn row_done(&mut self, task: u32, world: &mut World) {
+        let (from, to) = (self.tasks[task].from, self.tasks[task].to);
+        let row = from / self.geometry.row_bytes();
+        match self.locks.get_mut(&row).and_then(VecDeque::pop_front) {
+            Some(next) => {
+                if let Some(job) = self.tasks[next].job {
+                    world.charge(job, self.words.row_busy, world.now_ns());
+                }
+                self.start_row(next, world.now_ns(), world);
+            }
+            None => {
+                self.locks.remove(&row);
+            }
+        }
+        let (job, above) = (self.tasks[task].job, self.tasks[task].above);
+        self.tasks.end(task);
+        match (above, job) {
+            (Some(above), _) => self.less(above, world),
+            (None, Some(job)) => world.finish(job),
+            (None, None) => self.destaged(from, to, world),
+        }
+        // The row may have been the one that writing back waited for.
+        if self.draining {
+            self.destage(world);
+        }
+    }
+}

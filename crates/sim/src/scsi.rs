@@ -1,0 +1,275 @@
+//! A parallel SCSI bus with its initiator (the computer's host adapter) and its target (the drive's electronics).
+//!
+//! The model: the bus is one timeline. A command takes selection and command phase, its data in pieces through the
+//! target's buffer, and the status phase. Asynchronously, every byte is handed over with a question and an answer, so
+//! the initiator's and the target's shares of a byte's time add up; synchronously, the slower of the two sets the rate.
+//! Without overlap a piece is fetched from the medium, then sent, and only then the next one is fetched; pipelined, there
+//! are several buffers, so that medium and bus work side by side. A target that disconnects leaves the bus to others while
+//! its medium works, and pays for coming back; one that does not holds it for the whole command.
+//!
+//! Not here: arbitration between several initiators, parity errors, messages byte by byte.
+
+mod params;
+#[cfg(test)]
+mod tests;
+
+use crate::account::Cause;
+use crate::layer::Layer;
+use crate::timeline::Timeline;
+use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::{Text, text};
+use std::collections::VecDeque;
+
+pub use params::SCSI;
+
+/// How the target moves data of one direction.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    /// Of a byte on the bus.
+    ns_per_byte: f64,
+    piece_bytes: u64,
+    /// Pieces that may be in the target: 1 without overlap.
+    buffers: usize,
+    cause: Cause,
+}
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    job: JobId,
+    /// What is still to be asked of the medium (read) or to go over the bus (write).
+    next_bytes: u64,
+    end_bytes: u64,
+    /// Pieces at the medium.
+    out: u32,
+    /// When its latest piece, or the command itself, was through the bus.
+    sent_ns: u64,
+}
+
+struct Scsi {
+    below: LayerId,
+    capacity_bytes: u64,
+    units: u16,
+    selection_ns: u64,
+    command_ns: u64,
+    status_ns: u64,
+    disconnects: bool,
+    reconnect_ns: u64,
+    write_lead_bytes: u64,
+    flushes: bool,
+    data_in: Direction,
+    data_out: Direction,
+    bus: Timeline,
+    /// Commands under way, by slot: one slot without tagged queueing.
+    commands: Vec<Option<Command>>,
+    /// Of a read: when the pieces that were last in the buffers were through the bus.
+    sent: Vec<VecDeque<u64>>,
+    queue: VecDeque<JobId>,
+    causes: Causes,
+}
+
+struct Causes {
+    waiting: Cause,
+    selection: Cause,
+    command: Cause,
+    status: Cause,
+    reconnect: Cause,
+}
+
+impl Direction {
+    /// The end of the piece that begins at `from_bytes`.
+    fn piece_end(&self, from_bytes: u64, end_bytes: u64) -> u64 {
+        from_bytes.saturating_add(self.piece_bytes).min(end_bytes)
+    }
+
+    /// The time of bytes on the bus.
+    fn data_ns(&self, bytes: u64) -> u64 {
+        ((bytes as f64 * self.ns_per_byte).round() as u64).min(params::HOUR_NS)
+    }
+}
+
+impl Scsi {
+    /// When the bus is free for a command, from `from_ns` at the earliest.
+    fn take_bus(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
+        let (start_ns, _) = self.bus.take(from_ns, 0);
+        world.charge(job, self.causes.waiting, start_ns);
+        start_ns
+    }
+
+    /// Starts commands while there is room for them.
+    fn pump(&mut self, world: &mut World) {
+        while let Some(job) = self.queue.front().copied() {
+            let Some(slot) = self.commands.iter().position(Option::is_none) else { return };
+            self.queue.pop_front();
+            self.start(slot, job, world);
+        }
+    }
+
+    fn start(&mut self, slot: usize, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        let start_ns = self.take_bus(job, world.now_ns(), world);
+        let selected_ns = start_ns.saturating_add(self.selection_ns);
+        let told_ns = self.bus.take(start_ns, self.selection_ns + self.command_ns).1;
+        world.charge(job, self.causes.selection, selected_ns);
+        world.charge(job, self.causes.command, told_ns);
+        let command = Command {
+            job,
+            next_bytes: request.offset_bytes,
+            end_bytes: request.end_bytes(),
+            out: 0,
+            sent_ns: told_ns,
+        };
+        self.commands[slot] = Some(command);
+        self.sent[slot].clear();
+        match request.kind {
+            Kind::Read => self.fetch(slot, told_ns, world),
+            Kind::Write => {
+                for _ in 0..self.data_out.buffers {
+                    self.take_in(slot, told_ns, world);
+                }
+            }
+            Kind::Flush | Kind::Trim => self.pass_on(slot, told_ns, request, world),
+        }
+        // A request without bytes has nothing to wait for.
+        self.end_if_done(slot, told_ns, world);
+    }
+
+    fn pass_on(&mut self, slot: usize, at_ns: u64, request: Request, world: &mut World) {
+        let Some(command) = &mut self.commands[slot] else { return };
+        command.out = 1;
+        world.send_at(at_ns, Some(command.job), self.below, request, slot as u64);
+    }
+
+    /// Asks the medium for the next piece of a read.
+    fn fetch(&mut self, slot: usize, from_ns: u64, world: &mut World) {
+        let Some(mut command) = self.commands[slot] else { return };
+        if command.next_bytes >= command.end_bytes {
+            return;
+        }
+        let end = self.data_in.piece_end(command.next_bytes, command.end_bytes);
+        let piece = world.request(command.job).at(command.next_bytes, (end - command.next_bytes) as u32);
+        // A buffer is free when the piece that was in it is through the bus.
+        let sent = &self.sent[slot];
+        let free_ns = if sent.len() < self.data_in.buffers { 0 } else { sent[0] };
+        let at_ns = from_ns.max(free_ns);
+        command.next_bytes = end;
+        command.out += 1;
+        self.commands[slot] = Some(command);
+        world.send_at(at_ns, Some(command.job), self.below, piece, slot as u64);
+    }
+
+    /// Moves a piece that the medium gave over the bus.
+    fn give_out(&mut self, slot: usize, bytes: u32, world: &mut World) {
+        let Some(mut command) = self.commands[slot] else { return };
+        let now_ns = world.now_ns();
+        let last = command.next_bytes >= command.end_bytes;
+        let start_ns = self.on_bus(command, now_ns, world);
+        let end_ns = self.bus.take(start_ns, self.data_in.data_ns(u64::from(bytes))).1;
+        world.charge(command.job, self.data_in.cause, end_ns);
+        command.sent_ns = end_ns;
+        command.out -= 1;
+        self.sent[slot].push_back(end_ns);
+        if self.sent[slot].len() > self.data_in.buffers {
+            self.sent[slot].pop_front();
+        }
+        self.commands[slot] = Some(command);
+        if last {
+            self.end_if_done(slot, end_ns, world);
+        } else {
+            self.fetch(slot, now_ns, world);
+        }
+    }
+
+    /// Takes the next piece of a write over the bus and hands it to the medium.
+    fn take_in(&mut self, slot: usize, from_ns: u64, world: &mut World) {
+        let Some(mut command) = self.commands[slot] else { return };
+        if command.next_bytes >= command.end_bytes {
+            return;
+        }
+        let end = self.data_out.piece_end(command.next_bytes, command.end_bytes);
+        let bytes = end - command.next_bytes;
+        let piece = world.request(command.job).at(command.next_bytes, bytes as u32);
+        // What began before the piece before was whole may be done before it is.
+        world.charge(command.job, self.data_out.cause, command.sent_ns);
+        let start_ns = self.on_bus(command, from_ns.max(command.sent_ns), world);
+        let end_ns = self.bus.take(start_ns, self.data_out.data_ns(bytes)).1;
+        let lead_bytes = if self.write_lead_bytes == 0 { bytes } else { self.write_lead_bytes.min(bytes) };
+        let begin_ns = start_ns.saturating_add(self.data_out.data_ns(lead_bytes));
+        world.charge(command.job, self.data_out.cause, begin_ns);
+        command.sent_ns = end_ns;
+        command.next_bytes = end;
+        command.out += 1;
+        self.commands[slot] = Some(command);
+        world.send_at(begin_ns, Some(command.job), self.below, piece, slot as u64);
+    }
+
+    /// When a command gets the bus for what is ready at `from_ns`. A target that had nothing to do on the bus until
+    /// then, and disconnects, comes back first.
+    fn on_bus(&mut self, command: Command, from_ns: u64, world: &mut World) -> u64 {
+        let start_ns = self.take_bus(command.job, from_ns, world);
+        if !self.disconnects || from_ns <= command.sent_ns {
+            return start_ns;
+        }
+        let back_ns = self.bus.take(start_ns, self.reconnect_ns).1;
+        world.charge(command.job, self.causes.reconnect, back_ns);
+        back_ns
+    }
+
+    /// Ends a command with its status when nothing of it is left to do after `done_ns`.
+    fn end_if_done(&mut self, slot: usize, done_ns: u64, world: &mut World) {
+        let Some(command) = self.commands[slot] else { return };
+        if command.out > 0 || command.next_bytes < command.end_bytes {
+            return;
+        }
+        let from_ns = done_ns.max(command.sent_ns);
+        world.charge(command.job, self.data_out.cause, command.sent_ns);
+        let start_ns = self.on_bus(command, from_ns, world);
+        let end_ns = self.bus.take(start_ns, self.status_ns).1;
+        world.charge(command.job, self.causes.status, end_ns);
+        world.finish_at(end_ns, command.job);
+        self.commands[slot] = None;
+    }
+}
+
+impl Layer for Scsi {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn units(&self) -> u16 {
+        self.units
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        match world.request(job).kind {
+            // SCSI of that time knows no trim, and a target without a write cache gets no SYNCHRONIZE CACHE.
+            Kind::Trim => return world.finish(job),
+            Kind::Flush if !self.flushes => return world.finish(job),
+            _ => {}
+        }
+        self.queue.push_back(job);
+        self.pump(world);
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        let slot = child.tag as usize;
+        let now_ns = world.now_ns();
+        if child.request.kind == Kind::Read {
+            self.give_out(slot, child.request.length_bytes, world);
+        } else {
+            if let Some(command) = &mut self.commands[slot] {
+                command.out -= 1;
+            }
+            if child.request.kind == Kind::Write {
+                self.take_in(slot, now_ns, world);
+            }
+            self.end_if_done(slot, now_ns, world);
+        }
+        self.pump(world);
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        let waits = self.commands.iter().any(Option::is_some) || !self.queue.is_empty();
+        waits.then(|| text!("the target below the bus", "バスの先のターゲット"))
+    }
+}

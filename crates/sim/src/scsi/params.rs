@@ -1,0 +1,320 @@
+//! The parameters of a parallel SCSI bus, and how one is built.
+
+use super::{Causes, Direction, Scsi};
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::schema::Parameter;
+use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Time, Word};
+use crate::timeline::Timeline;
+use kurabe_core::{Result, text};
+use std::collections::VecDeque;
+
+/// No parameter counts for more than this.
+pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// Largest piece: a request's length is a number of 32 bits.
+const LARGEST_PIECE_BYTES: u64 = 1 << 31;
+
+const OVERLAPS: &[&str] = &["none", "pipelined"];
+
+/// The kind.
+pub const SCSI: LayerKind = LayerKind {
+    word: "scsi",
+    title: ("a parallel SCSI bus", "パラレル SCSI バス"),
+    of_host: true,
+    below: Below::One,
+    parameters: &[
+        Parameter::usual(
+            "transfer",
+            Word(&["asynchronous", "synchronous"]),
+            "asynchronous",
+            "SCSI-2 (X3.131-1994): the transfer without an agreement",
+            ("how bytes are handed over", "データの転送方式 (非同期・同期)"),
+        ),
+        Parameter::usual(
+            "initiator_in",
+            Number,
+            "100",
+            "assumed: a host adapter of the nineties",
+            (
+                "asynchronous, ns that the computer adds to each byte that it reads",
+                "非同期転送で、読み出し 1 バイトごとのコンピューター側の時間 (ns)",
+            ),
+        ),
+        Parameter::usual(
+            "initiator_out",
+            Number,
+            "100",
+            "assumed: a host adapter of the nineties",
+            (
+                "asynchronous, ns that the computer adds to each byte that it writes",
+                "非同期転送で、書き込み 1 バイトごとのコンピューター側の時間 (ns)",
+            ),
+        ),
+        Parameter::usual(
+            "target_in",
+            Number,
+            "100",
+            "assumed: hardware of the nineties",
+            (
+                "asynchronous, ns that the drive adds to each byte that is read",
+                "非同期転送で、読み出し 1 バイトごとのドライブ側の時間 (ns)",
+            ),
+        ),
+        Parameter::usual(
+            "target_out",
+            Number,
+            "100",
+            "assumed: hardware of the nineties",
+            (
+                "asynchronous, ns that the drive adds to each byte that is written",
+                "非同期転送で、書き込み 1 バイトごとのドライブ側の時間 (ns)",
+            ),
+        ),
+        Parameter::usual(
+            "initiator_synchronous",
+            Rate,
+            "10 MB/s",
+            "SCSI-2 (X3.131-1994): fast, 8 bits wide",
+            ("fastest synchronous rate of the computer", "コンピューター側の同期転送の最大速度"),
+        ),
+        Parameter::usual(
+            "target_synchronous",
+            Rate,
+            "10 MB/s",
+            "SCSI-2 (X3.131-1994): fast, 8 bits wide",
+            ("fastest synchronous rate of the drive", "ドライブ側の同期転送の最大速度"),
+        ),
+        Parameter::usual(
+            "selection",
+            Time,
+            "5 us",
+            "assumed: arbitration and selection take a few bus delays of 2.4 us and 400 ns",
+            ("time of arbitration and selection", "調停とセレクションの時間"),
+        ),
+        Parameter::usual(
+            "command",
+            Time,
+            "100 us",
+            "assumed: ten bytes and their decoding by a slow processor",
+            ("time of the command phase and of decoding it", "コマンドフェーズと解釈の時間"),
+        ),
+        Parameter::usual(
+            "status",
+            Time,
+            "100 us",
+            "assumed: status, message, and the interrupt of the computer",
+            (
+                "time of status and message until the computer goes on",
+                "ステータスとメッセージから、コンピューターが先へ進むまでの時間",
+            ),
+        ),
+        Parameter::usual(
+            "disconnect",
+            Flag,
+            "false",
+            "assumed: emulators stay on the bus",
+            (
+                "whether the drive leaves the bus free while its medium works",
+                "媒体の動作中にドライブがバスを明け渡すか (ディスコネクト)",
+            ),
+        ),
+        Parameter::usual(
+            "reconnect",
+            Time,
+            "20 us",
+            "assumed: arbitration, reselection and an identify message",
+            ("time of coming back after a disconnect", "ディスコネクト後の再接続の時間"),
+        ),
+        Parameter::usual(
+            "tags",
+            Count(1, 256),
+            "1",
+            "assumed: no tagged queueing",
+            (
+                "commands that the drive takes at once (tagged queueing); more than one needs disconnect",
+                "ドライブが同時に受け付けるコマンド数 (タグ付きキューイング)。2 以上にはディスコネクトが必要です",
+            ),
+        ),
+        Parameter::usual(
+            "read_piece",
+            Bytes,
+            "64 KiB",
+            "assumed: the buffer of a drive",
+            (
+                "bytes of a read that go through the drive's buffer at a time",
+                "読み出しでドライブのバッファーを一度に通るデータ量",
+            ),
+        ),
+        Parameter::usual(
+            "write_piece",
+            Bytes,
+            "64 KiB",
+            "assumed: the buffer of a drive",
+            (
+                "bytes of a write that go through the drive's buffer at a time",
+                "書き込みでドライブのバッファーを一度に通るデータ量",
+            ),
+        ),
+        Parameter::usual(
+            "read_overlap",
+            Word(OVERLAPS),
+            "none",
+            "assumed: one buffer",
+            (
+                "whether the next piece is fetched while one is on the bus",
+                "バスで転送中に次のデータを媒体から読むか",
+            ),
+        ),
+        Parameter::usual(
+            "write_overlap",
+            Word(OVERLAPS),
+            "none",
+            "assumed: one buffer",
+            (
+                "whether the next piece comes over the bus while one is written",
+                "媒体に書き込み中に次のデータをバスから受け取るか",
+            ),
+        ),
+        Parameter::usual(
+            "buffers",
+            Count(2, 4096),
+            "2",
+            "assumed: one is filled while the other is emptied",
+            (
+                "pieces that the drive's buffer holds where bus and medium overlap",
+                "バスと媒体が並行して動く場合に、バッファーに入るデータの個数",
+            ),
+        ),
+        Parameter::usual(
+            "write_lead",
+            Bytes,
+            "0 B",
+            "assumed: the whole piece",
+            (
+                "bytes of a piece that must be in before the medium begins to write it; 0 for all",
+                "媒体への書き込みを始めるのに必要な受信済みの量 (0 は全部)",
+            ),
+        ),
+        Parameter::usual(
+            "write_cache",
+            Flag,
+            "false",
+            "assumed: the drive reports none",
+            (
+                "whether the drive reports a write cache, so that the computer has it flushed",
+                "ドライブがライトキャッシュありと報告するか。ありならコンピューターがフラッシュを送ります",
+            ),
+        ),
+    ],
+    build,
+};
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    for key in ["read_piece", "write_piece"] {
+        if !(1..=LARGEST_PIECE_BYTES).contains(&builder.bytes(key)) {
+            let what = text!("a piece has 1 byte to 2 GiB", "1 回分のデータ量は 1 バイト以上 2 GiB 以下です");
+            return Err(builder.error(key, &what));
+        }
+    }
+    let (tags, disconnects) = (builder.count("tags") as usize, builder.flag("disconnect"));
+    if tags > 1 && !disconnects {
+        let what = text!(
+            "a drive that stays on the bus takes one command at a time; set disconnect = true or tags = 1",
+            "バスを明け渡さないドライブは一度に 1 コマンドしか受け付けません。disconnect = true か tags = 1 にしてください"
+        );
+        return Err(builder.error("tags", &what));
+    }
+    let below: Vec<_> = builder.below().collect();
+    let ns = |key: &str| builder.ns(key).min(HOUR_NS);
+    let (selection_ns, command_ns, status_ns) = (ns("selection"), ns("command"), ns("status"));
+    let reconnect_ns = ns("reconnect");
+    Ok(Box::new(Scsi {
+        below: below[0],
+        capacity_bytes: builder.below_capacity_bytes(0),
+        units: builder.below_units(0),
+        selection_ns,
+        command_ns,
+        status_ns,
+        disconnects,
+        reconnect_ns,
+        write_lead_bytes: builder.bytes("write_lead"),
+        flushes: builder.flag("write_cache"),
+        data_in: direction(builder, "in"),
+        data_out: direction(builder, "out"),
+        bus: Timeline::default(),
+        commands: vec![None; tags],
+        sent: vec![VecDeque::new(); tags],
+        queue: VecDeque::new(),
+        causes: causes(builder),
+    }))
+}
+
+fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
+    let ns_per_byte = if builder.word("transfer") == "synchronous" {
+        1e9 / builder.rate("initiator_synchronous").min(builder.rate("target_synchronous"))
+    } else {
+        let share = |side: &str| builder.number(&format!("{side}_{way}"));
+        share("initiator") + share("target")
+    };
+    let (piece, overlap) =
+        if way == "in" { ("read_piece", "read_overlap") } else { ("write_piece", "write_overlap") };
+    let piece_bytes = builder.bytes(piece);
+    let buffers = if builder.word(overlap) == "pipelined" { builder.count("buffers") as usize } else { 1 };
+    let explanation = text!(
+        "the bytes go over the SCSI bus; without a synchronous agreement each byte needs a question and an answer",
+        "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります"
+    );
+    let cause = if way == "in" {
+        builder.cause(
+            "data-in",
+            text!("data from the drive over the bus", "バス転送 (読み出し)"),
+            explanation,
+        )
+    } else {
+        builder.cause("data-out", text!("data to the drive over the bus", "バス転送 (書き込み)"), explanation)
+    };
+    Direction { ns_per_byte, piece_bytes, buffers, cause }
+}
+
+fn causes(builder: &mut Builder<'_>) -> Causes {
+    Causes {
+        waiting: builder.cause(
+            "waiting",
+            text!("waiting for the bus", "バスが空くのを待つ時間"),
+            text!("another command is under way on the bus", "バスで別のコマンドを処理中です"),
+        ),
+        selection: builder.cause(
+            "selection",
+            text!("selecting the drive", "ドライブの選択"),
+            text!(
+                "the computer takes the bus and calls the drive, which some firmware answers with a delay",
+                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります"
+            ),
+        ),
+        command: builder.cause(
+            "command",
+            text!("the command", "コマンドの受け渡し"),
+            text!(
+                "the drive takes the bytes of the command and works out what is asked",
+                "ドライブがコマンドを受け取り、内容を解釈する時間です"
+            ),
+        ),
+        status: builder.cause(
+            "status",
+            text!("status and end of the command", "ステータスとコマンドの終了"),
+            text!(
+                "the drive reports success, and the computer notices",
+                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です"
+            ),
+        ),
+        reconnect: builder.cause(
+            "reconnect",
+            text!("coming back to the bus", "バスへの再接続"),
+            text!(
+                "the drive had left the bus to others while it worked and takes it again",
+                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です"
+            ),
+        ),
+    }
+}

@@ -1,0 +1,297 @@
+//! A solid-state drive with a page-mapped flash translation layer.
+//!
+//! The model: channels of dies, each a timeline; a mapping table from small units of the host to places in flash; a
+//! write buffer, whose rows of pages are programmed die by die while reads go ahead of them; garbage collection, SLC
+//! cache, mapping cache. When a request comes, all its times are computed at once: what was pending on a die is caught
+//! up with only when somebody looks at that die, so a request costs one event however many pages it has, and idle time
+//! costs nothing. Only a miss of the mapping cache costs a second event.
+//!
+//! What moves data in the background is one average per block: the controller spreads a collection evenly over the rows
+//! that the host writes next, as drives do to keep their latency even.
+//!
+//! Not modelled: wear, errors and their retries, heat, coarse mapping (other layers have that).
+
+mod ahead;
+mod config;
+mod die;
+mod flash;
+mod layout;
+mod map;
+mod mapping_cache;
+mod parameters;
+mod schedule;
+mod store;
+#[cfg(test)]
+mod tests;
+mod words;
+mod write;
+
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind, Volatile};
+use crate::timeline::{Timeline, transfer_ns};
+use crate::world::{JobId, Kind, Request, World};
+use ahead::ReadAhead;
+use config::Config;
+use die::{Dies, Manners};
+use flash::ReadPath;
+use kurabe_core::Result;
+use mapping_cache::{Lookup, MappingCache};
+use schedule::Schedule;
+use store::{Place, Store};
+use words::{Causes, Counters};
+use write::OpenRow;
+
+/// The kind.
+pub const SSD: LayerKind = LayerKind {
+    word: "ssd",
+    title: ("a page-mapped SSD", "ページマッピング方式の SSD"),
+    of_host: false,
+    below: Below::Nothing,
+    parameters: parameters::PARAMETERS,
+    build,
+};
+
+struct Ssd {
+    config: Config,
+    store: Store,
+    dies: Dies,
+    manners: Manners,
+    channels: Vec<Schedule>,
+    /// The controller's memory, through which all data go.
+    memory: Schedule,
+    processor: Timeline,
+    /// Rows in the write buffer, as far as is known.
+    rows_used: u64,
+    open_row: Option<OpenRow>,
+    /// The die whose turn it is to get a row.
+    next_die: u32,
+    mapping: Option<MappingCache>,
+    ahead: ReadAhead,
+    /// Requests that wait for the mapping table, by the number in their wake-up call.
+    parked: Vec<JobId>,
+    parked_free: Vec<u32>,
+    causes: Causes,
+    counters: Counters,
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let config = Config::new(builder)?;
+    let geometry = config.geometry;
+    let units_per_page = (config.page_bytes / 4).clamp(1, 1 << 30) as u32;
+    Ok(Box::new(Ssd {
+        store: Store::new(&config, builder.random()),
+        dies: Dies::new(geometry.dies),
+        manners: Manners {
+            program_ns: config.program_ns,
+            erase_ns: config.erase_ns,
+            suspend_program_ns: config.suspend_program_ns,
+            suspend_erase_ns: config.suspend_erase_ns,
+        },
+        channels: vec![Schedule::default(); geometry.channels as usize],
+        memory: Schedule::default(),
+        processor: Timeline::default(),
+        rows_used: 0,
+        open_row: None,
+        next_die: 0,
+        mapping: config.mapping_pages.map(|pages| MappingCache::new(geometry.units, units_per_page, pages)),
+        ahead: ReadAhead::new(config.read_ahead_bytes),
+        parked: Vec::new(),
+        parked_free: Vec::new(),
+        causes: Causes::new(builder),
+        counters: Counters::new(builder),
+        config,
+    }))
+}
+
+impl Ssd {
+    /// The units that a request touches.
+    fn units(&self, request: &Request) -> std::ops::RangeInclusive<u32> {
+        let unit_bytes = self.config.geometry.unit_bytes;
+        let last = (request.end_bytes() - 1) / unit_bytes;
+        (request.offset_bytes / unit_bytes) as u32..=last as u32
+    }
+
+    /// When the parts of the mapping table that a request needs are in memory.
+    fn look_up(&mut self, request: &Request, from_ns: u64, world: &mut World) -> u64 {
+        let Some(mut mapping) = self.mapping.take() else { return from_ns };
+        let units = self.units(request);
+        let mut ready_ns = from_ns;
+        for page in mapping.page_of(*units.start())..=mapping.page_of(*units.end()) {
+            if let Lookup::Miss { written_back } = mapping.look_up(page, request.kind != Kind::Read) {
+                world.count(self.counters.misses, 1);
+                ready_ns = ready_ns.max(self.read_table_page(page, from_ns, world.now_ns()));
+                if let Some(page) = written_back {
+                    self.write_table_page(page, from_ns);
+                }
+            }
+        }
+        self.mapping = Some(mapping);
+        ready_ns
+    }
+
+    /// Has a job go on when the mapping table is there.
+    fn park(&mut self, job: JobId, until_ns: u64, world: &mut World) {
+        let number = self.parked_free.pop().unwrap_or_else(|| {
+            self.parked.push(job);
+            self.parked.len() as u32 - 1
+        });
+        self.parked[number as usize] = job;
+        world.wake_at(until_ns, u64::from(number));
+    }
+
+    fn serve(&mut self, job: JobId, from_ns: u64, world: &mut World) {
+        let request = world.request(job);
+        match request.kind {
+            Kind::Read => self.read(job, &request, from_ns, world),
+            Kind::Write => self.write(job, &request, from_ns, world),
+            Kind::Trim => {
+                self.trim(&request);
+                world.finish_at(from_ns, job);
+            }
+            Kind::Flush => self.flush(job, from_ns, world),
+        }
+    }
+
+    fn read(&mut self, job: JobId, request: &Request, from_ns: u64, world: &mut World) {
+        let Request { offset_bytes, .. } = *request;
+        let limit_bytes = self.config.geometry.capacity_bytes;
+        let (found, further) = self.ahead.read(offset_bytes, request.end_bytes(), limit_bytes);
+        let mut start_bytes = offset_bytes;
+        let mut found_ns = from_ns;
+        if let Some(found) = found {
+            start_bytes = found.end_bytes;
+            let memory_ns = transfer_ns(start_bytes - offset_bytes, self.config.controller_rate);
+            let ready_ns = found.ready_ns.max(from_ns);
+            found_ns = self.memory.book(world.now_ns(), ready_ns, memory_ns).1;
+            if start_bytes == request.end_bytes() {
+                world.charge(job, self.causes.read_ahead, ready_ns);
+                world.charge(job, self.causes.data_path, found_ns);
+            }
+        }
+        let mut end_ns = found_ns;
+        if let Some(path) = self.read_rows(start_bytes, request.end_bytes(), true, from_ns, world) {
+            end_ns = end_ns.max(self.charge_read(job, &path, world));
+            world.charge(job, self.causes.data_path, end_ns);
+        }
+        if let Some((start_bytes, end_bytes)) = further {
+            let path = self.read_rows(start_bytes, end_bytes, false, from_ns, world);
+            self.ahead.add(end_bytes, path.map_or(from_ns, |path| path.there_ns));
+        }
+        world.finish_at(end_ns, job);
+    }
+
+    /// Reads bytes from flash: the times of the row that comes last, if any is in flash. What is read for the host also
+    /// passes the controller's memory.
+    fn read_rows(
+        &mut self,
+        from_bytes: u64,
+        to_bytes: u64,
+        for_host: bool,
+        from_ns: u64,
+        world: &mut World,
+    ) -> Option<ReadPath> {
+        let geometry = self.config.geometry;
+        let mut last: Option<ReadPath> = None;
+        // Units of one row are read at once: the row's number, a place in it, and its bytes.
+        let mut row: Option<(u32, u32, u64)> = None;
+        let mut at_bytes = from_bytes;
+        while at_bytes < to_bytes {
+            let unit = at_bytes / geometry.unit_bytes;
+            let next_bytes = ((unit + 1) * geometry.unit_bytes).min(to_bytes);
+            let bytes = next_bytes - at_bytes;
+            at_bytes = next_bytes;
+            let place = match self.store.find(unit as u32) {
+                Place::At(place) => place,
+                Place::Unwritten(place) if self.config.unwritten_as_data => place,
+                Place::Unwritten(_) | Place::Trimmed => continue,
+            };
+            let number = place / geometry.units_per_row;
+            match &mut row {
+                Some((known, _, sum)) if *known == number => *sum += bytes,
+                _ => {
+                    if let Some((_, place, bytes)) = row.replace((number, place, bytes)) {
+                        last = later(last, self.read_row(place, bytes, for_host, from_ns, world));
+                    }
+                }
+            }
+        }
+        if let Some((_, place, bytes)) = row {
+            last = later(last, self.read_row(place, bytes, for_host, from_ns, world));
+        }
+        last
+    }
+
+    fn charge_read(&self, job: JobId, path: &ReadPath, world: &mut World) -> u64 {
+        let causes = &self.causes;
+        world.charge(job, self.cause_of(path.behind), path.start_ns);
+        world.charge(job, causes.sense, path.sensed_ns);
+        world.charge(job, causes.channel_wait, path.wire_ns);
+        world.charge(job, causes.channel, path.there_ns);
+        world.charge(job, causes.data_path, path.end_ns);
+        path.end_ns
+    }
+
+    fn trim(&mut self, request: &Request) {
+        let unit_bytes = self.config.geometry.unit_bytes;
+        let first = request.offset_bytes.div_ceil(unit_bytes);
+        self.ahead.written(request.offset_bytes, request.end_bytes());
+        // The last unit of the drive may be cut short.
+        let whole = if request.end_bytes() == self.config.geometry.capacity_bytes {
+            u64::from(self.config.geometry.units)
+        } else {
+            request.end_bytes() / unit_bytes
+        };
+        for unit in first..whole {
+            self.store.trim(unit as u32);
+        }
+    }
+}
+
+/// Whichever ends later.
+fn later(known: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
+    known.filter(|known| known.end_ns >= path.end_ns).or(Some(path))
+}
+
+impl Layer for Ssd {
+    fn capacity_bytes(&self) -> u64 {
+        self.config.geometry.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        let hit = request.kind == Kind::Read && self.ahead.holds(request.offset_bytes, request.end_bytes());
+        let command_ns = if hit { self.config.hit_ns } else { self.config.command_ns };
+        let (start_ns, end_ns) = self.processor.take(world.now_ns(), command_ns);
+        world.charge(job, self.causes.controller_wait, start_ns);
+        let write_ns = if request.kind == Kind::Write { self.config.write_latency_ns } else { 0 };
+        let from_ns = end_ns.saturating_add(self.config.latency_ns).saturating_add(write_ns);
+        world.charge(job, self.causes.controller, from_ns);
+        if request.length_bytes == 0 && request.kind != Kind::Flush {
+            return world.finish_at(from_ns, job);
+        }
+        if self.mapping.is_some() && request.kind != Kind::Flush {
+            let ready_ns = self.look_up(&request, from_ns, world);
+            if ready_ns > from_ns {
+                world.charge(job, self.causes.mapping, ready_ns);
+                return self.park(job, ready_ns, world);
+            }
+        }
+        self.serve(job, from_ns, world);
+    }
+
+    fn wake(&mut self, token: u64, world: &mut World) {
+        let job = self.parked[token as usize];
+        self.parked_free.push(token as u32);
+        self.serve(job, world.now_ns(), world);
+    }
+
+    /// As of the last request: what has been programmed since is still counted.
+    fn volatile(&self) -> Volatile {
+        let bytes = self.rows_used * self.config.geometry.row_bytes();
+        if self.config.power_loss_protection {
+            Volatile { lost_bytes: 0, saved_bytes: bytes }
+        } else {
+            Volatile { lost_bytes: bytes, saved_bytes: 0 }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What the parameters of an SSD come to: a geometry that is whole, and times.
+
+use crate::build::Builder;
+use crate::timeline::transfer_ns;
+use kurabe_core::{Result, text};
+
+/// Blocks that can be kept track of.
+const MOST_BLOCKS: u128 = 1 << 24;
+
+/// No mapping unit is larger.
+const MOST_UNIT_BYTES: u64 = 1 << 30;
+
+/// Reading further ahead is no use of any drive's memory.
+const MOST_AHEAD_BYTES: u64 = 64 << 20;
+
+/// Read, program and erase times of a cell type in nanoseconds, for whoever does not give them.
+///
+/// MLC: MQSim `ssdconfig.xml`. TLC and QLC: FEMU `hw/femu/nand.h`, the mean over the kinds of pages, of which the QLC ones
+/// are said to be extrapolated. SLC: usual figures of data sheets.
+fn usual_times_ns(cell: &str) -> (u64, u64, u64) {
+    match cell {
+        "slc" => (25_000, 200_000, 1_500_000),
+        "mlc" => (75_000, 750_000, 3_800_000),
+        "tlc" => (80_000, 2_926_000, 3_000_000),
+        _ => (110_000, 3_800_000, 3_000_000),
+    }
+}
+
+/// Sizes and counts. A row is what a die programs at once: a page of each of its planes. A block is what it erases at
+/// once: a block of each of its planes. A unit is what the mapping table points to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    pub(super) capacity_bytes: u64,
+    pub(super) unit_bytes: u64,
+    /// Units that the host sees.
+    pub(super) units: u32,
+    pub(super) channels: u32,
+    pub(super) dies: u32,
+    pub(super) units_per_row: u32,
+    pub(super) rows_per_block: u32,
+    pub(super) units_per_block: u32,
+    pub(super) blocks_per_die: u32,
+    /// Bits of a cell; a block used with one bit per cell has that many times fewer rows.
+    pub(super) bits: u32,
+    /// Blocks of each die that may be used with one bit per cell.
+    pub(super) slc_blocks: u32,
+    /// Free blocks of each die below which data are moved before anything is written.
+    pub(super) least_free: u32,
+    /// Free blocks of each die that are wanted when there is time.
+    pub(super) wanted_free: u32,
+}
+
+impl Geometry {
+    pub(super) fn row_bytes(&self) -> u64 {
+        u64::from(self.units_per_row) * self.unit_bytes
+    }
+}
+
+/// Times, and what the firmware does.
+#[derive(Clone, Debug)]
+pub(super) struct Config {
+    pub(super) geometry: Geometry,
+    /// By kind of page.
+    pub(super) read_ns: Vec<u64>,
+    pub(super) slc_read_ns: u64,
+    pub(super) program_ns: u64,
+    pub(super) slc_program_ns: u64,
+    pub(super) erase_ns: u64,
+    pub(super) unit_transfer_ns: u64,
+    pub(super) channel_rate: f64,
+    pub(super) controller_rate: f64,
+    pub(super) command_ns: u64,
+    pub(super) hit_ns: u64,
+    pub(super) latency_ns: u64,
+    pub(super) write_latency_ns: u64,
+    pub(super) buffer_rows: u64,
+    pub(super) read_ahead_bytes: u64,
+    pub(super) flush_waits: bool,
+    pub(super) power_loss_protection: bool,
+    pub(super) suspend_program_ns: Option<u64>,
+    pub(super) suspend_erase_ns: Option<u64>,
+    /// Pages of the mapping table that are kept, if not all.
+    pub(super) mapping_pages: Option<u64>,
+    pub(super) page_bytes: u64,
+    pub(super) fold_when_full: bool,
+    pub(super) by_age: bool,
+    pub(super) idle_after_ns: u64,
+    pub(super) filled_units: u32,
+    pub(super) worn: bool,
+    pub(super) unwritten_as_data: bool,
+}
+
+impl Config {
+    /// # Errors
+    /// When the parameters do not fit together.
+    pub(super) fn new(builder: &Builder<'_>) -> Result<Self> {
+        let geometry = geometry(builder)?;
+        let (read_ns, program_ns, erase_ns) = usual_times_ns(builder.word("cell"));
+        let given = |key: &str, usual_ns: u64| if builder.ns(key) == 0 { usual_ns } else { builder.ns(key) };
+        let read_ns = given("read_time", read_ns);
+        let program_ns = given("program_time", program_ns);
+        let fill = builder.number("fill");
+        if fill > 1.0 {
+            return Err(builder.error("fill", &text!("at most 1 is expected", "1 以下の値を指定します")));
+        }
+        if builder.bytes("read_ahead") > MOST_AHEAD_BYTES {
+            return Err(builder
+                .error("read_ahead", &text!("at most 64 MiB are expected", "64 MiB 以下の値を指定します")));
+        }
+        let rows = builder.rows("page_read_times");
+        let by_page: Vec<u64> = rows.iter().map(|row| (row[0] * 1000.0).min(1e12) as u64).collect();
+        let suspend_ns = Some(builder.ns("suspend_time"));
+        let suspend = builder.word("suspend");
+        let page_bytes = builder.bytes("page");
+        let channel_rate = builder.rate("channel_rate");
+        Ok(Self {
+            read_ns: if by_page.is_empty() { vec![read_ns] } else { by_page },
+            slc_read_ns: given("slc_read_time", read_ns),
+            program_ns,
+            slc_program_ns: given("slc_program_time", program_ns),
+            erase_ns: given("erase_time", erase_ns),
+            unit_transfer_ns: transfer_ns(geometry.unit_bytes, channel_rate),
+            channel_rate,
+            controller_rate: builder.rate("controller_rate"),
+            command_ns: builder.ns("command_time"),
+            hit_ns: builder.ns("hit_time"),
+            latency_ns: builder.ns("command_latency"),
+            write_latency_ns: builder.ns("write_latency"),
+            buffer_rows: builder.bytes("buffer").div_ceil(geometry.row_bytes()).min(1 << 31),
+            read_ahead_bytes: builder.bytes("read_ahead"),
+            flush_waits: builder.flag("flush_waits"),
+            power_loss_protection: builder.flag("power_loss_protection"),
+            suspend_program_ns: suspend_ns.filter(|_| suspend != "none"),
+            suspend_erase_ns: suspend_ns.filter(|_| suspend == "program-and-erase"),
+            mapping_pages: (builder.word("mapping") == "cached")
+                .then(|| builder.bytes("mapping_cache") / page_bytes),
+            page_bytes,
+            fold_when_full: builder.word("slc_full") == "fold",
+            by_age: builder.word("gc") == "cost-benefit",
+            idle_after_ns: builder.ns("idle_after"),
+            filled_units: (f64::from(geometry.units) * fill) as u32,
+            worn: builder.word("age") == "worn",
+            unwritten_as_data: builder.flag("unwritten_as_data"),
+            geometry,
+        })
+    }
+
+    /// Time of the wires for so many bytes.
+    pub(super) fn transfer_ns(&self, bytes: u64) -> u64 {
+        transfer_ns(bytes, self.channel_rate)
+    }
+
+    /// Time of a die for a row: its transfer and its program, or its share of a channel that cannot feed all its dies.
+    pub(super) fn row_ns(&self, slc: bool) -> u64 {
+        let geometry = &self.geometry;
+        let wire_ns = u64::from(geometry.units_per_row).saturating_mul(self.unit_transfer_ns);
+        let program_ns = if slc { self.slc_program_ns } else { self.program_ns };
+        let dies_per_channel = u64::from(geometry.dies / geometry.channels);
+        program_ns.saturating_add(wire_ns).max(wire_ns.saturating_mul(dies_per_channel))
+    }
+
+    /// Time of a die for moving data from one of its blocks to another, through the controller.
+    pub(super) fn moving_ns(&self, rows_read: u64, slc_rows_read: u64, units: u64) -> u64 {
+        let geometry = &self.geometry;
+        let wire_ns = self.unit_transfer_ns.saturating_mul(2 * units);
+        let reads_ns = rows_read
+            .saturating_mul(self.mean_read_ns())
+            .saturating_add(slc_rows_read.saturating_mul(self.slc_read_ns));
+        let programs_ns = self.program_ns.saturating_mul(units) / u64::from(geometry.units_per_row);
+        let dies_per_channel = u64::from(geometry.dies / geometry.channels);
+        reads_ns
+            .saturating_add(programs_ns)
+            .saturating_add(wire_ns)
+            .max(wire_ns.saturating_mul(dies_per_channel))
+    }
+
+    fn mean_read_ns(&self) -> u64 {
+        self.read_ns.iter().sum::<u64>() / self.read_ns.len() as u64
+    }
+}
+
+fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
+    let capacity_bytes = builder.bytes("capacity");
+    let unit_bytes = builder.bytes("mapping_unit");
+    let (channels, planes) = (builder.count("channels"), builder.count("planes"));
+    let dies = channels * builder.count("dies");
+    let row_bytes = u128::from(builder.bytes("page")) * u128::from(planes);
+    if capacity_bytes == 0 {
+        return Err(
+            builder.error("capacity", &text!("more than 0 is expected", "0 より大きい値を指定します"))
+        );
+    }
+    if !(512..=MOST_UNIT_BYTES).contains(&unit_bytes)
+        || row_bytes % u128::from(unit_bytes) != 0
+        || row_bytes == 0
+    {
+        return Err(builder.error(
+            "mapping_unit",
+            &text!(
+                "512 B to 1 GiB are expected, and a whole number of them in page times planes",
+                "512 B 以上 1 GiB 以下で、ページ × プレーン数を割り切る値を指定します"
+            ),
+        ));
+    }
+    let over_provisioning = builder.number("over_provisioning");
+    if over_provisioning > 100.0 {
+        let what = text!(
+            "a share of the capacity, such as 0.07, is expected",
+            "0.07 のように容量に対する割合を指定します"
+        );
+        return Err(builder.error("over_provisioning", &what));
+    }
+    let bits = match builder.word("cell") {
+        "slc" => 1,
+        "mlc" => 2,
+        "tlc" => 3,
+        _ => 4,
+    };
+    let rows_per_block = builder.count("pages_per_block");
+    let block_bytes = row_bytes * u128::from(rows_per_block);
+    let wide = |bytes: u64| u128::from(bytes);
+    let least_free = builder.count("gc_free_blocks");
+    // Of a die's blocks, two are open, one may be set aside, one takes what is moved, and one is on its way.
+    let spare = u128::from(least_free) + 5;
+    let visible = wide(capacity_bytes).div_ceil(block_bytes * wide(dies));
+    let all = wide(capacity_bytes) as f64 * (1.0 + over_provisioning) / (block_bytes as f64 * dies as f64);
+    let slc_block_bytes = (block_bytes / bits).max(1);
+    let per_die = |bytes: u64| wide(bytes).div_ceil(slc_block_bytes * wide(dies));
+    let own_slc = per_die(builder.bytes("slc_static"));
+    let blocks_per_die = (visible + spare).max(all.ceil() as u128) + own_slc;
+    let units_per_block = block_bytes / wide(unit_bytes);
+    let total_units = blocks_per_die * wide(dies) * units_per_block;
+    if total_units >= u128::from(u32::MAX - 1) || blocks_per_die * wide(dies) > MOST_BLOCKS {
+        let what = text!(
+            "the drive has more mapping units or blocks than the model can number (2^32 and 2^24): use larger ones",
+            "マッピング単位またはブロックの数がモデルの上限 (2^32、2^24) を超えます。単位を大きくしてください"
+        );
+        return Err(builder.error("capacity", &what));
+    }
+    let slc_blocks = own_slc + per_die(builder.bytes("slc_dynamic"));
+    let one_bit = bits == 1 || rows_per_block < bits as u64;
+    Ok(Geometry {
+        capacity_bytes,
+        unit_bytes,
+        units: capacity_bytes.div_ceil(unit_bytes) as u32,
+        channels: channels as u32,
+        dies: dies as u32,
+        units_per_row: (row_bytes / wide(unit_bytes)) as u32,
+        rows_per_block: rows_per_block as u32,
+        units_per_block: units_per_block as u32,
+        blocks_per_die: blocks_per_die as u32,
+        bits: bits as u32,
+        slc_blocks: if one_bit { 0 } else { slc_blocks.min(blocks_per_die) as u32 },
+        least_free: least_free as u32,
+        wanted_free: builder.count("idle_free_blocks").max(least_free) as u32,
+    })
+}

@@ -1,0 +1,160 @@
+//! Reading flash, and letting the dies go on with what they have to do.
+
+use super::Ssd;
+use super::die::Busy;
+use super::store::Work;
+use crate::account::Cause;
+use crate::timeline::transfer_ns;
+use crate::world::World;
+
+/// The times of a read of a row, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadPath {
+    /// What it waited for first.
+    pub(super) behind: Busy,
+    /// The die begins.
+    pub(super) start_ns: u64,
+    /// The data are in the die's register.
+    pub(super) sensed_ns: u64,
+    /// The wires are free.
+    pub(super) wire_ns: u64,
+    /// The data are at the controller.
+    pub(super) there_ns: u64,
+    /// The data have passed its memory.
+    pub(super) end_ns: u64,
+}
+
+impl Ssd {
+    pub(super) fn cause_of(&self, busy: Busy) -> Cause {
+        match busy {
+            Busy::Reading => self.causes.behind_reads,
+            Busy::Programming => self.causes.behind_programs,
+            Busy::Collecting => self.causes.collecting,
+            Busy::Folding => self.causes.folding,
+            Busy::Erasing => self.causes.behind_erase,
+        }
+    }
+
+    /// Lets a die do what it does before a time.
+    #[inline]
+    pub(super) fn touch(&mut self, die: u32, now_ns: u64, world: &mut World) {
+        self.catch_up(die, now_ns);
+        let idle_ns = self.dies.get(die).free_ns.saturating_add(self.config.idle_after_ns);
+        if idle_ns < now_ns && self.store.has_background(die) {
+            self.work_in_background(die, idle_ns, now_ns, world);
+        }
+    }
+
+    #[inline]
+    fn catch_up(&mut self, die: u32, now_ns: u64) {
+        if self.dies.get(die).free_ns <= now_ns {
+            let program_ns = self.config.program_ns;
+            let released = self.dies.change(die, |die| die.catch_up(now_ns, program_ns));
+            self.rows_used = self.rows_used.saturating_sub(u64::from(released));
+        }
+    }
+
+    fn work_in_background(&mut self, die: u32, from_ns: u64, now_ns: u64, world: &mut World) {
+        while self.store.background(die) {
+            let (work, length_ns) = self.take_work(world);
+            let busy = if work.folded > 0 { Busy::Folding } else { Busy::Collecting };
+            let erase_ns = self.config.erase_ns.saturating_mul(work.erases);
+            self.dies.change(die, |die| die.work(from_ns, length_ns.saturating_add(erase_ns), busy));
+            if self.dies.get(die).free_ns >= now_ns {
+                break;
+            }
+        }
+    }
+
+    /// What the store has done since this was last asked, counted, and the time of moving the data.
+    pub(super) fn take_work(&mut self, world: &mut World) -> (Work, u64) {
+        let work = std::mem::take(&mut self.store.work);
+        world.count(self.counters.moved, work.moved);
+        world.count(self.counters.folded, work.folded);
+        world.count(self.counters.erases, work.erases);
+        let units = work.moved + work.folded;
+        (work, self.config.moving_ns(work.rows_read, work.slc_rows_read, units))
+    }
+
+    /// Reads bytes of the row with this place. What is for the host also passes the controller's memory.
+    pub(super) fn read_row(
+        &mut self,
+        place: u32,
+        bytes: u64,
+        for_host: bool,
+        from_ns: u64,
+        world: &mut World,
+    ) -> ReadPath {
+        let geometry = &self.config.geometry;
+        let die = place / (geometry.units_per_block * geometry.blocks_per_die);
+        let row = place % geometry.units_per_block / geometry.units_per_row;
+        let memory_ns = if for_host { transfer_ns(bytes, self.config.controller_rate) } else { 0 };
+        self.touch(die, from_ns, world);
+        let open = self.open_row.as_ref().is_some_and(|open| open.die == die);
+        let state = self.dies.get(die);
+        let pending = state.rows + state.held + u32::from(open);
+        if pending > 0 && self.store.is_recent(die, place, pending) {
+            world.count(self.counters.buffer_hits, 1);
+            let (_, end_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
+            let behind = Busy::Reading;
+            return ReadPath {
+                behind,
+                start_ns: from_ns,
+                sensed_ns: from_ns,
+                wire_ns: from_ns,
+                there_ns: from_ns,
+                end_ns,
+            };
+        }
+        let read_ns = if self.store.is_slc(place) {
+            self.config.slc_read_ns
+        } else {
+            self.config.read_ns[row as usize % self.config.read_ns.len()]
+        };
+        let mut path = self.read_die(die, read_ns, bytes, from_ns, world.now_ns());
+        path.end_ns = self.memory.book(world.now_ns(), path.there_ns, memory_ns).1;
+        path
+    }
+
+    /// Senses for `read_ns` on a die that has caught up, and moves the bytes to the controller.
+    fn read_die(&mut self, die: u32, read_ns: u64, bytes: u64, from_ns: u64, now_ns: u64) -> ReadPath {
+        let wire_ns = self.config.transfer_ns(bytes);
+        let channel = &mut self.channels[(die % self.config.geometry.channels) as usize];
+        let manners = &self.manners;
+        self.dies.change(die, |die| {
+            let start = die.begin_read(from_ns, manners);
+            let sensed_ns = start.start_ns.saturating_add(read_ns);
+            let (begin_ns, there_ns) = channel.book(now_ns, sensed_ns, wire_ns);
+            die.end_read(start, there_ns);
+            ReadPath {
+                behind: start.behind,
+                start_ns: start.start_ns,
+                sensed_ns,
+                wire_ns: begin_ns,
+                there_ns,
+                end_ns: there_ns,
+            }
+        })
+    }
+
+    /// Reads a page of the mapping table: when it is there.
+    pub(super) fn read_table_page(&mut self, page: u32, from_ns: u64, now_ns: u64) -> u64 {
+        let die = self.die_of_table_page(page);
+        self.catch_up(die, from_ns);
+        let (read_ns, bytes) = (self.config.read_ns[0], self.config.page_bytes);
+        self.read_die(die, read_ns, bytes, from_ns, now_ns).there_ns
+    }
+
+    /// Writes a page of the mapping table, some time.
+    pub(super) fn write_table_page(&mut self, page: u32, from_ns: u64) {
+        let length_ns =
+            self.config.program_ns.saturating_add(self.config.transfer_ns(self.config.page_bytes));
+        let die = self.die_of_table_page(page);
+        self.dies.change(die, |die| die.add(from_ns, 0, length_ns));
+    }
+
+    /// The table's pages are spread over the dies.
+    fn die_of_table_page(&self, page: u32) -> u32 {
+        page % self.config.geometry.dies
+    }
+}

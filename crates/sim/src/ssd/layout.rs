@@ -1,0 +1,213 @@
+//! Where the data are at the start, without a table.
+//!
+//! The model of a drive that was filled in order: rows go round the dies. The model of a worn drive: uniform random
+//! writes have gone on until nothing changes any more. Of the data of a block that was filled when a share x of the
+//! lifetime of a block had passed since, u^x is still valid, where u is the share of a block that is about to be
+//! collected (`steady_share`). So each block gets its count of valid units from a number drawn between 0 and 1, and the
+//! k-th unit of a fixed mixing of all units lies in the block that has the k-th valid place. A few bytes per block are
+//! enough, and nothing is written to age the drive.
+
+use super::config::Geometry;
+use kurabe_core::random::Random;
+
+/// A layout of the first units of a drive.
+pub(super) enum Layout {
+    /// Rows in turn over the dies.
+    InOrder,
+    /// Anywhere.
+    Worn(Worn),
+}
+
+/// The layout of a worn drive.
+pub(super) struct Worn {
+    /// By block: valid places of the blocks before it.
+    before: Vec<u32>,
+    /// By `step` valid places: the block of the first of them.
+    blocks: Vec<u32>,
+    step: u32,
+    units: u64,
+    factor: u64,
+    inverse: u64,
+}
+
+/// The share of a block that is still valid when its turn to be collected has come, for `spread` times as many physical
+/// places as valid units under uniform random writes and blocks of so many units. With a = spread (1 + 1 / 2 units) it is
+/// u = e^(-a (1 - u)), so that write amplification 1 / (1 - u) is a / (a + W(-a e^-a)) with Lambert's W: Desnoyers,
+/// Analytic Modeling of SSD Write Performance (SYSTOR 2012), for greedy collection; without the last term it is the form
+/// for large blocks (Xiang and Kurkoski, An Improved Analytic Expression for Write Amplification in NAND Flash, 2012).
+pub(super) fn steady_share(spread: f64, units_per_block: u32) -> f64 {
+    let spread = spread * (1.0 + 0.5 / f64::from(units_per_block));
+    if spread <= 1.0 {
+        return 1.0;
+    }
+    // Newton's method from the side where the function is convex and has its root below 1.
+    let mut share = 0.0;
+    for _ in 0..100 {
+        let power = (-spread * (1.0 - share)).exp();
+        let next: f64 = share - (share - power) / (1.0 - spread * power);
+        if (next - share).abs() < 1e-13 {
+            break;
+        }
+        share = next;
+    }
+    share
+}
+
+impl Layout {
+    /// The place of a unit, as a number of its place on the drive.
+    #[inline]
+    pub(super) fn place(&self, geometry: &Geometry, unit: u32) -> u32 {
+        match self {
+            Self::InOrder => in_order(geometry, unit),
+            Self::Worn(worn) => worn.place(geometry, unit),
+        }
+    }
+
+    /// The unit at a place of a block, if the layout has one there.
+    #[inline]
+    pub(super) fn owner(&self, geometry: &Geometry, block: u32, offset: u32, filled: u32) -> Option<u32> {
+        match self {
+            Self::InOrder => {
+                let (die, block) = (block / geometry.blocks_per_die, block % geometry.blocks_per_die);
+                let (row, within) = (offset / geometry.units_per_row, offset % geometry.units_per_row);
+                let row = u64::from(block) * u64::from(geometry.rows_per_block) + u64::from(row);
+                let row = row * u64::from(geometry.dies) + u64::from(die);
+                let unit = row * u64::from(geometry.units_per_row) + u64::from(within);
+                (unit < u64::from(filled)).then_some(unit as u32)
+            }
+            Self::Worn(worn) => worn.owner(block, offset),
+        }
+    }
+}
+
+/// The place of a unit when rows go round the dies.
+#[inline]
+pub(super) fn in_order(geometry: &Geometry, unit: u32) -> u32 {
+    let (row, within) = (unit / geometry.units_per_row, unit % geometry.units_per_row);
+    let (die, row) = (row % geometry.dies, row / geometry.dies);
+    // Rows of a die are numbered through its blocks.
+    (die * geometry.blocks_per_die * geometry.rows_per_block + row) * geometry.units_per_row + within
+}
+
+/// Valid units of every block when the first `filled` units were written in order.
+pub(super) fn in_order_counts(geometry: &Geometry, filled: u32) -> Vec<u32> {
+    let mut counts = vec![0; (geometry.dies * geometry.blocks_per_die) as usize];
+    let whole_rows = filled / geometry.units_per_row;
+    for (die, blocks) in counts.chunks_mut(geometry.blocks_per_die as usize).enumerate() {
+        let mut rows = (whole_rows + geometry.dies - 1 - die as u32) / geometry.dies;
+        for count in blocks {
+            let here = rows.min(geometry.rows_per_block);
+            *count = here * geometry.units_per_row;
+            rows -= here;
+            if here == 0 {
+                break;
+            }
+        }
+    }
+    let rest = filled % geometry.units_per_row;
+    if rest > 0 {
+        counts[(in_order(geometry, filled - 1) / geometry.units_per_block) as usize] += rest;
+    }
+    counts
+}
+
+impl Worn {
+    /// A worn drive, with the count of valid units of each of its blocks. `free` blocks of each die hold nothing.
+    pub(super) fn new(geometry: &Geometry, filled: u32, free: u32, random: &mut Random) -> (Self, Vec<u32>) {
+        let counts = worn_counts(geometry, filled, free, random);
+        let mut before = Vec::with_capacity(counts.len() + 1);
+        let mut sum = 0;
+        before.push(0);
+        for count in &counts {
+            sum += count;
+            before.push(sum);
+        }
+        let step = (sum / counts.len() as u32).max(1);
+        let mut blocks = Vec::with_capacity((sum / step) as usize + 1);
+        for (block, end) in before[1..].iter().enumerate() {
+            while (blocks.len() as u32).saturating_mul(step) < *end {
+                blocks.push(block as u32);
+            }
+        }
+        let units = u64::from(filled).max(1);
+        let factor = mixing_factor(units);
+        let worn = Self { before, blocks, step, units, factor, inverse: inverse(factor, units) };
+        (worn, counts)
+    }
+
+    #[inline]
+    fn place(&self, geometry: &Geometry, unit: u32) -> u32 {
+        let rank = (u64::from(unit) * self.factor % self.units) as u32;
+        let mut block = self.blocks[(rank / self.step) as usize];
+        while self.before[block as usize + 1] <= rank {
+            block += 1;
+        }
+        block * geometry.units_per_block + (rank - self.before[block as usize])
+    }
+
+    #[inline]
+    fn owner(&self, block: u32, offset: u32) -> Option<u32> {
+        let rank = self.before[block as usize] + offset;
+        (rank < self.before[block as usize + 1]).then(|| (u64::from(rank) * self.inverse % self.units) as u32)
+    }
+}
+
+/// Counts of valid units by block; they sum to `filled`.
+fn worn_counts(geometry: &Geometry, filled: u32, free: u32, random: &mut Random) -> Vec<u32> {
+    let per_die = geometry.blocks_per_die as usize;
+    let used = per_die - free as usize;
+    let most = geometry.units_per_block;
+    let places = u64::from(geometry.dies) * used as u64 * u64::from(most);
+    let share = steady_share(places as f64 / f64::from(filled.max(1)), most);
+    let mut counts = vec![0; geometry.dies as usize * per_die];
+    let mut sum = 0;
+    for die in counts.chunks_mut(per_die) {
+        // One block for each of as many equal stretches of the lifetime, in a mixed order.
+        let factor = mixing_factor(used as u64);
+        for (index, count) in die[..used].iter_mut().enumerate() {
+            let age = (index as u64 * factor % used as u64) as f64 + random.unit();
+            let valid = f64::from(most) * share.powf(age / used as f64);
+            *count = (valid as u32).min(most);
+            sum += u64::from(*count);
+        }
+    }
+    // What rounding and chance have left out or added goes to blocks in turn.
+    let mut missing = i64::from(filled) - sum as i64;
+    while missing != 0 {
+        let each = (missing.abs() / (u64::from(geometry.dies) * used as u64) as i64).max(1);
+        for count in counts.chunks_mut(per_die).flat_map(|die| die[..used].iter_mut()) {
+            let step = each.min(missing.abs());
+            let change =
+                if missing > 0 { step.min(i64::from(most - *count)) } else { -step.min(i64::from(*count)) };
+            *count = (i64::from(*count) + change) as u32;
+            missing -= change;
+        }
+    }
+    counts
+}
+
+/// A factor without a divisor in common with `units`, near their golden section: neighbours come to lie far apart.
+fn mixing_factor(units: u64) -> u64 {
+    let mut factor = ((units as f64 * 0.618_033_988_749_895) as u64).max(1);
+    while greatest_divisor(factor, units) != 1 {
+        factor += 1;
+    }
+    factor
+}
+
+fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The number whose product with `factor` leaves 1 when divided by `units`.
+fn inverse(factor: u64, units: u64) -> u64 {
+    let (mut old, mut new) = ((units as i64, 0i64), ((factor % units.max(1)) as i64, 1i64));
+    while new.0 != 0 {
+        let times = old.0 / new.0;
+        (old, new) = (new, (old.0 - times * new.0, old.1 - times * new.1));
+    }
+    old.1.rem_euclid(units as i64) as u64
+}

@@ -1,0 +1,425 @@
+//! Which data lie where: the mapping table, the blocks, and the moving of data that makes room.
+//!
+//! The model: the table points from each unit of the host to a place in flash. Every die has a block that is being
+//! written by the host, one that takes moved data, and a list of free blocks. Before a block is opened with too few free
+//! ones left, the die's cheapest blocks are collected: what is still valid in them is moved within the die, then they
+//! are erased. Validity is not stored: a place is valid if the table points to it. Blocks may be used with one bit per
+//! cell, so many of each die; later their data are folded into blocks with all bits.
+//!
+//! All state is in flat arrays; what was never written has none (see `layout` and `map`). What moving costs is told as
+//! `Work`; when it is done is not known here.
+//!
+//! Not modelled: wear levelling and bad blocks.
+
+use super::config::{Config, Geometry};
+use super::layout::{Layout, Worn, in_order, in_order_counts};
+use super::map::{Map, TRIMMED, UNCHANGED};
+use kurabe_core::random::Random;
+use std::collections::VecDeque;
+
+/// No block.
+const NONE: u32 = u32::MAX;
+
+/// Mark on the count of valid units of a block that is free or being written.
+const NOT_CLOSED: u32 = 1 << 31;
+
+/// Where a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    At(u32),
+    /// It was never written; this is where it would be if the drive had been filled in order.
+    Unwritten(u32),
+    Trimmed,
+}
+
+/// What was done to make room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    pub(super) rows_read: u64,
+    pub(super) slc_rows_read: u64,
+    /// Units moved because their block was collected.
+    pub(super) moved: u64,
+    /// Units moved out of cells used with one bit.
+    pub(super) folded: u64,
+    pub(super) erases: u64,
+}
+
+/// A block that is being written.
+#[derive(Clone, Copy)]
+struct Open {
+    block: u32,
+    /// Next place, and the one after the last.
+    next: u32,
+    end: u32,
+}
+
+const CLOSED: Open = Open { block: NONE, next: 0, end: 0 };
+
+struct Room {
+    host: Open,
+    /// A block with all bits that was set aside for one with one bit per cell.
+    aside: Open,
+    moved: Open,
+    free: Vec<u32>,
+    /// Closed and open blocks with one bit per cell, oldest first.
+    folding: VecDeque<u32>,
+    slc_used: u32,
+    /// Nothing more to do in the background until something is written.
+    settled: bool,
+}
+
+/// The data of a drive.
+pub(super) struct Store {
+    geometry: Geometry,
+    filled: u32,
+    layout: Layout,
+    map: Map,
+    /// By block: valid units, with `NOT_CLOSED`.
+    valid: Vec<u32>,
+    /// By block: whether it is used with one bit per cell.
+    slc: Vec<bool>,
+    /// By block: when it was closed, as a number of blocks closed before it. Empty unless age counts.
+    closed_at: Vec<u32>,
+    closed: u32,
+    /// By block: the units written to its places; none as long as it is as at the start.
+    owners: Vec<Option<Box<[u32]>>>,
+    rooms: Vec<Room>,
+    fold_when_full: bool,
+    pub(super) work: Work,
+}
+
+impl Store {
+    pub(super) fn new(config: &Config, mut random: Random) -> Self {
+        let geometry = config.geometry;
+        let filled = config.filled_units;
+        let (layout, mut valid) = if config.worn && filled > 0 {
+            let (worn, counts) = Worn::new(&geometry, filled, geometry.least_free + 2, &mut random);
+            (Layout::Worn(worn), counts)
+        } else {
+            (Layout::InOrder, in_order_counts(&geometry, filled))
+        };
+        let per_die = geometry.blocks_per_die;
+        let rooms = (0..geometry.dies)
+            .map(|die| {
+                // The lowest comes first.
+                let blocks = (die * per_die..(die + 1) * per_die).rev();
+                let free: Vec<u32> = blocks.filter(|block| valid[*block as usize] == 0).collect();
+                for block in &free {
+                    valid[*block as usize] = NOT_CLOSED;
+                }
+                let folding = VecDeque::new();
+                Room {
+                    host: CLOSED,
+                    aside: CLOSED,
+                    moved: CLOSED,
+                    free,
+                    folding,
+                    slc_used: 0,
+                    settled: false,
+                }
+            })
+            .collect();
+        let blocks = valid.len();
+        Self {
+            geometry,
+            filled,
+            layout,
+            map: Map::new(geometry.units),
+            valid,
+            slc: vec![false; blocks],
+            closed_at: if config.by_age { vec![0; blocks] } else { Vec::new() },
+            closed: 0,
+            owners: (0..blocks).map(|_| None).collect(),
+            rooms,
+            fold_when_full: config.fold_when_full,
+            work: Work::default(),
+        }
+    }
+
+    /// Where a unit is.
+    #[inline]
+    pub(super) fn find(&self, unit: u32) -> Place {
+        match self.map.get(unit) {
+            UNCHANGED if unit < self.filled => Place::At(self.layout.place(&self.geometry, unit)),
+            UNCHANGED => Place::Unwritten(in_order(&self.geometry, unit)),
+            TRIMMED => Place::Trimmed,
+            place => Place::At(place),
+        }
+    }
+
+    /// Whether a place is in a block used with one bit per cell.
+    #[inline]
+    pub(super) fn is_slc(&self, place: u32) -> bool {
+        self.slc[(place / self.geometry.units_per_block) as usize]
+    }
+
+    /// Whether the die's next rows go to cells used with one bit.
+    pub(super) fn host_writes_slc(&self, die: u32) -> bool {
+        let block = self.rooms[die as usize].host.block;
+        block != NONE && self.slc[block as usize]
+    }
+
+    /// Whether a place is among the last `rows` rows that the host wrote to its die's open block.
+    #[inline]
+    pub(super) fn is_recent(&self, die: u32, place: u32, rows: u32) -> bool {
+        let host = &self.rooms[die as usize].host;
+        let reach = rows.saturating_mul(self.geometry.units_per_row);
+        place < host.next && host.next - place <= reach && place / self.geometry.units_per_block == host.block
+    }
+
+    /// Whether a unit was written to one of `count` places from `place` on.
+    #[inline]
+    pub(super) fn is_among(&self, unit: u32, place: u32, count: u32) -> bool {
+        self.map.get(unit).wrapping_sub(place) < count
+    }
+
+    /// The next row of a die for the host's data: its first place, and how many rows its block has if it is the first of
+    /// them. `None` if the die has no room. What was done to make room is added to `work`.
+    pub(super) fn next_row(&mut self, die: u32) -> Option<(u32, Option<u32>)> {
+        let mut opened = None;
+        if self.rooms[die as usize].host.next == self.rooms[die as usize].host.end {
+            opened = Some(self.open_for_host(die)?);
+        }
+        let host = &mut self.rooms[die as usize].host;
+        let place = host.next;
+        host.next += self.geometry.units_per_row;
+        Some((place, opened))
+    }
+
+    fn open_for_host(&mut self, die: u32) -> Option<u32> {
+        let at = die as usize;
+        let host = std::mem::replace(&mut self.rooms[at].host, CLOSED);
+        self.close(host.block);
+        self.rooms[at].settled = false;
+        let may_slc = self.geometry.slc_blocks > 0;
+        if may_slc && self.fold_when_full && self.rooms[at].slc_used >= self.geometry.slc_blocks {
+            self.fold(die);
+        }
+        self.make_room(die, self.geometry.least_free, self.geometry.units_per_block);
+        let room = &self.rooms[at];
+        if room.free.len() < 2 {
+            return None;
+        }
+        let slc = may_slc
+            && room.slc_used < self.geometry.slc_blocks
+            && room.free.len() > self.geometry.least_free as usize + 1;
+        if !slc && self.rooms[at].aside.block != NONE {
+            let room = &mut self.rooms[at];
+            room.host = std::mem::replace(&mut room.aside, CLOSED);
+            return Some((room.host.end - room.host.next) / self.geometry.units_per_row);
+        }
+        let block = self.open(die, slc)?;
+        let rows = if slc {
+            self.rooms[at].folding.push_back(block);
+            self.rooms[at].slc_used += 1;
+            self.geometry.rows_per_block / self.geometry.bits
+        } else {
+            self.geometry.rows_per_block
+        };
+        let start = block * self.geometry.units_per_block;
+        self.rooms[at].host = Open { block, next: start, end: start + rows * self.geometry.units_per_row };
+        Some(rows)
+    }
+
+    /// Puts a unit into a place that the host's data have got.
+    #[inline]
+    pub(super) fn put(&mut self, unit: u32, place: u32) {
+        self.leave(unit);
+        self.point(unit, place);
+    }
+
+    /// Takes a unit's data away.
+    pub(super) fn trim(&mut self, unit: u32) {
+        self.leave(unit);
+        self.map.set(unit, TRIMMED);
+    }
+
+    #[inline]
+    fn leave(&mut self, unit: u32) {
+        if let Place::At(place) = self.find(unit) {
+            self.valid[(place / self.geometry.units_per_block) as usize] -= 1;
+        }
+    }
+
+    #[inline]
+    fn point(&mut self, unit: u32, place: u32) {
+        let per_block = self.geometry.units_per_block;
+        let block = (place / per_block) as usize;
+        self.map.set(unit, place);
+        self.valid[block] += 1;
+        if let Some(owners) = &mut self.owners[block] {
+            owners[(place % per_block) as usize] = unit;
+        }
+    }
+
+    fn open(&mut self, die: u32, slc: bool) -> Option<u32> {
+        let block = self.rooms[die as usize].free.pop()?;
+        self.valid[block as usize] = NOT_CLOSED;
+        self.slc[block as usize] = slc;
+        let size = self.geometry.units_per_block as usize;
+        self.owners[block as usize].get_or_insert_with(|| vec![NONE; size].into_boxed_slice());
+        Some(block)
+    }
+
+    fn close(&mut self, block: u32) {
+        if block == NONE {
+            return;
+        }
+        self.valid[block as usize] &= !NOT_CLOSED;
+        self.closed = self.closed.wrapping_add(1);
+        if let Some(closed_at) = self.closed_at.get_mut(block as usize) {
+            *closed_at = self.closed;
+        }
+    }
+
+    /// Collects blocks with less than `below` valid units until more than `free` are free.
+    fn make_room(&mut self, die: u32, free: u32, below: u32) {
+        while self.rooms[die as usize].free.len() <= free as usize {
+            match self.cheapest(die) {
+                Some(victim) if self.valid[victim as usize] < below => self.collect(die, victim),
+                _ => return,
+            }
+        }
+    }
+
+    /// The block of a die that is best collected.
+    fn cheapest(&self, die: u32) -> Option<u32> {
+        let first = die * self.geometry.blocks_per_die;
+        let range = first as usize..(first + self.geometry.blocks_per_die) as usize;
+        let counts = &self.valid[range.clone()];
+        if self.closed_at.is_empty() {
+            let least = counts.iter().copied().min().filter(|least| *least < NOT_CLOSED)?;
+            return counts.iter().position(|count| *count == least).map(|index| first + index as u32);
+        }
+        // Rosenblum and Ousterhout: age x (1 - u) / 2u.
+        let worth = |count: u32, closed_at: u32| {
+            let age = f64::from(self.closed.wrapping_sub(closed_at)) + 1.0;
+            age * f64::from(self.geometry.units_per_block - count) / (2.0 * f64::from(count) + 1e-3)
+        };
+        let candidates = counts.iter().zip(&self.closed_at[range]).enumerate();
+        candidates
+            .filter(|(_, (count, _))| **count < NOT_CLOSED)
+            .map(|(index, (count, closed_at))| (worth(*count, *closed_at), index))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, index)| first + index as u32)
+    }
+
+    /// Moves what is valid in a block elsewhere on its die, and frees it.
+    fn collect(&mut self, die: u32, victim: u32) {
+        let Geometry { units_per_block, units_per_row, bits, .. } = self.geometry;
+        let slc = std::mem::replace(&mut self.slc[victim as usize], false);
+        let count = std::mem::replace(&mut self.valid[victim as usize], NOT_CLOSED);
+        let owners = self.owners[victim as usize].take();
+        let end = if slc { self.geometry.rows_per_block / bits * units_per_row } else { units_per_block };
+        let (mut left, mut rows_read, mut row) = (count, 0, u32::MAX);
+        for offset in 0..end {
+            if left == 0 {
+                break;
+            }
+            let place = victim * units_per_block + offset;
+            let (unit, there) = match &owners {
+                Some(owners) => (owners[offset as usize], place),
+                None => match self.layout.owner(&self.geometry, victim, offset, self.filled) {
+                    Some(unit) => (unit, UNCHANGED),
+                    None => continue,
+                },
+            };
+            if unit == NONE || self.map.get(unit) != there {
+                continue;
+            }
+            if let Some(place) = self.place_for_moved(die) {
+                self.point(unit, place);
+            }
+            left -= 1;
+            if offset / units_per_row != row {
+                row = offset / units_per_row;
+                rows_read += 1;
+            }
+        }
+        self.owners[victim as usize] = owners;
+        let room = &mut self.rooms[die as usize];
+        room.free.push(victim);
+        self.work.erases += 1;
+        let moved = u64::from(count - left);
+        if slc {
+            room.slc_used -= 1;
+            room.folding.retain(|block| *block != victim);
+            self.work.folded += moved;
+            self.work.slc_rows_read += rows_read;
+        } else {
+            self.work.moved += moved;
+            self.work.rows_read += rows_read;
+        }
+    }
+
+    /// The next place for moved data. There is always one: a collection begins with a free block at hand and needs no
+    /// more than one.
+    #[inline]
+    fn place_for_moved(&mut self, die: u32) -> Option<u32> {
+        let moved = self.rooms[die as usize].moved;
+        if moved.next == moved.end {
+            self.close(moved.block);
+            self.rooms[die as usize].moved = CLOSED;
+            let block = self.open(die, false)?;
+            let start = block * self.geometry.units_per_block;
+            self.rooms[die as usize].moved =
+                Open { block, next: start, end: start + self.geometry.units_per_block };
+        }
+        let moved = &mut self.rooms[die as usize].moved;
+        moved.next += 1;
+        Some(moved.next - 1)
+    }
+
+    /// Folds the oldest block with one bit per cell; whether there was one.
+    fn fold(&mut self, die: u32) -> bool {
+        let host = self.rooms[die as usize].host.block;
+        match self.rooms[die as usize].folding.front().copied() {
+            Some(block) if block != host => {
+                self.collect(die, block);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a die has something to do when there is time.
+    #[inline]
+    pub(super) fn has_background(&self, die: u32) -> bool {
+        let room = &self.rooms[die as usize];
+        !room.settled && (room.slc_used > 0 || room.free.len() <= self.geometry.wanted_free as usize)
+    }
+
+    /// Does one piece of it; whether there was any. What it was is added to `work`.
+    pub(super) fn background(&mut self, die: u32) -> bool {
+        if self.fold(die) {
+            self.set_aside(die);
+            return true;
+        }
+        let free = self.rooms[die as usize].free.len();
+        if free <= self.geometry.wanted_free as usize {
+            // Moving more than three quarters of a block for the rest of it wears the drive for little.
+            self.make_room(die, free as u32, self.geometry.units_per_block / 4 * 3);
+            if self.rooms[die as usize].free.len() > free {
+                return true;
+            }
+        }
+        self.rooms[die as usize].settled = true;
+        false
+    }
+
+    /// The SLC cache has room again: what comes next goes there, and the host's block with all bits waits.
+    fn set_aside(&mut self, die: u32) {
+        let room = &mut self.rooms[die as usize];
+        let host = room.host.block;
+        let unfinished = host != NONE && room.host.next < room.host.end;
+        if unfinished && !self.slc[host as usize] && room.slc_used < self.geometry.slc_blocks {
+            room.aside = std::mem::replace(&mut room.host, CLOSED);
+        }
+    }
+
+    /// Valid units, counted block by block.
+    #[cfg(test)]
+    pub(super) fn count_valid(&self) -> u64 {
+        self.valid.iter().map(|count| u64::from(count & !NOT_CLOSED)).sum()
+    }
+}

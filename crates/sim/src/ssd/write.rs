@@ -1,0 +1,164 @@
+//! Writing: the write buffer, rows that fill up, and flushes.
+//!
+//! The model: a write is done when all its data are in the buffer. The buffer's places are rows; a row gets its die when
+//! its first unit comes, is programmed when it is full, and gives its place back when it is programmed. When no place is
+//! free, the write waits for the program that ends first, and that one is committed: reads that come later do not delay
+//! it any more. A buffer of size 0 programs whatever a write brings at once, in rows that may be partly empty.
+
+use super::Ssd;
+use super::die::Die;
+use super::store::Place;
+use crate::timeline::transfer_ns;
+use crate::world::{JobId, Request, World};
+
+/// A row that is filling up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenRow {
+    pub(super) die: u32,
+    place: u32,
+    filled: u32,
+}
+
+impl Ssd {
+    pub(super) fn write(&mut self, job: JobId, request: &Request, from_ns: u64, world: &mut World) {
+        let unit_bytes = self.config.geometry.unit_bytes;
+        let bytes = u64::from(request.length_bytes);
+        let memory_ns = transfer_ns(bytes, self.config.controller_rate);
+        let (_, there_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
+        self.ahead.written(request.offset_bytes, request.end_bytes());
+        let units = self.units(request);
+        world.count(self.counters.written, u64::from(units.end() - units.start()) + 1);
+        let mut at_ns = from_ns;
+        for unit in units {
+            let start_bytes = u64::from(unit) * unit_bytes;
+            let end_bytes = (start_bytes + unit_bytes).min(self.config.geometry.capacity_bytes);
+            let whole = request.offset_bytes <= start_bytes && request.end_bytes() >= end_bytes;
+            if let (false, Place::At(place)) = (whole, self.store.find(unit)) {
+                at_ns = at_ns.max(self.read_row(place, end_bytes - start_bytes, true, at_ns, world).end_ns);
+                world.charge(job, self.causes.partial, at_ns);
+            }
+            match self.put(unit, at_ns, job, world) {
+                Some(put_ns) => at_ns = put_ns,
+                None => return world.fail(job),
+            }
+        }
+        if self.config.buffer_rows == 0 {
+            at_ns = self.program_all(job, at_ns, world);
+        }
+        world.charge(job, self.causes.data_path, there_ns);
+        world.finish_at(at_ns.max(there_ns), job);
+    }
+
+    /// Puts a unit into the buffer: when it is there. `None` if no die has room, which over-provisioning rules out.
+    #[inline]
+    fn put(&mut self, unit: u32, at_ns: u64, job: JobId, world: &mut World) -> Option<u64> {
+        let (mut row, at_ns) = match self.open_row {
+            Some(row) => {
+                if self.store.is_among(unit, row.place, row.filled) {
+                    // It is in the buffer still and is overwritten there.
+                    return Some(at_ns);
+                }
+                (row, at_ns)
+            }
+            None => {
+                let at_ns = self.take_place(at_ns, job, world);
+                (self.begin_row(at_ns, world)?, at_ns)
+            }
+        };
+        self.store.put(unit, row.place + row.filled);
+        row.filled += 1;
+        self.open_row = Some(row);
+        if row.filled == self.config.geometry.units_per_row {
+            self.program_row(at_ns);
+        }
+        Some(at_ns)
+    }
+
+    /// Takes a place in the buffer: when it is there.
+    fn take_place(&mut self, at_ns: u64, job: JobId, world: &mut World) -> u64 {
+        if self.config.buffer_rows == 0 {
+            return at_ns;
+        }
+        if self.rows_used < self.config.buffer_rows {
+            self.rows_used += 1;
+            return at_ns;
+        }
+        let Some(die) = self.dies.first_release() else { return at_ns };
+        let free_ns = self.dies.change(die, Die::take_release).max(at_ns);
+        let die = self.dies.get(die);
+        // Of the wait, the data moved before each row have their share.
+        let row_ns = self.config.program_ns.max(1);
+        let wait_ns = u128::from(free_ns - at_ns) * u128::from(die.share_ns);
+        let moving_ns = (wait_ns / (u128::from(die.share_ns) + u128::from(row_ns))) as u64;
+        let moving = if die.share_folds { self.causes.folding } else { self.causes.collecting };
+        if moving_ns > 0 {
+            world.charge(job, moving, at_ns + moving_ns);
+        }
+        world.charge(job, self.causes.buffer_full, free_ns);
+        free_ns
+    }
+
+    /// Finds a die for the next row: the one whose turn it is if it is idle, otherwise the one that is done first.
+    fn begin_row(&mut self, at_ns: u64, world: &mut World) -> Option<OpenRow> {
+        let dies = self.config.geometry.dies;
+        let mut die = self.dies.first_done(self.next_die, at_ns);
+        for _ in 0..dies {
+            self.touch(die, at_ns, world);
+            if let Some((place, opened)) = self.store.next_row(die) {
+                if let Some(rows) = opened {
+                    self.spread_work(die, rows, world);
+                }
+                self.next_die = (die + 1) % dies;
+                return Some(OpenRow { die, place, filled: 0 });
+            }
+            die = (die + 1) % dies;
+        }
+        None
+    }
+
+    /// Spreads what was done to make room for a block over the rows of that block.
+    fn spread_work(&mut self, die: u32, rows: u32, world: &mut World) {
+        let (work, length_ns) = self.take_work(world);
+        let erase_ns = self.config.erase_ns;
+        let others_ns = erase_ns.saturating_mul(work.erases.saturating_sub(1));
+        self.dies.change(die, |die| {
+            if work.erases > 0 {
+                die.erase_due_ns = die.erase_due_ns.saturating_add(erase_ns);
+            }
+            die.share_ns = length_ns.saturating_add(others_ns) / u64::from(rows.max(1));
+            die.share_folds = work.folded > work.moved;
+        });
+    }
+
+    /// The open row is to be programmed, full or not.
+    fn program_row(&mut self, at_ns: u64) {
+        if let Some(row) = self.open_row.take() {
+            let row_ns = self.config.row_ns(self.store.host_writes_slc(row.die));
+            self.dies.change(row.die, |die| die.add(at_ns, 1, die.share_ns.saturating_add(row_ns)));
+        }
+    }
+
+    /// Everything in the buffer is programmed: when that is done.
+    fn program_all(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
+        self.program_row(from_ns);
+        let mut end_ns = from_ns;
+        for die in 0..self.config.geometry.dies {
+            self.touch(die, from_ns, world);
+            let state = self.dies.get(die);
+            if state.rows > 0 || state.held > 0 {
+                end_ns = end_ns.max(self.dies.change(die, Die::finish_all));
+            }
+        }
+        world.charge(job, self.causes.program, end_ns);
+        end_ns
+    }
+
+    pub(super) fn flush(&mut self, job: JobId, from_ns: u64, world: &mut World) {
+        let end_ns = if self.config.flush_waits && !self.config.power_loss_protection {
+            self.program_all(job, from_ns, world)
+        } else {
+            from_ns
+        };
+        world.finish_at(end_ns, job);
+    }
+}

@@ -1,0 +1,333 @@
+//! What ZFS does to a file that is read from its beginning to its end: records, and reading ahead.
+//!
+//! The model (OpenZFS `dmu_zfetch.c`): requests are cut at records, which go down side by side. Where a read begins at
+//! the end of an earlier one, it is a stream; the distance to which records are read ahead of it doubles with each of
+//! its reads, up to `ahead`. Records that came are kept until they are read, or until as many others have come as fit
+//! twice into `ahead` for every stream. So with several drives below, each has something to do although the reader waits
+//! for one record at a time. A request shorter than a record stands for a small block of its own and goes down as it is.
+//!
+//! Not modelled: the cache for what is read twice (a test with an empty cache reads everything once), compression,
+//! checksums, and the transaction groups of writes, which go down as they come.
+
+use crate::account::{Cause, Counter};
+use crate::build::Builder;
+use crate::layer::{Below, Layer, LayerKind};
+use crate::schema::{Parameter, ParameterType};
+use crate::world::{Child, JobId, Kind, LayerId, World};
+use kurabe_core::{Result, Text, text};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The kind.
+pub const ZFS: LayerKind = LayerKind {
+    word: "zfs",
+    title: ("ZFS: records and reading ahead", "ZFS: レコードと先読み"),
+    of_host: true,
+    below: Below::One,
+    parameters: &[
+        Parameter::usual(
+            "record",
+            ParameterType::Bytes,
+            "128 KiB",
+            "OpenZFS zfsprops(7): recordsize, default 128K",
+            ("bytes of a record of a large file", "大きなファイルのレコード長"),
+        ),
+        Parameter::usual(
+            "ahead",
+            ParameterType::Bytes,
+            "8 MiB",
+            "OpenZFS dmu_zfetch.c: zfetch_max_distance",
+            ("how far it reads ahead at most; 0 is not at all", "先読みする最大の距離(0 なら先読みなし)"),
+        ),
+        Parameter::usual(
+            "streams",
+            ParameterType::Count(1, 256),
+            "8",
+            "OpenZFS dmu_zfetch.c: zfetch_max_streams",
+            ("sequential readers that are kept apart", "区別できる連続読み出しの数"),
+        ),
+    ],
+    build,
+};
+
+/// A reader that goes forward.
+#[derive(Clone, Copy)]
+struct Stream {
+    /// Where its next read begins.
+    next_bytes: u64,
+    /// Records before this one were asked for.
+    until_record: u64,
+    window_bytes: u64,
+}
+
+/// A record that was read ahead.
+#[derive(Default)]
+struct Record {
+    is_here: bool,
+    waiting: Vec<JobId>,
+}
+
+struct Zfs {
+    below: LayerId,
+    capacity_bytes: u64,
+    record_bytes: u64,
+    ahead_bytes: u64,
+    most_streams: usize,
+    most_records: usize,
+    /// The one that read last stands last.
+    streams: Vec<Stream>,
+    records: BTreeMap<u64, Record>,
+    /// Records in the order in which they came.
+    came: VecDeque<u64>,
+    /// How many pieces a request still waits for.
+    open: BTreeMap<JobId, u64>,
+    ahead: Cause,
+    hits: Counter,
+    read_ahead: Counter,
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
+    let record_bytes = builder.bytes("record");
+    if !(512..=16 << 20).contains(&record_bytes) {
+        return Err(builder.error(
+            "record",
+            &text!("a record has 512 B to 16 MiB", "レコード長は 512 B から 16 MiB までです"),
+        ));
+    }
+    let ahead_bytes = builder.bytes("ahead");
+    if ahead_bytes > 1 << 30 {
+        return Err(builder
+            .error("ahead", &text!("1 GiB is the most that can be read ahead", "先読みは 1 GiB までです")));
+    }
+    let Some(below) = builder.below().next() else {
+        return Err(builder.error("record", &text!("a pool is missing", "プールがありません")));
+    };
+    let most_streams = builder.count("streams") as usize;
+    Ok(Box::new(Zfs {
+        below,
+        capacity_bytes: builder.below_capacity_bytes(0),
+        record_bytes,
+        ahead_bytes,
+        most_streams,
+        most_records: 2 * most_streams * (ahead_bytes / record_bytes) as usize,
+        streams: Vec::new(),
+        records: BTreeMap::new(),
+        came: VecDeque::new(),
+        open: BTreeMap::new(),
+        ahead: builder.cause(
+            "read-ahead",
+            text!("waiting for what is being read ahead", "先読み中のデータを待つ時間"),
+            text!(
+                "the record was asked for before the reader came to it, but has not arrived yet",
+                "先読みを始めていたレコードが、まだ届いていません"
+            ),
+        ),
+        hits: builder.counter("hits", text!("records that were there in time", "先読みが間に合ったレコード")),
+        read_ahead: builder.counter("read-ahead", text!("records read ahead", "先読みしたレコード")),
+    }))
+}
+
+impl Zfs {
+    fn read(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        let mut open = 0;
+        let mut offset_bytes = request.offset_bytes;
+        while offset_bytes < request.end_bytes() {
+            let record = offset_bytes / self.record_bytes;
+            let end_bytes = request.end_bytes().min((record + 1) * self.record_bytes);
+            match self.records.get_mut(&record) {
+                Some(known) if known.is_here => {
+                    world.count(self.hits, 1);
+                    if end_bytes == (record + 1) * self.record_bytes {
+                        self.records.remove(&record);
+                    }
+                }
+                Some(coming) => {
+                    coming.waiting.push(job);
+                    open += 1;
+                }
+                None => {
+                    let piece = request.at(offset_bytes, (end_bytes - offset_bytes) as u32);
+                    world.send(job, self.below, piece, 0);
+                    open += 1;
+                }
+            }
+            offset_bytes = end_bytes;
+        }
+        if open == 0 {
+            world.finish(job);
+        } else {
+            self.open.insert(job, open);
+        }
+        if self.ahead_bytes >= self.record_bytes {
+            self.look_ahead(job, world);
+        }
+    }
+
+    fn look_ahead(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        let known = self.streams.iter().position(|stream| stream.next_bytes == request.offset_bytes);
+        let stream = match known.map(|index| self.streams.remove(index)) {
+            Some(stream) => self.extend(stream, job, world),
+            None => {
+                if self.streams.len() >= self.most_streams {
+                    self.streams.remove(0);
+                }
+                let until_record = request.end_bytes().div_ceil(self.record_bytes);
+                Stream { next_bytes: request.end_bytes(), until_record, window_bytes: self.record_bytes }
+            }
+        };
+        self.streams.push(stream);
+    }
+
+    /// Reads ahead of a stream that went on.
+    fn extend(&mut self, mut stream: Stream, job: JobId, world: &mut World) -> Stream {
+        let request = world.request(job);
+        stream.next_bytes = request.end_bytes();
+        let grown = stream.window_bytes.max(u64::from(request.length_bytes)).saturating_mul(2);
+        stream.window_bytes = grown.min(self.ahead_bytes);
+        let reach = request.end_bytes().saturating_add(stream.window_bytes).min(self.capacity_bytes);
+        let first = stream.until_record.max(request.end_bytes().div_ceil(self.record_bytes));
+        for record in first..reach / self.record_bytes {
+            if let Entry::Vacant(place) = self.records.entry(record) {
+                place.insert(Record::default());
+                world.count(self.read_ahead, 1);
+                let piece = request.at(record * self.record_bytes, self.record_bytes as u32);
+                world.send_in_background(self.below, piece, record + 1);
+            }
+            stream.until_record = record + 1;
+        }
+        stream
+    }
+
+    /// One piece less for a request to wait for.
+    fn came(&mut self, job: JobId, world: &mut World) {
+        match self.open.get_mut(&job) {
+            Some(open) if *open > 1 => *open -= 1,
+            _ => {
+                self.open.remove(&job);
+                world.finish(job);
+            }
+        }
+    }
+
+    fn came_ahead(&mut self, number: u64, failed: bool, world: &mut World) {
+        let Some(record) = self.records.get_mut(&number) else { return };
+        record.is_here = true;
+        let mut is_read = failed;
+        for job in std::mem::take(&mut record.waiting) {
+            world.charge(job, self.ahead, world.now_ns());
+            is_read |= world.request(job).end_bytes() >= (number + 1) * self.record_bytes;
+            self.came(job, world);
+        }
+        if is_read {
+            self.records.remove(&number);
+        }
+        self.came.push_back(number);
+        while self.came.len() > self.most_records {
+            let oldest = self.came.pop_front();
+            if let Some(oldest) =
+                oldest.filter(|oldest| self.records.get(oldest).is_some_and(|old| old.is_here))
+            {
+                self.records.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl Layer for Zfs {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn arrive(&mut self, job: JobId, world: &mut World) {
+        let request = world.request(job);
+        match request.kind {
+            Kind::Read => self.read(job, world),
+            Kind::Write => {
+                let (first, end) = (request.offset_bytes, request.end_bytes());
+                if first == end {
+                    return world.finish(job);
+                }
+                let pieces = end.div_ceil(self.record_bytes) - first / self.record_bytes;
+                self.open.insert(job, pieces);
+                let mut offset_bytes = first;
+                while offset_bytes < end {
+                    let next = end.min((offset_bytes / self.record_bytes + 1) * self.record_bytes);
+                    world.send(job, self.below, request.at(offset_bytes, (next - offset_bytes) as u32), 0);
+                    offset_bytes = next;
+                }
+            }
+            Kind::Flush | Kind::Trim => world.send(job, self.below, request, 0),
+        }
+    }
+
+    fn returned(&mut self, child: Child, world: &mut World) {
+        match child.parent {
+            Some(job) => self.came(job, world),
+            None => self.came_ahead(child.tag - 1, child.failed, world),
+        }
+    }
+
+    fn waits_for(&self) -> Option<Text> {
+        (!self.open.is_empty()).then(|| text!("the pool below", "下のプール"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::link::laws::{device, last_ns, request};
+    use crate::world::{Kind, Request};
+
+    const DRIVE: &str = "constant capacity=1_GiB access=1_ms rate=100_MB/s";
+
+    fn reads(block: u32, count: u64) -> Vec<Request> {
+        (0..count).map(|index| request(Kind::Read, 0, index * u64::from(block), block)).collect()
+    }
+
+    #[test]
+    fn reading_ahead_lets_all_drives_work_for_one_reader() {
+        let four = "constant capacity=1_GiB access=0_ns rate=100_MB/s parallel=4";
+        let rate = |zfs: &str, block: u32, count: u64| {
+            let last_ns = last_ns(&device(&[zfs, four]), 1, &reads(block, count));
+            (u64::from(block) * count) as f64 * 1e3 / last_ns as f64
+        };
+        for (block, count) in [(32 << 10, 2048), (128 << 10, 512), (1 << 20, 64)] {
+            let ahead = rate("zfs", block, count);
+            assert!(ahead > 370.0 && ahead <= 400.0, "{block}: {ahead}");
+        }
+        let alone = rate("zfs ahead=0_B", 128 << 10, 512);
+        assert!((99.0..=100.0).contains(&alone), "{alone}");
+    }
+
+    #[test]
+    fn short_reads_here_and_there_go_down_as_they_are() {
+        let requests: Vec<Request> =
+            (0..50).map(|index| request(Kind::Read, 0, index * 997 % 1000 * 65_536, 4096)).collect();
+        assert_eq!(last_ns(&device(&["zfs", DRIVE]), 1, &requests), last_ns(&device(&[DRIVE]), 1, &requests));
+    }
+
+    #[test]
+    fn what_is_read_ahead_is_read_once() {
+        let mut stack = crate::stack::Stack::new(&device(&["zfs", DRIVE]), 1).unwrap();
+        for (token, request) in reads(64 << 10, 400).into_iter().enumerate() {
+            stack.submit(stack.now_ns(), request, token as u64);
+            while stack.take_completion().is_none() {
+                stack.advance(stack.next_wake_ns().unwrap());
+            }
+        }
+        // 200 records and what was read beyond the last of them, none of them twice.
+        while let Some(at_ns) = stack.next_wake_ns() {
+            stack.advance(at_ns);
+        }
+        let longest_ns = (200 + 64 + 2) * (1_000_000 + 1_310_720);
+        assert!(stack.now_ns() <= longest_ns, "{}", stack.now_ns());
+    }
+
+    #[test]
+    fn a_record_of_nothing_is_refused() {
+        for zfs in ["zfs record=0_B", "zfs ahead=1_TiB"] {
+            assert!(crate::stack::Stack::new(&device(&[zfs, DRIVE]), 1).is_err());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What the published figures were measured with, in small: the procedures of GNOME Disks and of MacBench, on a model.
+
+pub mod gnome_disks;
+pub mod macbench;
+
+use kurabe_sim::{DeviceSpec, Kind, Request, Stack, device_named};
+
+/// A device of the library with some parameters changed.
+pub fn device(name: &str, changes: &[(&str, &str)]) -> DeviceSpec {
+    let mut spec = device_named(name).unwrap();
+    for (path, value) in changes {
+        spec.set(path, value).unwrap();
+    }
+    spec
+}
+
+/// A modelled device on which one request is done after the other.
+pub struct OneByOne {
+    pub stack: Stack,
+    now_ns: u64,
+}
+
+impl OneByOne {
+    pub fn new(spec: &DeviceSpec) -> Self {
+        Self { stack: Stack::new(spec, 1).unwrap(), now_ns: 0 }
+    }
+
+    /// How long a request takes.
+    pub fn time_ns(&mut self, kind: Kind, offset_bytes: u64, length_bytes: u32, identical: bool) -> u64 {
+        let started_ns = self.now_ns;
+        self.stack.submit(started_ns, Request { kind, unit: 0, offset_bytes, length_bytes, identical }, 0);
+        loop {
+            if let Some(done) = self.stack.take_completion() {
+                assert!(!done.failed);
+                self.now_ns = done.at_ns;
+                return done.at_ns - started_ns;
+            }
+            self.stack.check_not_blocked().unwrap();
+            let Some(at_ns) = self.stack.next_wake_ns() else { panic!("a request is lost") };
+            self.stack.advance(at_ns);
+        }
+    }
+
+    pub fn read_ns(&mut self, offset_bytes: u64, length_bytes: u32) -> u64 {
+        self.time_ns(Kind::Read, offset_bytes, length_bytes, false)
+    }
+}
+
+/// kB/s of bytes in a time.
+pub fn kb_per_s(bytes: u64, time_ns: u64) -> f64 {
+    bytes as f64 * 1e6 / time_ns as f64
+}

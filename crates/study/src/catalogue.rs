@@ -1,0 +1,333 @@
+//! Published figures, each with its source, tool, statistic and unit, from the folder `catalogue/`.
+//!
+//! The model: a table has a tool, a procedure, a statistic and columns; its rows are devices. An entry is one row with
+//! all that its table says of it, named `TABLE/ROW`. Figures are facts and are kept as printed; nobody's sentences are.
+
+mod beside;
+mod read;
+
+pub(crate) use read::check_figure;
+
+pub use beside::{Beside, BesideFigure, beside};
+
+use crate::published::Published;
+use kurabe_core::profile::{Formula, Profile};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use serde::Serialize;
+
+macro_rules! library {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../catalogue/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of every file, in the order in which its tables are listed.
+pub const CATALOGUE: &[(&str, &str)] =
+    library!["scsi-emulators", "raid-card", "usb-exfat-apfs", "sata-usb", "toshiba-ssd", "today"];
+
+/// How repetitions became the printed figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrintedStatistic {
+    /// Mean.
+    Mean,
+    /// Median.
+    Median,
+    /// The best one.
+    Best,
+    /// One measurement.
+    Single,
+    /// The maker's own word.
+    Specified,
+    /// Nobody says.
+    Unknown,
+}
+
+impl PrintedStatistic {
+    /// In words.
+    pub fn name(self) -> Text {
+        match self {
+            Self::Mean => text!("mean", "平均"),
+            Self::Median => text!("median", "中央値"),
+            Self::Best => text!("best of the runs", "最良の回"),
+            Self::Single => text!("a single measurement", "1 回の測定"),
+            Self::Specified => text!("the maker's specification", "メーカーの仕様値"),
+            Self::Unknown => text!("not told", "記載なし"),
+        }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedColumn {
+    /// Its key in the rows.
+    pub key: String,
+    /// What it tells.
+    pub name: Text,
+    /// Its unit, as printed.
+    pub unit: String,
+    /// Places behind the point.
+    pub decimals: usize,
+    /// How a run of the table's profile comes to the same figure.
+    #[serde(skip)]
+    pub figure: Option<Formula>,
+}
+
+/// A table of published figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedTable {
+    /// Its id.
+    pub id: String,
+    /// What it is.
+    pub title: Text,
+    /// Article, document or address.
+    pub source: String,
+    /// When it was published, if known.
+    pub year: Option<u16>,
+    /// The tool, with its version if known.
+    pub tool: String,
+    /// What was done.
+    pub procedure: Text,
+    /// kurabe's profile that repeats it, if there is one.
+    pub profile: Option<String>,
+    /// Size of the test file, if the table tells it and it is not the profile's.
+    pub size_bytes: Option<u64>,
+    /// How repetitions became the figure.
+    pub statistic: PrintedStatistic,
+    /// What it was measured on.
+    pub host: Option<Text>,
+    /// What to know about the figures.
+    pub note: Option<Text>,
+    /// Its columns.
+    pub columns: Vec<PublishedColumn>,
+    /// Its rows.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// A device of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedRow {
+    /// Its id within the table.
+    pub id: String,
+    /// The device as the source names it.
+    pub device: String,
+    /// Where this row is from, if not from the table's source.
+    pub source: Option<String>,
+    /// The model that computes it, if there is one.
+    pub model: Option<String>,
+    /// What to know about it: anomalies, what is not told.
+    pub note: Option<Text>,
+    /// Its figures, one place for each column.
+    pub figures: Vec<Option<Published>>,
+}
+
+/// A row with its table.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The table.
+    pub table: &'a PublishedTable,
+    /// The row.
+    pub row: &'a PublishedRow,
+}
+
+impl Entry<'_> {
+    /// `TABLE/ROW`
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.table.id, self.row.id)
+    }
+
+    /// Where it is from.
+    pub fn source(&self) -> &str {
+        self.row.source.as_deref().unwrap_or(&self.table.source)
+    }
+
+    /// The columns that it has a figure for.
+    pub fn figures(&self) -> impl Iterator<Item = (&PublishedColumn, Published)> {
+        let pairs = self.table.columns.iter().zip(&self.row.figures);
+        pairs.filter_map(|(column, figure)| Some((column, (*figure)?)))
+    }
+
+    /// Whether every word of a search is somewhere in it, whatever the case.
+    fn has(&self, words: &[String]) -> bool {
+        let table = self.table;
+        let texts = [Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
+        let mut all = format!("{} {} {} {}", self.id(), self.row.device, table.tool, self.source());
+        for word in [table.profile.as_deref(), self.row.model.as_deref()].into_iter().flatten() {
+            all.extend([" ", word]);
+        }
+        for text in texts.into_iter().flatten() {
+            all.extend([" ", &text.en, " ", &text.ja]);
+        }
+        if let Some(year) = table.year {
+            all.push_str(&format!(" {year}"));
+        }
+        let all = all.to_lowercase();
+        words.iter().all(|word| all.contains(word))
+    }
+}
+
+/// All published figures.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// The tables.
+    pub tables: Vec<PublishedTable>,
+}
+
+impl Catalogue {
+    /// The one that comes with kurabe.
+    ///
+    /// # Errors
+    /// When a file is wrong.
+    pub fn load() -> Result<Self> {
+        let mut tables = Vec::new();
+        for (name, source) in CATALOGUE {
+            tables.extend(read::read_tables(&format!("catalogue/{name}.toml"), source)?);
+        }
+        Ok(Self { tables })
+    }
+
+    /// Reads one file; `name` is shown in errors.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong, with its line.
+    pub fn parse(name: &str, source: &str) -> Result<Self> {
+        Ok(Self { tables: read::read_tables(name, source)? })
+    }
+
+    /// All entries, in order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| Entry { table, row }))
+    }
+
+    /// The entries in which every word is found: in id, device, tool, procedure, source, host or note.
+    pub fn search(&self, words: &[String]) -> Vec<Entry<'_>> {
+        let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+        self.entries().filter(|entry| entry.has(&words)).collect()
+    }
+
+    /// A table by its id.
+    pub fn table(&self, id: &str) -> Option<&PublishedTable> {
+        self.tables.iter().find(|table| table.id == id)
+    }
+
+    /// An entry by its id, or by its row's id if no other row has the same.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn entry(&self, id: &str) -> Result<Entry<'_>> {
+        let usage = |what: Text| Error::new(ErrorKind::Usage, what);
+        if let Some(entry) = self.entries().find(|entry| entry.id() == id) {
+            return Ok(entry);
+        }
+        let of_row: Vec<Entry<'_>> = self.entries().filter(|entry| entry.row.id == id).collect();
+        match of_row.as_slice() {
+            [entry] => Ok(*entry),
+            [] => {
+                let ids: Vec<String> = self.entries().map(|entry| entry.id()).collect();
+                let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                let remedy = match closest(id, &ids) {
+                    Some(near) => text!(
+                        "did you mean `{near}`? `kurabe catalogue {id}` searches, `kurabe catalogue` lists all",
+                        "`{near}` ではありませんか。`kurabe catalogue {id}` で検索、`kurabe catalogue` で一覧できます"
+                    ),
+                    None => {
+                        text!("`kurabe catalogue` lists all of them", "`kurabe catalogue` で一覧できます")
+                    }
+                };
+                Err(usage(text!(
+                    "the catalogue has no entry `{id}`",
+                    "カタログに `{id}` という項目はありません"
+                ))
+                .remedy(remedy))
+            }
+            several => {
+                let ids: Vec<String> = several.iter().map(Entry::id).collect();
+                let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                let all = ids.join(", ");
+                Err(usage(text!(
+                    "the catalogue has several entries `{id}`",
+                    "カタログに `{id}` という項目は複数あります"
+                ))
+                .remedy(text!("name one of: {all}", "次のどれかを指定してください: {all}")))
+            }
+        }
+    }
+}
+
+/// The nearest of the ids, if any is near.
+fn closest(id: &str, ids: &[&str]) -> Option<String> {
+    let words = nearest(id, ids).en;
+    let near = words.strip_prefix("did you mean `")?;
+    near.split('`').next().map(str::to_owned)
+}
+
+impl PublishedTable {
+    /// The profile that repeats it, with names for its steps.
+    pub fn profile(&self) -> Option<Profile> {
+        Some(profile_named(self.profile.as_deref()?).ok()?.with_step_names())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_is_read_and_its_ids_are_unique() {
+        let catalogue =
+            Catalogue::load().unwrap_or_else(|error| panic!("{}", error.render(Default::default())));
+        let mut ids: Vec<String> = catalogue.entries().map(|entry| entry.id()).collect();
+        let count = ids.len();
+        assert!(count > 60, "{count}");
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_listed() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalogue");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".toml", ""))
+            .collect();
+        let mut listed: Vec<&str> = CATALOGUE.iter().map(|(name, _)| *name).collect();
+        files.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, files);
+    }
+
+    #[test]
+    fn a_search_finds_words_anywhere_and_all_of_them() {
+        let catalogue = Catalogue::load().unwrap();
+        let ids = |words: &[&str]| -> Vec<String> {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            catalogue.search(&words).iter().map(Entry::id).collect()
+        };
+        assert_eq!(ids(&["GNOME", "rascsi"]), ["scsi-gnome/rascsi-1gb", "scsi-gnome/rascsi-2gb"]);
+        assert_eq!(ids(&["変換番長PRO", "macbench"]), ["scsi-macbench/henkan-bancho-pro-1gb"]);
+        assert!(ids(&["nothing has this"]).is_empty());
+        assert_eq!(ids(&[]).len(), catalogue.entries().count());
+    }
+
+    #[test]
+    fn a_mistyped_id_gets_the_nearest_and_a_short_one_must_be_unique() {
+        let catalogue = Catalogue::load().unwrap();
+        let error = catalogue.entry("scsi-gnome/rascsi-1g").unwrap_err();
+        assert!(error.remedy_text().unwrap().en.contains("`scsi-gnome/rascsi-1gb`"), "{error:?}");
+        assert!(catalogue.entry("rascsi-1gb").unwrap_err().what().en.contains("several"));
+        assert_eq!(catalogue.entry("rascsi-2gb").unwrap().id(), "scsi-gnome/rascsi-2gb");
+        assert_eq!(catalogue.entry("zzz").unwrap_err().kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn what_is_kept_back_is_not_there() {
+        let catalogue = Catalogue::load().unwrap();
+        let kept_back = catalogue.entry("scsi-gnome/rascsi-2gb").unwrap();
+        let keys: Vec<&str> = kept_back.figures().map(|(column, _)| column.key.as_str()).collect();
+        assert_eq!(keys, ["access"]);
+        let mccoe = catalogue.entry("toshiba-delay-ratio/samsung-mccoe64g5mpp").unwrap();
+        assert!(mccoe.figures().all(|(column, _)| !column.key.starts_with("copy") && column.key != "ratio"));
+    }
+}

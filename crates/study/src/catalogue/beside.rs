@@ -1,0 +1,197 @@
+//! A run beside a published entry: the figures that both have, and what differs between the two procedures.
+//!
+//! The model: a figure of the entry is looked for in the run by what it is (the name of its step and its direction), not
+//! by its place, so that a run of another profile still gives what it has in common. The statistic is the run's own; if
+//! it is another than the entry's, that is said.
+
+use super::{Entry, PrintedStatistic, PublishedColumn};
+use crate::published::Published;
+use kurabe_core::Text;
+use kurabe_core::profile::{Name, Profile, Statistic};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+use kurabe_stats::figure_in;
+use serde::Serialize;
+
+/// A published figure and the run's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BesideFigure {
+    /// What it tells.
+    pub name: Text,
+    /// Its unit.
+    pub unit: String,
+    /// Places behind the point.
+    pub decimals: usize,
+    /// As published.
+    pub published: Published,
+    /// The run's, if it has such a cell.
+    pub value: Option<f64>,
+    /// The difference in percent of the published figure.
+    pub difference_percent: Option<f64>,
+}
+
+/// A run beside an entry.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Beside {
+    /// The entry's id.
+    pub entry: String,
+    /// Whether procedure and statistic are the same, as far as kurabe knows.
+    pub same_procedure: bool,
+    /// The figures.
+    pub figures: Vec<BesideFigure>,
+    /// What differs, in sentences.
+    pub differences: Vec<Text>,
+}
+
+/// Puts a run beside an entry.
+pub fn beside(record: &RunRecord, entry: &Entry<'_>) -> Beside {
+    let procedure = procedure_differences(record, entry);
+    let same_procedure = procedure.is_empty();
+    let figures = entry.figures().map(|(column, published)| {
+        let value = value(record, entry, column);
+        BesideFigure {
+            name: column.name.clone(),
+            unit: column.unit.clone(),
+            decimals: column.decimals,
+            published,
+            value,
+            difference_percent: value.and_then(|value| published.error_percent(value)),
+        }
+    });
+    Beside {
+        entry: entry.id(),
+        same_procedure,
+        figures: figures.collect(),
+        differences: [procedure, other_differences(record, entry)].concat(),
+    }
+}
+
+/// Differences in what was done, and in how repetitions became a figure.
+fn procedure_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
+    let table = entry.table;
+    let (tool, run) = (&table.tool, record.header.profile_name());
+    let mut found = Vec::new();
+    let Some(profile) = &record.header.profile else {
+        found.push(text!(
+            "the run was made with {run}, the entry with {tool}; an imported run does not tell its whole procedure",
+            "測定は {run}、公表値は {tool} によるものです。取り込んだ測定からは手順のすべては分かりません"
+        ));
+        return found;
+    };
+    match &table.profile {
+        None => found.push(text!(
+            "kurabe has no profile that repeats {tool}; the run did `{run}`",
+            "{tool} の手順を再現するプロファイルはありません。この測定は `{run}` です"
+        )),
+        Some(same) if *same != run => found.push(text!(
+            "another procedure: the entry is {tool} (profile `{same}`), the run did `{run}`",
+            "手順が違います。公表値は {tool} (プロファイル `{same}`)、この測定は `{run}` です"
+        )),
+        Some(same) => found.extend(changed_rules(profile, same, table.size_bytes)),
+    }
+    found.extend(statistic_difference(profile.statistic, table.statistic));
+    found
+}
+
+/// Where a run of the right profile was changed by its user.
+fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Option<Text> {
+    let (own, usual) = (&profile.rules, profile_named(name).ok()?.rules);
+    let size = size_bytes.unwrap_or(usual.size_bytes);
+    let mut changed = Vec::new();
+    if own.size_bytes != size && !(own.whole_device && usual.whole_device) {
+        let (own, usual) = (format_bytes(own.size_bytes), format_bytes(size));
+        changed.push(text!("size {own} instead of {usual}", "サイズ {own} (公表値は {usual})"));
+    }
+    for (en, ja, own, usual) in [
+        ("runs", "回数", own.runs, usual.runs),
+        ("discarded runs", "捨てる回数", own.discarded_runs, usual.discarded_runs),
+    ] {
+        if own != usual {
+            changed.push(text!("{en} {own} instead of {usual}", "{ja} {own} (元は {usual})",));
+        }
+    }
+    if own.time_ns != usual.time_ns {
+        changed.push(text!("another time per repetition", "1 回の時間"));
+    }
+    if own.direct != usual.direct {
+        changed.push(text!("the page cache used differently", "ページキャッシュの使い方"));
+    }
+    if own.data != usual.data {
+        changed.push(text!("other data written", "書き込むデータ"));
+    }
+    let en: Vec<&str> = changed.iter().map(|text| text.en.as_str()).collect();
+    let ja: Vec<&str> = changed.iter().map(|text| text.ja.as_str()).collect();
+    let (en, ja) = (en.join(", "), ja.join("、"));
+    (!changed.is_empty()).then(|| Text {
+        en: format!("the profile was changed for this run: {en}"),
+        ja: format!("この測定ではプロファイルが変更されています: {ja}"),
+    })
+}
+
+fn statistic_difference(own: Statistic, printed: PrintedStatistic) -> Option<Text> {
+    let own = match own {
+        Statistic::Mean => PrintedStatistic::Mean,
+        Statistic::Median => PrintedStatistic::Median,
+        Statistic::Best => PrintedStatistic::Best,
+    };
+    if own == printed {
+        return None;
+    }
+    let (own, printed) = (own.name(), printed.name());
+    Some(Text {
+        en: format!("another statistic: the entry is {}, the run's figure is its {}", printed.en, own.en),
+        ja: format!("統計量が違います。公表値は{}、この測定の値は{}です", printed.ja, own.ja),
+    })
+}
+
+/// What else to know before the two are compared.
+fn other_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
+    let mut found = Vec::new();
+    let same_profile = entry.table.profile.as_deref() == Some(&record.header.profile_name());
+    let differs = record.header.profile.as_ref().and_then(|profile| profile.differs.as_ref());
+    if let (true, Some(differs)) = (same_profile, differs) {
+        found.push(Text {
+            en: format!("kurabe's profile and the tool: {}", differs.en),
+            ja: format!("kurabe のプロファイルと元のツールの違い: {}", differs.ja),
+        });
+    }
+    if let Some(host) = &entry.table.host {
+        found.push(Text {
+            en: format!("the entry was measured on: {}", host.en),
+            ja: format!("公表値の測定環境: {}", host.ja),
+        });
+    }
+    if let Some(model) = &record.header.model {
+        let name = &model.name;
+        found.push(text!(
+            "the run is a model, `{name}`, not a measurement",
+            "この測定はモデル `{name}` の計算です"
+        ));
+    }
+    for note in [entry.table.note.as_ref(), entry.row.note.as_ref()].into_iter().flatten() {
+        found.push(note.clone());
+    }
+    found
+}
+
+/// The run's figure for a column.
+fn value(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Option<f64> {
+    let (formula, profile) = (column.figure.as_ref()?, entry.table.profile()?);
+    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    formula.value(&|name| figure_in(same_cell(&record.cells, &profile, name)?, statistic, name.unit))
+}
+
+/// The run's cell that measures the same as a cell of the entry's profile.
+fn same_cell<'a>(cells: &'a [Cell], profile: &Profile, name: &Name) -> Option<&'a Cell> {
+    let tasks = profile.tasks(profile.rules.size_bytes);
+    let task = tasks.iter().find(|task| profile.steps[task.step_index].id() == Some(&name.step))?;
+    let wanted = tasks
+        .iter()
+        .filter(|other| other.step_index == task.step_index)
+        .flat_map(|task| &task.cells)
+        .find(|cell| cell.part == name.part)?;
+    let measure = |cell: &Cell| cell.measure == wanted.measure || wanted.measure == Measure::Rate;
+    cells.iter().find(|cell| cell.label == wanted.label && cell.part == wanted.part && measure(cell))
+}

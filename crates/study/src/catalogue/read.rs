@@ -1,0 +1,198 @@
+//! The reader of catalogue files.
+
+use super::{PrintedStatistic, PublishedColumn, PublishedRow, PublishedTable};
+use crate::published::Published;
+use kurabe_core::profile::{Formula, Profile};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::quantity::parse_bytes;
+use kurabe_core::{DataFile, Result, Table, Value, text};
+
+const TABLE_KEYS: [&str; 13] = [
+    "id",
+    "title",
+    "source",
+    "year",
+    "tool",
+    "procedure",
+    "profile",
+    "size",
+    "statistic",
+    "host",
+    "note",
+    "column",
+    "row",
+];
+const COLUMN_KEYS: [&str; 5] = ["key", "name", "unit", "decimals", "figure"];
+const ROW_KEYS: [&str; 5] = ["id", "device", "source", "model", "note"];
+
+/// The tables of a file.
+pub(super) fn read_tables(name: &str, source: &str) -> Result<Vec<PublishedTable>> {
+    let file = DataFile::parse(name, source)?;
+    let root = file.root(&["schema", "source", "table"])?;
+    root.require("schema")?.integer(1..=1)?;
+    let shared = root.get("source").map(|source| source.string()).transpose()?;
+    root.require("table")?.elements().iter().map(|value| read_table(value, shared)).collect()
+}
+
+fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<PublishedTable> {
+    let table = value.table(&TABLE_KEYS)?;
+    let profile = table.get("profile").map(|value| read_profile(&value)).transpose()?;
+    let columns = table
+        .require("column")?
+        .elements()
+        .iter()
+        .map(|value| read_column(value, profile.as_ref()))
+        .collect::<Result<Vec<_>>>()?;
+    let rows = table.require("row")?;
+    Ok(PublishedTable {
+        id: table.require("id")?.string()?.to_owned(),
+        title: table.require("title")?.text()?,
+        source: match (table.get("source"), shared_source) {
+            (None, Some(source)) => source.to_owned(),
+            _ => table.require("source")?.string()?.to_owned(),
+        },
+        year: table.get("year").map(|value| value.integer(1950..=2100)).transpose()?.map(|year| year as u16),
+        tool: table.require("tool")?.string()?.to_owned(),
+        procedure: table.require("procedure")?.text()?,
+        profile: profile.map(|profile| profile.name),
+        size_bytes: table.get("size").map(|value| value.parsed(parse_bytes)).transpose()?,
+        statistic: table.require("statistic")?.choice(&[
+            ("mean", PrintedStatistic::Mean),
+            ("median", PrintedStatistic::Median),
+            ("best", PrintedStatistic::Best),
+            ("single", PrintedStatistic::Single),
+            ("specified", PrintedStatistic::Specified),
+            ("unknown", PrintedStatistic::Unknown),
+        ])?,
+        host: table.get("host").map(|value| value.text()).transpose()?,
+        note: table.get("note").map(|value| value.text()).transpose()?,
+        rows: rows.elements().iter().map(|value| read_row(value, &columns)).collect::<Result<Vec<_>>>()?,
+        columns,
+    })
+}
+
+fn read_profile(value: &Value<'_>) -> Result<Profile> {
+    let found = profile_named(value.string()?).map(Profile::with_step_names);
+    found.map_err(|error| {
+        let placed = value.error(error.what());
+        match error.remedy_text() {
+            Some(remedy) => placed.remedy(remedy.clone()),
+            None => placed,
+        }
+    })
+}
+
+fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<PublishedColumn> {
+    let table = value.table(&COLUMN_KEYS)?;
+    let figure = table.get("figure");
+    if let (Some(figure), None) = (&figure, profile) {
+        return Err(figure.error(&text!(
+            "`figure` does nothing without `profile`",
+            "`figure` は `profile` がないと効果がありません"
+        )));
+    }
+    Ok(PublishedColumn {
+        key: table.require("key")?.string()?.to_owned(),
+        name: table.require("name")?.text()?,
+        unit: table.require("unit")?.string()?.to_owned(),
+        decimals: table.get("decimals").map_or(Ok(0), |value| value.integer(0..=6))? as usize,
+        figure: match (figure, profile) {
+            (Some(figure), Some(profile)) => Some(read_figure(&figure, profile)?),
+            _ => None,
+        },
+    })
+}
+
+/// A formula whose names are cells of the profile.
+pub(crate) fn read_figure(value: &Value<'_>, profile: &Profile) -> Result<Formula> {
+    let formula = value.parsed(Formula::parse)?;
+    check_figure(&formula, profile).map_err(|what| value.error(&what))?;
+    Ok(formula)
+}
+
+/// Whether every name in a formula is a cell of the profile.
+pub(crate) fn check_figure(
+    formula: &Formula,
+    profile: &Profile,
+) -> std::result::Result<(), kurabe_core::Text> {
+    let tasks = profile.tasks(profile.rules.size_bytes);
+    for name in formula.names() {
+        let (step, part) = (&name.step, &name.part);
+        let is_there = tasks.iter().any(|task| {
+            profile.steps[task.step_index].id() == Some(step)
+                && task.cells.iter().any(|cell| cell.part == *part)
+        });
+        if !is_there {
+            let profile = &profile.name;
+            return Err(text!(
+                "the profile {profile} has no cell {step}.{part}",
+                "プロファイル {profile} に {step}.{part} という項目はありません"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn read_row(value: &Value<'_>, columns: &[PublishedColumn]) -> Result<PublishedRow> {
+    let mut keys = ROW_KEYS.to_vec();
+    keys.extend(columns.iter().map(|column| column.key.as_str()));
+    let table = value.table(&keys)?;
+    let words = |table: &Table<'_>, key: &str| -> Result<Option<String>> {
+        table.get(key).map(|value| value.string().map(str::to_owned)).transpose()
+    };
+    Ok(PublishedRow {
+        id: table.require("id")?.string()?.to_owned(),
+        device: table.require("device")?.string()?.to_owned(),
+        source: words(&table, "source")?,
+        model: words(&table, "model")?,
+        note: table.get("note").map(|value| value.text()).transpose()?,
+        figures: columns
+            .iter()
+            .map(|column| table.get(&column.key).map(|value| Published::read(&value)).transpose())
+            .collect::<Result<Vec<_>>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"
+schema = 1
+source = "somebody"
+
+[[table]]
+id = "t"
+title = { en = "a table", ja = "表" }
+tool = "a tool"
+procedure = { en = "done", ja = "測定" }
+profile = "gnome-disks-46"
+statistic = "mean"
+column = [{ key = "read", name = { en = "read", ja = "読み出し" }, unit = "kB/s", figure = "step1.read.kB_per_s" }]
+row = [{ id = "a", device = "A", read = 845.9 }]
+"#;
+
+    #[test]
+    fn a_table_is_read() {
+        let tables = read_tables("small.toml", SMALL).unwrap();
+        assert_eq!(tables[0].source, "somebody");
+        assert_eq!(tables[0].rows[0].figures, [Some(Published::exact(845.9))]);
+    }
+
+    #[test]
+    fn a_mistake_shows_its_line_and_says_what_to_do() {
+        for (good, bad, line, said) in [
+            ("tool =", "tol =", 8, "unknown key"),
+            ("read = 845.9", "raed = 845.9", 13, "unknown key"),
+            ("read = 845.9", "read = -1", 13, "above zero"),
+            ("step1.read", "step9.read", 12, "no cell step9.read"),
+            ("gnome-disks-46", "gnome-disk", 10, "no profile"),
+            ("profile = \"gnome-disks-46\"", "", 12, "does nothing without `profile`"),
+            ("\"mean\"", "\"men\"", 11, "choices"),
+        ] {
+            let error = read_tables("small.toml", &SMALL.replace(good, bad)).unwrap_err();
+            assert!(error.what().en.contains(said), "{bad}: {error}");
+            assert_eq!(error.place().unwrap().line, line, "{bad}: {error:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Where a figure of a table is found in what was measured.
+
+use crate::catalogue::check_figure;
+use kurabe_core::Text;
+use kurabe_core::profile::{Formula, Profile};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_stats::derived_values;
+
+/// Where a figure is found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FigureSource {
+    /// A formula over the cells of the run; `{step}` in it stands for the row's step.
+    Formula(String),
+    /// A figure that the profile derives, by its place.
+    Derived(usize),
+    /// What a power cut at the end of the run would do, in MB.
+    PowerCut(PowerCut),
+}
+
+/// What becomes of acknowledged bytes that are not on the medium yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PowerCut {
+    /// Gone.
+    Lost,
+    /// Saved by a battery or a capacitor.
+    Saved,
+}
+
+/// What a point came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Its cells.
+    pub cells: Vec<Cell>,
+    /// Bytes that a power cut at the end would have lost, and saved; `None` on a real target, where nobody cuts it.
+    pub power_cut: Option<(u64, u64)>,
+    /// The id of the stored run, if it was stored.
+    pub run: Option<String>,
+}
+
+impl FigureSource {
+    /// The formula of a row, if this is one.
+    fn formula(&self, step: Option<&str>, profile: &Profile) -> Result<Option<Formula>, Text> {
+        match self {
+            Self::Formula(source) => {
+                if source.contains("{step}") && step.is_none() {
+                    return Err(text!(
+                        "the formula has {{step}}, so the row must name its `step`",
+                        "式に {{step}} があるので、行に `step` が必要です"
+                    ));
+                }
+                Formula::parse(&source.replace("{step}", step.unwrap_or_default())).map(Some)
+            }
+            Self::Derived(place) => Ok(profile.derived.get(*place).map(|derived| derived.formula.clone())),
+            Self::PowerCut(_) => Ok(None),
+        }
+    }
+
+    /// Whether a profile has what this asks for.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    pub(crate) fn check(&self, step: Option<&str>, profile: &Profile) -> Result<(), Text> {
+        match self.formula(step, profile)? {
+            Some(formula) => check_figure(&formula, profile),
+            None => Ok(()),
+        }
+    }
+
+    /// The figure; `None` if it was not measured.
+    pub(crate) fn value(&self, step: Option<&str>, profile: &Profile, measured: &Measured) -> Option<f64> {
+        if let Self::PowerCut(kind) = self {
+            let (lost, saved) = measured.power_cut?;
+            let bytes = if *kind == PowerCut::Lost { lost } else { saved };
+            return Some(bytes as f64 / 1e6);
+        }
+        let formula = self.formula(step, profile).ok()??;
+        derived_values(profile, &formula, &measured.cells).first().map(|(_, value)| *value)
+    }
+}

@@ -1,0 +1,329 @@
+//! From a study to points: what is measured, each once, and which cells of which tables want it.
+//!
+//! The model: a row becomes one point for each combination of its axes' values, two if it is a ratio. Points that are the
+//! same in everything are one. Every model is looked up and every change is tried here, so that a mistake is told
+//! before anything is measured.
+
+use crate::axis::Axis;
+use crate::study::{Part, Row, Study};
+use kurabe_core::profile::Profile;
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_sim::{DeviceSpec, load_device};
+use std::path::PathBuf;
+
+/// What the user changes of a study.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only these parts; all, if empty.
+    pub parts: Vec<String>,
+    /// Axes to put in the place of the study's, or to add.
+    pub axes: Vec<Axis>,
+    /// Parameters to change in every model that has them.
+    pub sets: Vec<(String, String)>,
+    /// Real targets in the place of models, by the name that rows give.
+    pub on: Vec<(String, PathBuf)>,
+    /// Another seed.
+    pub seed: Option<u64>,
+}
+
+/// Where a point is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointTarget {
+    /// A model with changed parameters.
+    Model {
+        /// Its name, or the path of its file.
+        name: String,
+        /// Changed parameters: `layer.parameter` and value, in the order in which they are set.
+        sets: Vec<(String, String)>,
+    },
+    /// A directory, a file or a device of the reader's.
+    Path(PathBuf),
+}
+
+/// Something that is measured once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Where.
+    pub target: PointTarget,
+    /// What is done; every step has a name.
+    pub profile: Profile,
+    /// Seed of the model.
+    pub seed: u64,
+}
+
+impl Point {
+    /// The modelled device with its changes, if the target is a model.
+    ///
+    /// # Errors
+    /// When there is no such model or parameter.
+    pub fn device(&self) -> Result<Option<DeviceSpec>> {
+        match &self.target {
+            PointTarget::Model { name, sets } => device(name, sets).map(Some),
+            PointTarget::Path(_) => Ok(None),
+        }
+    }
+}
+
+/// A row as it will be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedRow {
+    /// The row's place in its part.
+    pub row: usize,
+    /// Values on the part's axes.
+    pub values: Vec<String>,
+    /// Its point.
+    pub point: usize,
+    /// The point below the line, if its figures are ratios.
+    pub over: Option<usize>,
+    /// Whether the user changed the model, so that it is no longer what was published.
+    pub changed: bool,
+}
+
+/// A part as it will be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedPart {
+    /// The part, with the axes that hold.
+    pub part: Part,
+    /// Its rows, in order: a row's values on the axes together, the last axis fastest.
+    pub rows: Vec<PlannedRow>,
+}
+
+/// A study as it will be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The study.
+    pub name: String,
+    /// What it asks.
+    pub title: Text,
+    /// The article whose experiment it repeats.
+    pub source: Option<String>,
+    /// What to know.
+    pub note: Option<Text>,
+    /// Its parts.
+    pub parts: Vec<PlannedPart>,
+    /// What is measured, in the order in which it is first wanted.
+    pub points: Vec<Point>,
+    /// Parameters that the user changed in every model that has them.
+    pub sets: Vec<(String, String)>,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Seed of models, unless another is asked for.
+const USUAL_SEED: u64 = 1;
+
+/// Plans a study.
+///
+/// # Errors
+/// When a part, a model, a parameter or a name of a target is not there.
+pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
+    let mut parts = chosen_parts(study, &options.parts)?;
+    check_bindings(&parts, options)?;
+    apply_axes(&mut parts, &options.axes, &study.name)?;
+    check_sets(&parts, &options.sets, &study.name)?;
+    let mut planner = Planner { options, points: Vec::new(), seed: options.seed.unwrap_or(USUAL_SEED) };
+    let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
+    Ok(Plan {
+        name: study.name.clone(),
+        title: study.title.clone(),
+        source: study.source.clone(),
+        note: study.note.clone(),
+        parts,
+        points: planner.points,
+        sets: options.sets.clone(),
+        seed: planner.seed,
+    })
+}
+
+fn usage(what: Text) -> Error {
+    Error::new(ErrorKind::Usage, what)
+}
+
+fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
+    for name in names {
+        if !study.parts.iter().any(|part| part.id == *name) {
+            let ids: Vec<&str> = study.parts.iter().map(|part| part.id.as_str()).collect();
+            let study = &study.name;
+            return Err(usage(text!(
+                "{study} has no part `{name}`",
+                "{study} に `{name}` という表はありません"
+            ))
+            .remedy(nearest(name, &ids)));
+        }
+    }
+    Ok(study.parts.iter().filter(|part| names.is_empty() || names.contains(&part.id)).cloned().collect())
+}
+
+fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
+    let mut known: Vec<&str> =
+        parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.on.as_deref()).collect();
+    known.sort_unstable();
+    known.dedup();
+    for (name, _) in &options.on {
+        if known.contains(&name.as_str()) {
+            continue;
+        }
+        let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
+        return Err(match known.is_empty() {
+            true => usage(what).remedy(text!(
+                "this study runs on models only; measure a device with `kurabe run --profile …`",
+                "このスタディはモデル専用です。実機は `kurabe run --profile …` で測れます"
+            )),
+            false => usage(what).remedy(nearest(name, &known)),
+        });
+    }
+    Ok(())
+}
+
+/// The user's axes: in the place of the study's of the same parameter, or added where a model has the parameter. Parts
+/// that have nothing to do with them are left out.
+fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
+    for axis in axes {
+        let mut applied = false;
+        let mut kept = Vec::new();
+        for mut part in std::mem::take(parts) {
+            if let Some(own) = part.axes.iter_mut().find(|own| own.parameter == axis.parameter) {
+                *own = axis.clone();
+            } else {
+                let mut fitting = Vec::new();
+                for row in part.rows {
+                    if has_parameter(&row.model, &axis.parameter)? {
+                        fitting.push(row);
+                    }
+                }
+                part.rows = fitting;
+                part.axes.push(axis.clone());
+            }
+            if !part.rows.is_empty() {
+                applied = true;
+                kept.push(part);
+            }
+        }
+        *parts = kept;
+        if !applied {
+            return Err(no_parameter("--axis", &axis.parameter, study));
+        }
+    }
+    Ok(())
+}
+
+fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<()> {
+    for (parameter, _) in sets {
+        let mut found = false;
+        for row in parts.iter().flat_map(|part| &part.rows) {
+            found = found || has_parameter(&row.model, parameter)?;
+        }
+        if !found {
+            return Err(no_parameter("--set", parameter, study));
+        }
+    }
+    Ok(())
+}
+
+fn no_parameter(flag: &str, parameter: &str, study: &str) -> Error {
+    usage(text!(
+        "{flag} {parameter}: no model of {study} has this parameter",
+        "{flag} {parameter}: {study} のどのモデルにもこのパラメーターはありません"
+    ))
+    .remedy(text!(
+        "`kurabe models show NAME` lists a model's parameters, `kurabe study show {study}` the study's models",
+        "モデルのパラメーターは `kurabe models show 名前`、スタディのモデルは `kurabe study show {study}` で見られます"
+    ))
+}
+
+fn has_parameter(model: &str, parameter: &str) -> Result<bool> {
+    Ok(load_device(model)?.get(parameter).is_some())
+}
+
+fn device(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+    let mut spec = load_device(name)?;
+    for (parameter, value) in sets {
+        spec.set(parameter, value)?;
+    }
+    Ok(spec)
+}
+
+struct Planner<'a> {
+    options: &'a Options,
+    points: Vec<Point>,
+    seed: u64,
+}
+
+impl Planner<'_> {
+    fn part(&mut self, part: Part) -> Result<PlannedPart> {
+        let mut rows = Vec::new();
+        for (index, row) in part.rows.iter().enumerate() {
+            for values in product(&part.axes) {
+                let axes: Vec<(String, String)> = part
+                    .axes
+                    .iter()
+                    .zip(&values)
+                    .map(|(axis, value)| (axis.parameter.clone(), value.clone()))
+                    .collect();
+                let point = self.point(&part, row, self.target(row, &axes)?);
+                let over = match &row.over {
+                    Some((model, sets)) => {
+                        let target = self.model(model, sets, &axes)?;
+                        Some(self.point(&part, row, target))
+                    }
+                    None => None,
+                };
+                let changed = self.is_changed(&self.points[point].target, row)
+                    || part.axes.iter().any(|axis| self.options.axes.contains(axis));
+                rows.push(PlannedRow { row: index, values, point, over, changed });
+            }
+        }
+        Ok(PlannedPart { part, rows })
+    }
+
+    /// Whether the user's flags changed a parameter of a row's model.
+    fn is_changed(&self, target: &PointTarget, row: &Row) -> bool {
+        let PointTarget::Model { sets, .. } = target else { return false };
+        sets.iter().any(|set| self.options.sets.contains(set) && !row.sets.contains(set))
+    }
+
+    fn target(&self, row: &Row, axes: &[(String, String)]) -> Result<PointTarget> {
+        let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
+        match bound {
+            Some((_, path)) => Ok(PointTarget::Path(path.clone())),
+            None => self.model(&row.model, &row.sets, axes),
+        }
+    }
+
+    /// A model with its changes: the row's, then the user's, then the axes'. Each is tried.
+    fn model(&self, name: &str, sets: &[(String, String)], axes: &[(String, String)]) -> Result<PointTarget> {
+        let spec = load_device(name)?;
+        let own = self.options.sets.iter().filter(|(parameter, _)| spec.get(parameter).is_some());
+        let sets: Vec<(String, String)> = sets.iter().chain(own).chain(axes).cloned().collect();
+        device(name, &sets)?;
+        Ok(PointTarget::Model { name: name.to_owned(), sets })
+    }
+
+    /// The place of a point, a new one if nothing like it is measured yet.
+    fn point(&mut self, part: &Part, row: &Row, target: PointTarget) -> usize {
+        let mut profile = row.profile.as_ref().unwrap_or(&part.profile).clone();
+        if let Some(seed) = self.options.seed {
+            profile.rules.seed = seed;
+        }
+        let point = Point { target, profile, seed: self.seed };
+        match self.points.iter().position(|known| *known == point) {
+            Some(place) => place,
+            None => {
+                self.points.push(point);
+                self.points.len() - 1
+            }
+        }
+    }
+}
+
+/// All combinations of the axes' values, the last axis fastest; one without values, if there are no axes.
+fn product(axes: &[Axis]) -> Vec<Vec<String>> {
+    axes.iter().fold(vec![Vec::new()], |lists, axis| {
+        lists
+            .iter()
+            .flat_map(|list| {
+                axis.values.iter().map(move |value| [list.clone(), vec![value.clone()]].concat())
+            })
+            .collect()
+    })
+}

@@ -1,0 +1,184 @@
+//! Measuring the points of a plan, and laying out what they came to.
+//!
+//! The model: points are independent, so models share the threads there are; each answer goes to its point's place, so
+//! the result does not depend on who was first. Real targets come after the models, one at a time. A point that fails
+//! leaves its cells empty, with the reason; the others still count.
+
+use crate::figure::Measured;
+use crate::plan::{Plan, PlannedPart, PlannedRow, Point, PointTarget};
+use crate::result::{CellResult, ColumnResult, Ground, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
+use crate::study::Row;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Measures a model.
+pub trait Models: Sync {
+    /// Measures one point.
+    ///
+    /// # Errors
+    /// When the model cannot be built or does not come to an end.
+    fn run(&self, point: &Point) -> Result<Measured>;
+}
+
+/// Measures a real target.
+pub trait Paths {
+    /// Measures one point.
+    ///
+    /// # Errors
+    /// When the target cannot be measured.
+    fn run(&mut self, point: &Point) -> Result<Measured>;
+}
+
+/// Measures every point of a plan, models on so many threads.
+///
+/// # Errors
+/// `Interrupted` when the user stops it. Whatever else goes wrong with a point stands in the result.
+pub fn run(plan: &Plan, models: &impl Models, paths: &mut impl Paths, threads: usize) -> Result<StudyResult> {
+    let mut answers = run_models(&plan.points, models, threads);
+    for (point, answer) in plan.points.iter().zip(&mut answers) {
+        if matches!(point.target, PointTarget::Path(_)) && answer.is_none() {
+            *answer = Some(paths.run(point));
+        }
+    }
+    let missing =
+        || Error::new(ErrorKind::Internal, text!("a point was not measured", "測定されなかった点があります"));
+    let answers: Vec<Result<Measured>> =
+        answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(missing()))).collect();
+    if let Some(place) = answers.iter().position(is_interrupted) {
+        return Err(answers.into_iter().nth(place).and_then(Result::err).unwrap_or_else(missing));
+    }
+    Ok(StudyResult {
+        schema: RESULT_SCHEMA,
+        study: plan.name.clone(),
+        title: plan.title.clone(),
+        source: plan.source.clone(),
+        note: plan.note.clone(),
+        seed: plan.seed,
+        sets: plan.sets.clone(),
+        parts: plan.parts.iter().map(|part| part_result(part, plan, &answers)).collect(),
+    })
+}
+
+fn is_interrupted(answer: &Result<Measured>) -> bool {
+    answer.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Interrupted)
+}
+
+/// The answers of the models; `None` where a point is no model.
+fn run_models(points: &[Point], models: &impl Models, threads: usize) -> Vec<Option<Result<Measured>>> {
+    let places: Vec<usize> = (0..points.len())
+        .filter(|place| matches!(points[*place].target, PointTarget::Model { .. }))
+        .collect();
+    let answers: Vec<Mutex<Option<Result<Measured>>>> = points.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let stopped = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, places.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if stopped.load(Ordering::Relaxed) > 0 {
+                        break;
+                    }
+                    let answer = models.run(&points[*place]);
+                    if is_interrupted(&answer) {
+                        stopped.fetch_add(1, Ordering::Relaxed);
+                    }
+                    *answers[*place].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(answer);
+                }
+            });
+        }
+    });
+    answers
+        .into_iter()
+        .map(|answer| answer.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+        .collect()
+}
+
+fn part_result(planned: &PlannedPart, plan: &Plan, answers: &[Result<Measured>]) -> PartResult {
+    let part = &planned.part;
+    let rows = planned.rows.iter().map(|row| row_result(planned, row, plan, answers)).collect();
+    let columns = part.columns.iter().map(|column| ColumnResult {
+        key: column.key.clone(),
+        name: column.name.clone(),
+        unit: column.unit.clone(),
+        decimals: column.decimals,
+        curve: column.curve,
+    });
+    let mut result = PartResult {
+        id: part.id.clone(),
+        title: part.title.clone(),
+        note: part.note.clone(),
+        profile: part.profile.name.clone(),
+        catalogue: part.catalogue.clone(),
+        axes: part.axes.clone(),
+        columns: columns.collect(),
+        rows,
+        swaps: Vec::new(),
+    };
+    result.swaps = result.find_swaps();
+    result
+}
+
+fn row_result(
+    planned: &PlannedPart,
+    at: &PlannedRow,
+    plan: &Plan,
+    answers: &[Result<Measured>],
+) -> RowResult {
+    let row: &Row = &planned.part.rows[at.row];
+    let (model, sets, path) = match &plan.points[at.point].target {
+        PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
+        PointTarget::Path(path) => (None, Vec::new(), Some(path.display().to_string())),
+    };
+    let asked = |place: usize| answers[place].as_ref().err().map(|error| error.what().clone());
+    RowResult {
+        label: label(row, path.as_deref()),
+        model,
+        sets,
+        over: row.over.as_ref().map(|(model, _)| model.clone()),
+        changed: at.changed,
+        values: at.values.clone(),
+        run: answers[at.point].as_ref().ok().and_then(|measured| measured.run.clone()),
+        error: asked(at.point).or_else(|| asked(at.over?)),
+        cells: (0..planned.part.columns.len())
+            .map(|column| cell_result(planned, at, column, plan, answers))
+            .collect(),
+        path,
+    }
+}
+
+fn label(row: &Row, path: Option<&str>) -> Text {
+    match path {
+        None => row.label.clone(),
+        Some(path) => {
+            Text { en: format!("{} ({path})", row.label.en), ja: format!("{} ({path})", row.label.ja) }
+        }
+    }
+}
+
+fn cell_result(
+    planned: &PlannedPart,
+    at: &PlannedRow,
+    index: usize,
+    plan: &Plan,
+    answers: &[Result<Measured>],
+) -> CellResult {
+    let (row, column) = (&planned.part.rows[at.row], &planned.part.columns[index]);
+    let figure = |place: usize| {
+        let measured = answers[place].as_ref().ok()?;
+        column.figure.value(row.step.as_deref(), &plan.points[place].profile, measured)
+    };
+    let above = figure(at.point);
+    let value = match at.over {
+        None => above,
+        Some(over) => {
+            above.zip(figure(over)).map(|(above, below)| above / below).filter(|ratio| ratio.is_finite())
+        }
+    };
+    let ground = match &plan.points[at.point].target {
+        PointTarget::Path(_) => Ground::Real,
+        PointTarget::Model { .. } if at.changed => Ground::Changed,
+        PointTarget::Model { .. } => Ground::Model,
+    };
+    CellResult::new(value, row.published.get(index).copied().flatten(), &column.key, &row.marks, ground)
+}

@@ -1,0 +1,279 @@
+//! Studies: what is asked of which targets, and how the answers are laid out.
+//!
+//! The model: a study has parts, each a table. A part measures with one profile; its rows are targets, times the values
+//! of its axes; its columns are figures taken out of each run. A row may be put over another target, which makes every
+//! figure a ratio. Published figures come from the catalogue; what a figure is (source, calibrated, predicted) and why
+//! one cannot be reached stands in the file, beside the row.
+
+mod read;
+
+use crate::axis::Axis;
+use crate::catalogue::Catalogue;
+use crate::figure::FigureSource;
+use crate::published::Published;
+use kurabe_core::profile::Profile;
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+
+macro_rules! library {
+    ($folder:literal, $extension:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../studies/", $folder, $name, $extension)))),*]
+    };
+}
+
+/// Name and text of every study, in the order in which they are listed.
+pub const STUDIES: &[(&str, &str)] = library![
+    "", ".toml":
+    "scsi-emulators",
+    "raid-card",
+    "raid-strip",
+    "usb-exfat-apfs",
+    "sata-usb",
+    "toshiba-ssd",
+];
+
+/// Profiles that only studies use.
+const STUDY_PROFILES: &[(&str, &str)] =
+    library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file"];
+
+/// Traces that these profiles replay.
+pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];
+
+/// A study as its file tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// Its name.
+    pub name: String,
+    /// What it asks.
+    pub title: Text,
+    /// The article whose experiment it repeats.
+    pub source: Option<String>,
+    /// What to know.
+    pub note: Option<Text>,
+    /// Its tables.
+    pub parts: Vec<Part>,
+}
+
+/// A table of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its name within the study.
+    pub id: String,
+    /// What it shows.
+    pub title: Text,
+    /// What to know of its figures.
+    pub note: Option<Text>,
+    /// What is measured, changes of the study's own included; every step has a name.
+    pub profile: Profile,
+    /// The table of the catalogue that stands beside.
+    pub catalogue: Option<String>,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Parameters that every row goes through.
+    pub axes: Vec<Axis>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A figure of every row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name within the part.
+    pub key: String,
+    /// What it tells.
+    pub name: Text,
+    /// Its unit; empty for a ratio.
+    pub unit: String,
+    /// Places behind the point.
+    pub decimals: usize,
+    /// Where it is found in a run.
+    pub figure: FigureSource,
+    /// Whether its curve over an axis is drawn.
+    pub curve: bool,
+}
+
+/// A row: a target with changed parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is called.
+    pub label: Text,
+    /// The model.
+    pub model: String,
+    /// Changed parameters: `layer.parameter` and value.
+    pub sets: Vec<(String, String)>,
+    /// The model below the line, if the figures are ratios, with its changed parameters.
+    pub over: Option<(String, Vec<(String, String)>)>,
+    /// What `{step}` in a figure stands for.
+    pub step: Option<String>,
+    /// The name by which a real target can take the model's place.
+    pub on: Option<String>,
+    /// The part's profile, if this row changes its rules.
+    pub profile: Option<Profile>,
+    /// Published figures, one place for each column.
+    pub published: Vec<Option<Published>>,
+    /// What single figures of the row are.
+    pub marks: Vec<Mark>,
+}
+
+/// What a figure is, where it is no plain prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The column's key.
+    pub column: String,
+    /// What it is.
+    pub kind: MarkKind,
+    /// On what it is calibrated, from where it follows, or why it cannot be reached.
+    pub reason: Text,
+}
+
+/// Kinds of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkKind {
+    /// It follows from the parameters' sources alone, and repeats one of them.
+    Source,
+    /// A parameter of the model was chosen so that this figure comes out.
+    Calibrated,
+    /// The published figure cannot be what it says.
+    Anomaly,
+    /// The model does not reach it, and why.
+    Unreachable,
+}
+
+impl Study {
+    /// Reads a study; `name` is shown in errors.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong, with its line.
+    pub fn parse(name: &str, source: &str, catalogue: &Catalogue) -> Result<Self> {
+        read::read_study(name, source, catalogue)
+    }
+}
+
+/// A study that comes with kurabe.
+///
+/// # Errors
+/// When there is none of this name; the nearest is named.
+pub fn study_named(name: &str, catalogue: &Catalogue) -> Result<Study> {
+    match STUDIES.iter().find(|(known, _)| *known == name) {
+        Some((name, source)) => Study::parse(&format!("studies/{name}.toml"), source, catalogue),
+        None => {
+            let names: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
+            Err(Error::new(
+                ErrorKind::Usage,
+                text!("there is no study named `{name}`", "`{name}` というスタディはありません"),
+            )
+            .remedy(nearest(name, &names)))
+        }
+    }
+}
+
+/// A study by name, or from a file of the user's own if `name` looks like a path.
+///
+/// # Errors
+/// When there is none, or its file is wrong.
+pub fn load_study(name: &str, catalogue: &Catalogue) -> Result<Study> {
+    if !is_path(name) {
+        return study_named(name, catalogue);
+    }
+    Study::parse(name, &read_file(name)?, catalogue)
+}
+
+/// The text of a trace that comes with kurabe, if it has one of this name.
+pub fn embedded_trace(name: &str) -> Option<&'static str> {
+    TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// A profile by name, one of a study's own, or from a file.
+pub(crate) fn load_profile(name: &str) -> Result<Profile> {
+    if is_path(name) {
+        return Profile::parse(name, &read_file(name)?);
+    }
+    match STUDY_PROFILES.iter().find(|(known, _)| *known == name) {
+        Some((name, source)) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
+        None => profile_named(name),
+    }
+}
+
+fn is_path(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains('/')
+}
+
+fn read_file(name: &str) -> Result<String> {
+    std::fs::read_to_string(name)
+        .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_is_valid_and_named_as_its_file() {
+        let catalogue = Catalogue::load().unwrap();
+        for (name, _) in STUDIES {
+            let study = study_named(name, &catalogue)
+                .unwrap_or_else(|error| panic!("{}", error.render(Default::default())));
+            assert_eq!(study.name, *name);
+            for part in &study.parts {
+                assert!(!part.rows.is_empty() && !part.columns.is_empty(), "{name} {}", part.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_folders_is_listed() {
+        let listed = |list: &[(&str, &str)]| -> Vec<String> {
+            let mut names: Vec<String> = list.iter().map(|(name, _)| (*name).to_owned()).collect();
+            names.sort();
+            names
+        };
+        let files = |folder: &str| -> Vec<String> {
+            let folder = format!("{}/../../studies/{folder}", env!("CARGO_MANIFEST_DIR"));
+            let mut names: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap())
+                .filter(|entry| entry.file_type().unwrap().is_file())
+                .map(|entry| entry.file_name().into_string().unwrap().replace(".toml", ""))
+                .filter(|name| !name.ends_with(".md"))
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(listed(STUDIES), files(""));
+        assert_eq!(listed(STUDY_PROFILES), files("profiles"));
+        assert_eq!(listed(TRACES), files("traces"));
+    }
+
+    #[test]
+    fn every_replay_of_a_study_finds_its_trace() {
+        use kurabe_core::profile::Step;
+        for (name, _) in STUDY_PROFILES {
+            for step in load_profile(name).unwrap().steps {
+                if let Step::Replay(step) = step {
+                    assert!(embedded_trace(&step.trace).is_some(), "{name}: {}", step.trace);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_published_row_of_an_article_stands_in_a_study() {
+        let catalogue = Catalogue::load().unwrap();
+        let studies: Vec<Study> =
+            STUDIES.iter().map(|(name, _)| study_named(name, &catalogue).unwrap()).collect();
+        let parts = || studies.iter().flat_map(|study| &study.parts);
+        for table in catalogue
+            .tables
+            .iter()
+            .filter(|table| parts().any(|part| part.catalogue.as_deref() == Some(&table.id)))
+        {
+            let figures = table.rows.iter().flat_map(|row| row.figures.iter().flatten()).count();
+            let shown = parts()
+                .filter(|part| part.catalogue.as_deref() == Some(&table.id))
+                .flat_map(|part| &part.rows)
+                .flat_map(|row| row.published.iter().flatten())
+                .count();
+            assert!(shown > 0 && shown <= figures * 2, "{}: {shown} of {figures}", table.id);
+        }
+    }
+}

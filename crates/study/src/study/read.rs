@@ -1,0 +1,358 @@
+//! The reader of studies.
+
+use super::{Column, Mark, MarkKind, Part, Row, Study, load_profile};
+use crate::axis::{Axis, is_parameter, parse_values};
+use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
+use crate::figure::{FigureSource, PowerCut};
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
+use kurabe_core::{DataFile, Error, Result, Table, Text, Value, nearest, text};
+
+const PART_KEYS: [&str; 9] =
+    ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
+const COLUMN_KEYS: [&str; 9] =
+    ["key", "name", "unit", "decimals", "figure", "derived", "power_cut", "published", "curve"];
+const ROW_KEYS: [&str; 12] = [
+    "label",
+    "model",
+    "set",
+    "over",
+    "step",
+    "on",
+    "rules",
+    "published",
+    "source",
+    "calibrated",
+    "anomaly",
+    "unreachable",
+];
+const MARKS: [(&str, MarkKind); 4] = [
+    ("source", MarkKind::Source),
+    ("calibrated", MarkKind::Calibrated),
+    ("anomaly", MarkKind::Anomaly),
+    ("unreachable", MarkKind::Unreachable),
+];
+
+pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Result<Study> {
+    let file = DataFile::parse(name, source)?;
+    let root = file.root(&["schema", "name", "title", "source", "note", "part"])?;
+    root.require("schema")?.integer(1..=1)?;
+    let mut parts: Vec<Part> = Vec::new();
+    for value in root.require("part")?.elements() {
+        let part = read_part(&value, catalogue)?;
+        if parts.iter().any(|other| other.id == part.id) {
+            let id = &part.id;
+            return Err(
+                value.error(&text!("another part has the id `{id}`", "id `{id}` は別の表で使われています"))
+            );
+        }
+        parts.push(part);
+    }
+    Ok(Study {
+        name: root.require("name")?.string()?.to_owned(),
+        title: root.require("title")?.text()?,
+        source: root.get("source").map(|value| value.string().map(str::to_owned)).transpose()?,
+        note: root.get("note").map(|value| value.text()).transpose()?,
+        parts,
+    })
+}
+
+fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
+    let table = value.table(&PART_KEYS)?;
+    let profile_name = table.require("profile")?;
+    let profile = load_profile(profile_name.string()?).map_err(|error| at(&profile_name, &error))?;
+    let profile = with_rules(profile, table.get("rules").as_ref())?.with_step_names();
+    let beside = table.get("catalogue").map(|value| find_table(&value, catalogue)).transpose()?;
+    let columns = table
+        .require("column")?
+        .elements()
+        .iter()
+        .map(|value| read_column(value, beside, &profile))
+        .collect::<Result<Vec<(Column, Option<usize>)>>>()?;
+    let rows = table.require("row")?;
+    let reader = RowReader { beside, columns: &columns, profile: &profile };
+    let rows = rows.elements().iter().map(|value| reader.read(value)).collect::<Result<Vec<_>>>()?;
+    Ok(Part {
+        id: table.require("id")?.string()?.to_owned(),
+        title: table.require("title")?.text()?,
+        note: table.get("note").map(|value| value.text()).transpose()?,
+        catalogue: beside.map(|table| table.id.clone()),
+        axes: table
+            .get("axis")
+            .map_or(Ok(Vec::new()), |list| list.elements().iter().map(read_axis).collect())?,
+        columns: columns.into_iter().map(|(column, _)| column).collect(),
+        rows,
+        profile,
+    })
+}
+
+/// An error of something that is named here, at this place.
+fn at(value: &Value<'_>, error: &Error) -> Error {
+    if error.place().is_some() {
+        let Some(place) = error.place() else { return value.error(error.what()) };
+        return Error::new(error.kind(), error.what().clone()).at(place.clone());
+    }
+    match error.remedy_text() {
+        Some(remedy) => value.error(error.what()).remedy(remedy.clone()),
+        None => value.error(error.what()),
+    }
+}
+
+fn find_table<'c>(value: &Value<'_>, catalogue: &'c Catalogue) -> Result<&'c PublishedTable> {
+    let id = value.string()?;
+    catalogue.table(id).ok_or_else(|| {
+        let ids: Vec<&str> = catalogue.tables.iter().map(|table| table.id.as_str()).collect();
+        value
+            .error(&text!("the catalogue has no table `{id}`", "カタログに `{id}` という表はありません"))
+            .remedy(nearest(id, &ids))
+    })
+}
+
+/// The profile with the rules of a part or a row.
+fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile> {
+    let Some(value) = rules else { return Ok(profile) };
+    let table = value.table(&["size", "runs", "discarded_runs", "time", "fill"])?;
+    if let Some(size) = table.get("size") {
+        let bytes = size.parsed(parse_bytes)?;
+        if bytes == 0 {
+            return Err(size.error(&text!(
+                "a size above zero is expected here",
+                "ここには 0 より大きいサイズを書きます"
+            )));
+        }
+        let rules = &mut profile.rules;
+        (rules.size_bytes, rules.size_at_least_bytes, rules.whole_device) = (bytes, None, false);
+    }
+    if let Some(runs) = table.get("runs") {
+        profile.rules.runs = runs.integer(1..=1_000_000)? as u32;
+    }
+    if let Some(runs) = table.get("discarded_runs") {
+        profile.rules.discarded_runs = runs.integer(0..=1_000_000)? as u32;
+    }
+    if table.get("fill").map_or(Ok(false), |fill| fill.boolean())? {
+        // What a tool does that writes its test file before it reads it; a model has no such file.
+        let fill = load_profile("unfinished-write")?.steps;
+        profile.preconditions.extend(fill.into_iter().filter_map(|step| match step {
+            Step::Io(step) => Some(step),
+            _ => None,
+        }));
+    }
+    if let Some(time) = table.get("time") {
+        let ns = time.parsed(parse_duration_ns)?;
+        if ns == 0 {
+            return Err(
+                time.error(&text!("a time above zero is expected here", "ここには 0 より長い時間を書きます"))
+            );
+        }
+        profile.rules.time_ns = ns;
+        for step in &mut profile.steps {
+            if let Step::Io(step) = step
+                && let Some(own) = &mut step.end.time_ns
+            {
+                *own = ns;
+            }
+        }
+    }
+    Ok(profile)
+}
+
+fn read_axis(value: &Value<'_>) -> Result<Axis> {
+    let table = value.table(&["parameter", "values"])?;
+    let parameter = table.require("parameter")?;
+    if !is_parameter(parameter.string()?) {
+        return Err(parameter
+            .error(&text!("layer.parameter is expected here", "ここには 層.パラメーター を書きます")));
+    }
+    let values = table.require("values")?;
+    let values = match values.is_array() {
+        true => {
+            values.elements().iter().map(|value| value.string().map(str::to_owned)).collect::<Result<_>>()?
+        }
+        false => values.parsed(parse_values)?,
+    };
+    Ok(Axis { parameter: parameter.string()?.to_owned(), values })
+}
+
+/// A column, and the place of the published column that stands beside it.
+fn read_column(
+    value: &Value<'_>,
+    beside: Option<&PublishedTable>,
+    profile: &Profile,
+) -> Result<(Column, Option<usize>)> {
+    let table = value.table(&COLUMN_KEYS)?;
+    let place = table.get("published").map(|key| find_column(&key, beside)).transpose()?;
+    let known = place.and_then(|place| beside?.columns.get(place));
+    let words = |key: &str, known: Option<&str>| -> Result<String> {
+        match (table.get(key), known) {
+            (None, Some(known)) => Ok(known.to_owned()),
+            _ => Ok(table.require(key)?.string()?.to_owned()),
+        }
+    };
+    let column = Column {
+        key: words("key", known.map(|known| known.key.as_str()))?,
+        name: match (table.get("name"), known) {
+            (None, Some(known)) => known.name.clone(),
+            _ => table.require("name")?.text()?,
+        },
+        unit: words("unit", known.map(|known| known.unit.as_str()))?,
+        decimals: match (table.get("decimals"), known) {
+            (Some(value), _) => value.integer(0..=6)? as usize,
+            (None, known) => known.map_or(1, |known| known.decimals),
+        },
+        figure: read_figure(value, &table, known.and_then(|known| known.figure.as_ref()), profile)?,
+        curve: table.get("curve").map_or(Ok(false), |value| value.boolean())?,
+    };
+    Ok((column, place))
+}
+
+fn find_column(key: &Value<'_>, beside: Option<&PublishedTable>) -> Result<usize> {
+    let Some(table) = beside else {
+        return Err(key.error(&text!(
+            "`published` does nothing without the part's `catalogue`",
+            "`published` は表に `catalogue` がないと効果がありません"
+        )));
+    };
+    let word = key.string()?;
+    table.columns.iter().position(|column| column.key == word).ok_or_else(|| {
+        let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
+        let id = &table.id;
+        key.error(&text!("`{id}` has no column `{word}`", "`{id}` に `{word}` という列はありません"))
+            .remedy(nearest(word, &keys))
+    })
+}
+
+fn read_figure(
+    value: &Value<'_>,
+    table: &Table<'_>,
+    known: Option<&kurabe_core::profile::Formula>,
+    profile: &Profile,
+) -> Result<FigureSource> {
+    let given = ["figure", "derived", "power_cut"].into_iter().filter(|key| table.get(key).is_some()).count();
+    if given > 1 {
+        return Err(value.error(&text!(
+            "give only one of `figure`, `derived` and `power_cut`",
+            "`figure`、`derived`、`power_cut` はどれかひとつだけ指定できます"
+        )));
+    }
+    if let Some(derived) = table.get("derived") {
+        let label = derived.string()?;
+        let labels: Vec<&str> = profile.derived.iter().map(|derived| derived.label.en.as_str()).collect();
+        return match labels.iter().position(|known| *known == label) {
+            Some(place) => Ok(FigureSource::Derived(place)),
+            None => Err(derived
+                .error(&text!(
+                    "the profile has no derived figure `{label}`",
+                    "プロファイルに `{label}` という導出値はありません"
+                ))
+                .remedy(nearest(label, &labels))),
+        };
+    }
+    if let Some(power_cut) = table.get("power_cut") {
+        let kind = power_cut.choice(&[("lost", PowerCut::Lost), ("saved", PowerCut::Saved)])?;
+        return Ok(FigureSource::PowerCut(kind));
+    }
+    match (table.get("figure"), known) {
+        (Some(figure), _) => Ok(FigureSource::Formula(figure.string()?.to_owned())),
+        (None, Some(known)) => Ok(FigureSource::Formula(known.source().to_owned())),
+        (None, None) => {
+            let needed = table.require("figure")?;
+            Err(needed.error(&text!("a formula is expected here", "ここには式を書きます")))
+        }
+    }
+}
+
+struct RowReader<'a> {
+    beside: Option<&'a PublishedTable>,
+    columns: &'a [(Column, Option<usize>)],
+    profile: &'a Profile,
+}
+
+impl RowReader<'_> {
+    fn read(&self, value: &Value<'_>) -> Result<Row> {
+        let table = value.table(&ROW_KEYS)?;
+        let published = table.get("published").map(|id| self.find_row(&id)).transpose()?;
+        let model = table.require("model")?.string()?.to_owned();
+        let label = match (table.get("label"), published) {
+            (Some(label), _) => label.text()?,
+            (None, Some(row)) => Text::same(&row.device),
+            (None, None) => Text::same(&model),
+        };
+        let step = table.get("step").map(|step| step.string().map(str::to_owned)).transpose()?;
+        for (column, _) in self.columns {
+            column.figure.check(step.as_deref(), self.profile).map_err(|what| {
+                let key = &column.key;
+                let (en, ja) = (&what.en, &what.ja);
+                value.error(&text!("column `{key}`: {en}", "列 `{key}`: {ja}"))
+            })?;
+        }
+        let changed = table.get("rules");
+        Ok(Row {
+            label,
+            model,
+            sets: read_sets(&table)?,
+            over: table.get("over").map(|over| read_over(&over)).transpose()?,
+            step,
+            on: table.get("on").map(|on| on.string().map(str::to_owned)).transpose()?,
+            profile: changed.map(|rules| with_rules(self.profile.clone(), Some(&rules))).transpose()?,
+            published: self
+                .columns
+                .iter()
+                .map(|(_, place)| published.and_then(|row| row.figures.get((*place)?).copied().flatten()))
+                .collect(),
+            marks: self.read_marks(&table)?,
+        })
+    }
+
+    fn find_row(&self, id: &Value<'_>) -> Result<&PublishedRow> {
+        let Some(table) = self.beside else {
+            return Err(id.error(&text!(
+                "`published` does nothing without the part's `catalogue`",
+                "`published` は表に `catalogue` がないと効果がありません"
+            )));
+        };
+        let word = id.string()?;
+        table.rows.iter().find(|row| row.id == word).ok_or_else(|| {
+            let ids: Vec<&str> = table.rows.iter().map(|row| row.id.as_str()).collect();
+            let name = &table.id;
+            id.error(&text!("`{name}` has no row `{word}`", "`{name}` に `{word}` という行はありません"))
+                .remedy(nearest(word, &ids))
+        })
+    }
+
+    fn read_marks(&self, table: &Table<'_>) -> Result<Vec<Mark>> {
+        let keys: Vec<&str> = self.columns.iter().map(|(column, _)| column.key.as_str()).collect();
+        let mut marks: Vec<Mark> = Vec::new();
+        for (word, kind) in MARKS {
+            let Some(value) = table.get(word) else { continue };
+            let given = value.table(&keys)?;
+            for key in &keys {
+                let Some(reason) = given.get(key) else { continue };
+                marks.push(Mark { column: (*key).to_owned(), kind, reason: reason.text()? });
+            }
+        }
+        Ok(marks)
+    }
+}
+
+fn read_over(value: &Value<'_>) -> Result<(String, Vec<(String, String)>)> {
+    let table = value.table(&["model", "set"])?;
+    Ok((table.require("model")?.string()?.to_owned(), read_sets(&table)?))
+}
+
+fn read_sets(table: &Table<'_>) -> Result<Vec<(String, String)>> {
+    let Some(list) = table.get("set") else { return Ok(Vec::new()) };
+    list.elements()
+        .iter()
+        .map(|value| {
+            let pair =
+                value.string()?.split_once('=').filter(|(parameter, _)| is_parameter(parameter.trim()));
+            let (parameter, worth) = pair.ok_or_else(|| {
+                value.error(&text!(
+                    "layer.parameter=value is expected here",
+                    "ここには 層.パラメーター=値 の形で書きます"
+                ))
+            })?;
+            Ok((parameter.trim().to_owned(), worth.trim().to_owned()))
+        })
+        .collect()
+}

@@ -1,0 +1,207 @@
+//! A study from its file to its result, with a runner that invents the cells.
+
+use kurabe_core::record::{Cell, Measure, Repetition};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Error, ErrorKind, Result, Text};
+use kurabe_study::catalogue::Catalogue;
+use kurabe_study::{
+    Axis, Measured, Models, Options, Paths, Point, PointTarget, Status, Study, StudyResult, plan, run,
+};
+use std::sync::Mutex;
+
+const SMALL: &str = r#"
+schema = 1
+name = "small"
+title = { en = "small", ja = "小さなスタディ" }
+
+[[part]]
+id = "rates"
+title = { en = "rates", ja = "速度" }
+profile = "cdm-2"
+rules = { size = "16 MiB", runs = 1, discarded_runs = 0, time = "10 ms" }
+catalogue = "raid-single"
+column = [{ published = "read" }, { published = "write" }]
+
+[[part.row]]
+label = { en = "plain", ja = "普通" }
+model = "ideal-ram-disk"
+on = "disk"
+published = "x25m-g2"
+calibrated = { read = { en = "this", ja = "これ" } }
+
+[[part.row]]
+label = { en = "slow", ja = "遅い" }
+model = "ideal-ram-disk"
+set = ["memory.access=1 ms"]
+
+[[part]]
+id = "ratio"
+title = { en = "ratio", ja = "比" }
+profile = "cdm-2"
+rules = { size = "16 MiB", runs = 1, discarded_runs = 0, time = "10 ms" }
+column = [{ key = "read", name = { en = "read", ja = "読み出し" }, figure = "{step}.read.MB_per_s", unit = "", decimals = 2 }]
+
+[[part.row]]
+model = "ideal-ram-disk"
+step = "step1"
+over = { model = "ideal-ram-disk", set = ["memory.access=1 ms"] }
+"#;
+
+/// 1000 MB/s, or 250 MB/s where the access takes 1 ms, whatever is asked.
+#[derive(Default)]
+struct Inventor {
+    seen: Mutex<Vec<PointTarget>>,
+    fail: bool,
+}
+
+impl Inventor {
+    fn answer(&self, point: &Point) -> Result<Measured> {
+        self.seen.lock().unwrap().push(point.target.clone());
+        let PointTarget::Model { sets, .. } = &point.target else { return Ok(Measured::default()) };
+        let slow = sets.iter().any(|(_, value)| value == "1 ms");
+        if slow && self.fail {
+            return Err(Error::new(ErrorKind::Internal, Text::same("it broke")));
+        }
+        let bytes = if slow { 250_000_000 } else { 1_000_000_000 };
+        let cell = |part: &str, direction| {
+            let mut repetition = Repetition { elapsed_ns: 1_000_000_000, ..Repetition::default() };
+            repetition.read.bytes = bytes;
+            repetition.write.bytes = bytes;
+            Cell {
+                index: 0,
+                step_index: 0,
+                part: part.to_owned(),
+                label: part.to_owned(),
+                direction: Some(direction),
+                measure: Measure::Rate,
+                workload: None,
+                engine: None,
+                repetitions: vec![repetition],
+                imported: None,
+            }
+        };
+        let cells = vec![cell("read", Direction::Read), cell("write", Direction::Write)];
+        Ok(Measured { cells, power_cut: Some((0, 0)), run: None })
+    }
+}
+
+impl Models for Inventor {
+    fn run(&self, point: &Point) -> Result<Measured> {
+        self.answer(point)
+    }
+}
+
+#[derive(Default)]
+struct Walker(Vec<PointTarget>);
+
+impl Paths for Walker {
+    fn run(&mut self, point: &Point) -> Result<Measured> {
+        self.0.push(point.target.clone());
+        Ok(Measured { run: Some("abc".to_owned()), ..Measured::default() })
+    }
+}
+
+fn study() -> Study {
+    Study::parse("small.toml", SMALL, &Catalogue::load().unwrap()).unwrap()
+}
+
+fn result(options: &Options, inventor: &Inventor) -> StudyResult {
+    run(&plan(&study(), options).unwrap(), inventor, &mut Walker::default(), 3).unwrap()
+}
+
+#[test]
+fn figures_stand_beside_the_published_ones_and_ratios_are_quotients() {
+    let inventor = Inventor::default();
+    let result = result(&Options::default(), &inventor);
+    let cells = &result.parts[0].rows[0].cells;
+    assert_eq!((cells[0].value, cells[0].published.unwrap().low), (Some(1000.0), 239.5));
+    assert_eq!(cells[0].error_percent.unwrap().round(), 318.0);
+    assert_eq!((cells[0].status, cells[1].status), (Status::Calibrated, Status::Predicted));
+    assert_eq!(result.parts[0].rows[1].cells[0].value, Some(250.0));
+    assert_eq!(result.parts[1].rows[0].cells[0].value, Some(4.0));
+    // The ratio asks for the two models that the first table has measured already.
+    assert_eq!(inventor.seen.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn the_same_bytes_come_out_of_any_number_of_threads() {
+    let options =
+        Options { axes: vec![Axis::parse("memory.access=1us..1ms").unwrap()], ..Options::default() };
+    let plan = plan(&study(), &options).unwrap();
+    let json = |threads: usize| {
+        let result = run(&plan, &Inventor::default(), &mut Walker::default(), threads).unwrap();
+        serde_json::to_string(&result).unwrap()
+    };
+    let one = json(1);
+    assert!([2, 3, 16].into_iter().all(|threads| json(threads) == one));
+}
+
+#[test]
+fn an_axis_of_the_user_makes_rows_that_are_no_longer_what_was_published() {
+    let options =
+        Options { axes: vec![Axis::parse("memory.access=1us,1 ms").unwrap()], ..Options::default() };
+    let rows = result(&options, &Inventor::default()).parts.remove(0).rows;
+    let values: Vec<&str> = rows.iter().map(|row| row.values[0].as_str()).collect();
+    assert_eq!(values, ["1us", "1 ms", "1us", "1 ms"]);
+    let first = &rows[0].cells[0];
+    assert!(rows[0].changed && first.published.is_some() && first.error_percent.is_none());
+    assert_eq!((first.status, first.reason.clone()), (Status::Predicted, None));
+}
+
+#[test]
+fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
+    let options = Options { on: vec![("disk".to_owned(), "/mnt/x".into())], ..Options::default() };
+    let mut walker = Walker::default();
+    let result = run(&plan(&study(), &options).unwrap(), &Inventor::default(), &mut walker, 2).unwrap();
+    assert_eq!(walker.0, [PointTarget::Path("/mnt/x".into())]);
+    let rows = &result.parts[0].rows;
+    assert_eq!((rows[0].path.as_deref(), rows[0].run.as_deref()), (Some("/mnt/x"), Some("abc")));
+    assert_eq!(rows[0].cells[0].status, Status::Measured);
+    assert_eq!(rows[1].model.as_deref(), Some("ideal-ram-disk"));
+}
+
+#[test]
+fn a_row_that_fails_says_why_and_the_others_count() {
+    let result = result(&Options::default(), &Inventor { fail: true, ..Inventor::default() });
+    assert_eq!(result.first_error().unwrap().en, "it broke");
+    let rows = &result.parts[0].rows;
+    assert!(rows[0].error.is_none() && rows[0].cells[0].value.is_some());
+    assert!(rows[1].error.is_some() && rows[1].cells[0].value.is_none());
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_measured() {
+    let told = |options: &Options| {
+        let error = plan(&study(), options).unwrap_err();
+        assert!(error.remedy_text().is_some(), "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::Usage, "{error:?}");
+        error.what().en.clone()
+    };
+    let axes = vec![Axis::parse("raid.strip=8KiB..64KiB").unwrap()];
+    assert!(told(&Options { axes, ..Options::default() }).contains("raid.strip"));
+    let sets = vec![("memory.acces".to_owned(), "1".to_owned())];
+    assert!(told(&Options { sets, ..Options::default() }).contains("memory.acces"));
+    let on = vec![("usb".to_owned(), "/x".into())];
+    assert!(told(&Options { on, ..Options::default() }).contains("`usb`"));
+    assert!(told(&Options { parts: vec!["rate".to_owned()], ..Options::default() }).contains("`rate`"));
+}
+
+#[test]
+fn a_mistake_in_a_study_shows_its_line() {
+    let catalogue = Catalogue::load().unwrap();
+    for (good, bad, line, said) in [
+        ("profile = \"cdm-2\"", "profile = \"cdm-22\"", 9, "no profile"),
+        ("published = \"write\"", "published = \"wrote\"", 12, "no column"),
+        ("published = \"x25m-g2\"", "published = \"x25m\"", 18, "no row"),
+        ("calibrated = { read", "calibrated = { raed", 19, "unknown key"),
+        ("memory.access=1 ms\"]\n\n", "memory\"]\n\n", 24, "layer.parameter=value"),
+        ("step = \"step1\"", "step = \"step7\"", 33, "no cell"),
+        ("step = \"step1\"\n", "", 33, "{step}"),
+        ("raid-single", "raid-singel", 11, "no table"),
+        ("id = \"ratio\"", "id = \"rates\"", 26, "another part"),
+    ] {
+        let error = Study::parse("small.toml", &SMALL.replacen(good, bad, 1), &catalogue).unwrap_err();
+        assert!(error.what().en.contains(said), "{bad}: {error}");
+        assert_eq!(error.place().map(|place| place.line), Some(line), "{bad}: {error:?}");
+    }
+}
