@@ -19,7 +19,6 @@ pub use cell::{
     repetition_latency, repetition_values,
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare};
-pub use derived::derived_values;
 pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use histogram::{Histogram, bucket_width_ns};

@@ -1,0 +1,123 @@
+//! Two runs compared cell by cell.
+
+use crate::cells::{CellKey, values};
+use crate::fairness::{Difference, differences};
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::workload::Direction;
+use kurabe_stats::{Compared, Sides, Stutter, compare, figure, stutter};
+
+/// Two runs beside one another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Id of the run that the other is held against.
+    pub baseline: String,
+    /// Id of the other run.
+    pub other: String,
+    /// A difference below this share does not matter.
+    pub margin: f64,
+    /// Cells that both have, in the order of the baseline.
+    pub cells: Vec<ComparedCell>,
+    /// Names of the cells that only one has.
+    pub only_baseline: Vec<String>,
+    /// Likewise.
+    pub only_other: Vec<String>,
+    /// What else differed.
+    pub differences: Vec<Difference>,
+}
+
+/// One side of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The mean of the repetitions, in bytes per second or ns.
+    pub mean: f64,
+    /// Repetitions behind it.
+    pub count: usize,
+    /// Whether another tool printed it.
+    pub printed: bool,
+    /// Its stutter, if kurabe measured it.
+    pub stutter: Option<Stutter>,
+}
+
+/// A cell that both runs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedCell {
+    /// What it is.
+    pub key: CellKey,
+    /// The step's name in the baseline.
+    pub label: String,
+    /// The part of the step.
+    pub part: String,
+    /// Direction.
+    pub direction: Option<Direction>,
+    /// What its figure tells.
+    pub measure: Measure,
+    /// The baseline.
+    pub baseline: Side,
+    /// The other.
+    pub other: Side,
+    /// By how much they differ; `None` if a side has no usable value.
+    pub compared: Option<Compared>,
+}
+
+/// Compares two runs.
+pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
+    let find = |cell: &Cell| {
+        let key = CellKey::of(cell);
+        other
+            .cells
+            .iter()
+            .find(|candidate| CellKey::of(candidate) == key && candidate.measure == cell.measure)
+    };
+    let both: Vec<(&Cell, &Cell)> =
+        baseline.cells.iter().filter_map(|cell| Some((cell, find(cell)?))).collect();
+    let sides: Vec<Sides> = both
+        .iter()
+        .map(|(one, two)| Sides {
+            baseline: values(one),
+            other: values(two),
+            higher_is_better: one.measure == Measure::Rate,
+        })
+        .collect();
+    let compared = compare(&sides, margin);
+    let cells = both
+        .iter()
+        .zip(sides.iter().zip(compared))
+        .map(|((one, two), (sides, compared))| ComparedCell {
+            key: CellKey::of(one),
+            label: one.label.clone(),
+            part: one.part.clone(),
+            direction: one.direction,
+            measure: one.measure,
+            baseline: side(one, &sides.baseline),
+            other: side(two, &sides.other),
+            compared,
+        })
+        .collect();
+    let without = |run: &RunRecord, paired: &dyn Fn(&Cell) -> bool| {
+        run.cells.iter().filter(|cell| !paired(cell)).map(name).collect()
+    };
+    Pair {
+        baseline: baseline.header.id.clone(),
+        other: other.header.id.clone(),
+        margin,
+        cells,
+        only_baseline: without(baseline, &|cell| both.iter().any(|(one, _)| std::ptr::eq(*one, cell))),
+        only_other: without(other, &|cell| both.iter().any(|(_, two)| std::ptr::eq(*two, cell))),
+        differences: differences(baseline, other),
+    }
+}
+
+fn side(cell: &Cell, values: &[f64]) -> Side {
+    Side {
+        mean: figure(Statistic::Mean, values, true).unwrap_or(f64::NAN),
+        count: values.len(),
+        printed: cell.imported.is_some(),
+        stutter: stutter(cell),
+    }
+}
+
+fn name(cell: &Cell) -> String {
+    let direction = cell.direction.map_or("", Direction::word);
+    [cell.label.as_str(), direction].join(" ").trim().to_owned()
+}
