@@ -80,6 +80,8 @@ pub enum Command {
     Show(ShowArgs),
     #[command(about = t("Where the time of a modelled run went, layer by layer", "モデルの測定で時間がどこに使われたかを、層ごとに示す"))]
     Why(WhyArgs),
+    #[command(about = t("Compare two stored runs cell by cell, with a verdict and what else differed", "2 つの測定を項目ごとに比べ、判定と、ほかに違った条件を示す"))]
+    Compare(CompareArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
@@ -276,6 +278,40 @@ pub struct WhyArgs {
     pub run: String,
     #[arg(long, value_name = "N|LABEL", help = t("Only this cell: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
     pub cell: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "A verdict is one of: faster or slower by so much (with the 95 % interval), no measurable difference (the interval lies\n\
+     within the margin), not clear yet (and how many more repetitions would likely settle it).\n\n\
+     Examples:\n  kurabe compare 7kq 9mz\n  kurabe compare 7kq 9mz --about filesystem   the file system is what you ask about\n  \
+     kurabe compare 7kq last --margin 2%         smaller differences matter, too",
+    "判定は、速い・遅い(差と 95 % 区間つき)、測れる差なし(区間が許容差に収まる)、まだ判断できない(あと何回測ればよいか)の\n\
+     いずれかです。\n\n\
+     例:\n  kurabe compare 7kq 9mz\n  kurabe compare 7kq 9mz --about filesystem   ファイルシステムの違いを調べる場合\n  \
+     kurabe compare 7kq last --margin 2%         より小さな差も問題にする"
+))]
+pub struct CompareArgs {
+    #[arg(value_name = "BASELINE", help = t("The run that the other is held against: its id, or any unique beginning", "基準にする測定の ID(先頭の一意な部分でも可)"))]
+    pub baseline: String,
+    #[arg(value_name = "OTHER", help = t("The other run", "比べる測定"))]
+    pub other: String,
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    pub margin: f64,
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
+    pub about: Vec<String>,
+}
+
+/// A share in percent: `5%` or `5`.
+fn margin(words: &str) -> Result<f64, String> {
+    let number = words.trim().trim_end_matches('%').trim().parse::<f64>().ok();
+    number.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0).ok_or_else(|| {
+        t(
+            "a percentage from 0 to 100 is expected, such as 5%",
+            "0 から 100 までの割合を書いてください(例: 5%)",
+        )
+        .to_owned()
+    })
 }
 
 #[derive(Debug, Args)]

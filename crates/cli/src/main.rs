@@ -2,6 +2,7 @@
 
 mod args;
 mod catalogue;
+mod compare;
 mod doctor;
 mod help;
 mod lang;
@@ -48,6 +49,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::List => stored::list(global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),
+        Command::Compare(args) => compare::compare(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),

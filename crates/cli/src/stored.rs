@@ -40,7 +40,7 @@ fn existing_store(global: &Global) -> Result<Option<Store>> {
 }
 
 /// The store that must hold a run.
-fn store_with_runs(global: &Global) -> Result<Store> {
+pub fn store_with_runs(global: &Global) -> Result<Store> {
     existing_store(global)?.ok_or_else(|| {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))

@@ -13,6 +13,35 @@ use kurabe_core::workload::Data;
 use kurabe_core::{Text, text};
 use serde::Serialize;
 
+/// The words of everything that can differ.
+pub const KEYS: &[&str] = &[
+    "tool",
+    "statistic",
+    "model",
+    "cache",
+    "profile",
+    "size",
+    "data",
+    "time",
+    "target",
+    "device",
+    "firmware",
+    "link",
+    "filesystem",
+    "mount",
+    "fill",
+    "write-cache",
+    "queue-depth",
+    "scheduler",
+    "temperature",
+    "layers",
+    "machine",
+    "kernel",
+    "engine",
+    "kurabe",
+    "noise",
+];
+
 /// What a difference can do to the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -354,4 +383,15 @@ fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
         weight: Weight::Notable,
         effect: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fact_has_its_key_in_the_list() {
+        let keys: Vec<&str> = facts().iter().map(|fact| fact.key).chain(["noise"]).collect();
+        assert_eq!(keys, KEYS);
+    }
 }

@@ -5,5 +5,5 @@ mod fairness;
 mod pair;
 
 pub use cells::{CellKey, values};
-pub use fairness::{Difference, Weight, differences};
+pub use fairness::{Difference, KEYS, Weight, differences};
 pub use pair::{ComparedCell, Pair, Side, pair};

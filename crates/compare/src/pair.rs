@@ -6,9 +6,10 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{Compared, Sides, Stutter, compare, figure, stutter};
+use serde::Serialize;
 
 /// Two runs beside one another.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
     /// Id of the run that the other is held against.
     pub baseline: String,
@@ -27,7 +28,7 @@ pub struct Pair {
 }
 
 /// One side of a cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
     /// The mean of the repetitions, in bytes per second or ns.
     pub mean: f64,
@@ -40,7 +41,7 @@ pub struct Side {
 }
 
 /// A cell that both runs have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedCell {
     /// What it is.
     pub key: CellKey,

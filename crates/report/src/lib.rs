@@ -7,6 +7,7 @@
 mod catalogue;
 mod chart;
 mod columns;
+mod compare;
 mod derived;
 mod details;
 mod doctor;
@@ -36,6 +37,7 @@ mod why;
 mod words;
 
 pub use catalogue::{render_beside, render_catalogue, render_entry};
+pub use compare::{answer, render_pair};
 pub use details::render_details;
 pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
 pub use layout::display_width;

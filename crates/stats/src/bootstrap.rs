@@ -10,6 +10,7 @@
 
 use crate::normal::{normal_cdf, normal_quantile, student_quantile};
 use kurabe_core::random::Random;
+use serde::Serialize;
 
 /// Draws: the ends of a 95 % interval then vary by about 2 % of its width.
 const DRAWS: usize = 4000;
@@ -17,7 +18,7 @@ const DRAWS: usize = 4000;
 const SEED: u64 = 0x6b75_7261_6265;
 
 /// An estimate with its interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The ratio of the sets as they are.
     pub value: f64,

@@ -7,6 +7,7 @@
 use crate::bootstrap::{Centre, Estimate, ratio_interval};
 use crate::normal::student_quantile;
 use crate::rank::{holm, rank_test};
+use serde::Serialize;
 
 /// The confidence of every statement.
 pub const CONFIDENCE: f64 = 0.95;
@@ -25,7 +26,8 @@ pub struct Sides {
 }
 
 /// What may be said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The other is faster than the baseline.
     Faster,
@@ -41,7 +43,7 @@ pub enum Verdict {
 }
 
 /// A cell compared.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Compared {
     /// How many times as fast the other is, by the means.
     pub speed: Estimate,

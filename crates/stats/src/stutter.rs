@@ -5,9 +5,10 @@
 //! time series in which nothing was completed.
 
 use kurabe_core::record::{Cell, Repetition, Series, Stall};
+use serde::Serialize;
 
 /// The stutter of a cell over all of its counted repetitions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stutter {
     /// Time measured.
     pub measured_ns: u64,

@@ -1,0 +1,315 @@
+//! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
+
+use crate::columns::{self, Column, Cut, plain};
+use crate::layout::{hanging, page, wrap};
+use crate::number;
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_core::record::{Measure, RunHeader};
+use kurabe_core::{Text, text};
+use kurabe_stats::{Compared, Estimate, Verdict};
+
+/// The page of a comparison. `about` names the differences that the user asks about.
+pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
+    let mut lines =
+        vec![style.paint(Role::Strong, &format!("kurabe compare {} {}", pair.baseline, pair.other))];
+    for (header, role) in headers.into_iter().zip([text!("baseline", "基準"), text!("other", "比較")]) {
+        let date = number::date_minute(header.measured_at());
+        let words = format!(
+            "{}: {} · {date} · {} · {}",
+            role.get(style.lang),
+            header.id,
+            header.target_name(),
+            header.profile_name()
+        );
+        lines.extend(hanging(wrap(&words, style.width.saturating_sub(4)), 2, 4));
+    }
+    lines.push(String::new());
+    lines.extend(wrap(&style.say(&answer(pair)), style.width));
+    lines.push(String::new());
+    lines.extend(table(pair, style));
+    lines.extend(missing(pair, style));
+    lines.push(String::new());
+    lines.extend(fairness(&pair.differences, about, style));
+    page(&lines)
+}
+
+/// The whole comparison in a sentence.
+pub fn answer(pair: &Pair) -> Text {
+    let verdicts: Vec<Verdict> = pair
+        .cells
+        .iter()
+        .filter_map(|cell| cell.compared.as_ref())
+        .map(|compared| compared.verdict)
+        .collect();
+    let count = |fits: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| fits(verdict)).count();
+    let (faster, slower) = (count(|v| *v == Verdict::Faster), count(|v| *v == Verdict::Slower));
+    let (same, unclear) = (count(|v| *v == Verdict::Same), count(|v| matches!(v, Verdict::NotEnough { .. })));
+    let (all, other, baseline) = (verdicts.len(), &pair.other, &pair.baseline);
+    if all == 0 {
+        return text!(
+            "{baseline} and {other} have no cell in common, so there is nothing to compare",
+            "{baseline} と {other} には共通の項目がないため、比べられません"
+        );
+    }
+    let (mut en, mut ja) = (Vec::new(), Vec::new());
+    for (number, words_en, words_ja) in [
+        (faster, "faster", "速い"),
+        (slower, "slower", "遅い"),
+        (same, "not measurably different", "測れる差なし"),
+        (unclear, "not clear yet", "まだ判断できない"),
+    ] {
+        if number > 0 {
+            en.push(format!("{words_en} in {number}"));
+            ja.push(format!("{words_ja} {number}"));
+        }
+    }
+    let (en, ja) = (en.join(", "), ja.join("、"));
+    text!(
+        "Of {all} cells that both have, {other} is {en}.",
+        "共通の {all} 項目のうち、{baseline} に対する {other} は、{ja}。"
+    )
+}
+
+fn table(pair: &Pair, style: &Style) -> Vec<String> {
+    let heads = [
+        Column::left(style.pick("cell", "項目")),
+        Column::right(&pair.baseline),
+        Column::right(&pair.other),
+        Column::left(&style.say(&{
+            let other = &pair.other;
+            text!("{other} is", "{other} は")
+        }))
+        .cut(Cut::Wrap),
+    ];
+    let rows: Vec<_> = pair
+        .cells
+        .iter()
+        .map(|cell| {
+            let (role, words) = verdict(cell, style);
+            vec![
+                plain(name(cell, style)),
+                plain(figure(&cell.baseline, cell.measure)),
+                plain(figure(&cell.other, cell.measure)),
+                (role, words),
+            ]
+        })
+        .collect();
+    columns::render(&heads, &rows, 0, style)
+}
+
+fn name(cell: &ComparedCell, style: &Style) -> String {
+    let direction = cell.direction.map_or("", |direction| words::direction(style, direction));
+    [direction, cell.label.as_str()].join(" ").trim().to_owned()
+}
+
+fn figure(side: &Side, measure: Measure) -> String {
+    let shown = match measure {
+        Measure::Rate => number::rate(side.mean),
+        Measure::AccessTime | Measure::Duration => number::latency(side.mean),
+    };
+    format!("{} {}", shown.number, shown.unit)
+}
+
+/// What may be said of a cell.
+fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
+    let Some(compared) = &cell.compared else {
+        return (Role::Quiet, style.pick("no usable figure", "使える値なし").to_owned());
+    };
+    let (role, words) = verdict_words(compared, cell.baseline.count.min(cell.other.count));
+    (role, style.say(&words))
+}
+
+/// A verdict as it is read aloud.
+pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
+    let speed = &compared.speed;
+    match compared.verdict {
+        Verdict::Faster => (Role::Good, faster(speed)),
+        Verdict::Slower => (Role::Bad, slower(speed)),
+        Verdict::Same => {
+            let span = change_span(speed);
+            (
+                Role::Plain,
+                Text {
+                    en: format!("no measurable difference ({})", span.en),
+                    ja: format!("測れる差なし ({})", span.ja),
+                },
+            )
+        }
+        Verdict::NotEnough { .. } if count < 2 => {
+            let times = speed.value;
+            (
+                Role::Quiet,
+                text!(
+                    "{times:.2} times as fast by a single figure: not enough to say how sure that is",
+                    "単独の値どうしでは {times:.2} 倍。確かさは分かりません"
+                ),
+            )
+        }
+        Verdict::NotEnough { more } => {
+            let span = change_span(speed);
+            let (en, ja) = match more {
+                Some(more) => (
+                    format!(": about {more} more repetitions of each would likely settle it"),
+                    format!("。あと約 {more} 回ずつ測れば判断できる見込み"),
+                ),
+                None => (String::new(), String::new()),
+            };
+            (
+                Role::Warn,
+                Text {
+                    en: format!("not clear yet ({}){en}", span.en),
+                    ja: format!("まだ判断できない ({}){ja}", span.ja),
+                },
+            )
+        }
+    }
+}
+
+/// Ratios up to this are told in percent.
+const TOLD_IN_PERCENT: f64 = 2.0;
+
+fn faster(speed: &Estimate) -> Text {
+    let Estimate { value, low, high } = *speed;
+    if value < TOLD_IN_PERCENT {
+        let (percent, from, to) = (per_cent(value), per_cent(low), per_cent(high));
+        text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い ({from}〜{to} %)")
+    } else {
+        text!(
+            "{value:.1} times as fast ({low:.1} to {high:.1})",
+            "{value:.1} 倍速い ({low:.1}〜{high:.1} 倍)"
+        )
+    }
+}
+
+fn slower(speed: &Estimate) -> Text {
+    let Estimate { value, low, high } = *speed;
+    if value > 1.0 / TOLD_IN_PERCENT {
+        let (percent, from, to) = (-per_cent(value), -per_cent(high), -per_cent(low));
+        text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い ({from}〜{to} %)")
+    } else {
+        let (times, from, to) = (1.0 / value, 1.0 / high, 1.0 / low);
+        text!(
+            "slower: it takes {times:.1} times as long ({from:.1} to {to:.1})",
+            "遅い: 相手の {times:.1} 倍の時間がかかる ({from:.1}〜{to:.1} 倍)"
+        )
+    }
+}
+
+/// The change of speed in whole percent.
+fn per_cent(ratio: f64) -> i64 {
+    ((ratio - 1.0) * 100.0).round() as i64
+}
+
+/// `-1 to +2 %`
+fn change_span(speed: &Estimate) -> Text {
+    let (from, to) = (per_cent(speed.low), per_cent(speed.high));
+    text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %")
+}
+
+/// Cells that only one run has.
+fn missing(pair: &Pair, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (run, cells) in [(&pair.baseline, &pair.only_baseline), (&pair.other, &pair.only_other)] {
+        if cells.is_empty() {
+            continue;
+        }
+        let cells = cells.join(", ");
+        let words = text!("only {run} has: {cells}", "{run} にしかない項目: {cells}");
+        lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
+    }
+    lines
+}
+
+/// What else differed, the weightiest first.
+fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+    let asked = |difference: &&Difference| about.iter().any(|key| key == difference.key);
+    let subject: Vec<&Difference> = differences.iter().filter(asked).collect();
+    let rest: Vec<&Difference> = differences.iter().filter(|difference| !asked(difference)).collect();
+    let list = |differences: &[&Difference]| -> Text {
+        let en: Vec<&str> = differences.iter().map(|difference| difference.name.en.as_str()).collect();
+        let ja: Vec<&str> = differences.iter().map(|difference| difference.name.ja.as_str()).collect();
+        Text { en: en.join(", "), ja: ja.join("、") }
+    };
+    let sentence = match (subject.is_empty(), rest.is_empty()) {
+        (_, true) if subject.is_empty() => text!(
+            "As far as the records tell, the two runs differ in nothing else.",
+            "記録で分かる範囲では、ほかに違いはありません。"
+        ),
+        (false, true) => {
+            let Text { en, ja } = list(&subject);
+            text!(
+                "The two runs differ in {en}, which you asked about, and in nothing else that the records tell.",
+                "違いは、比べたかった点 ({ja}) だけです (記録で分かる範囲)。"
+            )
+        }
+        (true, _) => {
+            let Text { en, ja } = list(&rest);
+            text!("The two runs also differ in: {en}.", "2 つの測定はほかに次の点が違います: {ja}。")
+        }
+        (false, false) => {
+            let (of, also) = (list(&subject), list(&rest));
+            Text {
+                en: format!(
+                    "The two runs differ in {}, which you asked about, and also in: {}.",
+                    of.en, also.en
+                ),
+                ja: format!("比べたかった点 ({}) のほかに、次の点も違います: {}。", of.ja, also.ja),
+            }
+        }
+    };
+    let mut lines = wrap(&style.say(&sentence), style.width);
+    let heads = [
+        Column::left(""),
+        Column::left(style.pick("baseline", "基準")).cut(Cut::Wrap),
+        Column::left(style.pick("other", "比較")).cut(Cut::Wrap),
+        Column::left("").cut(Cut::Wrap),
+    ];
+    let rows: Vec<_> = rest
+        .iter()
+        .map(|difference| {
+            let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+            vec![
+                (role, style.say(&difference.name)),
+                plain(style.say(&difference.baseline)),
+                plain(style.say(&difference.other)),
+                (Role::Quiet, difference.effect.as_ref().map(|effect| style.say(effect)).unwrap_or_default()),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        lines.extend(columns::render(&heads, &rows, 2, style));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(value: f64, low: f64, high: f64, verdict: Verdict) -> Compared {
+        let speed = Estimate { value, low, high };
+        Compared { speed, speed_by_median: speed, superiority: 1.0, p_value: 0.01, verdict }
+    }
+
+    #[test]
+    fn verdicts_can_be_read_aloud_in_both_languages() {
+        let said = |compared: &Compared| verdict_words(compared, 5).1;
+        let words = said(&compared(1.3, 1.27, 1.34, Verdict::Faster));
+        assert_eq!(words.en, "30 % faster (27 to 34 %)");
+        assert_eq!(words.ja, "30 % 速い (27〜34 %)");
+        assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).en, "3.2 times as fast (3.0 to 3.4)");
+        assert_eq!(said(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
+        assert_eq!(
+            said(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
+            "遅い: 相手の 4.0 倍の時間がかかる (3.3〜5.0 倍)"
+        );
+        let words = said(&compared(1.01, 0.99, 1.02, Verdict::Same));
+        assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
+        let words = said(&compared(1.1, 0.9, 1.3, Verdict::NotEnough { more: Some(6) }));
+        assert_eq!(words.ja, "まだ判断できない (-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
+        let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
+        assert_eq!(words.en, "2.00 times as fast by a single figure: not enough to say how sure that is");
+    }
+}
