@@ -1,0 +1,229 @@
+//! Which of several runs suits a use.
+//!
+//! The model: for each part of the use the cell is taken that all runs have and that is most like it. A run's standing is
+//! the weighted geometric mean of its rates there; how firm the order is shows by drawing the repetitions again: how often
+//! does it come out the same. A run that stalls longer than the use can bear is out, however fast it is.
+
+use crate::cells::{CellKey, values};
+use crate::uses::{Use, Work};
+use kurabe_core::Text;
+use kurabe_core::random::Random;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::workload::Direction;
+use kurabe_stats::stutter;
+use serde::Serialize;
+
+/// Draws of the repetitions.
+const DRAWS: usize = 2000;
+/// Seed of the draws.
+const SEED: u64 = 0x7573_6573;
+/// A cell further from a part than this does not stand for it. Each doubling of the block size counts 1, each of the
+/// operations in flight a half.
+const FARTHEST: f64 = 2.0;
+/// The order counts as firm if it holds in this share of the draws.
+pub const FIRM_SHARE: f64 = 0.95;
+
+/// Runs ranked for a use.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recommendation {
+    /// The use's name.
+    pub name: String,
+    /// Its parts, with the cells that stand for them.
+    pub parts: Vec<Part>,
+    /// Share of the use that the runs' common cells cover, 0 to 1.
+    pub covered: f64,
+    /// The runs, the best first; those that are out come last.
+    pub standings: Vec<Standing>,
+    /// Share of the draws in which the best run is the best.
+    pub holds: f64,
+}
+
+/// A part of the use.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Its share among all parts, 0 to 1.
+    pub share: f64,
+    /// The cell that stands for it; none if the runs have nothing like it in common.
+    pub cell: Option<CellKey>,
+    /// Its name.
+    pub label: String,
+    /// Direction.
+    pub direction: Direction,
+    /// Whether the cell is just what the use asks for.
+    pub exact: bool,
+    /// Bytes per second of each run, in the order given.
+    pub rates_bytes_per_s: Vec<f64>,
+}
+
+/// A run for a use.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// Place of the run in the order given.
+    pub run: usize,
+    /// How many times as fast as the first run given, over the whole use.
+    pub speed: f64,
+    /// The interval of that, from the draws.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Why it is out.
+    pub out: Option<Out>,
+}
+
+/// A limit that a run breaks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Out {
+    /// The stall, in ns.
+    pub stall_ns: u64,
+    /// The limit, in ns.
+    pub limit_ns: u64,
+    /// The cell in which it was.
+    pub cell: String,
+    /// What that means for the use.
+    pub reason: Text,
+}
+
+/// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
+pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
+    let all: f64 = wanted.work.iter().map(|work| work.share).sum();
+    let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
+    let mut parts = Vec::new();
+    for work in &wanted.work {
+        let share = work.share / all;
+        let found = nearest_cells(runs, work);
+        let (label, cell, exact) = match &found {
+            Some((cells, distance)) => {
+                (cells[0].label.clone(), Some(CellKey::of(cells[0])), *distance == 0.0)
+            }
+            None => (String::new(), None, false),
+        };
+        let values: Vec<Vec<f64>> =
+            found.map(|(cells, _)| cells.iter().map(|cell| values(cell)).collect()).unwrap_or_default();
+        parts.push(Part {
+            share,
+            cell,
+            label,
+            direction: work.direction,
+            exact,
+            rates_bytes_per_s: values.iter().map(|values| mean(values)).collect(),
+        });
+        if !values.is_empty() {
+            sets.push((share, values));
+        }
+    }
+    let covered = sets.iter().map(|(share, _)| share).sum();
+    if sets.is_empty() || runs.is_empty() {
+        return None;
+    }
+    let indices = draw_all(&sets, runs.len());
+    let outs: Vec<Option<Out>> = runs.iter().map(|run| broken_limit(run, wanted)).collect();
+    let speeds = speeds(&sets, runs.len(), |values| mean(values));
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by(|a, b| {
+        (outs[*a].is_some(), -speeds[*a])
+            .partial_cmp(&(outs[*b].is_some(), -speeds[*b]))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let best = order[0];
+    let holds = indices
+        .iter()
+        .filter(|drawn| {
+            (0..runs.len()).all(|run| run == best || outs[run].is_some() || drawn[best] > drawn[run])
+        })
+        .count() as f64
+        / indices.len() as f64;
+    let standings = order
+        .into_iter()
+        .map(|run| {
+            let mut drawn: Vec<f64> = indices.iter().map(|drawn| drawn[run] / drawn[0]).collect();
+            drawn.sort_unstable_by(f64::total_cmp);
+            let at = |share: f64| drawn[((drawn.len() - 1) as f64 * share).round() as usize];
+            Standing {
+                run,
+                speed: speeds[run] / speeds[0],
+                low: at(0.025),
+                high: at(0.975),
+                out: outs[run].clone(),
+            }
+        })
+        .collect();
+    Some(Recommendation { name: wanted.name.clone(), parts, covered, standings, holds })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The weighted geometric mean of the parts, for each run.
+fn speeds(sets: &[(f64, Vec<Vec<f64>>)], runs: usize, mut centre: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
+    let covered: f64 = sets.iter().map(|(share, _)| share).sum();
+    (0..runs)
+        .map(|run| {
+            let logs: f64 = sets
+                .iter()
+                .map(|(share, values)| share * centre(&values[run]).max(f64::MIN_POSITIVE).ln())
+                .sum();
+            (logs / covered).exp()
+        })
+        .collect()
+}
+
+/// The same with the repetitions drawn again, many times.
+fn draw_all(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<Vec<f64>> {
+    let mut random = Random::new(SEED, 0);
+    (0..DRAWS)
+        .map(|_| {
+            speeds(sets, runs, |values| {
+                let count = values.len() as u64;
+                (0..count).map(|_| values[random.below(count) as usize]).sum::<f64>() / count.max(1) as f64
+            })
+        })
+        .collect()
+}
+
+/// The cells, one of each run, that are most like a part and alike among themselves; and how far they are from it.
+fn nearest_cells<'r>(runs: &[&'r RunRecord], work: &Work) -> Option<(Vec<&'r Cell>, f64)> {
+    let first = runs.first()?;
+    let mut candidates: Vec<(f64, &Cell)> = first
+        .cells
+        .iter()
+        .filter(|cell| cell.measure == Measure::Rate && !values(cell).is_empty())
+        .filter_map(|cell| Some((distance(&CellKey::of(cell), work)?, cell)))
+        .filter(|(distance, _)| *distance <= FARTHEST)
+        .collect();
+    candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    candidates.into_iter().find_map(|(distance, cell)| {
+        let key = CellKey::of(cell);
+        let alike = |run: &&'r RunRecord| {
+            run.cells.iter().find(|other| {
+                other.measure == Measure::Rate && !values(other).is_empty() && CellKey::of(other) == key
+            })
+        };
+        let cells = runs.iter().map(alike).collect::<Option<Vec<&Cell>>>()?;
+        Some((cells, distance))
+    })
+}
+
+/// How far a cell is from a part of a use; none if it is of another kind.
+fn distance(key: &CellKey, work: &Work) -> Option<f64> {
+    let CellKey::Io { sequential, block_bytes, iodepth, threads, direction } = key else { return None };
+    if *sequential != work.sequential || direction != work.direction.word() {
+        return None;
+    }
+    let doublings = |a: u64, b: u64| (a.max(1) as f64 / b.max(1) as f64).log2().abs();
+    let flying = u64::from(*iodepth) * u64::from(*threads);
+    Some(doublings(*block_bytes, work.block_bytes) + doublings(flying, u64::from(work.iodepth)) / 2.0)
+}
+
+/// The worst limit of the use that a run breaks.
+fn broken_limit(run: &RunRecord, wanted: &Use) -> Option<Out> {
+    let limit = wanted.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
+    let worst = run.cells.iter().filter_map(|cell| Some((stutter(cell)?.worst_ns, cell)));
+    let (stall_ns, cell) = worst.max_by_key(|(stall_ns, _)| *stall_ns)?;
+    (stall_ns > limit.worst_stall_ns).then(|| Out {
+        stall_ns,
+        limit_ns: limit.worst_stall_ns,
+        cell: [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned(),
+        reason: limit.reason.clone(),
+    })
+}
