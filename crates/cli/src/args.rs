@@ -82,6 +82,8 @@ pub enum Command {
     Why(WhyArgs),
     #[command(about = t("Compare two stored runs cell by cell, with a verdict and what else differed", "2 つの測定を項目ごとに比べ、判定と、ほかに違った条件を示す"))]
     Compare(CompareArgs),
+    #[command(about = t("Which of several stored runs suits a use, and how firm that is", "複数の測定のうち、用途に向くのはどれか。順位の確かさも示す"))]
+    Recommend(RecommendArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
@@ -300,6 +302,22 @@ pub struct CompareArgs {
     pub margin: f64,
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
     pub about: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Uses: os-disk, vm-image, database, swap, archive, media-editing, game-library, retro-computer, or a TOML file\n\
+     of your own (docs/statistics.md).\n\n\
+     Example:\n  kurabe recommend 7kq 9mz --for vm-image",
+    "用途: os-disk、vm-image、database、swap、archive、media-editing、game-library、retro-computer、または自作の\n\
+     TOML ファイル(docs/statistics.md)。\n\n\
+     例:\n  kurabe recommend 7kq 9mz --for vm-image"
+))]
+pub struct RecommendArgs {
+    #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
+    pub runs: Vec<String>,
+    #[arg(long = "for", value_name = "USE|FILE", help = t("The use", "用途"))]
+    pub purpose: String,
 }
 
 /// A share in percent: `5%` or `5`.

@@ -1,11 +1,12 @@
-//! `kurabe compare`
+//! `kurabe compare` and `kurabe recommend`
 
-use crate::args::{CompareArgs, Global};
+use crate::args::{CompareArgs, Global, RecommendArgs};
 use crate::output::{print, print_json, style};
 use crate::stored::store_with_runs;
-use kurabe_compare::{KEYS, pair};
+use kurabe_compare::{KEYS, Use, pair};
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, nearest, text};
-use kurabe_report::{answer, render_pair};
+use kurabe_report::{answer, answer_for, render_pair, render_recommendation};
 
 /// Runs the command.
 ///
@@ -32,4 +33,38 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         );
     }
     print(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
+}
+
+/// `kurabe recommend`
+///
+/// # Errors
+/// When there is no such run or use, or the runs have nothing in common that the use does.
+pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
+    let wanted = Use::load(&args.purpose)?;
+    let store = store_with_runs(global)?;
+    let runs =
+        args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<RunRecord>>>()?;
+    let list: Vec<&RunRecord> = runs.iter().collect();
+    let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
+    let found = kurabe_compare::recommend(&list, &wanted).ok_or_else(|| {
+        let name = &wanted.name;
+        Error::new(
+            ErrorKind::Usage,
+            text!(
+                "these runs have no cell in common that `{name}` needs",
+                "これらの測定には、`{name}` に必要な共通の項目がありません"
+            ),
+        )
+        .remedy(text!(
+            "measure all of them with one profile, such as default or cdm-9",
+            "すべてを同じプロファイル(default や cdm-9 など)で測ってください"
+        ))
+    })?;
+    if global.json {
+        let answer = answer_for(&found, &ids);
+        return print_json(
+            &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": found }),
+        );
+    }
+    print(&render_recommendation(&found, &wanted, &ids, &style()))
 }

@@ -23,6 +23,7 @@ pub mod number;
 mod positions;
 mod profile;
 mod progress;
+mod recommend;
 mod remarks;
 mod replay;
 mod run;
@@ -48,6 +49,7 @@ pub use models::{
 };
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
+pub use recommend::{answer_for, render_recommendation};
 pub use run::{render_cell, render_header, render_run};
 pub use spark::sparkline;
 pub use study::{render_studies, render_study, render_study_file, render_study_markdown};

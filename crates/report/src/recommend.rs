@@ -1,0 +1,136 @@
+//! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
+
+use crate::columns::{self, Column, Cut, plain};
+use crate::layout::{hanging, page, wrap};
+use crate::number;
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use};
+use kurabe_core::{Text, text};
+
+/// The page of a recommendation for runs with these ids.
+pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str], style: &Style) -> String {
+    let heading = format!("{} · {}", wanted.name, wanted.title.get(style.lang));
+    let mut lines = vec![style.paint(Role::Strong, &heading)];
+    lines.extend(hanging(wrap(wanted.reason.get(style.lang), style.width.saturating_sub(2)), 2, 2));
+    lines.push(String::new());
+    lines.extend(wrap(&style.say(&answer_for(found, ids)), style.width));
+    lines.push(String::new());
+    lines.extend(parts(found, ids, style));
+    for standing in &found.standings {
+        if let Some(words) = out_words(standing, ids) {
+            lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
+        }
+    }
+    let missing = ((1.0 - found.covered) * 100.0).round() as u64;
+    if missing > 0 {
+        let words = text!(
+            "{missing} % of the use is not measured by all of these runs, so the answer leaves it out",
+            "この用途の {missing} % は、すべての測定に共通する項目がないため含めていません"
+        );
+        lines.extend(wrap(&style.say(&words), style.width));
+    }
+    if found.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
+        let words = text!(
+            "≈ the nearest cell that all runs have stands for this part",
+            "≈ は、すべての測定にある最も近い項目で代用した部分です"
+        );
+        lines.extend(wrap(&style.say(&words), style.width));
+    }
+    page(&lines)
+}
+
+/// The answer in a sentence.
+pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
+    let able: Vec<&Standing> = found.standings.iter().filter(|standing| standing.out.is_none()).collect();
+    let Some(best) = able.first() else {
+        return text!("None of these runs suits this use.", "この用途に向くものはありません。");
+    };
+    let name = ids[best.run];
+    let Some(next) = able.get(1) else {
+        return if ids.len() > 1 {
+            text!("{name} is the only one that suits this use.", "この用途に向くのは {name} だけです。")
+        } else {
+            text!(
+                "{name} suits this use, as far as these limits tell.",
+                "この条件の範囲では、{name} はこの用途に使えます。"
+            )
+        };
+    };
+    let (second, times) = (ids[next.run], best.speed / next.speed);
+    let percent = (found.holds * 100.0).floor() as u64;
+    if found.holds < FIRM_SHARE {
+        return text!(
+            "{name} and {second} are a tie for this use: {name} came out ahead in {percent} % of the draws, which is not enough to choose by.",
+            "この用途では {name} と {second} は引き分けです。{name} が上回ったのは再抽出の {percent} % で、選ぶ根拠には足りません。"
+        );
+    }
+    text!(
+        "For this use {name} is the better choice: {times:.2} times as fast as {second}. The order held in {percent} % of the draws.",
+        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。この順位は再抽出の {percent} % で変わりませんでした。"
+    )
+}
+
+fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
+    let mut heads = vec![
+        Column::left(style.pick("part of the use", "用途の内訳")).cut(Cut::Wrap),
+        Column::right(style.pick("share", "割合")),
+    ];
+    heads.extend(ids.iter().map(|id| Column::right(id)));
+    let rows: Vec<_> = found
+        .parts
+        .iter()
+        .map(|part| {
+            let direction = words::direction(style, part.direction);
+            let name = match (&part.cell, part.exact) {
+                (Some(_), true) => format!("{direction} {}", part.label),
+                (Some(_), false) => format!("{direction} ≈ {}", part.label),
+                (None, _) => format!("{direction} {}", style.pick("(not measured)", "(未測定)")),
+            };
+            let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let mut row = vec![plain(name), plain(format!("{:.0} %", part.share * 100.0))];
+            row.extend(part.rates_bytes_per_s.iter().map(|rate| {
+                let figure = number::rate(*rate);
+                let role = if *rate == best && ids.len() > 1 { Role::Strong } else { Role::Plain };
+                (role, format!("{} {}", figure.number, figure.unit))
+            }));
+            row
+        })
+        .collect();
+    let mut lines = columns::render(&heads, &rows, 0, style);
+    if ids.len() > 1 {
+        let first = ids[0];
+        let all: Vec<Text> = found
+            .standings
+            .iter()
+            .map(|standing| {
+                let (id, speed) = (ids[standing.run], standing.speed);
+                let (low, high) = (standing.low, standing.high);
+                if standing.run == 0 {
+                    text!("{id} 1 (what the others are held against)", "{id} 1 (基準)")
+                } else {
+                    text!("{id} {speed:.2} ({low:.2} to {high:.2})", "{id} {speed:.2} ({low:.2}〜{high:.2})")
+                }
+            })
+            .collect();
+        let join = |pick: fn(&Text) -> &str| all.iter().map(pick).collect::<Vec<_>>().join(", ");
+        let words = Text {
+            en: format!("over the whole use, times as fast as {first}: {}", join(|text| &text.en)),
+            ja: format!("用途全体での速さ ({first} に対する倍率): {}", join(|text| &text.ja)),
+        };
+        lines.extend(wrap(&style.say(&words), style.width));
+    }
+    lines
+}
+
+/// What keeps a run out.
+fn out_words(standing: &Standing, ids: &[&str]) -> Option<Text> {
+    let out = standing.out.as_ref()?;
+    let (id, cell) = (ids[standing.run], &out.cell);
+    let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
+    let (en, ja) = (&out.reason.en, &out.reason.ja);
+    Some(text!(
+        "{id} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({en})",
+        "{id} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です ({ja})"
+    ))
+}
