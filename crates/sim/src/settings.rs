@@ -50,14 +50,16 @@ impl Settings {
         &found.unwrap_or_else(|| panic!("the layer has no parameter `{key}`")).worth
     }
 
-    /// An error at a parameter: its place in the file, or the flag that set it.
+    /// An error at a parameter: its place in the file, or the value that the user gave it.
     pub(crate) fn error(&self, layer: &str, key: &str, what: &Text) -> Error {
-        let at = format!("{layer}.{key}");
-        let error = Error::new(
-            ErrorKind::DataFile,
-            Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) },
-        );
-        match self.list.iter().find(|setting| setting.key == key).and_then(|setting| setting.place.clone()) {
+        let setting = self.list.iter().find(|setting| setting.key == key);
+        let (kind, at) = match setting.filter(|setting| setting.changed) {
+            Some(setting) => (ErrorKind::Usage, format!("{layer}.{key}={}", setting.written)),
+            None => (ErrorKind::DataFile, format!("{layer}.{key}")),
+        };
+        let error =
+            Error::new(kind, Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) });
+        match setting.and_then(|setting| setting.place.clone()) {
             Some(place) => error.at(place),
             None => error,
         }

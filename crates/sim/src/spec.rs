@@ -283,7 +283,7 @@ impl Reader<'_> {
                 name.error(&text!("devices use one another without end", "デバイスの参照が循環しています"))
             );
         }
-        let (file, source) = (self.find)(name.string()?).map_err(|error| name.error(error.what()))?;
+        let (file, source) = (self.find)(name.string()?).map_err(|error| name.error_of_named(error))?;
         let spec = DeviceSpec::parse_at(&file, &source, self.find, self.depth + 1)?;
         Ok(spec.layers.into_iter().filter(|layer| !layer.kind.of_host).collect())
     }

@@ -13,7 +13,7 @@ pub use beside::{Beside, BesideFigure, beside};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
 use serde::Serialize;
 
 macro_rules! library {
@@ -253,13 +253,6 @@ impl Catalogue {
             }
         }
     }
-}
-
-/// The nearest of the ids, if any is near.
-fn closest(id: &str, ids: &[&str]) -> Option<String> {
-    let words = nearest(id, ids).en;
-    let near = words.strip_prefix("did you mean `")?;
-    near.split('`').next().map(str::to_owned)
 }
 
 impl PublishedTable {

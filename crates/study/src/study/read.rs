@@ -6,7 +6,7 @@ use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{DataFile, Error, Result, Table, Text, Value, nearest, text};
+use kurabe_core::{DataFile, Result, Table, Text, Value, nearest, text};
 
 const PART_KEYS: [&str; 9] =
     ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
@@ -60,7 +60,7 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
 fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
     let table = value.table(&PART_KEYS)?;
     let profile_name = table.require("profile")?;
-    let profile = load_profile(profile_name.string()?).map_err(|error| at(&profile_name, &error))?;
+    let profile = load_profile(profile_name.string()?).map_err(|error| profile_name.error_of_named(error))?;
     let profile = with_rules(profile, table.get("rules").as_ref())?.with_step_names();
     let beside = table.get("catalogue").map(|value| find_table(&value, catalogue)).transpose()?;
     let columns = table
@@ -84,18 +84,6 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         rows,
         profile,
     })
-}
-
-/// An error of something that is named here, at this place.
-fn at(value: &Value<'_>, error: &Error) -> Error {
-    if error.place().is_some() {
-        let Some(place) = error.place() else { return value.error(error.what()) };
-        return Error::new(error.kind(), error.what().clone()).at(place.clone());
-    }
-    match error.remedy_text() {
-        Some(remedy) => value.error(error.what()).remedy(remedy.clone()),
-        None => value.error(error.what()),
-    }
 }
 
 fn find_table<'c>(value: &Value<'_>, catalogue: &'c Catalogue) -> Result<&'c PublishedTable> {
