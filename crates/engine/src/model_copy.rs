@@ -7,6 +7,7 @@
 //!
 //! Not modelled: a page cache that reads on while it writes. What a device does by itself meanwhile, its layers tell.
 
+use crate::driver::operation_error;
 use crate::modelled::Modelled;
 use crate::recorder::Recorder;
 use crate::session::Session;
@@ -187,7 +188,7 @@ impl<D: Device> Copy<'_, D> {
                             at_ns - *start_ns,
                             done.completed_at_ns - *start_ns,
                         ),
-                        Err(_) => failed = Some(op),
+                        Err(number) => failed = Some((op, number)),
                     }
                 }
                 buffers.push(done.buffer);
@@ -197,14 +198,11 @@ impl<D: Device> Copy<'_, D> {
             }
         }
         match failed {
-            Some(op) => Err(crate::driver::operation_error(op, Err(EIO))),
+            Some((op, number)) => Err(operation_error(op, Err(number))),
             None => Ok(()),
         }
     }
 }
-
-/// The error number of a failed operation.
-const EIO: i32 = 5;
 
 fn too_small() -> Error {
     Error::new(
