@@ -2,7 +2,7 @@
 
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Error, ErrorKind, Result, Text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Axis, Measured, Models, Options, Paths, Point, PointTarget, Status, Study, StudyResult, plan, run,
@@ -60,7 +60,9 @@ impl Inventor {
         let PointTarget::Model { sets, .. } = &point.target else { return Ok(Measured::default()) };
         let slow = sets.iter().any(|(_, value)| value == "1 ms");
         if slow && self.fail {
-            return Err(Error::new(ErrorKind::Internal, Text::same("it broke")));
+            return Err(Error::new(ErrorKind::Internal, Text::same("it broke"))
+                .because("worn out")
+                .remedy(text!("mend it", "直してください")));
         }
         let bytes = if slow { 250_000_000 } else { 1_000_000_000 };
         let cell = |part: &str, direction| {
@@ -163,7 +165,9 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
 #[test]
 fn a_row_that_fails_says_why_and_the_others_count() {
     let result = result(&Options::default(), &Inventor { fail: true, ..Inventor::default() });
-    assert_eq!(result.first_error().unwrap().en, "it broke");
+    let error = result.first_error().unwrap();
+    assert_eq!(error.en, "it broke: worn out; mend it");
+    assert_eq!(error.ja, "it broke: worn out。直してください");
     let rows = &result.parts[0].rows;
     assert!(rows[0].error.is_none() && rows[0].cells[0].value.is_some());
     assert!(rows[1].error.is_some() && rows[1].cells[0].value.is_none());
