@@ -53,7 +53,7 @@ pub struct CopyHabits {
 /// A modelled stack as it was for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// Its name in the library, or the path of its file.
+    /// The name that its device file gives.
     pub name: String,
     /// What it is.
     pub title: Text,
@@ -61,6 +61,19 @@ pub struct ModelRecord {
     pub seed: u64,
     /// Its layers from the host down; a layer that is there several times is listed once.
     pub layers: Vec<LayerRecord>,
+}
+
+impl ModelRecord {
+    /// The parameters that the command line or a study set: `raid.strip = 256 KiB`.
+    pub fn changes(&self) -> Vec<String> {
+        let of_layer = |layer: &LayerRecord| -> Vec<String> {
+            let changed = layer.parameters.iter().filter(|parameter| parameter.changed);
+            changed
+                .map(|parameter| format!("{}.{} = {}", layer.name, parameter.key, parameter.value))
+                .collect()
+        };
+        self.layers.iter().flat_map(of_layer).collect()
+    }
 }
 
 /// A layer of a modelled stack.

@@ -29,6 +29,16 @@ pub struct Setting {
     pub changed: bool,
 }
 
+impl Setting {
+    /// The value, if it is a size, a time in nanoseconds or a count.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        match self.worth {
+            Worth::Whole(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
 /// The values of a layer: one for each of its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {

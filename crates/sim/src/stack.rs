@@ -2,7 +2,7 @@
 
 use crate::account::{CauseFacts, CounterFacts};
 use crate::build::{Builder, Register};
-use crate::layer::{Below, Layer, Volatile};
+use crate::layer::{Layer, Volatile};
 use crate::spec::{DeviceSpec, LayerSpec};
 use crate::world::{Completion, LayerId, Message, Request, World};
 use kurabe_core::model::{
@@ -228,24 +228,9 @@ impl Assembly {
         self.names.push(spec.name.clone());
         self.depths.push(depth);
         let mut below = Vec::new();
-        match spec.kind.below {
-            Below::Nothing => {}
-            Below::One => below.push(self.branch(rest, depth + 1)?),
-            Below::Members if spec.members.is_empty() => {
-                let members = match spec.settings.worth("members") {
-                    crate::settings::Worth::Whole(count) => *count,
-                    _ => 1,
-                };
-                for _ in 0..members {
-                    below.push(self.branch(rest, depth + 1)?);
-                }
-            }
-            Below::Members => {
-                for member in &spec.members {
-                    for _ in 0..member.count {
-                        below.push(self.branch(&member.layers, depth + 1)?);
-                    }
-                }
+        for (count, layers) in spec.below(rest) {
+            for _ in 0..count {
+                below.push(self.branch(layers, depth + 1)?);
             }
         }
         let mut builder = Builder {
@@ -270,9 +255,9 @@ fn record(
     register: &Register,
 ) -> ModelRecord {
     let mut layers: Vec<LayerRecord> = Vec::new();
-    crate::spec::each_layer(&spec.layers, &mut |layer| {
+    for layer in spec.all_layers() {
         if layers.iter().any(|known| known.name == layer.name) {
-            return;
+            continue;
         }
         let instances = names.iter().filter(|name| **name == layer.name).count() as u32;
         let depth = names.iter().position(|name| *name == layer.name).map_or(0, |index| depths[index]);
@@ -311,7 +296,7 @@ fn record(
                 .map(|counter| CounterRecord { key: counter.key.to_owned(), name: counter.name.clone() })
                 .collect(),
         });
-    });
+    }
     ModelRecord { name: spec.name.clone(), title: spec.title.clone(), seed, layers }
 }
 

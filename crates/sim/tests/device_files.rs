@@ -68,6 +68,22 @@ fn what_does_not_fit_together_shows_the_line_or_the_value_that_the_user_gave() {
 }
 
 #[test]
+fn what_stands_below_a_layer_is_the_rest_as_often_as_it_has_members_or_the_members_that_it_lists() {
+    let mirror = "[[layer]]\nkind = \"mirror\"\n";
+    let bare = MEDIUM.replace("[[layer]]", "[[layer.member.layer]]");
+    for (members, wanted) in [
+        (format!("members = {{ value = 0x3, source = \"t\" }}\n{MEDIUM}"), vec![(3, 1)]),
+        (format!("[[layer.member]]\ncount = 2\n{bare}[[layer.member]]\n{bare}"), vec![(2, 1), (1, 1)]),
+    ] {
+        let spec = read(&format!("{mirror}{members}")).unwrap();
+        let below = spec.layers[0].below(&spec.layers[1..]);
+        let found: Vec<(u64, usize)> = below.iter().map(|(count, layers)| (*count, layers.len())).collect();
+        assert_eq!(found, wanted);
+    }
+    assert!(read(MEDIUM).unwrap().layers[0].below(&[]).is_empty());
+}
+
+#[test]
 fn a_change_reaches_the_layer_and_is_marked() {
     let mut spec = read(MEDIUM).unwrap();
     spec.set("constant.access", "2 ms").unwrap();
