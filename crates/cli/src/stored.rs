@@ -10,7 +10,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
 use kurabe_host::{headline, process_alive};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{explain, model_headline, render_details, render_list, render_run, render_why};
+use kurabe_report::{explain, render_details, render_list, render_run, render_why};
 use kurabe_store::{Owner, Store, default_path, export as to_json, parse_export};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -47,12 +47,10 @@ fn store_with_runs(global: &Global) -> Result<Store> {
     })
 }
 
-/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it.
+/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it. Of a model the report says
+/// what it is.
 pub fn headline_of(header: &RunHeader) -> Text {
     let environment = &header.environment;
-    if let Some(model) = &header.model {
-        return model_headline(model);
-    }
     if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
         return Text::same("");
     }

@@ -40,7 +40,6 @@ pub use details::render_details;
 pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
 pub use layout::display_width;
 pub use list::render_list;
-pub use model::model_headline;
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,

@@ -7,7 +7,7 @@ use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, text};
 
 /// What the model is, and that it is one.
-pub fn model_headline(model: &ModelRecord) -> Text {
+pub(crate) fn headline(model: &ModelRecord) -> Text {
     let Text { en, ja } = &model.title;
     text!("model in virtual time: {en}", "仮想時間のモデル: {ja}")
 }

@@ -54,7 +54,7 @@ pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> Stri
 
 fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, style: &Style) -> Vec<String> {
     // What a model was computed on says nothing about it.
-    let of_model = header.model.as_ref().map(model::model_headline);
+    let of_model = header.model.as_ref().map(model::headline);
     let headline = of_model.as_ref().unwrap_or(headline).get(style.lang);
     let target = match (headline, tame(header.target_name())) {
         ("", name) => name,

@@ -157,7 +157,7 @@ fn head(record: &RunRecord, model: &ModelRecord, style: &Style) -> Vec<String> {
     let name = format!("kurabe why {}", tame(&record.header.id));
     let items = [
         tame(record.header.target_name()),
-        tame(model::model_headline(model).get(style.lang)),
+        tame(model::headline(model).get(style.lang)),
         tame(&record.header.profile_name()),
     ];
     let mut lines = vec![style.paint(Role::Strong, &name)];

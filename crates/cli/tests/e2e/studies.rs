@@ -84,7 +84,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--on", "usb=/x"], 2, "use one of: mine"),
         (&["study", "run", &file, "--set", "memory.access"], 2, "raid.strip=256KiB"),
         (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
-        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "could not be measured"),
+        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "No such file"),
         (&["study", "run"], 2, "--help"),
         (&["catalogue", "show", "scsi-gnome/rascsi-1g"], 2, "`scsi-gnome/rascsi-1gb`"),
     ] {
