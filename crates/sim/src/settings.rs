@@ -1,6 +1,6 @@
 //! The values of a layer's parameters, each with its source and the place where it stands.
 
-use kurabe_core::{Error, ErrorKind, Place, Text};
+use kurabe_core::{Error, ErrorKind, Place, Text, text};
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,11 @@ impl Settings {
             None => (ErrorKind::DataFile, format!("{layer}.{key}")),
         };
         let error =
-            Error::new(kind, Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) });
+            Error::new(kind, Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) })
+                .remedy(text!(
+                    "`kurabe models show` tells what every parameter of a model means",
+                    "各パラメーターの意味は `kurabe models show` で確認できます"
+                ));
         match setting.and_then(|setting| setting.place.clone()) {
             Some(place) => error.at(place),
             None => error,

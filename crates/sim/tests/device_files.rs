@@ -65,6 +65,7 @@ fn what_does_not_fit_together_shows_the_line_or_the_value_that_the_user_gave() {
     let error = Stack::new(&spec, 1).err().unwrap();
     assert_eq!((error.kind(), error.place()), (ErrorKind::Usage, None));
     assert!(error.what().ja.starts_with("host.copy_piece=0 B: "), "{error:?}");
+    assert!(error.remedy_text().unwrap().en.contains("kurabe models show"), "{error:?}");
 }
 
 #[test]
