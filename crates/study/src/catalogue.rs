@@ -4,6 +4,7 @@
 //! all that its table says of it, named `TABLE/ROW`. Figures are facts and are kept as printed; nobody's sentences are.
 
 mod beside;
+mod imported;
 mod read;
 
 pub(crate) use read::check_figure;
@@ -29,7 +30,7 @@ pub const CATALOGUE: &[(&str, &str)] =
 /// How repetitions became the printed figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PrintedStatistic {
+pub enum PublishedStatistic {
     /// Mean.
     Mean,
     /// Median.
@@ -44,7 +45,7 @@ pub enum PrintedStatistic {
     Unknown,
 }
 
-impl PrintedStatistic {
+impl PublishedStatistic {
     /// In words.
     pub fn name(self) -> Text {
         match self {
@@ -94,7 +95,7 @@ pub struct PublishedTable {
     /// Size of the test file, if the table tells it and it is not the profile's.
     pub size_bytes: Option<u64>,
     /// How repetitions became the figure.
-    pub statistic: PrintedStatistic,
+    pub statistic: PublishedStatistic,
     /// What it was measured on.
     pub host: Option<Text>,
     /// What to know about the figures.

@@ -119,6 +119,28 @@ fn studies_and_entries_are_listed_and_shown() {
 }
 
 #[test]
+fn a_run_of_another_tool_stands_beside_an_entry_with_its_printed_figures() {
+    let lab = Lab::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer");
+    for (file, entry, figures) in [
+        ("cdm-3.0.1.txt", "raid-single/x25m-g2", [Some(211.347), Some(98.206), None]),
+        (
+            "gnome-disks-little-endian.gnome-disks-benchmark",
+            "scsi-gnome/rascsi-1gb",
+            [Some(491_250.0), Some(475_625.0), Some(0.062)],
+        ),
+    ] {
+        lab.kurabe(&["import", &format!("{fixtures}/{file}"), "--quiet"]).ok();
+        let ended = lab.kurabe(&["show", "last", "--beside", entry, "--json"]).ok();
+        let beside = &ended.json_lines()[1]["beside"];
+        assert_eq!(beside["same_procedure"], false);
+        for (place, wanted) in figures.iter().enumerate() {
+            assert_eq!(beside["figures"][place]["value"].as_f64(), *wanted, "{file}: {beside}");
+        }
+    }
+}
+
+#[test]
 fn a_run_beside_an_entry_is_told_what_differs() {
     let lab = Lab::new();
     lab.run(&lab.target(), &[&SHORT[..], &["--quiet"]].concat()).ok();

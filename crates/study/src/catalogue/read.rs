@@ -1,6 +1,6 @@
 //! The reader of catalogue files.
 
-use super::{PrintedStatistic, PublishedColumn, PublishedRow, PublishedTable};
+use super::{PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
@@ -57,12 +57,12 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
         profile: profile.map(|profile| profile.name),
         size_bytes: table.get("size").map(|value| value.parsed(parse_bytes)).transpose()?,
         statistic: table.require("statistic")?.choice(&[
-            ("mean", PrintedStatistic::Mean),
-            ("median", PrintedStatistic::Median),
-            ("best", PrintedStatistic::Best),
-            ("single", PrintedStatistic::Single),
-            ("specified", PrintedStatistic::Specified),
-            ("unknown", PrintedStatistic::Unknown),
+            ("mean", PublishedStatistic::Mean),
+            ("median", PublishedStatistic::Median),
+            ("best", PublishedStatistic::Best),
+            ("single", PublishedStatistic::Single),
+            ("specified", PublishedStatistic::Specified),
+            ("unknown", PublishedStatistic::Unknown),
         ])?,
         host: table.get("host").map(|value| value.text()).transpose()?,
         note: table.get("note").map(|value| value.text()).transpose()?,
