@@ -103,3 +103,13 @@ fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
     let page = render_study_markdown(&result(), Lang::Ja);
     assert!(page.contains("| 較正 [1] |") && page.contains("| raid.strip |"), "{page}");
 }
+
+#[test]
+fn a_figure_that_is_not_there_is_neither_calibrated_nor_measured() {
+    let mut result = result();
+    for cell in result.parts.iter_mut().flat_map(|part| &mut part.rows).flat_map(|row| &mut row.cells) {
+        (cell.value, cell.error_percent) = (None, None);
+    }
+    let page = render_study(&result, &Style { width: 100, ..Style::default() });
+    assert!(!page.contains("calibrated [1]") && !page.contains("time of a byte"), "{page}");
+}

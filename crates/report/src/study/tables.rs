@@ -137,6 +137,7 @@ fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
             });
             words.extend(figures);
             let mut kinds: Vec<String> = cells.iter().map(|cell| status_words(cell, notes, lang)).collect();
+            kinds.retain(|kind| !kind.is_empty());
             kinds.dedup();
             words.push(kinds.join(lang.pick(", ", "、")));
             words
@@ -167,6 +168,7 @@ pub(crate) fn error_words(percent: f64) -> String {
     if words == "-0.0 %" { "+0.0 %".to_owned() } else { words }
 }
 
+/// What a figure is, and what to know of it; of a figure that is not there only the latter.
 fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
     let word = match cell.status {
         Status::Source => lang.pick("source", "出典"),
@@ -174,8 +176,9 @@ fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
         Status::Predicted => lang.pick("predicted", "予測"),
         Status::Measured => lang.pick("measured", "実測"),
     };
-    let mut words = word.to_owned();
-    if let Some(reason) = &cell.reason {
+    let is_there = cell.value.is_some();
+    let mut words = if is_there { word.to_owned() } else { String::new() };
+    if let Some(reason) = cell.reason.as_ref().filter(|_| is_there) {
         words = join(&words, &notes.mark(reason));
     }
     if let Some(anomaly) = &cell.anomaly {
