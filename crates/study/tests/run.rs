@@ -7,7 +7,8 @@ use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Axis, Measured, Models, Options, Paths, Point, PointTarget, Status, Study, StudyResult, plan, run,
 };
-use std::sync::Mutex;
+use proptest::prelude::*;
+use std::sync::{LazyLock, Mutex};
 
 const SMALL: &str = r#"
 schema = 1
@@ -207,5 +208,26 @@ fn a_mistake_in_a_study_shows_its_line() {
         let error = Study::parse("small.toml", &SMALL.replacen(good, bad, 1), &catalogue).unwrap_err();
         assert!(error.what().en.contains(said), "{bad}: {error}");
         assert_eq!(error.place().map(|place| place.line), Some(line), "{bad}: {error:?}");
+    }
+}
+
+/// A text with a stretch of it replaced.
+fn damaged(text: &str, at: usize, length: usize, words: &str) -> String {
+    let kept = |from: usize, count: usize| text.chars().skip(from).take(count);
+    kept(0, at).chain(words.chars()).chain(kept(at + length, usize::MAX)).collect()
+}
+
+proptest! {
+    // Without `/`, so that no file is read.
+    #[test]
+    fn damaged_files_are_read_or_refused_and_nothing_panics(
+        at in 0usize..1400, length in 0usize..30, words in "[ -.0-~\n]{0,12}|[\\[\\]{}\"=0-9あ]{0,4}"
+    ) {
+        static KNOWN: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
+        if let Ok(study) = Study::parse("damaged.toml", &damaged(SMALL, at, length, &words), &KNOWN) {
+            let _ = plan(&study, &Options::default());
+        }
+        let (_, tables) = kurabe_study::catalogue::CATALOGUE[0];
+        let _ = Catalogue::parse("damaged.toml", &damaged(tables, at, length, &words));
     }
 }
