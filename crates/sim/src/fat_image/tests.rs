@@ -155,11 +155,11 @@ fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
     for (key, value, says) in [
-        ("image", "4 GiB", "fat-image.image: a file on FAT32"),
-        ("image", "0 B", "fat-image.image: a file on FAT32"),
-        ("cluster", "96 KiB", "fat-image.cluster: a cluster has"),
-        ("cluster", "256 B", "fat-image.cluster: a cluster has"),
-        ("track", "0 B", "fat-image.track: a track has"),
+        ("image", "4 GiB", "fat-image.image=4 GiB: a file on FAT32"),
+        ("image", "0 B", "fat-image.image=0 B: a file on FAT32"),
+        ("cluster", "96 KiB", "fat-image.cluster=96 KiB: a cluster has"),
+        ("cluster", "256 B", "fat-image.cluster=256 B: a cluster has"),
+        ("track", "0 B", "fat-image.track=0 B: a track has"),
         ("tracks", "0", "fat-image.drop_identical: only what"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
