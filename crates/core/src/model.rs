@@ -40,8 +40,10 @@ pub struct CopyHabits {
     pub piece_bytes: u32,
     /// Operations in flight while the file is read or written.
     pub iodepth: u32,
-    /// Time of the host between two pieces.
-    pub gap_ns: u64,
+    /// Pause of the host before each piece that it reads, in which it asks nothing of the device.
+    pub read_gap_ns: u64,
+    /// The same before each piece that it writes.
+    pub write_gap_ns: u64,
     /// Bytes read before it turns to writing, and the other way round, when source and destination are one device.
     pub turn_bytes: u64,
     /// Rate at which a disk in memory is read.

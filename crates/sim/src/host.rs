@@ -70,13 +70,23 @@ pub const HOST: LayerKind = LayerKind {
             ("operations in flight of a file copy", "ファイルコピーの同時操作数"),
         ),
         Parameter::usual(
-            "copy_gap",
+            "copy_read_gap",
             Time,
             "0 ns",
             "assumed: small beside the device",
             (
-                "time of the processor between two operations of a file copy",
-                "ファイルコピーの操作間のプロセッサー時間",
+                "time of the computer before each piece that a file copy reads",
+                "ファイルコピーで 1 操作分を読む前にコンピューターが使う時間",
+            ),
+        ),
+        Parameter::usual(
+            "copy_write_gap",
+            Time,
+            "0 ns",
+            "assumed: writes are gathered in memory and sent on without a pause",
+            (
+                "time of the computer before each piece that a file copy writes",
+                "ファイルコピーで 1 操作分を書く前にコンピューターが使う時間",
             ),
         ),
         Parameter::usual(
@@ -181,7 +191,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         copy: CopyHabits {
             piece_bytes: piece_bytes as u32,
             iodepth: builder.count("copy_depth") as u32,
-            gap_ns: builder.ns("copy_gap"),
+            read_gap_ns: builder.ns("copy_read_gap"),
+            write_gap_ns: builder.ns("copy_write_gap"),
             turn_bytes,
             memory_read_bytes_per_s: builder.rate("memory_read"),
             memory_write_bytes_per_s: builder.rate("memory_write"),
