@@ -4,7 +4,7 @@ use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult,
+    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult, Swap,
     study_named,
 };
 
@@ -112,4 +112,41 @@ fn a_figure_that_is_not_there_is_neither_calibrated_nor_measured() {
     }
     let page = render_study(&result, &Style { width: 100, ..Style::default() });
     assert!(!page.contains("calibrated [1]") && !page.contains("time of a byte"), "{page}");
+}
+
+#[test]
+fn a_row_that_left_its_place_is_told_in_one_line() {
+    let page = |swaps: &[(usize, usize)]| {
+        let mut part = part(&[], Some(1100.0));
+        for (place, name) in ["A", "B", "C", "D"].into_iter().enumerate() {
+            if place == 0 {
+                part.rows[0].label = Text::same(name);
+            } else {
+                let row = RowResult { label: Text::same(name), ..part.rows[0].clone() };
+                part.rows.push(row);
+            }
+        }
+        part.swaps =
+            swaps.iter().map(|(lower, higher)| Swap { column: 0, lower: *lower, higher: *higher }).collect();
+        render_study(
+            &StudyResult { parts: vec![part], ..result() },
+            &Style { width: 100, ..Style::default() },
+        )
+    };
+    let order = |page: &str| -> Vec<String> {
+        page.lines().filter(|line| line.contains("order")).map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(order(&page(&[])), ["The order of the published figures is kept."]);
+    assert_eq!(
+        order(&page(&[(1, 0), (1, 2), (1, 3)])),
+        ["Another order than published in random read 0: B comes out above: A; C; D."]
+    );
+    assert_eq!(
+        order(&page(&[(0, 3), (1, 3), (2, 0)])),
+        [
+            "Another order than published in random read 0: A comes out above: D.",
+            "Another order than published in random read 0: A comes out below: C.",
+            "Another order than published in random read 0: B comes out above: D.",
+        ]
+    );
 }

@@ -191,7 +191,7 @@ fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
     words
 }
 
-/// Whether the order of the published figures is kept, and which pairs are not.
+/// Whether the order of the published figures is kept, and which rows left their place.
 pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
     let compared = (0..part.columns.len()).any(|column| {
         part.rows
@@ -204,20 +204,60 @@ pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
         return Vec::new();
     }
     if part.swaps.is_empty() {
-        let kept = lang.pick("The order of the published figures is kept.", "公表値の順序は保たれています。");
-        return vec![kept.to_owned()];
+        let anomalies = part.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.anomaly.is_some());
+        return vec![match anomalies {
+            true => text!(
+                "The order of the published figures is kept, anomalies left aside.",
+                "異常値を除き、公表値の順序は保たれています。"
+            )
+            .take(lang),
+            false => text!("The order of the published figures is kept.", "公表値の順序は保たれています。")
+                .take(lang),
+        }];
     }
-    let swapped = part.swaps.iter().map(|swap| {
-        let name = |row: usize| part.rows[row].label.get(lang).to_owned();
-        let (column, lower, higher) =
-            (part.columns[swap.column].name.get(lang), name(swap.lower), name(swap.higher));
-        text!(
-            "Another order than published in {column}: {lower} comes out above {higher}.",
-            "{column}の順序が公表値と違います: {lower} が {higher} を上回っています。"
-        )
-        .take(lang)
-    });
-    swapped.collect()
+    (0..part.columns.len()).flat_map(|column| moved_rows(part, column, lang)).collect()
+}
+
+/// One sentence for each row that left its place in a column: first the row that stands on the wrong side of the most
+/// others, then whatever pairs remain without it.
+fn moved_rows(part: &PartResult, column: usize, lang: Lang) -> Vec<String> {
+    let mut pairs: Vec<(usize, usize)> = part
+        .swaps
+        .iter()
+        .filter(|swap| swap.column == column)
+        .map(|swap| (swap.lower, swap.higher))
+        .collect();
+    let mut lines = Vec::new();
+    while !pairs.is_empty() {
+        let count =
+            |row: usize| pairs.iter().filter(|(lower, higher)| *lower == row || *higher == row).count();
+        let moved = (0..part.rows.len()).rev().max_by_key(|row| count(*row)).unwrap_or_default();
+        let names = |rows: Vec<usize>| -> String {
+            let names: Vec<&str> = rows.iter().map(|row| part.rows[*row].label.get(lang)).collect();
+            names.join(lang.pick("; ", "、"))
+        };
+        let passed: Vec<usize> = pairs.iter().filter(|pair| pair.0 == moved).map(|pair| pair.1).collect();
+        let passing: Vec<usize> = pairs.iter().filter(|pair| pair.1 == moved).map(|pair| pair.0).collect();
+        let (name, figure) = (part.rows[moved].label.get(lang), part.columns[column].name.get(lang));
+        if !passed.is_empty() {
+            let others = names(passed);
+            let line = text!(
+                "Another order than published in {figure}: {name} comes out above: {others}.",
+                "{figure}の順序が公表値と違います: {name} が次を上回っています: {others}。"
+            );
+            lines.push(line.take(lang));
+        }
+        if !passing.is_empty() {
+            let others = names(passing);
+            let line = text!(
+                "Another order than published in {figure}: {name} comes out below: {others}.",
+                "{figure}の順序が公表値と違います: {name} が次を下回っています: {others}。"
+            );
+            lines.push(line.take(lang));
+        }
+        pairs.retain(|(lower, higher)| *lower != moved && *higher != moved);
+    }
+    lines
 }
 
 #[cfg(test)]
