@@ -273,15 +273,28 @@ impl<'f> Value<'f> {
 /// A sentence that names the nearest of the valid words, and all of them.
 pub fn nearest(word: &str, known: &[&str]) -> Text {
     let all = known.join(", ");
-    let best = known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(word, name), *name))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        Some((_, name)) => {
+    match likest(word, known) {
+        Some(name) => {
             text!("did you mean `{name}`? (all: {all})", "`{name}` ではありませんか(使えるもの: {all})")
         }
         None => text!("use one of: {all}", "使えるもの: {all}"),
     }
+}
+
+/// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
+pub fn nearest_of_many(word: &str, known: &[&str], command: &str) -> Text {
+    match likest(word, known) {
+        Some(name) => text!(
+            "did you mean `{name}`? `{command}` lists all",
+            "`{name}` ではありませんか。`{command}` で一覧できます"
+        ),
+        None => text!("`{command}` lists all", "`{command}` で一覧できます"),
+    }
+}
+
+/// The known word that is most like another, if any is like it.
+fn likest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let likeness = known.iter().map(|name| (strsim::jaro_winkler(word, name), *name));
+    let best = likeness.filter(|(likeness, _)| *likeness > 0.7).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, name)| name)
 }

@@ -79,6 +79,7 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
             lines.push(String::new());
             lines.extend(grid_lines(&piece, style));
         }
+        lines.extend(all_are(&grid, style.lang).iter().flat_map(|line| paragraph(line, style)));
     }
     lines.extend(curves(part, style));
     lines.extend(order_lines(part, style.lang).iter().flat_map(|line| paragraph(line, style)));
@@ -94,6 +95,12 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
     lines
 }
 
+/// What all figures of a grid are, if they are all the same.
+fn all_are(grid: &Grid, lang: Lang) -> Option<String> {
+    let kind = grid.all_are.as_ref()?;
+    Some(text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。").take(lang))
+}
+
 fn grid_lines(grid: &Grid, style: &Style) -> Vec<String> {
     let heads: Vec<Column> = grid
         .heads
@@ -101,6 +108,9 @@ fn grid_lines(grid: &Grid, style: &Style) -> Vec<String> {
         .enumerate()
         .map(|(place, head)| match place {
             0 => Column::left(head).cut(columns::Cut::Wrap),
+            place if place >= grid.fixed && grid.is_words(place) => {
+                Column::left(head).cut(columns::Cut::Wrap)
+            }
             place if grid.is_words(place) => Column::left(head),
             _ => Column::right(head),
         })
@@ -176,6 +186,16 @@ fn curve(
         .enumerate()
         .filter_map(|(place, row)| Some((place as f64, row.cells.get(index)?.value?)))
         .collect();
+    let parameter = part.axes.first().map_or("", |axis| axis.parameter.as_str());
+    let row = rows.first().map_or("", |row| row.label.get(style.lang));
+    let name = figure_name(column, style.lang);
+    if is_flat(&points) {
+        let words = text!(
+            "{name}, {row}: {parameter} changes nothing",
+            "{name}、{row}: {parameter} では変わりません"
+        );
+        return [vec![String::new()], paragraph(&style.say(&words), style)].concat();
+    }
     let last = rows.len().saturating_sub(1);
     let name_of = |place: f64| {
         let row = rows.get((place.round() as usize).min(last));
@@ -197,14 +217,18 @@ fn curve(
     if drawn.is_empty() {
         return drawn;
     }
-    let parameter = part.axes.first().map_or("", |axis| axis.parameter.as_str());
-    let row = rows.first().map_or("", |row| row.label.get(style.lang));
-    let name = figure_name(column, style.lang);
-    let title = style.say(&text!("{name} over {parameter}, {row}", "{parameter} に対する{name}、{row}"));
+    let title = style.say(&text!("{name} over {parameter}, {row}", "{name}、横軸 {parameter}: {row}"));
     let mut lines = vec![String::new()];
     lines.extend(paragraph(&title, style));
     lines.extend(drawn);
     lines
+}
+
+/// Whether a curve would be a block: all its points are within 0.5 % of the highest.
+fn is_flat(points: &[(f64, f64)]) -> bool {
+    let values = || points.iter().map(|(_, value)| *value);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    points.len() > 1 && most - least <= 0.005 * most
 }
 
 /// A study with its figures, as Markdown.
@@ -227,6 +251,9 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
             for row in &grid.rows {
                 let cells: Vec<String> = row.iter().map(|words| markdown_words(words)).collect();
                 out.push_str(&markdown_line(&cells));
+            }
+            if let Some(line) = all_are(&grid, lang) {
+                out.push_str(&format!("\n{}\n", markdown_words(&line)));
             }
         }
         for line in order_lines(part, lang) {

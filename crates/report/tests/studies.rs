@@ -4,7 +4,7 @@ use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult,
+    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult, Swap,
     study_named,
 };
 
@@ -78,7 +78,7 @@ fn pages_keep_to_the_width_in_both_languages() {
     let studies: Vec<_> = STUDIES.iter().map(|(name, _)| study_named(name, &catalogue).unwrap()).collect();
     let entries: Vec<_> = catalogue.entries().collect();
     for lang in [Lang::En, Lang::Ja] {
-        for width in [72, 80, 120] {
+        for width in [60, 72, 80, 120] {
             let style = Style { lang, color: false, width };
             let mut pages = vec![render_study(&result(), &style), render_studies(&studies, &style)];
             pages.extend(studies.iter().map(|study| render_study_file(study, &style)));
@@ -102,4 +102,33 @@ fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
     }
     let page = render_study_markdown(&result(), Lang::Ja);
     assert!(page.contains("| 較正 [1] |") && page.contains("| raid.strip |"), "{page}");
+}
+
+#[test]
+fn what_is_the_same_for_all_is_told_once() {
+    let style = Style { width: 100, ..Style::default() };
+    let page = render_study(&result(), &style);
+    assert_eq!(page.matches("All of these figures: calibrated [1].").count(), 1, "{page}");
+    let mut sweep = result();
+    for row in &mut sweep.parts[1].rows {
+        row.cells[0].value = Some(100.0);
+    }
+    let page = render_study(&sweep, &style);
+    assert!(page.contains("raid.strip changes nothing") && !page.contains('█'), "{page}");
+    sweep.parts[1].rows[2].cells[5].status = Status::Predicted;
+    assert!(!render_study(&sweep, &style).contains("All of these figures"));
+}
+
+#[test]
+fn a_device_that_comes_out_above_several_is_named_once() {
+    let mut swapped = result();
+    let mut other = part(&["a", "b", "c"], Some(1100.0));
+    for (row, name) in other.rows.iter_mut().zip(["one", "two", "three"]) {
+        row.label = Text::same(name);
+    }
+    other.swaps = [1, 2].map(|higher| Swap { column: 0, lower: 0, higher }).to_vec();
+    swapped.parts = vec![other];
+    let page = render_study(&swapped, &Style { width: 100, ..Style::default() });
+    assert_eq!(page.matches("Another order").count(), 1, "{page}");
+    assert!(page.contains("one comes out above two; three."), "{page}");
 }

@@ -2,7 +2,7 @@
 
 use crate::number;
 use kurabe_core::{Lang, Text, text};
-use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
+use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status, Swap};
 
 /// A table of words.
 pub(super) struct Grid {
@@ -12,6 +12,8 @@ pub(super) struct Grid {
     pub(super) fixed: usize,
     /// The column that the eye looks for.
     pub(super) strong: Option<usize>,
+    /// What all figures are, if they are all the same; then no column tells it.
+    pub(super) all_are: Option<String>,
     /// Columns that hold words, not figures.
     words: Vec<usize>,
 }
@@ -32,6 +34,7 @@ impl Grid {
             rows: self.rows.iter().map(pick).collect(),
             fixed: self.fixed,
             strong: self.strong.and_then(moved),
+            all_are: self.all_are.clone(),
             words: self.words.iter().filter_map(|place| moved(*place)).collect(),
         }
     }
@@ -119,16 +122,16 @@ fn beside(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Gri
             words
         })
         .collect();
-    Grid { heads, rows, fixed, strong: Some(fixed + 1), words: vec![fixed + 3] }
+    Grid { heads, rows, fixed, strong: Some(fixed + 1), all_are: None, words: vec![fixed + 3] }
 }
 
-/// All columns; what the figures are stands once, last, if it is the same for all.
+/// All columns; what the figures are stands in a last column, or once below if it is the same for all.
 fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
     let mut heads = row_heads(part, "");
     let fixed = heads.len();
     heads.extend(part.columns.iter().map(|column| figure_name(column, lang)));
     heads.push(lang.pick("which is", "区分").to_owned());
-    let rows = (0..part.rows.len())
+    let rows: Vec<Vec<String>> = (0..part.rows.len())
         .map(|row| {
             let mut words = row_names(part, row, notes, lang);
             let cells = &part.rows[row].cells;
@@ -143,7 +146,15 @@ fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
         })
         .collect();
     let last = fixed + part.columns.len();
-    Grid { heads, rows, fixed, strong: None, words: vec![last] }
+    let grid = Grid { heads, rows, fixed, strong: None, all_are: None, words: vec![last] };
+    let kinds: Vec<&String> = grid.rows.iter().filter_map(|row| row.get(last)).collect();
+    match kinds.split_first() {
+        Some((first, others)) if !others.is_empty() && others.iter().all(|kind| kind == first) => {
+            let all_are = Some((*first).clone());
+            Grid { all_are, ..grid.only(&(fixed..last).collect::<Vec<_>>()) }
+        }
+        _ => grid,
+    }
 }
 
 fn none() -> String {
@@ -204,13 +215,19 @@ pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
         let kept = lang.pick("The order of the published figures is kept.", "公表値の順序は保たれています。");
         return vec![kept.to_owned()];
     }
-    let swapped = part.swaps.iter().map(|swap| {
-        let name = |row: usize| part.rows[row].label.get(lang).to_owned();
-        let (column, lower, higher) =
-            (part.columns[swap.column].name.get(lang), name(swap.lower), name(swap.higher));
+    let name = |row: usize| part.rows[row].label.get(lang);
+    // What comes out above several is told once, with all of them.
+    let pair = |swap: &Swap| (swap.column, swap.lower);
+    let mut pairs: Vec<(usize, usize)> = part.swaps.iter().map(pair).collect();
+    pairs.dedup();
+    let swapped = pairs.into_iter().map(|(column, lower)| {
+        let above = part.swaps.iter().filter(|swap| pair(swap) == (column, lower));
+        let above: Vec<&str> = above.map(|swap| name(swap.higher)).collect();
+        let (column, lower) = (part.columns[column].name.get(lang), name(lower));
+        let above = above.join(lang.pick("; ", " と "));
         text!(
-            "Another order than published in {column}: {lower} comes out above {higher}.",
-            "{column}の順序が公表値と違います: {lower} が {higher} を上回っています。"
+            "Another order than published in {column}: {lower} comes out above {above}.",
+            "{column}の順序が公表値と違います: {lower} が {above} を上回っています。"
         )
         .take(lang)
     });
