@@ -105,6 +105,20 @@ fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
 }
 
 #[test]
+fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
+    let style = Style { width: 100, ..Style::default() };
+    let page = render_study(&result(), &style);
+    assert!(page.contains("calibrated: a") && !page.contains("predicted:"), "{page}");
+    assert!(page.contains("kurabe run model:a --profile cdm-2, then kurabe why"), "{page}");
+    let mut real = result();
+    for row in real.parts.iter_mut().flat_map(|part| &mut part.rows) {
+        (row.model, row.run) = (None, Some("7y3".to_owned()));
+    }
+    let page = render_study(&real, &style);
+    assert!(page.contains("kurabe show 7y3") && !page.contains("kurabe why"), "{page}");
+}
+
+#[test]
 fn what_is_the_same_for_all_is_told_once() {
     let style = Style { width: 100, ..Style::default() };
     let page = render_study(&result(), &style);

@@ -6,7 +6,7 @@ use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{DataFile, Error, Result, Table, Text, Value, nearest, text};
+use kurabe_core::{DataFile, Error, Result, Table, Value, nearest, text};
 use kurabe_sim::load_device;
 
 const PART_KEYS: [&str; 9] =
