@@ -1,7 +1,7 @@
 //! The commands that work on stored runs: list, show, why, rm, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs, WhyArgs};
-use crate::catalogue::show_beside;
+use crate::catalogue::{check_entry, show_beside};
 use crate::lang::t;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
@@ -110,6 +110,8 @@ pub fn list(global: &Global) -> Result<()> {
 pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
+    // A mistyped entry is told at once, not below the run.
+    args.beside.iter().try_for_each(|entry| check_entry(entry))?;
     if global.json {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));

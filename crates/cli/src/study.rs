@@ -2,7 +2,7 @@
 
 use crate::args::{Cli, Command, Global, RunArgs, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
-use crate::output::{print, print_json, style};
+use crate::output::{error_style, print, print_json, progress_mode, style};
 use crate::plan;
 use crate::run::{Keeping, measure_path};
 use crate::signals::Signals;
@@ -13,7 +13,7 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Stop, measure_model};
-use kurabe_report::{render_studies, render_study, render_study_file, render_study_markdown};
+use kurabe_report::{StudyProgress, render_studies, render_study, render_study_file, render_study_markdown};
 use kurabe_sim::ModelTarget;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
@@ -86,15 +86,25 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
         None => all_studies(catalogue)?,
     };
     let options = options(args)?;
-    // All are planned before the first is run, so that a mistake is told at once.
+    // All are planned, and paths looked for, before the first is run, so that a mistake is told at once.
     let plans =
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
+    options.on.iter().try_for_each(|(name, path)| {
+        std::fs::metadata(path).map(|_| ()).map_err(|error| {
+            let path = path.display();
+            Error::os(text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません"), &error)
+        })
+    })?;
     let signals = Signals::listen()?;
     let mut failed = None;
     for (place, planned) in plans.iter().enumerate() {
-        let models = ModelRunner { stop: &signals.stop };
-        let mut paths = PathRunner { global, signals: &signals, command_line };
+        let count = planned.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
+        let progress =
+            StudyProgress::new(&planned.name, count.count() as u64, error_style(), progress_mode(global));
+        let models = ModelRunner { stop: &signals.stop, progress: &progress };
+        let mut paths = PathRunner { global, signals: &signals, command_line, progress: &progress };
         let result = kurabe_study::run(planned, &models, &mut paths, threads(args))?;
+        progress.clear();
         show(&result, args, global, place)?;
         failed = failed.or_else(|| failure(planned, &result));
     }
@@ -128,7 +138,7 @@ fn failure(planned: &Plan, result: &StudyResult) -> Option<Error> {
     Some(Error::new(
         ErrorKind::Target,
         text!(
-            "{name}: {rows} row(s) could not be measured; the first: {en}",
+            "{name}: rows that could not be measured: {rows}; the first: {en}",
             "{name}: 測定できない行が {rows} 件あります。最初のもの: {ja}"
         ),
     ))
@@ -161,10 +171,22 @@ fn options(args: &StudyRunArgs) -> Result<Options> {
 /// Measures models in virtual time.
 struct ModelRunner<'a> {
     stop: &'a Stop,
+    progress: &'a StudyProgress,
 }
 
 impl Models for ModelRunner<'_> {
     fn run(&self, point: &Point) -> Result<Measured> {
+        if let PointTarget::Model { name, .. } = &point.target {
+            self.progress.begin(name);
+        }
+        let measured = self.compute(point);
+        self.progress.done();
+        measured
+    }
+}
+
+impl ModelRunner<'_> {
+    fn compute(&self, point: &Point) -> Result<Measured> {
         let Some(spec) = point.device()? else {
             return Err(Error::new(
                 ErrorKind::Internal,
@@ -187,6 +209,7 @@ struct PathRunner<'a> {
     global: &'a Global,
     signals: &'a Signals,
     command_line: &'a [String],
+    progress: &'a StudyProgress,
 }
 
 impl Paths for PathRunner<'_> {
@@ -194,6 +217,8 @@ impl Paths for PathRunner<'_> {
         let PointTarget::Path(path) = &point.target else {
             return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
         };
+        // The run has a progress of its own.
+        self.progress.clear();
         let store = open_store(self.global)?;
         recover(&store)?;
         // The study is the answer; the events of its runs are not.

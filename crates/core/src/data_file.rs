@@ -305,3 +305,14 @@ pub fn nearest(word: &str, known: &[&str]) -> Text {
         None => text!("use one of: {all}", "使えるもの: {all}"),
     }
 }
+
+/// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
+pub fn nearest_of_many(word: &str, known: &[&str], command: &str) -> Text {
+    match closest(word, known) {
+        Some(name) => text!(
+            "did you mean `{name}`? `{command}` lists all",
+            "`{name}` ではありませんか。`{command}` で一覧できます"
+        ),
+        None => text!("`{command}` lists all", "`{command}` で一覧できます"),
+    }
+}

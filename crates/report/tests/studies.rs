@@ -78,7 +78,7 @@ fn pages_keep_to_the_width_in_both_languages() {
     let studies: Vec<_> = STUDIES.iter().map(|(name, _)| study_named(name, &catalogue).unwrap()).collect();
     let entries: Vec<_> = catalogue.entries().collect();
     for lang in [Lang::En, Lang::Ja] {
-        for width in [72, 80, 120] {
+        for width in [60, 72, 80, 120] {
             let style = Style { lang, color: false, width };
             let mut pages = vec![render_study(&result(), &style), render_studies(&studies, &style)];
             pages.extend(studies.iter().map(|study| render_study_file(study, &style)));
@@ -149,4 +149,33 @@ fn a_row_that_left_its_place_is_told_in_one_line() {
             "Another order than published in random read 0: B comes out above: D.",
         ]
     );
+}
+
+#[test]
+fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
+    let style = Style { width: 100, ..Style::default() };
+    let page = render_study(&result(), &style);
+    assert!(page.contains("calibrated: a") && !page.contains("predicted:"), "{page}");
+    assert!(page.contains("kurabe run model:a --profile cdm-2, then kurabe why"), "{page}");
+    let mut real = result();
+    for row in real.parts.iter_mut().flat_map(|part| &mut part.rows) {
+        (row.model, row.run) = (None, Some("7y3".to_owned()));
+    }
+    let page = render_study(&real, &style);
+    assert!(page.contains("kurabe show 7y3") && !page.contains("kurabe why"), "{page}");
+}
+
+#[test]
+fn what_is_the_same_for_all_is_told_once() {
+    let style = Style { width: 100, ..Style::default() };
+    let page = render_study(&result(), &style);
+    assert_eq!(page.matches("All of these figures: calibrated [1].").count(), 1, "{page}");
+    let mut sweep = result();
+    for row in &mut sweep.parts[1].rows {
+        row.cells[0].value = Some(100.0);
+    }
+    let page = render_study(&sweep, &style);
+    assert!(page.contains("raid.strip changes nothing") && !page.contains('█'), "{page}");
+    sweep.parts[1].rows[2].cells[5].status = Status::Predicted;
+    assert!(!render_study(&sweep, &style).contains("All of these figures"));
 }

@@ -112,7 +112,7 @@ pub struct PublishedRow {
     /// Its id within the table.
     pub id: String,
     /// The device as the source names it.
-    pub device: String,
+    pub device: Text,
     /// Where this row is from, if not from the table's source.
     pub source: Option<String>,
     /// The model that computes it, if there is one.
@@ -152,8 +152,10 @@ impl Entry<'_> {
     /// Whether every word of a search is somewhere in it, whatever the case.
     fn has(&self, words: &[String]) -> bool {
         let table = self.table;
-        let texts = [Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
-        let mut all = format!("{} {} {} {}", self.id(), self.row.device, table.tool, self.source());
+        let device = Some(&self.row.device);
+        let texts =
+            [device, Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
+        let mut all = format!("{} {} {}", self.id(), table.tool, self.source());
         for word in [table.profile.as_deref(), self.row.model.as_deref()].into_iter().flatten() {
             all.extend([" ", word]);
         }

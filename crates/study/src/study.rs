@@ -277,4 +277,17 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn no_label_is_left_in_english_or_is_a_bare_model_name() {
+        let catalogue = Catalogue::load().unwrap();
+        for (name, _) in STUDIES {
+            let study = study_named(name, &catalogue).unwrap();
+            for row in study.parts.iter().flat_map(|part| &part.rows) {
+                let Text { en, ja } = &row.label;
+                let english = ["image", "drive", "mirror", "without"].iter().any(|word| ja.contains(word));
+                assert!(!english && *en != row.model, "{name}: {en} | {ja}");
+            }
+        }
+    }
 }

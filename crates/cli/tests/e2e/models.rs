@@ -163,3 +163,16 @@ fn exports_of_a_model_say_that_nothing_was_measured() {
     }
     assert!(lab.kurabe(&["export", "--format", "csv"]).ok().out.contains(",modelled,"));
 }
+
+#[test]
+fn a_dry_run_of_a_model_asks_for_no_consent_and_a_profile_with_a_page_cache_is_told() {
+    let lab = Lab::new();
+    let plan = lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", "cdm-9", "--dry-run"]).ok().out;
+    assert!(plan.contains("of the model's time") && !plan.contains("left out"), "{plan}");
+    let run = |profile| lab.kurabe(&["run", "model:intel-x25m-g2", "--profile", profile]).ok();
+    let cached = run("hdparm-t");
+    assert!(cached.out.contains("a model has no page cache"), "{cached:#?}");
+    assert!(!cached.out.contains("· model\n"), "the header says so already: {cached:#?}");
+    let direct = run("quick");
+    assert!(!direct.out.contains("page cache") && direct.err.contains("of the model's time"), "{direct:#?}");
+}

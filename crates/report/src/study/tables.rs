@@ -12,6 +12,8 @@ pub(super) struct Grid {
     pub(super) fixed: usize,
     /// The column that the eye looks for.
     pub(super) strong: Option<usize>,
+    /// What all figures are, if they are all the same; then no column tells it.
+    pub(super) all_are: Option<String>,
     /// Columns that hold words, not figures.
     words: Vec<usize>,
 }
@@ -32,6 +34,7 @@ impl Grid {
             rows: self.rows.iter().map(pick).collect(),
             fixed: self.fixed,
             strong: self.strong.and_then(moved),
+            all_are: self.all_are.clone(),
             words: self.words.iter().filter_map(|place| moved(*place)).collect(),
         }
     }
@@ -119,16 +122,16 @@ fn beside(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Gri
             words
         })
         .collect();
-    Grid { heads, rows, fixed, strong: Some(fixed + 1), words: vec![fixed + 3] }
+    Grid { heads, rows, fixed, strong: Some(fixed + 1), all_are: None, words: vec![fixed + 3] }
 }
 
-/// All columns; what the figures are stands once, last, if it is the same for all.
+/// All columns; what the figures are stands in a last column, or once below if it is the same for all.
 fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
     let mut heads = row_heads(part, "");
     let fixed = heads.len();
     heads.extend(part.columns.iter().map(|column| figure_name(column, lang)));
     heads.push(lang.pick("which is", "区分").to_owned());
-    let rows = (0..part.rows.len())
+    let rows: Vec<Vec<String>> = (0..part.rows.len())
         .map(|row| {
             let mut words = row_names(part, row, notes, lang);
             let cells = &part.rows[row].cells;
@@ -144,7 +147,15 @@ fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
         })
         .collect();
     let last = fixed + part.columns.len();
-    Grid { heads, rows, fixed, strong: None, words: vec![last] }
+    let grid = Grid { heads, rows, fixed, strong: None, all_are: None, words: vec![last] };
+    let kinds: Vec<&String> = grid.rows.iter().filter_map(|row| row.get(last)).collect();
+    match kinds.split_first() {
+        Some((first, others)) if !others.is_empty() && others.iter().all(|kind| kind == first) => {
+            let all_are = Some((*first).clone());
+            Grid { all_are, ..grid.only(&(fixed..last).collect::<Vec<_>>()) }
+        }
+        _ => grid,
+    }
 }
 
 fn none() -> String {

@@ -62,12 +62,23 @@ pub fn beside(record: &RunRecord, entry: &Entry<'_>) -> Beside {
             difference_percent: value.and_then(|value| published.error_percent(value)),
         }
     });
-    Beside {
-        entry: entry.id(),
-        same_procedure,
-        figures: figures.collect(),
-        differences: [procedure, other_differences(record, entry)].concat(),
+    let figures: Vec<BesideFigure> = figures.collect();
+    let mut differences = procedure;
+    differences.extend(nothing_in_common(&figures, entry));
+    differences.extend(other_differences(record, entry));
+    Beside { entry: entry.id(), same_procedure, figures, differences }
+}
+
+/// What to do if the run has none of the figures.
+fn nothing_in_common(figures: &[BesideFigure], entry: &Entry<'_>) -> Option<Text> {
+    if figures.iter().any(|figure| figure.value.is_some()) {
+        return None;
     }
+    let profile = entry.table.profile.as_deref()?;
+    Some(text!(
+        "the run has none of these figures; to get them: kurabe run --profile {profile}",
+        "この測定にはどの値もありません。同じ値を測るには: kurabe run --profile {profile}"
+    ))
 }
 
 /// Differences in what was done, and in how repetitions became a figure.

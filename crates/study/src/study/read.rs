@@ -6,7 +6,8 @@ use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{DataFile, Result, Table, Text, Value, nearest, text};
+use kurabe_core::{DataFile, Result, Table, Value, nearest, text};
+use kurabe_sim::load_device;
 
 const PART_KEYS: [&str; 9] =
     ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
@@ -259,11 +260,13 @@ impl RowReader<'_> {
     fn read(&self, value: &Value<'_>) -> Result<Row> {
         let table = value.table(&ROW_KEYS)?;
         let published = table.get("published").map(|id| self.find_row(&id)).transpose()?;
-        let model = table.require("model")?.string()?.to_owned();
+        let model = table.require("model")?;
+        let spec = load_device(model.string()?).map_err(|error| model.error_of_named(error))?;
+        let model = model.string()?.to_owned();
         let label = match (table.get("label"), published) {
             (Some(label), _) => label.text()?,
-            (None, Some(row)) => Text::same(&row.device),
-            (None, None) => Text::same(&model),
+            (None, Some(row)) => row.device.clone(),
+            (None, None) => spec.title,
         };
         let step = table.get("step").map(|step| step.string().map(str::to_owned)).transpose()?;
         for (column, _) in self.columns {
@@ -324,7 +327,9 @@ impl RowReader<'_> {
 
 fn read_over(value: &Value<'_>) -> Result<(String, Vec<(String, String)>)> {
     let table = value.table(&["model", "set"])?;
-    Ok((table.require("model")?.string()?.to_owned(), read_sets(&table)?))
+    let model = table.require("model")?;
+    load_device(model.string()?).map_err(|error| model.error_of_named(error))?;
+    Ok((model.string()?.to_owned(), read_sets(&table)?))
 }
 
 fn read_sets(table: &Table<'_>) -> Result<Vec<(String, String)>> {
