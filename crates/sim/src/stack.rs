@@ -340,7 +340,7 @@ mod tests {
         word: "stuck",
         title: ("stuck", "stuck"),
         of_host: false,
-        below: Below::Nothing,
+        below: crate::Below::Nothing,
         parameters: &[],
         build: |_| Ok(Box::new(Stuck)),
     };
