@@ -88,7 +88,7 @@ fn request(capacity_bytes: u64, kind: u8, at: f64, length: usize) -> Request {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn whatever_is_set_is_refused_or_served(
