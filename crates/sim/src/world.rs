@@ -1,7 +1,8 @@
 //! What a layer can do: see a request, send others below, wake up later, end a request, and say where its time went.
 //!
-//! The model: one queue of messages in order of time, and of sending where the time is the same. A message that is due
-//! now goes through a plain queue and never touches the heap. There is no clock; time is that of the message.
+//! The model: one queue of messages in order of time. A message that is due now goes through a plain queue, past those
+//! that have waited for this moment in the heap, and among its like the order is that of sending. There is no clock; time
+//! is that of the message.
 
 use crate::account::{Cause, Counter, Path, UNEXPLAINED};
 use std::cmp::Reverse;
