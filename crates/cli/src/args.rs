@@ -265,13 +265,14 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Every nanosecond of a modelled operation has a cause: a bus, a head that moves, a table that is walked. For each cell\n\
-     the causes stand by layer, from the computer down to the medium, with what they took of an operation and a sentence\n\
+    "Every nanosecond of a modelled operation has a cause: a bus, a head that moves, a table that is walked. For each cell \
+     the causes stand by layer, from the computer down to the medium, with what they took of an operation and a sentence \
      on the largest. Real devices do not tell this.\n\n\
      Examples:\n  kurabe run model:ideal-ram-disk --profile gnome-disks\n  kurabe why                     every cell of it\n  \
      kurabe why last --cell access  only the access time\n  kurabe why k7f --cell 3 --json for scripts",
-    "モデルでは、操作にかかった時間のすべてに要因があります(バス、ヘッドの移動、表の探索など)。項目ごとに、コンピューターから\n\
-     媒体へ層の順に要因を並べ、1 操作あたりの時間と、最大の要因の説明を示します。実機はこの内訳を教えてくれません。\n\n\
+    "モデルでは、操作にかかった時間のすべてに要因があります(バス、ヘッドの移動、表の探索など)。\n\
+     項目ごとに、コンピューターから媒体へ層の順に要因を並べ、1 操作あたりの時間と、最大の要因の説明を\n\
+     示します。実機はこの内訳を教えてくれません。\n\n\
      例:\n  kurabe run model:ideal-ram-disk --profile gnome-disks\n  kurabe why                     すべての項目\n  \
      kurabe why last --cell access  アクセス時間だけ\n  kurabe why k7f --cell 3 --json スクリプト用"
 ))]

@@ -48,6 +48,14 @@ fn facts(entry: &Entry<'_>) -> serde_json::Value {
     })
 }
 
+/// Looks whether there is such an entry.
+///
+/// # Errors
+/// When there is none.
+pub fn check_entry(id: &str) -> Result<()> {
+    Catalogue::load()?.entry(id).map(|_| ())
+}
+
 /// Shows a run beside an entry.
 ///
 /// # Errors

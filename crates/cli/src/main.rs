@@ -17,6 +17,7 @@ mod run;
 mod signals;
 mod stored;
 mod study;
+mod words;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};

@@ -1,6 +1,7 @@
 //! `model:NAME` as a target.
 
 use crate::args::RunArgs;
+use crate::words::assignment;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_sim::{DeviceSpec, load_device};
 
@@ -16,17 +17,8 @@ pub fn model_name(args: &RunArgs) -> Option<&str> {
 pub fn model_spec(name: &str, changes: &[String]) -> Result<DeviceSpec> {
     let mut spec = load_device(name)?;
     for change in changes {
-        let Some((path, value)) = change.split_once('=') else {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("--set {change}: there is no value", "--set {change}: 値がありません"),
-            )
-            .remedy(text!(
-                "write --set layer.parameter=value, as in raid.strip=256KiB",
-                "--set 層.パラメーター=値 と書いてください(例: raid.strip=256KiB)"
-            )));
-        };
-        spec.set(path.trim(), value.trim())?;
+        let (parameter, value) = assignment("--set", change, "raid.strip=256KiB")?;
+        spec.set(parameter, value)?;
     }
     Ok(spec)
 }

@@ -3,8 +3,9 @@
 use crate::args::{Global, ModelsAction, ModelsArgs};
 use crate::model::model_spec;
 use crate::output::{print, print_json, style};
+use crate::words::text_of;
+use kurabe_core::Result;
 use kurabe_core::model::Model;
-use kurabe_core::{Error, Result, text};
 use kurabe_report::{describe_model, render_model, render_models};
 use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
 
@@ -22,7 +23,10 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
                 print(&render_models(&all, &style()))
             }
         }
-        Some(ModelsAction::Show { name, toml: true, .. }) => print(&source(name)?),
+        Some(ModelsAction::Show { name, toml: true, .. }) => {
+            load_device(name)?;
+            print(&text_of(DEVICES, name)?)
+        }
         Some(ModelsAction::Show { name, set, toml: false }) => {
             let spec = model_spec(name, set)?;
             // Built, so that parameters that do not fit together are told here and not by the first run.
@@ -33,15 +37,5 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
                 print(&render_model(&spec, capacity, &style()))
             }
         }
-    }
-}
-
-/// A device file's own text.
-fn source(name: &str) -> Result<String> {
-    load_device(name)?;
-    match DEVICES.iter().find(|(known, _)| *known == name) {
-        Some((_, source)) => Ok((*source).to_owned()),
-        None => std::fs::read_to_string(name)
-            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
     }
 }

@@ -164,12 +164,7 @@ pub fn traces(args: &RunArgs, profile: &mut Profile) -> Result<Vec<Option<Arc<Tr
             traces.push(None);
             continue;
         };
-        let bytes = std::fs::read(&step.trace).map_err(|error| {
-            let name = &step.trace;
-            Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
-        })?;
-        let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
-        let trace = read_trace(&step.trace, &bytes, format)?;
+        let trace = trace(step, |_| None)?;
         end_bytes = end_bytes.max(trace.summary().end_bytes);
         traces.push(Some(Arc::new(trace)));
     }
@@ -178,6 +173,22 @@ pub fn traces(args: &RunArgs, profile: &mut Profile) -> Result<Vec<Option<Arc<Tr
         profile.rules.size_bytes = end_bytes.next_multiple_of(MIB);
     }
     Ok(traces)
+}
+
+/// The trace of a replay step: a text of the program that `embedded` knows by this name, or a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn trace(step: &ReplayStep, embedded: impl Fn(&str) -> Option<&'static str>) -> Result<Trace> {
+    let name = &step.trace;
+    let bytes = match embedded(name) {
+        Some(text) => text.as_bytes().to_vec(),
+        None => std::fs::read(name).map_err(|error| {
+            Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
+        })?,
+    };
+    let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
+    read_trace(name, &bytes, format)
 }
 
 /// Loads a profile by name or, if it looks like one, from a file.

@@ -3,8 +3,9 @@
 use crate::args::{Global, ProfilesAction, ProfilesArgs};
 use crate::output::{print, print_json, style};
 use crate::plan::load;
+use crate::words::text_of;
+use kurabe_core::Result;
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::{Error, Result, text};
 use kurabe_report::{render_profile, render_profiles};
 
 /// Runs the command.
@@ -21,20 +22,13 @@ pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
                 print(&render_profiles(&all, &style()))
             }
         }
-        Some(ProfilesAction::Show { name, toml: true }) => print(&source(name)?),
+        Some(ProfilesAction::Show { name, toml: true }) => {
+            load(name)?;
+            print(&text_of(PROFILES, name)?)
+        }
         Some(ProfilesAction::Show { name, toml: false }) => {
             let profile = load(name)?;
             if global.json { print_json(&profile) } else { print(&render_profile(&profile, &style())) }
         }
-    }
-}
-
-/// A profile's own text.
-fn source(name: &str) -> Result<String> {
-    load(name)?;
-    match PROFILES.iter().find(|(known, _)| *known == name) {
-        Some((_, source)) => Ok((*source).to_owned()),
-        None => std::fs::read_to_string(name)
-            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
     }
 }

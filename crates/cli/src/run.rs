@@ -427,11 +427,15 @@ fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>]) -> 
     let ground = Ground::planned(args, profile)?;
     let tasks = profile.tasks(ground.span_bytes);
     let writes = tasks.iter().filter(|task| task.writes()).count();
+    let on_model = model_name(args).is_some();
     let mut lines = vec![kurabe_report::render_profile(profile, &style())];
     if let Some(ns) = planned_time_ns(profile, &tasks) {
         lines.push(format!(
             "{} {}\n",
-            t("measuring takes at least", "測定時間(最短):"),
+            match on_model {
+                true => t("of the model's time, at least", "モデルの中の時間(最短):"),
+                false => t("measuring takes at least", "測定時間(最短):"),
+            },
             format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns))
         ));
     }
@@ -443,7 +447,7 @@ fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>]) -> 
         ));
     }
     lines.push(format!("{} {writes}\n", t("cells that write:", "書き込みを含む項目:")));
-    if !ground.writable && writes > 0 {
+    if !ground.writable && !on_model && writes > 0 {
         lines.push(format!(
             "{}\n",
             t(

@@ -1,7 +1,7 @@
 //! The commands that work on stored runs: list, show, why, rm, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs, WhyArgs};
-use crate::catalogue::show_beside;
+use crate::catalogue::{check_entry, show_beside};
 use crate::lang::t;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
@@ -47,15 +47,10 @@ pub fn store_with_runs(global: &Global) -> Result<Store> {
     })
 }
 
-/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it.
+/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it. Of a model the report says
+/// what it is.
 pub fn headline_of(header: &RunHeader) -> Text {
     let environment = &header.environment;
-    if let Some(model) = &header.model {
-        let Text { en, ja } = &model.title;
-        return Text {
-            en: format!("model in virtual time: {en}"), ja: format!("仮想時間のモデル: {ja}")
-        };
-    }
     if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
         return Text::same("");
     }
@@ -115,6 +110,8 @@ pub fn list(global: &Global) -> Result<()> {
 pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
+    // A mistyped entry is told at once, not below the run.
+    args.beside.iter().try_for_each(|entry| check_entry(entry))?;
     if global.json {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));

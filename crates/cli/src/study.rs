@@ -2,22 +2,23 @@
 
 use crate::args::{Cli, Command, Global, RunArgs, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
-use crate::output::{print, print_json, style};
+use crate::output::{error_style, print, print_json, progress_mode, style};
+use crate::plan;
 use crate::run::{Keeping, measure_path};
 use crate::signals::Signals;
 use crate::stored::{open_store, recover};
+use crate::words::{assignment, text_of};
 use clap::Parser;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Stop, measure_model};
-use kurabe_interop::{TraceFormat, read_trace};
-use kurabe_report::{render_studies, render_study, render_study_file, render_study_markdown};
+use kurabe_report::{StudyProgress, render_studies, render_study, render_study_file, render_study_markdown};
 use kurabe_sim::ModelTarget;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Axis, Measured, Models, Options, Paths, Plan, Point, PointTarget, STUDIES, Study, StudyResult,
-    embedded_trace, load_study, plan, study_named,
+    embedded_trace, load_study, study_named,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
         }
         StudyAction::Show { name, toml: true } => {
             load_study(name, &catalogue)?;
-            print(&source(name)?)
+            print(&text_of(STUDIES, name)?)
         }
         StudyAction::Show { name, toml: false } => {
             let study = load_study(name, &catalogue)?;
@@ -51,15 +52,6 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
 
 fn all_studies(catalogue: &Catalogue) -> Result<Vec<Study>> {
     STUDIES.iter().map(|(name, _)| study_named(name, catalogue)).collect()
-}
-
-/// A study's own text.
-fn source(name: &str) -> Result<String> {
-    match STUDIES.iter().find(|(known, _)| *known == name) {
-        Some((_, source)) => Ok((*source).to_owned()),
-        None => std::fs::read_to_string(name)
-            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
-    }
 }
 
 /// What scripts hear of a study.
@@ -94,14 +86,25 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
         None => all_studies(catalogue)?,
     };
     let options = options(args)?;
-    // All are planned before the first is run, so that a mistake is told at once.
-    let plans = studies.iter().map(|study| plan(study, &options)).collect::<Result<Vec<_>>>()?;
+    // All are planned, and paths looked for, before the first is run, so that a mistake is told at once.
+    let plans =
+        studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
+    options.on.iter().try_for_each(|(name, path)| {
+        std::fs::metadata(path).map(|_| ()).map_err(|error| {
+            let path = path.display();
+            Error::os(text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません"), &error)
+        })
+    })?;
     let signals = Signals::listen()?;
     let mut failed = None;
     for (place, planned) in plans.iter().enumerate() {
-        let models = runner(&signals.stop);
-        let mut paths = PathRunner { global, signals: &signals, command_line };
+        let count = planned.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
+        let progress =
+            StudyProgress::new(&planned.name, count.count() as u64, error_style(), progress_mode(global));
+        let models = ModelRunner { stop: &signals.stop, progress: &progress };
+        let mut paths = PathRunner { global, signals: &signals, command_line, progress: &progress };
         let result = kurabe_study::run(planned, &models, &mut paths, threads(args))?;
+        progress.clear();
         show(&result, args, global, place)?;
         failed = failed.or_else(|| failure(planned, &result));
     }
@@ -135,7 +138,7 @@ fn failure(planned: &Plan, result: &StudyResult) -> Option<Error> {
     Some(Error::new(
         ErrorKind::Target,
         text!(
-            "{name}: {rows} row(s) could not be measured; the first: {en}",
+            "{name}: rows that could not be measured: {rows}; the first: {en}",
             "{name}: 測定できない行が {rows} 件あります。最初のもの: {ja}"
         ),
     ))
@@ -149,7 +152,7 @@ fn options(args: &StudyRunArgs) -> Result<Options> {
             .set
             .iter()
             .map(|words| {
-                pair("--set", words, "raid.strip=256KiB")
+                assignment("--set", words, "raid.strip=256KiB")
                     .map(|(key, value)| (key.to_owned(), value.to_owned()))
             })
             .collect::<Result<_>>()?,
@@ -157,35 +160,33 @@ fn options(args: &StudyRunArgs) -> Result<Options> {
             .on
             .iter()
             .map(|words| {
-                pair("--on", words, "usb=/mnt/usb").map(|(name, path)| (name.to_owned(), PathBuf::from(path)))
+                assignment("--on", words, "usb=/mnt/usb")
+                    .map(|(name, path)| (name.to_owned(), PathBuf::from(path)))
             })
             .collect::<Result<_>>()?,
         seed: args.seed,
     })
 }
 
-fn pair<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a str, &'a str)> {
-    let found = words.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-    found.filter(|(key, value)| !key.is_empty() && !value.is_empty()).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
-        )
-        .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))
-    })
-}
-
 /// Measures models in virtual time.
 struct ModelRunner<'a> {
     stop: &'a Stop,
-}
-
-fn runner(stop: &Stop) -> impl Models {
-    ModelRunner { stop }
+    progress: &'a StudyProgress,
 }
 
 impl Models for ModelRunner<'_> {
     fn run(&self, point: &Point) -> Result<Measured> {
+        if let PointTarget::Model { name, .. } = &point.target {
+            self.progress.begin(name);
+        }
+        let measured = self.compute(point);
+        self.progress.done();
+        measured
+    }
+}
+
+impl ModelRunner<'_> {
+    fn compute(&self, point: &Point) -> Result<Measured> {
         let Some(spec) = point.device()? else {
             return Err(Error::new(
                 ErrorKind::Internal,
@@ -208,6 +209,7 @@ struct PathRunner<'a> {
     global: &'a Global,
     signals: &'a Signals,
     command_line: &'a [String],
+    progress: &'a StudyProgress,
 }
 
 impl Paths for PathRunner<'_> {
@@ -215,6 +217,8 @@ impl Paths for PathRunner<'_> {
         let PointTarget::Path(path) = &point.target else {
             return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
         };
+        // The run has a progress of its own.
+        self.progress.clear();
         let store = open_store(self.global)?;
         recover(&store)?;
         // The study is the answer; the events of its runs are not.
@@ -246,17 +250,9 @@ fn plain_run(path: &Path) -> Result<Box<RunArgs>> {
 
 /// The traces of a profile's replay steps, by the step's place: those that come with kurabe, or files.
 fn traces(profile: &Profile) -> Result<Vec<Option<Arc<Trace>>>> {
-    let read = |step: &Step| {
-        let Step::Replay(step) = step else { return Ok(None) };
-        let name = &step.trace;
-        let bytes = match embedded_trace(name) {
-            Some(text) => text.as_bytes().to_vec(),
-            None => std::fs::read(name).map_err(|error| {
-                Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
-            })?,
-        };
-        let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
-        read_trace(name, &bytes, format).map(|trace| Some(Arc::new(trace)))
+    let read = |step: &Step| match step {
+        Step::Replay(step) => plan::trace(step, embedded_trace).map(|trace| Some(Arc::new(trace))),
+        _ => Ok(None),
     };
     profile.steps.iter().map(read).collect()
 }

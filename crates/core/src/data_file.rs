@@ -108,6 +108,21 @@ impl<'f> Value<'f> {
             .at(Place::of(name, self.file.source, self.span.clone()))
     }
 
+    /// An error of what this value names, such as another file: with this value as its place, unless it has one already.
+    pub fn error_of_named(&self, error: Error) -> Error {
+        if error.place().is_some() {
+            return error;
+        }
+        let mut here = self.error(error.what());
+        if let Some(cause) = error.cause() {
+            here = here.because(cause);
+        }
+        match error.remedy_text() {
+            Some(remedy) => here.remedy(remedy.clone()),
+            None => here,
+        }
+    }
+
     /// The value as a table with known keys.
     ///
     /// # Errors
@@ -270,18 +285,34 @@ impl<'f> Value<'f> {
     }
 }
 
-/// A sentence that names the nearest of the valid words, and all of them.
-pub fn nearest(word: &str, known: &[&str]) -> Text {
-    let all = known.join(", ");
-    let best = known
+/// The valid word that a mistyped one is most like, if any is like it.
+pub fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    known
         .iter()
         .map(|name| (strsim::jaro_winkler(word, name), *name))
         .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        Some((_, name)) => {
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// A sentence that names the nearest of the valid words, and all of them.
+pub fn nearest(word: &str, known: &[&str]) -> Text {
+    let all = known.join(", ");
+    match closest(word, known) {
+        Some(name) => {
             text!("did you mean `{name}`? (all: {all})", "`{name}` ではありませんか(使えるもの: {all})")
         }
         None => text!("use one of: {all}", "使えるもの: {all}"),
+    }
+}
+
+/// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
+pub fn nearest_of_many(word: &str, known: &[&str], command: &str) -> Text {
+    match closest(word, known) {
+        Some(name) => text!(
+            "did you mean `{name}`? `{command}` lists all",
+            "`{name}` ではありませんか。`{command}` で一覧できます"
+        ),
+        None => text!("`{command}` lists all", "`{command}` で一覧できます"),
     }
 }

@@ -40,8 +40,10 @@ pub struct CopyHabits {
     pub piece_bytes: u32,
     /// Operations in flight while the file is read or written.
     pub iodepth: u32,
-    /// Time of the host between two pieces.
-    pub gap_ns: u64,
+    /// Pause of the host before each piece that it reads, in which it asks nothing of the device.
+    pub read_gap_ns: u64,
+    /// The same before each piece that it writes.
+    pub write_gap_ns: u64,
     /// Bytes read before it turns to writing, and the other way round, when source and destination are one device.
     pub turn_bytes: u64,
     /// Rate at which a disk in memory is read.
@@ -53,7 +55,7 @@ pub struct CopyHabits {
 /// A modelled stack as it was for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// Its name in the library, or the path of its file.
+    /// The name that its device file gives.
     pub name: String,
     /// What it is.
     pub title: Text,
@@ -61,6 +63,19 @@ pub struct ModelRecord {
     pub seed: u64,
     /// Its layers from the host down; a layer that is there several times is listed once.
     pub layers: Vec<LayerRecord>,
+}
+
+impl ModelRecord {
+    /// The parameters that the command line or a study set: `raid.strip = 256 KiB`.
+    pub fn changes(&self) -> Vec<String> {
+        let of_layer = |layer: &LayerRecord| -> Vec<String> {
+            let changed = layer.parameters.iter().filter(|parameter| parameter.changed);
+            changed
+                .map(|parameter| format!("{}.{} = {}", layer.name, parameter.key, parameter.value))
+                .collect()
+        };
+        self.layers.iter().flat_map(of_layer).collect()
+    }
 }
 
 /// A layer of a modelled stack.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
-use crate::{nearest, text};
+use crate::{nearest_of_many, text};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -73,7 +73,7 @@ pub fn profile_named(name: &str) -> Result<Profile> {
                 ErrorKind::Usage,
                 text!("there is no profile `{name}`", "`{name}` というプロファイルはありません"),
             )
-            .remedy(nearest(name, &names)))
+            .remedy(nearest_of_many(name, &names, "kurabe profiles")))
         }
     }
 }
@@ -96,7 +96,10 @@ mod tests {
     #[test]
     fn a_mistyped_name_gets_the_nearest() {
         let error = profile_named("cdm9").unwrap_err();
-        assert!(error.remedy_text().unwrap().en.contains("`cdm-9`"), "{error:?}");
+        let remedy = &error.remedy_text().unwrap().en;
+        assert!(remedy.contains("`cdm-9`") && remedy.contains("`kurabe profiles`"), "{remedy}");
+        // Dozens of names would bury the one that matters.
+        assert!(remedy.len() < 80, "{remedy}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
-/// keeps the reads. A task that cannot be run there is left out as long as another can; [`unfit`] tells why.
+/// keeps the reads. A task that cannot be run there is left out as long as another can; `unfit` tells why.
 ///
 /// # Errors
 /// When no task is left, or the preconditioning cannot be done there.

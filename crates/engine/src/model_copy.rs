@@ -1,12 +1,14 @@
 //! Copies of a file on a modelled target, as its host makes them.
 //!
 //! The model: the parts of [`crate::copy`], each timed from its first operation to its last. The file is the first bytes
-//! of the device, its copy lies behind it. The host reads or writes in pieces, some in flight, with its own time between
-//! two; within one device it reads a turn of pieces and writes them, again and again. A disk in memory takes the time of
-//! its rate, before the piece is written or after it was read.
+//! of the device, its copy lies behind it. The host reads or writes in pieces, some in flight, with a pause of its own
+//! before each, one for reads and one for writes: a program waits for what it reads, while what it writes is gathered and
+//! sent on. Within one device it reads a turn of pieces and writes them, again and again. A disk in memory takes the time
+//! of its rate, before the piece is written or after it was read.
 //!
 //! Not modelled: a page cache that reads on while it writes. What a device does by itself meanwhile, its layers tell.
 
+use crate::driver::operation_error;
 use crate::modelled::Modelled;
 use crate::recorder::Recorder;
 use crate::session::Session;
@@ -59,7 +61,8 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let start_ns = device.now_ns();
         let mut copy = Copy {
             piece_bytes: habits.piece_bytes,
-            gap_ns: habits.gap_ns,
+            read_gap_ns: habits.read_gap_ns,
+            write_gap_ns: habits.write_gap_ns,
             buffers,
             ops: vec![None; habits.iodepth as usize],
             recorder: Recorder::new(None),
@@ -117,7 +120,8 @@ fn memory_part(part: CopyPart, size_bytes: u64, elapsed_ns: u64, attempt: &Attem
 struct Copy<'d, D: Device> {
     device: &'d mut D,
     piece_bytes: u32,
-    gap_ns: u64,
+    read_gap_ns: u64,
+    write_gap_ns: u64,
     buffers: Vec<D::Buffer>,
     /// What is in flight, by slot.
     ops: Vec<Option<(Op, u64)>>,
@@ -130,6 +134,7 @@ struct Copy<'d, D: Device> {
 impl<D: Device> Copy<'_, D> {
     /// Reads or writes a stretch of bytes in pieces, and waits for all of them.
     fn stretch(&mut self, kind: OpKind, offset_bytes: u64, length_bytes: u64) -> Result<()> {
+        let gap_ns = if kind == OpKind::Read { self.read_gap_ns } else { self.write_gap_ns };
         let mut next_bytes = 0;
         while next_bytes < length_bytes {
             let Some(buffer) = self.buffers.pop() else {
@@ -137,7 +142,7 @@ impl<D: Device> Copy<'_, D> {
                 continue;
             };
             // The host prepares each piece; nothing else comes of it meanwhile.
-            let at_ns = self.free_ns + self.gap_ns;
+            let at_ns = self.free_ns + gap_ns;
             self.free_ns = at_ns;
             self.reap(Wait::Until(at_ns))?;
             let length = u64::from(self.piece_bytes).min(length_bytes - next_bytes) as u32;
@@ -187,7 +192,7 @@ impl<D: Device> Copy<'_, D> {
                             at_ns - *start_ns,
                             done.completed_at_ns - *start_ns,
                         ),
-                        Err(_) => failed = Some(op),
+                        Err(number) => failed = Some((op, number)),
                     }
                 }
                 buffers.push(done.buffer);
@@ -197,14 +202,11 @@ impl<D: Device> Copy<'_, D> {
             }
         }
         match failed {
-            Some(op) => Err(crate::driver::operation_error(op, Err(EIO))),
+            Some((op, number)) => Err(operation_error(op, Err(number))),
             None => Ok(()),
         }
     }
 }
-
-/// The error number of a failed operation.
-const EIO: i32 = 5;
 
 fn too_small() -> Error {
     Error::new(

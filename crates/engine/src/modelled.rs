@@ -17,7 +17,7 @@ use kurabe_core::device::Device;
 use kurabe_core::event::Event;
 use kurabe_core::model::{Model, TimeAccount};
 use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
-use kurabe_core::record::{Cell, EngineRecord, Notice, Repetition, TargetKind, TargetRecord};
+use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, TargetKind, TargetRecord};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Result, text};
@@ -101,8 +101,15 @@ impl<M: Model> Ground for Modelled<'_, M> {
         self.model.idle(length_ns);
     }
 
-    fn begin(_session: &mut Session<'_, Self>, _tasks: &[Task]) -> Result<()> {
-        Ok(())
+    fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()> {
+        if session.profile.rules.direct || !tasks.iter().any(|task| matches!(task.work, Work::Io(_))) {
+            return Ok(());
+        }
+        let text = text!(
+            "a model has no page cache: what this profile reads and writes through it goes to the device here",
+            "モデルにはページキャッシュがありません。このプロファイルがキャッシュ経由で読み書きする分も、ここでは機器まで届きます"
+        );
+        session.notice(NoticeKind::Other, text)
     }
 
     fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {

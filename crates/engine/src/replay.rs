@@ -143,7 +143,10 @@ impl ReplaySource {
                     "トレース({format})には再現すべき時刻がありません"
                 ),
             )
-            .remedy(text!("set timing = \"fast\"", "timing = \"fast\" を指定してください")));
+            .remedy(text!(
+                "replay it with --timing fast; in a profile: timing = \"fast\"",
+                "--timing fast で再生してください。プロファイルでは timing = \"fast\" です"
+            )));
         }
         if let ReplayTiming::Timestamps { speed } = timing
             && !(speed.is_finite() && speed > 0.0)

@@ -83,6 +83,29 @@ fn a_copy_takes_the_time_of_its_pieces_and_of_the_memory() {
 }
 
 #[test]
+fn the_host_pauses_before_what_it_reads_and_before_what_it_writes() {
+    let mut profile = profile_named("delay-ratio").unwrap();
+    profile.rules.size_bytes = 1 << 30;
+    let seconds = |read_gap: &str, write_gap: &str| {
+        let mut spec = device_named("ideal-ram-disk").unwrap();
+        spec.set("host.copy_read_gap", read_gap).unwrap();
+        spec.set("host.copy_write_gap", write_gap).unwrap();
+        let mut model = ModelTarget::new(&spec, 1).unwrap();
+        let cells = measure_model(&mut model, &profile, &[None], &Stop::default()).unwrap().0;
+        ["to_memory", "from_memory", "within"].map(|part| {
+            let cell = cells.iter().find(|cell| cell.part == part).unwrap();
+            cell.counted().next().unwrap().elapsed_ns as f64 / 1e9
+        })
+    };
+    let pieces = f64::from(1 << 30 >> 16);
+    let (plain, read, write) = (seconds("0 ns", "0 ns"), seconds("31 us", "0 ns"), seconds("0 ns", "7 us"));
+    for (part, [reads, writes]) in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]].into_iter().enumerate() {
+        assert!((read[part] - plain[part] - reads * pieces * 31e-6).abs() < 1e-9, "{read:?} {plain:?}");
+        assert!((write[part] - plain[part] - writes * pieces * 7e-6).abs() < 1e-9, "{write:?} {plain:?}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_cells() {
     let profile = quick("cdm-9-mix");
     assert_eq!(measured(&profile), measured(&profile));

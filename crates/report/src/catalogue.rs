@@ -8,7 +8,7 @@ use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
 use kurabe_study::catalogue::{Beside, Entry};
 
-/// Entries, one a line; without entries a sentence.
+/// Entries, one a line, below the tool of their table; without entries a sentence.
 pub fn render_catalogue(entries: &[Entry<'_>], style: &Style) -> String {
     if entries.is_empty() {
         let none = style.pick(
@@ -17,39 +17,62 @@ pub fn render_catalogue(entries: &[Entry<'_>], style: &Style) -> String {
         );
         return page(&wrap(none, style.width));
     }
-    let heads = [
-        Column::left(style.pick("entry", "項目")),
-        Column::left(style.pick("device", "機器")).cut(Cut::End),
-        Column::left(style.pick("tool", "ツール")).cut(Cut::End),
-        Column::left(style.pick("figures", "値")).cut(Cut::End),
-    ];
-    let rows: Vec<Vec<Word>> = entries
-        .iter()
-        .map(|entry| {
-            let figures: Vec<String> = entry
-                .figures()
-                .map(|(column, figure)| {
-                    format!("{} {}", published(figure, column.decimals, style.lang), column.unit)
-                        .trim_end()
-                        .to_owned()
-                })
-                .collect();
-            vec![
-                (Role::Strong, entry.id()),
-                plain(entry.row.device.clone()),
-                plain(entry.table.tool.clone()),
-                plain(figures.join(", ")),
-            ]
-        })
-        .collect();
-    page(&columns::render(&heads, &rows, 0, style))
+    let mut lines = Vec::new();
+    for entries in entries.chunk_by(|entry, next| entry.table.id == next.table.id) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let table = entries[0].table;
+        let title = format!("{} · {}", table.title.get(style.lang), table.tool);
+        lines.extend(wrap(&title, style.width).iter().map(|line| style.paint(Role::Quiet, line)));
+        lines.extend(entry_lines(entries, style));
+    }
+    lines.push(String::new());
+    let next = style.pick(
+        "kurabe catalogue show ENTRY tells all of one; kurabe show RUN --beside ENTRY puts a run beside it.",
+        "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。",
+    );
+    lines.extend(wrap(next, style.width).iter().map(|line| style.paint(Role::Quiet, line)));
+    page(&lines)
+}
+
+/// Entries of a table: one a line, or where that is too narrow, figures below.
+fn entry_lines(entries: &[Entry<'_>], style: &Style) -> Vec<String> {
+    /// Columns below which the figures would stand one word a line.
+    const NARROW: usize = 90;
+    if style.width < NARROW {
+        let below = |entry: &Entry<'_>| {
+            let words = format!("{}: {}", entry.row.device.get(style.lang), figures(entry, style));
+            hanging(wrap(&words, style.width.saturating_sub(4)), 4, 4)
+        };
+        let lines = |entry| {
+            let first = format!("  {}", style.paint(Role::Strong, &Entry::id(entry)));
+            std::iter::once(first).chain(below(entry))
+        };
+        return entries.iter().flat_map(lines).collect();
+    }
+    let heads = [Column::left(""), Column::left("").cut(Cut::Wrap), Column::left("").cut(Cut::Wrap)];
+    let row = |entry: &Entry<'_>| {
+        let device = plain(entry.row.device.get(style.lang));
+        vec![(Role::Strong, entry.id()), device, plain(figures(entry, style))]
+    };
+    columns::render(&heads, &entries.iter().map(row).collect::<Vec<Vec<Word>>>(), 2, style)
+}
+
+/// `read 2 500.0 kB/s, write 2 100.0 kB/s`
+fn figures(entry: &Entry<'_>, style: &Style) -> String {
+    let words = entry.figures().map(|(column, figure)| {
+        let (name, figure) = (column.name.get(style.lang), published(figure, column.decimals, style.lang));
+        format!("{name} {figure} {}", column.unit).trim_end().to_owned()
+    });
+    words.collect::<Vec<_>>().join(style.pick(", ", "、"))
 }
 
 /// Everything of an entry.
 pub fn render_entry(entry: &Entry<'_>, style: &Style) -> String {
     let table = entry.table;
     let mut lines = vec![style.paint(Role::Strong, &entry.id())];
-    lines.extend(hanging(wrap(&entry.row.device, style.width.saturating_sub(2)), 2, 2));
+    lines.extend(hanging(wrap(entry.row.device.get(style.lang), style.width.saturating_sub(2)), 2, 2));
     lines.push(String::new());
     let mut fields: Vec<columns::Field> = Vec::new();
     let mut put = |key: &str, words: String| fields.push((key.to_owned(), vec![words]));

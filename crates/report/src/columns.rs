@@ -11,6 +11,8 @@ use crate::style::{Role, Style};
 const GAP: usize = 2;
 /// A column is not cut below this.
 const NARROWEST: usize = 6;
+/// A column that wraps is not made narrower than this for its title.
+const NARROWEST_WRAPPED: usize = 12;
 
 /// On which side a column stands flush.
 #[derive(Clone, Copy, PartialEq)]
@@ -95,7 +97,12 @@ impl<'a> Table<'a> {
             let widest = table.shown.iter_mut().filter(|(index, width)| {
                 let column = &columns[*index];
                 let may = !matches!(column.cut, Cut::Never | Cut::Drop | Cut::DropFirst);
-                may && *width > NARROWEST.max(display_width(&column.title))
+                // Where entries wrap, so does the title.
+                let least = match column.cut {
+                    Cut::Wrap => NARROWEST_WRAPPED.min(display_width(&column.title)),
+                    _ => display_width(&column.title),
+                };
+                may && *width > NARROWEST.max(least)
             });
             let Some((_, width)) = widest.max_by_key(|(_, width)| *width) else { break };
             *width -= 1;

@@ -57,6 +57,11 @@ fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> 
 
 fn engine(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
     let Some(engine) = &cell.engine else { return Vec::new() };
+    if engine.name == "model" {
+        // A model has no kernel to hand operations to: one sentence is all there is to say.
+        let what = engine.reason.get(style.lang).to_owned();
+        return vec![(style.pick("engine", "エンジン").to_owned(), vec![what])];
+    }
     let mut how = vec![words::engine(style, &engine.name).to_owned()];
     if !engine.reason.get(style.lang).is_empty() {
         how.push(engine.reason.get(style.lang).to_owned());

@@ -1,8 +1,9 @@
 //! That a run is of a model, in words: so that nobody takes a computed figure for a measured one.
 
 use crate::layout::tame;
+use crate::models::Standing;
 use crate::style::Style;
-use kurabe_core::model::{LayerRecord, ModelRecord};
+use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, text};
 
 /// What the model is, and that it is one.
@@ -15,9 +16,9 @@ pub(crate) fn headline(model: &ModelRecord) -> Text {
 pub(crate) fn facts(model: &ModelRecord, style: &Style) -> Vec<String> {
     let layers = layers(model);
     let mut facts = vec![style.say(&text!("layers: {layers}", "層: {layers}"))];
-    let changed = changed(model);
+    let changed = model.changes();
     if !changed.is_empty() {
-        let changed = changed.join(", ");
+        let changed = tame(&changed.join(", "));
         facts.push(style.say(&text!("changed: {changed}", "変更: {changed}")));
     }
     facts
@@ -32,23 +33,12 @@ fn layers(model: &ModelRecord) -> String {
     model.layers.iter().map(name).collect::<Vec<_>>().join(" → ")
 }
 
-/// The parameters that the command line or a study set: `raid.strip = 256 KiB`.
-fn changed(model: &ModelRecord) -> Vec<String> {
-    model
-        .layers
-        .iter()
-        .flat_map(|layer| {
-            let changed = layer.parameters.iter().filter(|parameter| parameter.changed);
-            changed.map(|parameter| tame(&format!("{}.{} = {}", layer.name, parameter.key, parameter.value)))
-        })
-        .collect()
-}
-
 /// What the figures of a table are, and what they lean on.
 pub(crate) fn footnote(model: &ModelRecord) -> Text {
     let parameters = || model.layers.iter().flat_map(|layer| &layer.parameters);
     let all = parameters().count();
-    let calibrated = parameters().filter(|parameter| parameter.source.starts_with("calibrated")).count();
+    let standing = |parameter: &ParameterRecord| Standing::of(&parameter.source, parameter.changed);
+    let calibrated = parameters().filter(|parameter| standing(parameter) == Standing::Calibrated).count();
     let on = match calibrated {
         0 => text!(
             "none of its {all} parameters is calibrated on published figures",

@@ -7,7 +7,7 @@ use crate::layout::{display_width, hanging, indented, page, tame, wrap};
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, text};
-use kurabe_sim::{Below, DeviceSpec, LayerSpec, Setting};
+use kurabe_sim::{DeviceSpec, LayerSpec};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -30,10 +30,11 @@ pub enum Standing {
 }
 
 impl Standing {
-    fn of(setting: &Setting) -> Self {
-        let begins = |word: &str| setting.source.trim_start().starts_with(word);
+    /// That of a value with this source; `changed` says whether the command line or a study set it.
+    pub(crate) fn of(source: &str, changed: bool) -> Self {
+        let begins = |word: &str| source.trim_start().starts_with(word);
         match () {
-            () if setting.changed => Self::Changed,
+            () if changed => Self::Changed,
             () if begins("calibrated") => Self::Calibrated,
             () if begins("assumed") => Self::Assumed,
             () if begins("derived") => Self::Derived,
@@ -144,7 +145,7 @@ fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
                 key: parameter.key,
                 value: setting.written.clone(),
                 source: setting.source.clone(),
-                standing: Standing::of(setting),
+                standing: Standing::of(&setting.source, setting.changed),
                 meaning: Text { en: en.to_owned(), ja: ja.to_owned() },
             })
         })
@@ -183,17 +184,22 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
 /// `host → raid → 4 × ssd`; different members in brackets.
 fn row_of(layers: &[LayerSpec]) -> String {
     let mut row = Vec::new();
-    for (index, layer) in layers.iter().enumerate() {
+    let mut left = layers;
+    while let Some((layer, rest)) = left.split_first() {
         row.push(layer.kind.word.to_owned());
-        if !layer.members.is_empty() {
-            let members = layer.members.iter().map(|member| times(u64::from(member.count), &member.layers));
-            row.push(format!("({})", members.collect::<Vec<_>>().join(" | ")));
-        } else if layer.kind.below == Below::Members {
-            let members = layer.settings.iter().find(|setting| setting.key == "members");
-            let count = members.and_then(|members| members.written.parse().ok()).unwrap_or(1);
-            row.push(times(count, &layers[index + 1..]));
-            break;
-        }
+        left = match layer.below(rest).as_slice() {
+            [] => &[],
+            [(1, rest)] if layer.members.is_empty() => *rest,
+            [(count, members)] if layer.members.is_empty() => {
+                row.push(times(*count, members));
+                &[]
+            }
+            several => {
+                let members = several.iter().map(|(count, members)| times(*count, members));
+                row.push(format!("({})", members.collect::<Vec<_>>().join(" | ")));
+                &[]
+            }
+        };
     }
     row.join(" → ")
 }
@@ -219,15 +225,15 @@ pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Styl
     lines.push(String::new());
     lines.extend(indented(drawing::draw(&spec.layers, room, style), 2));
     let mut told = Vec::new();
-    each_layer(&spec.layers, &mut |layer| {
-        let what =
-            (layer.name.clone(), parameters(layer).iter().map(|p| p.value.clone()).collect::<Vec<_>>());
+    for layer in spec.all_layers() {
+        let values: Vec<String> = parameters(layer).into_iter().map(|parameter| parameter.value).collect();
+        let what = (&layer.name, values);
         if !told.contains(&what) {
             lines.push(String::new());
             lines.extend(render_layer(layer, style));
             told.push(what);
         }
-    });
+    }
     lines.push(String::new());
     lines.extend(standing(spec, style));
     if let Some(note) = &spec.note {
@@ -239,15 +245,6 @@ pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Styl
         }
     }
     page(&lines)
-}
-
-fn each_layer<'a>(layers: &'a [LayerSpec], seen: &mut dyn FnMut(&'a LayerSpec)) {
-    for layer in layers {
-        seen(layer);
-        for member in &layer.members {
-            each_layer(&member.layers, seen);
-        }
-    }
 }
 
 fn render_layer(layer: &LayerSpec, style: &Style) -> Vec<String> {
@@ -291,10 +288,11 @@ fn clip_painted(line: &str, name: &str, style: &Style) -> String {
 
 /// How many parameters lean on what, and what the marks mean.
 fn standing(spec: &DeviceSpec, style: &Style) -> Vec<String> {
-    let mut all: Vec<Standing> = Vec::new();
-    each_layer(&spec.layers, &mut |layer| {
-        all.extend(parameters(layer).iter().map(|parameter| parameter.standing));
-    });
+    let all: Vec<Standing> = spec
+        .all_layers()
+        .into_iter()
+        .flat_map(|layer| parameters(layer).into_iter().map(|parameter| parameter.standing))
+        .collect();
     let count = all.len();
     let mut items = vec![style.say(&text!("{count} parameters", "パラメーター {count} 個"))];
     let words = [

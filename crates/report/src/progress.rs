@@ -211,7 +211,10 @@ impl Progress {
         plan.push(self.style.say(&text!("{cells} cell{plural}", "{cells} 項目")));
         plan.extend(self.left_ns.map(|ns| {
             let time = number::long_time(ns);
-            self.style.say(&text!("{time} of measuring", "測定時間 {time}"))
+            self.style.say(&match header.model {
+                Some(_) => text!("{time} of the model's time", "モデルの中の時間で {time}"),
+                None => text!("{time} of measuring", "測定時間 {time}"),
+            })
         }));
         plan.extend(
             planned_write_bytes

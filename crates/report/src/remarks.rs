@@ -234,7 +234,9 @@ pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
         .iter()
         .filter_map(|cell| {
             let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
-            Some((cell.engine.as_ref()?.name.as_str(), shallow))
+            // Of a model the header says so.
+            let engine = cell.engine.as_ref().filter(|engine| engine.name != "model")?;
+            Some((engine.name.as_str(), shallow))
         })
         .collect();
     let count = |name: &str| used.iter().filter(|(other, _)| *other == name).count();

@@ -14,8 +14,9 @@ use crate::columns::{self, Column, Entry};
 use crate::layout::{display_width, hanging, page, wrap};
 use crate::number;
 use crate::style::{Role, Style};
+use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, text};
-use kurabe_study::{ColumnResult, PartResult, RowResult, StudyResult};
+use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult};
 use tables::{Grid, Notes, figure_name, order_lines, part_grids};
 
 pub(crate) use tables::{error_words, published};
@@ -42,7 +43,8 @@ pub fn render_study(result: &StudyResult, style: &Style) -> String {
         lines.extend(part_lines(part, style));
     }
     lines.push(String::new());
-    lines.extend(legend(style));
+    lines.extend(legend(result, style));
+    lines.extend(why_line(result, style));
     page(&lines)
 }
 
@@ -50,14 +52,60 @@ fn paragraph(words: &str, style: &Style) -> Vec<String> {
     hanging(wrap(words, style.width.saturating_sub(2)), 2, 2)
 }
 
-/// What the words in the last column mean.
-fn legend(style: &Style) -> Vec<String> {
+/// What the words in the last column mean, as far as they occur.
+fn legend(result: &StudyResult, style: &Style) -> Vec<String> {
+    let rows = || result.parts.iter().flat_map(|part| &part.rows);
+    let occurs = |status: Status| rows().flat_map(|row| &row.cells).any(|cell| cell.status == status);
+    let words = [
+        (
+            Status::Predicted,
+            text!(
+                "predicted: follows from the model, fitted to nothing",
+                "予測: どの公表値にも合わせずにモデルから得た値"
+            ),
+        ),
+        (
+            Status::Calibrated,
+            text!(
+                "calibrated: a parameter was chosen so that it comes out",
+                "較正: この値になるようにパラメーターを選んだもの"
+            ),
+        ),
+        (
+            Status::Source,
+            text!("source: repeats a figure that the model was given", "出典: モデルに与えた値そのもの"),
+        ),
+        (Status::Measured, text!("measured: on a device of yours", "実測: 手元の機器で測った値")),
+    ];
+    let told: Vec<&str> =
+        words.iter().filter(|(status, _)| occurs(*status)).map(|(_, words)| words.get(style.lang)).collect();
+    let line = told.join(style.pick("; ", "。"));
+    wrap(&line, style.width).iter().map(|line| style.paint(Role::Quiet, line)).collect()
+}
+
+/// How to ask a model where its time goes; the first row that a plain run repeats is the example.
+fn why_line(result: &StudyResult, style: &Style) -> Vec<String> {
+    let row = result
+        .parts
+        .iter()
+        .filter(|part| profile_named(&part.profile).is_ok())
+        .find_map(|part| Some((part.rows.iter().find_map(|row| row.model.as_ref())?, &part.profile)));
+    let Some((model, profile)) = row else { return Vec::new() };
     let words = text!(
-        "predicted: follows from the model, fitted to nothing; calibrated: a parameter was chosen so that it comes out; \
-         source: repeats a figure that the model was given",
-        "予測: どの公表値にも合わせずにモデルから得た値。較正: この値になるようにパラメーターを選んだもの。出典: モデルに与えた値そのもの"
+        "where the time goes: kurabe run model:{model} --profile {profile}, then kurabe why",
+        "時間の内訳を見るには: kurabe run model:{model} --profile {profile} のあとに kurabe why"
     );
     wrap(words.get(style.lang), style.width).iter().map(|line| style.paint(Role::Quiet, line)).collect()
+}
+
+/// The stored runs of real targets.
+fn run_lines(part: &PartResult, style: &Style) -> Vec<String> {
+    let runs = part.rows.iter().filter_map(|row| Some((row.label.get(style.lang), row.run.as_ref()?)));
+    runs.flat_map(|(label, run)| {
+        let words = text!("{label}: stored, kurabe show {run}", "{label}: 保存済み、kurabe show {run}");
+        paragraph(&style.say(&words), style)
+    })
+    .collect()
 }
 
 fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
@@ -79,7 +127,9 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
             lines.push(String::new());
             lines.extend(grid_lines(&piece, style));
         }
+        lines.extend(all_are(&grid, style.lang).iter().flat_map(|line| paragraph(line, style)));
     }
+    lines.extend(run_lines(part, style));
     lines.extend(curves(part, style));
     lines.extend(order_lines(part, style.lang).iter().flat_map(|line| paragraph(line, style)));
     for (number, note) in notes.list.iter().enumerate() {
@@ -94,6 +144,12 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
     lines
 }
 
+/// What all figures of a grid are, if they are all the same.
+fn all_are(grid: &Grid, lang: Lang) -> Option<String> {
+    let kind = grid.all_are.as_ref()?;
+    Some(text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。").take(lang))
+}
+
 fn grid_lines(grid: &Grid, style: &Style) -> Vec<String> {
     let heads: Vec<Column> = grid
         .heads
@@ -101,6 +157,9 @@ fn grid_lines(grid: &Grid, style: &Style) -> Vec<String> {
         .enumerate()
         .map(|(place, head)| match place {
             0 => Column::left(head).cut(columns::Cut::Wrap),
+            place if place >= grid.fixed && grid.is_words(place) => {
+                Column::left(head).cut(columns::Cut::Wrap)
+            }
             place if grid.is_words(place) => Column::left(head),
             _ => Column::right(head),
         })
@@ -122,9 +181,12 @@ fn fitting(grid: &Grid, width: usize) -> Vec<Grid> {
     const GAP: usize = 2;
     /// The first column wraps, but not below this.
     const NARROWEST_LABEL: usize = 20;
+    const NARROWEST_WORDS: usize = 12;
     let column_width = |place: usize| {
         let rows = grid.rows.iter().map(|row| display_width(&row[place]));
-        rows.chain([display_width(&grid.heads[place])]).max().unwrap_or(0)
+        let widest = rows.chain([display_width(&grid.heads[place])]).max().unwrap_or(0);
+        // Words behind the figures wrap.
+        if place >= grid.fixed && grid.is_words(place) { widest.min(NARROWEST_WORDS) } else { widest }
     };
     let fixed: usize = (0..grid.fixed)
         .map(
@@ -176,6 +238,16 @@ fn curve(
         .enumerate()
         .filter_map(|(place, row)| Some((place as f64, row.cells.get(index)?.value?)))
         .collect();
+    let parameter = part.axes.first().map_or("", |axis| axis.parameter.as_str());
+    let row = rows.first().map_or("", |row| row.label.get(style.lang));
+    let name = figure_name(column, style.lang);
+    if is_flat(&points) {
+        let words = text!(
+            "{name}, {row}: {parameter} changes nothing",
+            "{name}、{row}: {parameter} では変わりません"
+        );
+        return [vec![String::new()], paragraph(&style.say(&words), style)].concat();
+    }
     let last = rows.len().saturating_sub(1);
     let name_of = |place: f64| {
         let row = rows.get((place.round() as usize).min(last));
@@ -197,14 +269,18 @@ fn curve(
     if drawn.is_empty() {
         return drawn;
     }
-    let parameter = part.axes.first().map_or("", |axis| axis.parameter.as_str());
-    let row = rows.first().map_or("", |row| row.label.get(style.lang));
-    let name = figure_name(column, style.lang);
-    let title = style.say(&text!("{name} over {parameter}, {row}", "{parameter} に対する{name}、{row}"));
+    let title = style.say(&text!("{name} over {parameter}, {row}", "{name}、横軸 {parameter}: {row}"));
     let mut lines = vec![String::new()];
     lines.extend(paragraph(&title, style));
     lines.extend(drawn);
     lines
+}
+
+/// Whether a curve would be a block: all its points are within 0.5 % of the highest.
+fn is_flat(points: &[(f64, f64)]) -> bool {
+    let values = || points.iter().map(|(_, value)| *value);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    points.len() > 1 && most - least <= 0.005 * most
 }
 
 /// A study with its figures, as Markdown.
@@ -227,6 +303,9 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
             for row in &grid.rows {
                 let cells: Vec<String> = row.iter().map(|words| markdown_words(words)).collect();
                 out.push_str(&markdown_line(&cells));
+            }
+            if let Some(line) = all_are(&grid, lang) {
+                out.push_str(&format!("\n{}\n", markdown_words(&line)));
             }
         }
         for line in order_lines(part, lang) {

@@ -6,7 +6,7 @@ use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
 use kurabe_core::event::Event;
 use kurabe_core::record::{FillRecord, Interval, RunRecord, RunStatus};
 use kurabe_core::{Lang, text};
-use kurabe_report::{Mode, Progress, Style};
+use kurabe_report::{Mode, Progress, StudyProgress, Style};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -163,4 +163,25 @@ fn quiet_takes_everything_and_says_nothing() {
     let mut progress = Progress::new(common::style(Lang::En, 80), Mode::Quiet);
     let (before, after) = events(&common::run());
     before.iter().chain(&after).for_each(|event| progress.on_event(event));
+}
+
+#[test]
+fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
+    let terminal = InMemoryTerm::new(10, 80);
+    let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
+    let progress = StudyProgress::on("scsi-emulators", 48, Style::default(), target);
+    progress.begin("henkan-bancho");
+    progress.done();
+    progress.begin(&"a very long name of a model ".repeat(8));
+    progress.done();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    progress.done();
+    let line = terminal.contents();
+    assert!(line.starts_with("scsi-emulators 3/48 ") && line.contains("a very long"), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    drop(progress);
+    assert_eq!(terminal.contents(), "");
+    let quiet = StudyProgress::new("scsi-emulators", 48, Style::default(), Mode::Plain);
+    quiet.begin("henkan-bancho");
+    quiet.done();
 }

@@ -4,7 +4,7 @@ use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult,
+    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult, Swap,
     study_named,
 };
 
@@ -78,7 +78,7 @@ fn pages_keep_to_the_width_in_both_languages() {
     let studies: Vec<_> = STUDIES.iter().map(|(name, _)| study_named(name, &catalogue).unwrap()).collect();
     let entries: Vec<_> = catalogue.entries().collect();
     for lang in [Lang::En, Lang::Ja] {
-        for width in [72, 80, 120] {
+        for width in [60, 72, 80, 120] {
             let style = Style { lang, color: false, width };
             let mut pages = vec![render_study(&result(), &style), render_studies(&studies, &style)];
             pages.extend(studies.iter().map(|study| render_study_file(study, &style)));
@@ -102,4 +102,80 @@ fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
     }
     let page = render_study_markdown(&result(), Lang::Ja);
     assert!(page.contains("| 較正 [1] |") && page.contains("| raid.strip |"), "{page}");
+}
+
+#[test]
+fn a_figure_that_is_not_there_is_neither_calibrated_nor_measured() {
+    let mut result = result();
+    for cell in result.parts.iter_mut().flat_map(|part| &mut part.rows).flat_map(|row| &mut row.cells) {
+        (cell.value, cell.error_percent) = (None, None);
+    }
+    let page = render_study(&result, &Style { width: 100, ..Style::default() });
+    assert!(!page.contains("calibrated [1]") && !page.contains("time of a byte"), "{page}");
+}
+
+#[test]
+fn a_row_that_left_its_place_is_told_in_one_line() {
+    let page = |swaps: &[(usize, usize)]| {
+        let mut part = part(&[], Some(1100.0));
+        for (place, name) in ["A", "B", "C", "D"].into_iter().enumerate() {
+            if place == 0 {
+                part.rows[0].label = Text::same(name);
+            } else {
+                let row = RowResult { label: Text::same(name), ..part.rows[0].clone() };
+                part.rows.push(row);
+            }
+        }
+        part.swaps =
+            swaps.iter().map(|(lower, higher)| Swap { column: 0, lower: *lower, higher: *higher }).collect();
+        render_study(
+            &StudyResult { parts: vec![part], ..result() },
+            &Style { width: 100, ..Style::default() },
+        )
+    };
+    let order = |page: &str| -> Vec<String> {
+        page.lines().filter(|line| line.contains("order")).map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(order(&page(&[])), ["The order of the published figures is kept."]);
+    assert_eq!(
+        order(&page(&[(1, 0), (1, 2), (1, 3)])),
+        ["Another order than published in random read 0: B comes out above: A; C; D."]
+    );
+    assert_eq!(
+        order(&page(&[(0, 3), (1, 3), (2, 0)])),
+        [
+            "Another order than published in random read 0: A comes out above: D.",
+            "Another order than published in random read 0: A comes out below: C.",
+            "Another order than published in random read 0: B comes out above: D.",
+        ]
+    );
+}
+
+#[test]
+fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
+    let style = Style { width: 100, ..Style::default() };
+    let page = render_study(&result(), &style);
+    assert!(page.contains("calibrated: a") && !page.contains("predicted:"), "{page}");
+    assert!(page.contains("kurabe run model:a --profile cdm-2, then kurabe why"), "{page}");
+    let mut real = result();
+    for row in real.parts.iter_mut().flat_map(|part| &mut part.rows) {
+        (row.model, row.run) = (None, Some("7y3".to_owned()));
+    }
+    let page = render_study(&real, &style);
+    assert!(page.contains("kurabe show 7y3") && !page.contains("kurabe why"), "{page}");
+}
+
+#[test]
+fn what_is_the_same_for_all_is_told_once() {
+    let style = Style { width: 100, ..Style::default() };
+    let page = render_study(&result(), &style);
+    assert_eq!(page.matches("All of these figures: calibrated [1].").count(), 1, "{page}");
+    let mut sweep = result();
+    for row in &mut sweep.parts[1].rows {
+        row.cells[0].value = Some(100.0);
+    }
+    let page = render_study(&sweep, &style);
+    assert!(page.contains("raid.strip changes nothing") && !page.contains('█'), "{page}");
+    sweep.parts[1].rows[2].cells[5].status = Status::Predicted;
+    assert!(!render_study(&sweep, &style).contains("All of these figures"));
 }

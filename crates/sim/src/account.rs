@@ -88,7 +88,8 @@ impl Path {
     pub(crate) fn add_to(&self, sums_ns: &mut [u64]) {
         let mut from_ns = self.from_ns;
         for (end_ns, cause) in &self.segments {
-            sums_ns[usize::from(*cause)] += end_ns - from_ns;
+            let sum_ns = &mut sums_ns[usize::from(*cause)];
+            *sum_ns = sum_ns.saturating_add(end_ns - from_ns);
             from_ns = *end_ns;
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::account::{Cause, CauseFacts, Counter, CounterFacts};
 use crate::settings::{Settings, Worth};
+use crate::timeline::LONGEST_NS;
 use crate::world::LayerId;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, Text};
@@ -30,9 +31,9 @@ impl Builder<'_> {
         self.whole(key)
     }
 
-    /// A time in nanoseconds.
+    /// A time in nanoseconds; two years at most.
     pub fn ns(&self, key: &str) -> u64 {
-        self.whole(key)
+        self.whole(key).min(LONGEST_NS)
     }
 
     /// A count.

@@ -256,10 +256,10 @@ impl Layer for Coarse {
         world.finish_at(self.free_ns, job);
     }
 
-    /// No more than this: what the flash has taken since the last write is still counted.
-    fn volatile(&self) -> Volatile {
+    /// No more than this: what waits for the rest of a stripe may be counted with what the flash is at.
+    fn volatile(&self, now_ns: u64) -> Volatile {
         let pending = self.run.pending_bytes().saturating_add(self.log_pending_bytes);
-        Volatile { lost_bytes: self.buffer.bytes().saturating_add(pending), saved_bytes: 0 }
+        Volatile { lost_bytes: self.buffer.bytes(now_ns).saturating_add(pending), saved_bytes: 0 }
     }
 }
 

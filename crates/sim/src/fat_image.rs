@@ -135,6 +135,8 @@ struct FatImage {
     active: Option<Active>,
     /// What is to be done for it.
     operations: VecDeque<Operation>,
+    /// Of the write to the card that is under way.
+    moving_bytes: u64,
     /// The search under way: what it is, and when it began.
     search: (Search, u64),
     queue: VecDeque<JobId>,
@@ -259,6 +261,7 @@ impl FatImage {
         let at = self.file.chain.card_offset_bytes(operation.next_bytes);
         let data = Request { kind: operation.kind, ..world.request(active.job) }.at(at, length_bytes);
         operation.next_bytes = end;
+        self.moving_bytes = if operation.kind == Kind::Write { u64::from(length_bytes) } else { 0 };
         if operation.next_bytes >= operation.end_bytes {
             self.operations.pop_front();
         }
@@ -284,6 +287,7 @@ impl Layer for FatImage {
         if child.tag == FAT_READ {
             self.found(world);
         } else {
+            self.moving_bytes = 0;
             self.go_on(world);
         }
         self.pump(world);
@@ -293,8 +297,11 @@ impl Layer for FatImage {
         self.active.is_some().then(|| text!("the card", "カード"))
     }
 
-    fn volatile(&self) -> Volatile {
-        let lost_bytes = self.tracks.as_ref().map_or(0, Tracks::changed_bytes);
-        Volatile { lost_bytes, saved_bytes: 0 }
+    /// Without a cache of tracks, what is on its way to the card was not acknowledged.
+    fn volatile(&self, _now_ns: u64) -> Volatile {
+        let Some(tracks) = &self.tracks else { return Volatile::default() };
+        let saving = self.operations.iter().filter(|operation| operation.kind == Kind::Write);
+        let saving_bytes: u64 = saving.map(|operation| operation.end_bytes - operation.next_bytes).sum();
+        Volatile { lost_bytes: tracks.changed_bytes() + saving_bytes + self.moving_bytes, saved_bytes: 0 }
     }
 }

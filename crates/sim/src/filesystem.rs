@@ -136,6 +136,8 @@ impl FileSystem {
                 place.next_bytes = 0;
             }
             command.offset_bytes = place.next_bytes;
+            // The same bytes as before are not those that lie at the new place.
+            command.identical = false;
             let end_bytes = place.next_bytes.saturating_add(length_bytes);
             place.next_bytes =
                 end_bytes.div_ceil(place.allocation_bytes).saturating_mul(place.allocation_bytes);

@@ -70,13 +70,23 @@ pub const HOST: LayerKind = LayerKind {
             ("operations in flight of a file copy", "ファイルコピーの同時操作数"),
         ),
         Parameter::usual(
-            "copy_gap",
+            "copy_read_gap",
             Time,
             "0 ns",
             "assumed: small beside the device",
             (
-                "time of the processor between two operations of a file copy",
-                "ファイルコピーの操作間のプロセッサー時間",
+                "time of the computer before each piece that a file copy reads",
+                "ファイルコピーで 1 操作分を読む前にコンピューターが使う時間",
+            ),
+        ),
+        Parameter::usual(
+            "copy_write_gap",
+            Time,
+            "0 ns",
+            "assumed: writes are gathered in memory and sent on without a pause",
+            (
+                "time of the computer before each piece that a file copy writes",
+                "ファイルコピーで 1 操作分を書く前にコンピューターが使う時間",
             ),
         ),
         Parameter::usual(
@@ -111,14 +121,15 @@ pub const HOST: LayerKind = LayerKind {
 const SECTOR_READ: u64 = 1 << 32;
 
 /// A request being served.
-#[derive(Clone, Copy)]
 struct Active {
     job: JobId,
     /// What is still to be sent of it.
     next_bytes: u64,
     end_bytes: u64,
-    /// Commands of it below.
+    /// Commands of it below, or on their way there.
     out: u32,
+    /// When those arrive that the processor is still at, in order.
+    coming: VecDeque<u64>,
     /// Sectors must be read before anything is written.
     read_first: bool,
 }
@@ -181,7 +192,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         copy: CopyHabits {
             piece_bytes: piece_bytes as u32,
             iodepth: builder.count("copy_depth") as u32,
-            gap_ns: builder.ns("copy_gap"),
+            read_gap_ns: builder.ns("copy_read_gap"),
+            write_gap_ns: builder.ns("copy_write_gap"),
             turn_bytes,
             memory_read_bytes_per_s: builder.rate("memory_read"),
             memory_write_bytes_per_s: builder.rate("memory_write"),
@@ -217,7 +229,8 @@ impl Host {
             let Some(slot) = self.queue.front().copied() else { return };
             let Some(active) = &mut self.actives[slot] else { return };
             let request = world.request(active.job);
-            let (start_ns, end_ns) = self.processor.take(world.now_ns(), self.command_ns);
+            let now_ns = world.now_ns();
+            let (start_ns, end_ns) = self.processor.take(now_ns, self.command_ns);
             if active.out == 0 {
                 world.charge(active.job, self.waiting, start_ns);
                 world.charge(active.job, self.command, end_ns);
@@ -234,6 +247,9 @@ impl Host {
                 (command, slot as u64)
             };
             active.out += 1;
+            if end_ns > now_ns {
+                active.coming.push_back(end_ns);
+            }
             self.in_flight += 1;
             let (job, waits) = (active.job, tag & SECTOR_READ != 0);
             if waits || active.next_bytes >= active.end_bytes {
@@ -262,6 +278,7 @@ impl Layer for Host {
             next_bytes: start,
             end_bytes: end,
             out: 0,
+            coming: VecDeque::new(),
             read_first: request.kind == Kind::Write && !whole,
         };
         let slot = self.free.pop().unwrap_or(self.actives.len());
@@ -278,6 +295,13 @@ impl Layer for Host {
         let slot = (child.tag & (SECTOR_READ - 1)) as usize;
         if let Some(active) = &mut self.actives[slot] {
             active.out -= 1;
+            while active.coming.front().is_some_and(|at_ns| *at_ns <= world.now_ns()) {
+                active.coming.pop_front();
+            }
+            if let (true, Some(at_ns)) = (active.coming.len() == active.out as usize, active.coming.front()) {
+                // Nothing of it is below until the processor is done with the next command.
+                world.charge(active.job, self.command, *at_ns);
+            }
             if child.tag & SECTOR_READ != 0 {
                 self.queue.push_front(slot);
             } else if active.out == 0 && active.next_bytes >= active.end_bytes {
@@ -301,7 +325,7 @@ mod tests {
     use crate::stack::Stack;
 
     /// A medium of 1 ms and 1 MB/s behind a host with two commands in flight of 64 KiB at most and 10 µs each.
-    fn stack() -> Stack {
+    fn spec() -> DeviceSpec {
         let source = r#"
             schema = 1
             name = "test"
@@ -317,12 +341,18 @@ mod tests {
             access = { value = "1 ms", source = "test" }
             rate = { value = "1 MB/s", source = "test" }
         "#;
-        let spec = DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap();
-        Stack::new(&spec, 1).unwrap()
+        DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap()
+    }
+
+    fn stack() -> Stack {
+        Stack::new(&spec(), 1).unwrap()
     }
 
     fn time_of(kind: Kind, offset_bytes: u64, length_bytes: u32) -> u64 {
-        let mut stack = stack();
+        time_on(stack(), kind, offset_bytes, length_bytes)
+    }
+
+    fn time_on(mut stack: Stack, kind: Kind, offset_bytes: u64, length_bytes: u32) -> u64 {
         stack.submit(0, Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }, 0);
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
@@ -344,6 +374,15 @@ mod tests {
         assert_eq!(time_of(Kind::Read, 100, 600), 10_000 + 1_000_000 + 1024 * 1000);
         assert_eq!(time_of(Kind::Write, 0, 1024), 10_000 + 1_000_000 + 1024 * 1000);
         assert_eq!(time_of(Kind::Write, 100, 600), 2 * (10_000 + 1_000_000 + 1024 * 1000));
+    }
+
+    /// The medium is done with a command before the processor is with the next.
+    #[test]
+    fn a_processor_slower_than_the_medium_is_told_as_such() {
+        let mut spec = spec();
+        spec.set("host.command_time", "100 ms").unwrap();
+        let slow = Stack::new(&spec, 1).unwrap();
+        assert_eq!(time_on(slow, Kind::Read, 0, 192 << 10), 3 * 100_000_000 + 1_000_000 + (64 << 10) * 1000);
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub trait Layer: Send {
         None
     }
 
-    /// What a power cut at this moment would take from its memory.
-    fn volatile(&self) -> Volatile {
+    /// What a power cut now would take from its memory.
+    fn volatile(&self, _now_ns: u64) -> Volatile {
         Volatile::default()
     }
 

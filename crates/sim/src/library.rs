@@ -1,7 +1,7 @@
 //! The devices that come with kurabe, from the folder `devices/`.
 
 use crate::spec::DeviceSpec;
-use kurabe_core::{Error, ErrorKind, Result, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, nearest_of_many, text};
 
 macro_rules! library {
     ($($name:literal),* $(,)?) => {
@@ -106,5 +106,5 @@ fn find(name: &str) -> Result<(String, String)> {
         ErrorKind::Usage,
         text!("there is no model named `{name}`", "`{name}` というモデルはありません"),
     )
-    .remedy(nearest(name, &names)))
+    .remedy(nearest_of_many(name, &names, "kurabe models")))
 }

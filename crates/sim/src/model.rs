@@ -17,7 +17,8 @@ const IO_ERROR: i32 = 5;
 const PLAIN_COPY: CopyHabits = CopyHabits {
     piece_bytes: 64 << 10,
     iodepth: 1,
-    gap_ns: 0,
+    read_gap_ns: 0,
+    write_gap_ns: 0,
     turn_bytes: 64 << 10,
     memory_read_bytes_per_s: 5e9,
     memory_write_bytes_per_s: 5e9,

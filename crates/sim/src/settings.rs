@@ -1,6 +1,6 @@
 //! The values of a layer's parameters, each with its source and the place where it stands.
 
-use kurabe_core::{Error, ErrorKind, Place, Text};
+use kurabe_core::{Error, ErrorKind, Place, Text, text};
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,16 @@ pub struct Setting {
     pub changed: bool,
 }
 
+impl Setting {
+    /// The value, if it is a size, a time in nanoseconds or a count.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        match self.worth {
+            Worth::Whole(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
 /// The values of a layer: one for each of its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -50,14 +60,20 @@ impl Settings {
         &found.unwrap_or_else(|| panic!("the layer has no parameter `{key}`")).worth
     }
 
-    /// An error at a parameter: its place in the file, or the flag that set it.
+    /// An error at a parameter: its place in the file, or the value that the user gave it.
     pub(crate) fn error(&self, layer: &str, key: &str, what: &Text) -> Error {
-        let at = format!("{layer}.{key}");
-        let error = Error::new(
-            ErrorKind::DataFile,
-            Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) },
-        );
-        match self.list.iter().find(|setting| setting.key == key).and_then(|setting| setting.place.clone()) {
+        let setting = self.list.iter().find(|setting| setting.key == key);
+        let (kind, at) = match setting.filter(|setting| setting.changed) {
+            Some(setting) => (ErrorKind::Usage, format!("{layer}.{key}={}", setting.written)),
+            None => (ErrorKind::DataFile, format!("{layer}.{key}")),
+        };
+        let error =
+            Error::new(kind, Text { en: format!("{at}: {}", what.en), ja: format!("{at}: {}", what.ja) })
+                .remedy(text!(
+                    "`kurabe models show` tells what every parameter of a model means",
+                    "各パラメーターの意味は `kurabe models show` で確認できます"
+                ));
+        match setting.and_then(|setting| setting.place.clone()) {
             Some(place) => error.at(place),
             None => error,
         }

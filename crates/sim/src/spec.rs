@@ -98,11 +98,10 @@ impl DeviceSpec {
                 "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
             )));
         };
-        let mut names = Vec::new();
-        each_layer(&self.layers, &mut |spec| names.push(spec.name.clone()));
-        if !names.iter().any(|name| name == layer) {
+        let mut names: Vec<&str> = self.all_layers().iter().map(|spec| spec.name.as_str()).collect();
+        if !names.contains(&layer) {
+            names.sort_unstable();
             names.dedup();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let device = &self.name;
             return Err(Error::new(
                 ErrorKind::Usage,
@@ -116,23 +115,40 @@ impl DeviceSpec {
     /// The text of a parameter, as it stands: `raid.strip`.
     pub fn get(&self, path: &str) -> Option<String> {
         let (layer, key) = path.split_once('.')?;
-        let mut found = None;
-        each_layer(&self.layers, &mut |spec| {
-            let setting = spec.settings.iter().find(|setting| setting.key == key);
-            if let Some(setting) = setting.filter(|_| spec.name == layer && found.is_none()) {
-                found = Some(setting.written.clone());
+        let mut settings = self.all_layers().into_iter().filter(|spec| spec.name == layer);
+        let found = settings.find_map(|spec| spec.settings.iter().find(|setting| setting.key == key))?;
+        Some(found.written.clone())
+    }
+
+    /// Every layer from the top down, those of members included, each as often as the file has it.
+    pub fn all_layers(&self) -> Vec<&LayerSpec> {
+        fn add<'s>(layers: &'s [LayerSpec], all: &mut Vec<&'s LayerSpec>) {
+            for layer in layers {
+                all.push(layer);
+                layer.members.iter().for_each(|member| add(&member.layers, all));
             }
-        });
-        found
+        }
+        let mut all = Vec::new();
+        add(&self.layers, &mut all);
+        all
     }
 }
 
-/// Calls for every layer, from the top down.
-pub(crate) fn each_layer(layers: &[LayerSpec], seen: &mut dyn FnMut(&LayerSpec)) {
-    for layer in layers {
-        seen(layer);
-        for member in &layer.members {
-            each_layer(&member.layers, seen);
+impl LayerSpec {
+    /// What stands below it: lists of layers, each with how many of it there are. `rest` is what follows it in its own
+    /// list.
+    pub fn below<'s>(&'s self, rest: &'s [LayerSpec]) -> Vec<(u64, &'s [LayerSpec])> {
+        match self.kind.below {
+            Below::Nothing => Vec::new(),
+            Below::One => vec![(1, rest)],
+            Below::Members if self.members.is_empty() => {
+                let members = self.settings.iter().find(|setting| setting.key == "members");
+                let count = members.map_or(1, |members| members.whole().unwrap_or(1));
+                vec![(count, rest)]
+            }
+            Below::Members => {
+                self.members.iter().map(|member| (u64::from(member.count), &member.layers[..])).collect()
+            }
         }
     }
 }
@@ -283,7 +299,7 @@ impl Reader<'_> {
                 name.error(&text!("devices use one another without end", "デバイスの参照が循環しています"))
             );
         }
-        let (file, source) = (self.find)(name.string()?).map_err(|error| name.error(error.what()))?;
+        let (file, source) = (self.find)(name.string()?).map_err(|error| name.error_of_named(error))?;
         let spec = DeviceSpec::parse_at(&file, &source, self.find, self.depth + 1)?;
         Ok(spec.layers.into_iter().filter(|layer| !layer.kind.of_host).collect())
     }

@@ -285,9 +285,15 @@ impl Layer for Ssd {
         self.serve(job, world.now_ns(), world);
     }
 
-    /// As of the last request: what has been programmed since is still counted.
-    fn volatile(&self) -> Volatile {
-        let bytes = self.rows_used * self.config.geometry.row_bytes();
+    /// A row counts until it is programmed, and as a whole even if it was flushed half full.
+    fn volatile(&self, now_ns: u64) -> Volatile {
+        let geometry = &self.config.geometry;
+        let waiting =
+            (0..geometry.dies).map(|die| self.dies.get(die).unsafe_rows(now_ns, self.config.program_ns));
+        let rows_bytes = waiting.map(u64::from).sum::<u64>() * geometry.row_bytes();
+        let open_bytes = self.open_row.map_or(0, |row| u64::from(row.filled) * geometry.unit_bytes);
+        // Without a buffer a write is acknowledged when it is in flash.
+        let bytes = if self.config.buffer_rows == 0 { 0 } else { rows_bytes + open_bytes };
         if self.config.power_loss_protection {
             Volatile { lost_bytes: 0, saved_bytes: bytes }
         } else {

@@ -2,7 +2,7 @@
 
 use crate::account::{CauseFacts, CounterFacts};
 use crate::build::{Builder, Register};
-use crate::layer::{Below, Layer, Volatile};
+use crate::layer::{Layer, Volatile};
 use crate::spec::{DeviceSpec, LayerSpec};
 use crate::world::{Completion, LayerId, Message, Request, World};
 use kurabe_core::model::{
@@ -126,6 +126,19 @@ impl Stack {
         if count == 0 || self.next_wake_ns().is_some() {
             return Ok(());
         }
+        if self.world.is_over() {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                text!(
+                    "the model has got to the end of its time, 36 years, with {count} requests in it",
+                    "{count} 個の要求が残ったまま、モデルの時間の上限 (36 年) に達しました"
+                ),
+            )
+            .remedy(text!(
+                "look for a time or a rate that is too large or too small by far",
+                "桁の違う時間や転送速度がないか確かめてください"
+            )));
+        }
         let holder = self.names.iter().zip(&self.layers).rev().find_map(|(name, layer)| {
             let what = layer.waits_for()?;
             Some(Text {
@@ -182,7 +195,9 @@ impl Stack {
 
     /// What a power cut at this moment would take, and spare, by layer; layers with nothing to tell are left out.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
-        let told = self.names.iter().zip(&self.layers).map(|(name, layer)| (name.as_str(), layer.volatile()));
+        let now_ns = self.now_ns();
+        let layers = self.names.iter().zip(&self.layers);
+        let told = layers.map(|(name, layer)| (name.as_str(), layer.volatile(now_ns)));
         told.filter(|(_, volatile)| *volatile != Volatile::default()).collect()
     }
 
@@ -228,24 +243,9 @@ impl Assembly {
         self.names.push(spec.name.clone());
         self.depths.push(depth);
         let mut below = Vec::new();
-        match spec.kind.below {
-            Below::Nothing => {}
-            Below::One => below.push(self.branch(rest, depth + 1)?),
-            Below::Members if spec.members.is_empty() => {
-                let members = match spec.settings.worth("members") {
-                    crate::settings::Worth::Whole(count) => *count,
-                    _ => 1,
-                };
-                for _ in 0..members {
-                    below.push(self.branch(rest, depth + 1)?);
-                }
-            }
-            Below::Members => {
-                for member in &spec.members {
-                    for _ in 0..member.count {
-                        below.push(self.branch(&member.layers, depth + 1)?);
-                    }
-                }
+        for (count, layers) in spec.below(rest) {
+            for _ in 0..count {
+                below.push(self.branch(layers, depth + 1)?);
             }
         }
         let mut builder = Builder {
@@ -270,9 +270,9 @@ fn record(
     register: &Register,
 ) -> ModelRecord {
     let mut layers: Vec<LayerRecord> = Vec::new();
-    crate::spec::each_layer(&spec.layers, &mut |layer| {
+    for layer in spec.all_layers() {
         if layers.iter().any(|known| known.name == layer.name) {
-            return;
+            continue;
         }
         let instances = names.iter().filter(|name| **name == layer.name).count() as u32;
         let depth = names.iter().position(|name| *name == layer.name).map_or(0, |index| depths[index]);
@@ -311,7 +311,7 @@ fn record(
                 .map(|counter| CounterRecord { key: counter.key.to_owned(), name: counter.name.clone() })
                 .collect(),
         });
-    });
+    }
     ModelRecord { name: spec.name.clone(), title: spec.title.clone(), seed, layers }
 }
 
@@ -320,6 +320,69 @@ mod tests {
     use super::*;
     use crate::library::{DEVICES, device_named};
     use crate::world::Kind;
+
+    /// A medium that keeps what it gets, and says what it waits for.
+    struct Stuck;
+
+    impl Layer for Stuck {
+        fn capacity_bytes(&self) -> u64 {
+            1 << 20
+        }
+
+        fn arrive(&mut self, _job: crate::JobId, _world: &mut World) {}
+
+        fn waits_for(&self) -> Option<Text> {
+            Some(text!("its cleaner", "掃除"))
+        }
+    }
+
+    const STUCK: crate::LayerKind = crate::LayerKind {
+        word: "stuck",
+        title: ("stuck", "stuck"),
+        of_host: false,
+        below: crate::Below::Nothing,
+        parameters: &[],
+        build: |_| Ok(Box::new(Stuck)),
+    };
+
+    /// Below a host and a cable, which have nothing to complain of themselves.
+    #[test]
+    fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
+        let mut spec = device_named("ocz-vertex").unwrap();
+        let medium = spec.layers.last_mut().unwrap();
+        (medium.kind, medium.name) = (&STUCK, "dies".to_owned());
+        (medium.settings, medium.members) = (crate::Settings::default(), Vec::new());
+        let mut stack = Stack::new(&spec, 1).unwrap();
+        for token in 0..3 {
+            stack.submit(0, read(0, 4096), token);
+        }
+        while let Some(at_ns) = stack.next_wake_ns() {
+            stack.check_not_blocked().unwrap();
+            stack.advance(at_ns);
+        }
+        assert_eq!(stack.in_flight(), 3);
+        let error = stack.check_not_blocked().unwrap_err();
+        assert_eq!(error.what().en, "the model is blocked with 3 requests in it: dies waits for its cleaner");
+    }
+
+    #[test]
+    fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
+        let mut spec = device_named("ideal-ram-disk").unwrap();
+        spec.set("memory.access", "2500000 h").unwrap();
+        spec.set("host.command_time", "2500000 h").unwrap();
+        let mut stack = Stack::new(&spec, 1).unwrap();
+        for token in 0..20 {
+            stack.submit(stack.now_ns(), read(0, 4096), token);
+        }
+        while let Some(at_ns) = stack.next_wake_ns() {
+            stack.advance(at_ns);
+        }
+        let error = stack.check_not_blocked().unwrap_err();
+        assert!(error.what().en.contains("end of its time"), "{error}");
+        stack.advance(u64::MAX);
+        let account = stack.take_account();
+        assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
+    }
 
     fn read(offset_bytes: u64, length_bytes: u32) -> Request {
         Request { kind: Kind::Read, unit: 0, offset_bytes, length_bytes, identical: false }

@@ -22,8 +22,11 @@ impl Timeline {
     }
 }
 
-/// The time of `bytes` at a rate.
+/// No single thing takes longer, two years: absurd parameters are cut to this, so that sums of a few stay in range.
+pub(crate) const LONGEST_NS: u64 = 1 << 56;
+
+/// The time of `bytes` at a rate; two years at most.
 #[inline]
 pub fn transfer_ns(bytes: u64, bytes_per_s: f64) -> u64 {
-    (bytes as f64 * 1e9 / bytes_per_s).round() as u64
+    ((bytes as f64 * 1e9 / bytes_per_s).round() as u64).min(LONGEST_NS)
 }

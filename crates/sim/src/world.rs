@@ -1,11 +1,16 @@
 //! What a layer can do: see a request, send others below, wake up later, end a request, and say where its time went.
 //!
-//! The model: one queue of messages in order of time, and of sending where the time is the same. A message that is due
-//! now goes through a plain queue and never touches the heap. There is no clock; time is that of the message.
+//! The model: one queue of messages in order of time. A message that is due now goes through a plain queue, past those
+//! that have waited for this moment in the heap, and among its like the order is that of sending. There is no clock; time
+//! is that of the message.
 
 use crate::account::{Cause, Counter, Path, UNEXPLAINED};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+
+/// The end of time, 36 years: what would happen later never does. So no sum of times that a layer computes from now on
+/// leaves the range of its type, whatever the parameters are.
+pub(crate) const LAST_NS: u64 = 1 << 60;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -258,7 +263,7 @@ impl World {
         if let Some(message) = self.ready.pop_front() {
             return Some(message);
         }
-        let at_ns = self.later.peek().map(|Reverse((at_ns, ..))| *at_ns)?;
+        let at_ns = self.next_later_ns()?;
         if at_ns > until_ns {
             return None;
         }
@@ -268,16 +273,22 @@ impl World {
 
     /// When the next message is due.
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        if self.ready.is_empty() {
-            self.later.peek().map(|Reverse((at_ns, ..))| *at_ns)
-        } else {
-            Some(self.now_ns)
-        }
+        if self.ready.is_empty() { self.next_later_ns() } else { Some(self.now_ns) }
+    }
+
+    #[inline]
+    fn next_later_ns(&self) -> Option<u64> {
+        self.later.peek().map(|Reverse((at_ns, ..))| *at_ns).filter(|at_ns| *at_ns <= LAST_NS)
+    }
+
+    /// Whether something is due after the end of time.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ready.is_empty() && self.next_later_ns().is_none() && !self.later.is_empty()
     }
 
     /// Time goes on to `now_ns` when everything before it has happened.
     pub(crate) fn pass(&mut self, now_ns: u64) {
-        self.now_ns = self.now_ns.max(now_ns);
+        self.now_ns = self.now_ns.max(now_ns.min(LAST_NS));
     }
 
     /// The layer that acts from here on.
@@ -302,7 +313,7 @@ impl World {
         let Back::To(layer) = back else {
             job.path.add_to(&mut self.times_ns);
             self.left.0 += 1;
-            self.left.1 += job.path.length_ns();
+            self.left.1 = self.left.1.saturating_add(job.path.length_ns());
             self.free.push(id);
             *(if failed { &mut self.failed } else { &mut self.completed }) += 1;
             self.completions.push_back(Completion { token: tag, at_ns: now_ns, failed });

@@ -1,6 +1,7 @@
 //! Device files: what is read, and what is refused, with its line.
 
-use kurabe_sim::{DeviceSpec, read_device};
+use kurabe_core::ErrorKind;
+use kurabe_sim::{DeviceSpec, Stack, read_device};
 
 const HEAD: &str = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n";
 const MEDIUM: &str = "[[layer]]\nkind = \"constant\"\ncapacity = { value = \"1 MiB\", source = \"t\" }\n\
@@ -48,7 +49,39 @@ fn a_device_uses_the_parts_of_another_that_are_not_of_its_computer() {
         read("[[layer]]\nkind = \"host\"\nname = \"mine\"\n[[layer]]\nuse = \"ideal-ram-disk\"\n").unwrap();
     let names: Vec<&str> = spec.layers.iter().map(|layer| layer.name.as_str()).collect();
     assert_eq!(names, ["mine", "memory"]);
-    assert!(read("[[layer]]\nuse = \"ideal-ram-dis\"\n").unwrap_err().starts_with("5: "));
+    let error = read_device("x.toml", &format!("{HEAD}[[layer]]\nuse = \"ideal-ram-dis\"\n")).unwrap_err();
+    assert_eq!(error.place().unwrap().line, 5);
+    assert!(error.remedy_text().unwrap().en.contains("`ideal-ram-disk`"), "{error:?}");
+}
+
+#[test]
+fn what_does_not_fit_together_shows_the_line_or_the_value_that_the_user_gave() {
+    let host = "[[layer]]\nkind = \"host\"\ncopy_piece = { value = \"0 B\", source = \"t\" }\n";
+    let spec = read(&format!("{host}{MEDIUM}")).unwrap();
+    let error = Stack::new(&spec, 1).err().unwrap();
+    assert_eq!((error.kind(), error.place().unwrap().line), (ErrorKind::DataFile, 6));
+    let mut spec = read(&format!("[[layer]]\nkind = \"host\"\n{MEDIUM}")).unwrap();
+    spec.set("host.copy_piece", "0 B").unwrap();
+    let error = Stack::new(&spec, 1).err().unwrap();
+    assert_eq!((error.kind(), error.place()), (ErrorKind::Usage, None));
+    assert!(error.what().ja.starts_with("host.copy_piece=0 B: "), "{error:?}");
+    assert!(error.remedy_text().unwrap().en.contains("kurabe models show"), "{error:?}");
+}
+
+#[test]
+fn what_stands_below_a_layer_is_the_rest_as_often_as_it_has_members_or_the_members_that_it_lists() {
+    let mirror = "[[layer]]\nkind = \"mirror\"\n";
+    let bare = MEDIUM.replace("[[layer]]", "[[layer.member.layer]]");
+    for (members, wanted) in [
+        (format!("members = {{ value = 0x3, source = \"t\" }}\n{MEDIUM}"), vec![(3, 1)]),
+        (format!("[[layer.member]]\ncount = 2\n{bare}[[layer.member]]\n{bare}"), vec![(2, 1), (1, 1)]),
+    ] {
+        let spec = read(&format!("{mirror}{members}")).unwrap();
+        let below = spec.layers[0].below(&spec.layers[1..]);
+        let found: Vec<(u64, usize)> = below.iter().map(|(count, layers)| (*count, layers.len())).collect();
+        assert_eq!(found, wanted);
+    }
+    assert!(read(MEDIUM).unwrap().layers[0].below(&[]).is_empty());
 }
 
 #[test]

@@ -55,7 +55,8 @@ fn macbench_is_met() {
     }
 }
 
-/// Copying a file within the disk, 768 KiB in turns, against reading and writing it apart.
+/// Copying a file within the disk, 768 KiB in turns, against reading and writing it apart. The pauses of the computer
+/// are left out: the disk reads on in them.
 #[test]
 fn the_delay_ratio_of_a_disk_follows_from_moves_and_turns() {
     let (piece_bytes, turn_bytes, file_bytes) = (64 << 10, 768 << 10, 96 << 20);

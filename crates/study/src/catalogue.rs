@@ -4,6 +4,7 @@
 //! all that its table says of it, named `TABLE/ROW`. Figures are facts and are kept as printed; nobody's sentences are.
 
 mod beside;
+mod imported;
 mod read;
 
 pub(crate) use read::check_figure;
@@ -13,7 +14,7 @@ pub use beside::{Beside, BesideFigure, beside};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
 use serde::Serialize;
 
 macro_rules! library {
@@ -29,7 +30,7 @@ pub const CATALOGUE: &[(&str, &str)] =
 /// How repetitions became the printed figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PrintedStatistic {
+pub enum PublishedStatistic {
     /// Mean.
     Mean,
     /// Median.
@@ -44,7 +45,7 @@ pub enum PrintedStatistic {
     Unknown,
 }
 
-impl PrintedStatistic {
+impl PublishedStatistic {
     /// In words.
     pub fn name(self) -> Text {
         match self {
@@ -94,7 +95,7 @@ pub struct PublishedTable {
     /// Size of the test file, if the table tells it and it is not the profile's.
     pub size_bytes: Option<u64>,
     /// How repetitions became the figure.
-    pub statistic: PrintedStatistic,
+    pub statistic: PublishedStatistic,
     /// What it was measured on.
     pub host: Option<Text>,
     /// What to know about the figures.
@@ -111,7 +112,7 @@ pub struct PublishedRow {
     /// Its id within the table.
     pub id: String,
     /// The device as the source names it.
-    pub device: String,
+    pub device: Text,
     /// Where this row is from, if not from the table's source.
     pub source: Option<String>,
     /// The model that computes it, if there is one.
@@ -151,8 +152,10 @@ impl Entry<'_> {
     /// Whether every word of a search is somewhere in it, whatever the case.
     fn has(&self, words: &[String]) -> bool {
         let table = self.table;
-        let texts = [Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
-        let mut all = format!("{} {} {} {}", self.id(), self.row.device, table.tool, self.source());
+        let device = Some(&self.row.device);
+        let texts =
+            [device, Some(&table.title), Some(&table.procedure), self.row.note.as_ref(), table.host.as_ref()];
+        let mut all = format!("{} {} {}", self.id(), table.tool, self.source());
         for word in [table.profile.as_deref(), self.row.model.as_deref()].into_iter().flatten() {
             all.extend([" ", word]);
         }
@@ -253,13 +256,6 @@ impl Catalogue {
             }
         }
     }
-}
-
-/// The nearest of the ids, if any is near.
-fn closest(id: &str, ids: &[&str]) -> Option<String> {
-    let words = nearest(id, ids).en;
-    let near = words.strip_prefix("did you mean `")?;
-    near.split('`').next().map(str::to_owned)
 }
 
 impl PublishedTable {

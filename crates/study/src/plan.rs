@@ -208,7 +208,18 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
 }
 
 fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<()> {
-    for (parameter, _) in sets {
+    for (parameter, value) in sets {
+        // An axis goes through its own values, so the change would be told and do nothing.
+        if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
+            return Err(usage(text!(
+                "--set {parameter}={value} changes nothing: {parameter} is an axis of this study",
+                "--set {parameter}={value} は効きません。{parameter} はこのスタディの軸です"
+            ))
+            .remedy(text!(
+                "give the axis this value: --axis {parameter}={value}",
+                "軸の値として指定してください: --axis {parameter}={value}"
+            )));
+        }
         let mut found = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
             found = found || has_parameter(&row.model, parameter)?;

@@ -180,10 +180,10 @@ impl CellResult {
         }
     }
 
-    /// Whether its place in the order tells anything: not where the published figure cannot be right, and not where the
-    /// model is said not to reach it.
+    /// Whether its place in the order tells anything: not where the published figure cannot be right. A figure that the
+    /// model does not reach counts, because a reader of the table wants to know what else follows from the miss.
     fn counts(&self) -> bool {
-        self.anomaly.is_none() && self.unreachable.is_none()
+        self.anomaly.is_none()
     }
 }
 
@@ -297,5 +297,7 @@ mod tests {
         assert_eq!(swapped, [Swap { column: 0, lower: 0, higher: 1 }]);
         let anomaly = [mark(MarkKind::Anomaly)];
         assert!(table(&[(1.0, 3.0, &anomaly), (2.0, 2.0, &[])]).find_swaps().is_empty());
+        let unreachable = [mark(MarkKind::Unreachable)];
+        assert_eq!(table(&[(1.0, 3.0, &unreachable), (2.0, 2.0, &[])]).find_swaps(), swapped);
     }
 }

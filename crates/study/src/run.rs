@@ -130,7 +130,7 @@ fn row_result(
         PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
         PointTarget::Path(path) => (None, Vec::new(), Some(path.display().to_string())),
     };
-    let asked = |place: usize| answers[place].as_ref().err().map(|error| error.what().clone());
+    let asked = |place: usize| answers[place].as_ref().err().map(told);
     RowResult {
         label: label(row, path.as_deref()),
         model,
@@ -145,6 +145,20 @@ fn row_result(
             .collect(),
         path,
     }
+}
+
+/// What happened, why, and what to do about it, as one line.
+fn told(error: &Error) -> Text {
+    let Text { mut en, mut ja } = error.what().clone();
+    if let Some(cause) = error.cause() {
+        en.push_str(&format!(": {cause}"));
+        ja.push_str(&format!(": {cause}"));
+    }
+    if let Some(remedy) = error.remedy_text() {
+        en.push_str(&format!("; {}", remedy.en));
+        ja.push_str(&format!("。{}", remedy.ja));
+    }
+    Text { en, ja }
 }
 
 fn label(row: &Row, path: Option<&str>) -> Text {

@@ -1,7 +1,8 @@
 //! Every study can be planned: all models that it names are there, and all parameters that it changes.
 
+use kurabe_sim::LayerSpec;
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{Options, STUDIES, plan, study_named};
+use kurabe_study::{MarkKind, Options, STUDIES, plan, study_named};
 
 #[test]
 fn every_model_and_parameter_of_the_studies_is_there() {
@@ -21,4 +22,56 @@ fn every_model_that_the_catalogue_names_is_there() {
             kurabe_sim::load_device(model).unwrap_or_else(|error| panic!("{}: {error:?}", entry.id()));
         }
     }
+}
+
+/// Sources of the parameters that were fitted, of all layers.
+fn fitted(layers: &[LayerSpec], sources: &mut Vec<String>) {
+    for layer in layers {
+        let all = layer.settings.iter().map(|setting| setting.source.clone());
+        sources.extend(all.filter(|source| source.starts_with("calibrated")));
+        for member in &layer.members {
+            fitted(&member.layers, sources);
+        }
+    }
+}
+
+/// Whether a source names a figure: the same number, with at least three digits so that it is no coincidence.
+fn names(source: &str, figure: f64) -> bool {
+    source
+        .split(|letter: char| !letter.is_ascii_digit() && letter != '.')
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| word.chars().filter(char::is_ascii_digit).count() >= 3)
+        .any(|word| word.parse() == Ok(figure))
+}
+
+#[test]
+fn no_figure_that_a_parameter_was_fitted_to_is_called_predicted() {
+    let catalogue = Catalogue::load().unwrap();
+    let mut checked = 0;
+    for (name, _) in STUDIES {
+        for part in study_named(name, &catalogue).unwrap().parts {
+            for row in &part.rows {
+                let mut sources = Vec::new();
+                fitted(&kurabe_sim::load_device(&row.model).unwrap().layers, &mut sources);
+                for (column, published) in part.columns.iter().zip(&row.published) {
+                    // Spans and round words are the same for many a row.
+                    let Some(published) =
+                        published.filter(|figure| !figure.about && figure.high == Some(figure.low))
+                    else {
+                        continue;
+                    };
+                    if !sources.iter().any(|source| names(source, published.low)) {
+                        continue;
+                    }
+                    checked += 1;
+                    let marked = row.marks.iter().any(|mark| {
+                        mark.column == column.key
+                            && matches!(mark.kind, MarkKind::Calibrated | MarkKind::Source)
+                    });
+                    assert!(marked, "{name}, {}, {}, {}", part.id, row.label.en, column.key);
+                }
+            }
+        }
+    }
+    assert!(checked > 30, "only {checked}");
 }

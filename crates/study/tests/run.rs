@@ -2,12 +2,13 @@
 
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Error, ErrorKind, Result, Text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Axis, Measured, Models, Options, Paths, Point, PointTarget, Status, Study, StudyResult, plan, run,
 };
-use std::sync::Mutex;
+use proptest::prelude::*;
+use std::sync::{LazyLock, Mutex};
 
 const SMALL: &str = r#"
 schema = 1
@@ -60,7 +61,9 @@ impl Inventor {
         let PointTarget::Model { sets, .. } = &point.target else { return Ok(Measured::default()) };
         let slow = sets.iter().any(|(_, value)| value == "1 ms");
         if slow && self.fail {
-            return Err(Error::new(ErrorKind::Internal, Text::same("it broke")));
+            return Err(Error::new(ErrorKind::Internal, Text::same("it broke"))
+                .because("worn out")
+                .remedy(text!("mend it", "直してください")));
         }
         let bytes = if slow { 250_000_000 } else { 1_000_000_000 };
         let cell = |part: &str, direction| {
@@ -163,7 +166,9 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
 #[test]
 fn a_row_that_fails_says_why_and_the_others_count() {
     let result = result(&Options::default(), &Inventor { fail: true, ..Inventor::default() });
-    assert_eq!(result.first_error().unwrap().en, "it broke");
+    let error = result.first_error().unwrap();
+    assert_eq!(error.en, "it broke: worn out; mend it");
+    assert_eq!(error.ja, "it broke: worn out。直してください");
     let rows = &result.parts[0].rows;
     assert!(rows[0].error.is_none() && rows[0].cells[0].value.is_some());
     assert!(rows[1].error.is_some() && rows[1].cells[0].value.is_none());
@@ -203,5 +208,26 @@ fn a_mistake_in_a_study_shows_its_line() {
         let error = Study::parse("small.toml", &SMALL.replacen(good, bad, 1), &catalogue).unwrap_err();
         assert!(error.what().en.contains(said), "{bad}: {error}");
         assert_eq!(error.place().map(|place| place.line), Some(line), "{bad}: {error:?}");
+    }
+}
+
+/// A text with a stretch of it replaced.
+fn damaged(text: &str, at: usize, length: usize, words: &str) -> String {
+    let kept = |from: usize, count: usize| text.chars().skip(from).take(count);
+    kept(0, at).chain(words.chars()).chain(kept(at + length, usize::MAX)).collect()
+}
+
+proptest! {
+    // Without `/`, so that no file is read.
+    #[test]
+    fn damaged_files_are_read_or_refused_and_nothing_panics(
+        at in 0usize..1400, length in 0usize..30, words in "[ -.0-~\n]{0,12}|[\\[\\]{}\"=0-9あ]{0,4}"
+    ) {
+        static KNOWN: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
+        if let Ok(study) = Study::parse("damaged.toml", &damaged(SMALL, at, length, &words), &KNOWN) {
+            let _ = plan(&study, &Options::default());
+        }
+        let (_, tables) = kurabe_study::catalogue::CATALOGUE[0];
+        let _ = Catalogue::parse("damaged.toml", &damaged(tables, at, length, &words));
     }
 }

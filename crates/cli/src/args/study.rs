@@ -33,8 +33,9 @@ pub enum StudyAction {
      kurabe study run scsi-emulators --part gnome-disks --set fat-image.cluster=32KiB\n  \
      kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
      the same on devices of your own\n\n\
-     What a figure is: `source` repeats what the model was given, `calibrated` was fitted to this very figure,\n\
-     `predicted` was fitted to nothing, `measured` is from a device of yours.",
+     What a figure is:\n  source      repeats what the model was given\n  \
+     calibrated  was fitted to this very figure\n  predicted   was fitted to nothing\n  \
+     measured    is from a device of yours",
     "例:\n  kurabe study run scsi-emulators              記事の表を数秒で計算する\n  \
      kurabe study run --all                       5 つの記事すべて\n  \
      kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
@@ -42,8 +43,8 @@ pub enum StudyAction {
      kurabe study run scsi-emulators --part gnome-disks --set fat-image.cluster=32KiB\n  \
      kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
      同じ内容を手元の機器で測る\n\n\
-     値の区分: 「出典」はモデルに与えた値そのもの、「較正」はその公表値に合わせたもの、「予測」はどの公表値にも\n\
-     合わせていないもの、「実測」は手元の機器の値です。"
+     値の区分:\n  出典  モデルに与えた値そのもの\n  較正  その公表値に合わせた値\n  \
+     予測  どの公表値にも合わせていない値\n  実測  手元の機器の値"
 ))]
 pub struct StudyRunArgs {
     #[arg(value_name = "NAME|FILE", required_unless_present = "all", help = t("A name from `kurabe study list`, or a TOML file", "`kurabe study list` の名前か TOML ファイル"))]

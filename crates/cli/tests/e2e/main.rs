@@ -30,4 +30,5 @@ mod signals;
 mod studies;
 mod terminal;
 mod traces;
+mod truth;
 mod workloads;

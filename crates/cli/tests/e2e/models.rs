@@ -73,7 +73,8 @@ fn what_makes_no_sense_on_a_model_is_refused_with_a_remedy() {
         (&["run", "model:ideal-ram-disc"][..], 2, "ideal-ram-disk"),
         (&["run", "model:ideal-ram-disk", "--set", "memory.acces=1us"], 2, "access"),
         (&["run", "model:ideal-ram-disk", "--set", "disk.access=1us"], 2, "memory"),
-        (&["run", "model:ideal-ram-disk", "--set", "memory.access"], 2, "layer.parameter=value"),
+        (&["run", "model:ideal-ram-disk", "--set", "memory.access"], 2, "raid.strip=256KiB"),
+        (&["run", "model:ideal-ram-disk", "--set", "host.copy_piece=0KiB"], 2, "host.copy_piece=0KiB"),
         (&["run", "model:ideal-ram-disk", "--set", "memory.access=fast"], 2, "8.5 ms"),
         (&["run", "model:ideal-ram-disk", "--engine", "uring"], 2, "--engine"),
         (&["run", "model:ideal-ram-disk", "--profile", "git-pull"], 4, "--replay"),
@@ -161,4 +162,17 @@ fn exports_of_a_model_say_that_nothing_was_measured() {
         assert!(out.contains("not measured on a device"), "{format}: {out}");
     }
     assert!(lab.kurabe(&["export", "--format", "csv"]).ok().out.contains(",modelled,"));
+}
+
+#[test]
+fn a_dry_run_of_a_model_asks_for_no_consent_and_a_profile_with_a_page_cache_is_told() {
+    let lab = Lab::new();
+    let plan = lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", "cdm-9", "--dry-run"]).ok().out;
+    assert!(plan.contains("of the model's time") && !plan.contains("left out"), "{plan}");
+    let run = |profile| lab.kurabe(&["run", "model:intel-x25m-g2", "--profile", profile]).ok();
+    let cached = run("hdparm-t");
+    assert!(cached.out.contains("a model has no page cache"), "{cached:#?}");
+    assert!(!cached.out.contains("· model\n"), "the header says so already: {cached:#?}");
+    let direct = run("quick");
+    assert!(!direct.out.contains("page cache") && direct.err.contains("of the model's time"), "{direct:#?}");
 }

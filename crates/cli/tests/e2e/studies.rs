@@ -77,6 +77,7 @@ fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
 #[test]
 fn mistakes_have_their_exit_codes_and_remedies() {
     let (lab, file) = lab();
+    let empty = format!("mine={}", lab.write("empty", String::new()).display());
     for (words, code, said) in [
         (&["study", "run", "scsi-emulator"][..], 2, "`scsi-emulators`"),
         (&["study", "run", &file, "--axis", "raid.strip=8KiB..1MiB"], 2, "kurabe models show"),
@@ -84,7 +85,10 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--on", "usb=/x"], 2, "use one of: mine"),
         (&["study", "run", &file, "--set", "memory.access"], 2, "raid.strip=256KiB"),
         (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
-        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "could not be measured"),
+        (&["study", "run", "raid-strip", "--set", "raid.strip=64KiB"], 2, "--axis raid.strip=64KiB"),
+        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "--on mine=/nowhere: cannot use it"),
+        (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
+        (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["study", "run"], 2, "--help"),
         (&["catalogue", "show", "scsi-gnome/rascsi-1g"], 2, "`scsi-gnome/rascsi-1gb`"),
     ] {
@@ -96,6 +100,10 @@ fn mistakes_have_their_exit_codes_and_remedies() {
     let ended = lab.kurabe(&["study", "run", bad.to_str().expect("a path")]);
     assert_eq!(ended.code(), Some(3), "{ended:#?}");
     assert!(ended.err.contains("bad.toml:9") && ended.err.contains("`profile`"), "{ended:#?}");
+    let bad = lab.write("bad.toml", STUDY.replace("ideal-ram-disk", "ideal-ram-dsk"));
+    let ended = lab.kurabe(&["study", "run", bad.to_str().expect("a path")]);
+    assert_eq!(ended.code(), Some(3), "{ended:#?}");
+    assert!(ended.err.contains("bad.toml:") && ended.err.contains("`ideal-ram-disk`"), "{ended:#?}");
 }
 
 #[test]
@@ -119,6 +127,28 @@ fn studies_and_entries_are_listed_and_shown() {
 }
 
 #[test]
+fn a_run_of_another_tool_stands_beside_an_entry_with_its_printed_figures() {
+    let lab = Lab::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer");
+    for (file, entry, figures) in [
+        ("cdm-3.0.1.txt", "raid-single/x25m-g2", [Some(211.347), Some(98.206), None]),
+        (
+            "gnome-disks-little-endian.gnome-disks-benchmark",
+            "scsi-gnome/rascsi-1gb",
+            [Some(491_250.0), Some(475_625.0), Some(0.062)],
+        ),
+    ] {
+        lab.kurabe(&["import", &format!("{fixtures}/{file}"), "--quiet"]).ok();
+        let ended = lab.kurabe(&["show", "last", "--beside", entry, "--json"]).ok();
+        let beside = &ended.json_lines()[1]["beside"];
+        assert_eq!(beside["same_procedure"], false);
+        for (place, wanted) in figures.iter().enumerate() {
+            assert_eq!(beside["figures"][place]["value"].as_f64(), *wanted, "{file}: {beside}");
+        }
+    }
+}
+
+#[test]
 fn a_run_beside_an_entry_is_told_what_differs() {
     let lab = Lab::new();
     lab.run(&lab.target(), &[&SHORT[..], &["--quiet"]].concat()).ok();
@@ -128,4 +158,16 @@ fn a_run_beside_an_entry_is_told_what_differs() {
     let ended = lab.kurabe(&["show", "last", "--beside", "x25m-g2", "--json"]).ok();
     let beside = &ended.json_lines()[1]["beside"];
     assert_eq!((&beside["same_procedure"], &beside["entry"]), (&false.into(), &"raid-single/x25m-g2".into()));
+}
+
+#[test]
+fn a_run_beside_an_entry_tells_what_is_missing_and_a_mistyped_entry_is_told_at_once() {
+    let lab = Lab::new();
+    lab.kurabe(&["run", "model:ideal-ram-disk", "--rw", "read", "--size", "1m", "--time", "10ms"]).ok();
+    let wrong = lab.kurabe(&["show", "--beside", "scsi-gnome/rascsi-1g"]);
+    assert_eq!((wrong.code(), wrong.out.as_str()), (Some(2), ""), "{wrong:#?}");
+    let page = lab.kurabe(&["show", "--beside", "scsi-gnome/rascsi-1gb"]).ok().out;
+    assert!(page.contains("none of these figures") && page.contains("--profile gnome-disks-46"), "{page}");
+    let details = lab.kurabe(&["show", "--details"]).ok().out;
+    assert!(details.contains("virtual time") && !details.contains("pages: none"), "{details}");
 }

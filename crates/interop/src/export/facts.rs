@@ -155,15 +155,7 @@ pub(super) fn joined(parts: &[Text], between: (&str, &str)) -> Text {
 /// That nothing was measured, and what the model was; `None` of a run on a real device.
 pub(super) fn of_model(record: &RunRecord) -> Option<Text> {
     let model = record.header.model.as_ref()?;
-    let changed: Vec<String> = model
-        .layers
-        .iter()
-        .flat_map(|layer| {
-            let changed = layer.parameters.iter().filter(|parameter| parameter.changed);
-            changed.map(|parameter| format!("{}.{} = {}", layer.name, parameter.key, parameter.value))
-        })
-        .collect();
-    let (en, ja) = match changed.join(", ") {
+    let (en, ja) = match model.changes().join(", ") {
         list if list.is_empty() => (String::new(), String::new()),
         list => (format!("; changed: {list}"), format!("(変更: {list})")),
     };

@@ -6,16 +6,12 @@
 
 use crate::layout::{display_width, pad_right, tame, wrap};
 use crate::style::Style;
-use kurabe_core::text;
-use kurabe_sim::{Below, LayerSpec};
+use kurabe_sim::LayerSpec;
 
 /// Columns of text in a box, at most.
 const WIDEST_TEXT: usize = 30;
 /// Columns between blocks that stand side by side.
 const GAP: usize = 2;
-
-/// What stands below a layer, and how many of it there are.
-type Branch<'a> = (u64, &'a [LayerSpec]);
 
 /// Lines of equal width.
 struct Block {
@@ -38,21 +34,6 @@ pub(super) fn draw(layers: &[LayerSpec], width: usize, style: &Style) -> Vec<Str
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// What stands below the first layer of a list.
-fn branches<'a>(layer: &'a LayerSpec, rest: &'a [LayerSpec]) -> Vec<Branch<'a>> {
-    match layer.kind.below {
-        Below::Nothing => Vec::new(),
-        Below::Members if !layer.members.is_empty() => {
-            layer.members.iter().map(|member| (u64::from(member.count), member.layers.as_slice())).collect()
-        }
-        Below::Members => {
-            let members = layer.settings.iter().find(|setting| setting.key == "members");
-            vec![(members.and_then(|members| members.written.parse().ok()).unwrap_or(1), rest)]
-        }
-        Below::One => vec![(1, rest)],
-    }
-}
-
 /// Name and what it is.
 fn words(layer: &LayerSpec, style: &Style) -> (String, String) {
     let (en, ja) = layer.kind.title;
@@ -64,7 +45,7 @@ fn block(layers: &[LayerSpec], style: &Style) -> Option<Block> {
     let (name, title) = words(layer, style);
     let mut texts = wrap(&name, WIDEST_TEXT);
     texts.extend(wrap(&title, WIDEST_TEXT));
-    let below = branches(layer, rest);
+    let below = layer.below(rest);
     let told = below.iter().any(|(count, _)| *count != 1);
     let below: Vec<Block> = below
         .into_iter()
@@ -172,11 +153,11 @@ fn tree(layers: &[LayerSpec], lead: &str, count: &str, width: usize, style: &Sty
     let head = format!("{lead}{count}{name}  {title}");
     lines.push(crate::layout::clip(&head, width));
     let under = lead.replace("├─ ", "│  ").replace("└─ ", "   ");
-    let below = branches(layer, rest);
+    let below = layer.below(rest);
     let last = below.len().saturating_sub(1);
     for (index, (count, branch)) in below.into_iter().enumerate() {
         let turn = if index == last { "└─ " } else { "├─ " };
-        let count = if count == 1 { String::new() } else { style.say(&text!("{count} × ", "{count} × ")) };
+        let count = if count == 1 { String::new() } else { format!("{count} × ") };
         tree(branch, &format!("{under}{turn}"), &count, width, style, lines);
     }
 }
@@ -184,7 +165,8 @@ fn tree(layers: &[LayerSpec], lead: &str, count: &str, width: usize, style: &Sty
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_sim::{Builder, Layer, LayerKind, MemberSpec, Settings};
+    use kurabe_core::text;
+    use kurabe_sim::{Below, Builder, Layer, LayerKind, MemberSpec, Settings};
 
     fn never(builder: &mut Builder<'_>) -> kurabe_core::Result<Box<dyn Layer>> {
         Err(builder.error("", &text!("not built here", "ここでは作りません")))

@@ -76,7 +76,10 @@ fn part_lines(part: &Part, style: &Style) -> Vec<String> {
         } else {
             format_bytes(rules.size_bytes)
         },
-        style.say(&text!("{} run(s)", "{} 回", rules.runs)),
+        match rules.runs {
+            1 => style.pick("1 run", "1 回").to_owned(),
+            runs => style.say(&text!("{runs} runs", "{runs} 回")),
+        },
         format_time_setting(rules.time_ns),
     ];
     profile

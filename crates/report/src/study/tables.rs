@@ -12,6 +12,8 @@ pub(super) struct Grid {
     pub(super) fixed: usize,
     /// The column that the eye looks for.
     pub(super) strong: Option<usize>,
+    /// What all figures are, if they are all the same; then no column tells it.
+    pub(super) all_are: Option<String>,
     /// Columns that hold words, not figures.
     words: Vec<usize>,
 }
@@ -32,6 +34,7 @@ impl Grid {
             rows: self.rows.iter().map(pick).collect(),
             fixed: self.fixed,
             strong: self.strong.and_then(moved),
+            all_are: self.all_are.clone(),
             words: self.words.iter().filter_map(|place| moved(*place)).collect(),
         }
     }
@@ -119,16 +122,16 @@ fn beside(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Gri
             words
         })
         .collect();
-    Grid { heads, rows, fixed, strong: Some(fixed + 1), words: vec![fixed + 3] }
+    Grid { heads, rows, fixed, strong: Some(fixed + 1), all_are: None, words: vec![fixed + 3] }
 }
 
-/// All columns; what the figures are stands once, last, if it is the same for all.
+/// All columns; what the figures are stands in a last column, or once below if it is the same for all.
 fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
     let mut heads = row_heads(part, "");
     let fixed = heads.len();
     heads.extend(part.columns.iter().map(|column| figure_name(column, lang)));
     heads.push(lang.pick("which is", "区分").to_owned());
-    let rows = (0..part.rows.len())
+    let rows: Vec<Vec<String>> = (0..part.rows.len())
         .map(|row| {
             let mut words = row_names(part, row, notes, lang);
             let cells = &part.rows[row].cells;
@@ -137,13 +140,22 @@ fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
             });
             words.extend(figures);
             let mut kinds: Vec<String> = cells.iter().map(|cell| status_words(cell, notes, lang)).collect();
+            kinds.retain(|kind| !kind.is_empty());
             kinds.dedup();
             words.push(kinds.join(lang.pick(", ", "、")));
             words
         })
         .collect();
     let last = fixed + part.columns.len();
-    Grid { heads, rows, fixed, strong: None, words: vec![last] }
+    let grid = Grid { heads, rows, fixed, strong: None, all_are: None, words: vec![last] };
+    let kinds: Vec<&String> = grid.rows.iter().filter_map(|row| row.get(last)).collect();
+    match kinds.split_first() {
+        Some((first, others)) if !others.is_empty() && others.iter().all(|kind| kind == first) => {
+            let all_are = Some((*first).clone());
+            Grid { all_are, ..grid.only(&(fixed..last).collect::<Vec<_>>()) }
+        }
+        _ => grid,
+    }
 }
 
 fn none() -> String {
@@ -167,6 +179,7 @@ pub(crate) fn error_words(percent: f64) -> String {
     if words == "-0.0 %" { "+0.0 %".to_owned() } else { words }
 }
 
+/// What a figure is, and what to know of it; of a figure that is not there only the latter.
 fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
     let word = match cell.status {
         Status::Source => lang.pick("source", "出典"),
@@ -174,8 +187,9 @@ fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
         Status::Predicted => lang.pick("predicted", "予測"),
         Status::Measured => lang.pick("measured", "実測"),
     };
-    let mut words = word.to_owned();
-    if let Some(reason) = &cell.reason {
+    let is_there = cell.value.is_some();
+    let mut words = if is_there { word.to_owned() } else { String::new() };
+    if let Some(reason) = cell.reason.as_ref().filter(|_| is_there) {
         words = join(&words, &notes.mark(reason));
     }
     if let Some(anomaly) = &cell.anomaly {
@@ -188,7 +202,7 @@ fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
     words
 }
 
-/// Whether the order of the published figures is kept, and which pairs are not.
+/// Whether the order of the published figures is kept, and which rows left their place.
 pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
     let compared = (0..part.columns.len()).any(|column| {
         part.rows
@@ -201,20 +215,60 @@ pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
         return Vec::new();
     }
     if part.swaps.is_empty() {
-        let kept = lang.pick("The order of the published figures is kept.", "公表値の順序は保たれています。");
-        return vec![kept.to_owned()];
+        let anomalies = part.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.anomaly.is_some());
+        return vec![match anomalies {
+            true => text!(
+                "The order of the published figures is kept, anomalies left aside.",
+                "異常値を除き、公表値の順序は保たれています。"
+            )
+            .take(lang),
+            false => text!("The order of the published figures is kept.", "公表値の順序は保たれています。")
+                .take(lang),
+        }];
     }
-    let swapped = part.swaps.iter().map(|swap| {
-        let name = |row: usize| part.rows[row].label.get(lang).to_owned();
-        let (column, lower, higher) =
-            (part.columns[swap.column].name.get(lang), name(swap.lower), name(swap.higher));
-        text!(
-            "Another order than published in {column}: {lower} comes out above {higher}.",
-            "{column}の順序が公表値と違います: {lower} が {higher} を上回っています。"
-        )
-        .take(lang)
-    });
-    swapped.collect()
+    (0..part.columns.len()).flat_map(|column| moved_rows(part, column, lang)).collect()
+}
+
+/// One sentence for each row that left its place in a column: first the row that stands on the wrong side of the most
+/// others, then whatever pairs remain without it.
+fn moved_rows(part: &PartResult, column: usize, lang: Lang) -> Vec<String> {
+    let mut pairs: Vec<(usize, usize)> = part
+        .swaps
+        .iter()
+        .filter(|swap| swap.column == column)
+        .map(|swap| (swap.lower, swap.higher))
+        .collect();
+    let mut lines = Vec::new();
+    while !pairs.is_empty() {
+        let count =
+            |row: usize| pairs.iter().filter(|(lower, higher)| *lower == row || *higher == row).count();
+        let moved = (0..part.rows.len()).rev().max_by_key(|row| count(*row)).unwrap_or_default();
+        let names = |rows: Vec<usize>| -> String {
+            let names: Vec<&str> = rows.iter().map(|row| part.rows[*row].label.get(lang)).collect();
+            names.join(lang.pick("; ", "、"))
+        };
+        let passed: Vec<usize> = pairs.iter().filter(|pair| pair.0 == moved).map(|pair| pair.1).collect();
+        let passing: Vec<usize> = pairs.iter().filter(|pair| pair.1 == moved).map(|pair| pair.0).collect();
+        let (name, figure) = (part.rows[moved].label.get(lang), part.columns[column].name.get(lang));
+        if !passed.is_empty() {
+            let others = names(passed);
+            let line = text!(
+                "Another order than published in {figure}: {name} comes out above: {others}.",
+                "{figure}の順序が公表値と違います: {name} が次を上回っています: {others}。"
+            );
+            lines.push(line.take(lang));
+        }
+        if !passing.is_empty() {
+            let others = names(passing);
+            let line = text!(
+                "Another order than published in {figure}: {name} comes out below: {others}.",
+                "{figure}の順序が公表値と違います: {name} が次を下回っています: {others}。"
+            );
+            lines.push(line.take(lang));
+        }
+        pairs.retain(|(lower, higher)| *lower != moved && *higher != moved);
+    }
+    lines
 }
 
 #[cfg(test)]

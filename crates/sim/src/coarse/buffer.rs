@@ -50,9 +50,9 @@ impl WriteBuffer {
         fits_ns
     }
 
-    /// Bytes in it when it was last asked to take some.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+    /// Bytes in it at a time; a lot counts until all of it is programmed.
+    pub(super) fn bytes(&self, now_ns: u64) -> u64 {
+        self.lots.iter().filter(|(end_ns, _)| *end_ns > now_ns).map(|(_, bytes)| bytes).sum()
     }
 }
 
@@ -67,7 +67,8 @@ mod tests {
         assert_eq!(buffer.add(0, 800, 800), 0);
         assert_eq!(buffer.add(0, 1600, 800), 600);
         assert_eq!(buffer.add(1600, 11_600, 10_000), 10_600);
+        assert_eq!((buffer.bytes(11_599), buffer.bytes(11_600)), (1000, 0));
         assert_eq!(buffer.add(20_000, 20_000, 5), 20_000);
-        assert_eq!(buffer.bytes(), 0);
+        assert_eq!(buffer.bytes(20_000), 0);
     }
 }

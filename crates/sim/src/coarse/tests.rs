@@ -178,6 +178,11 @@ fn what_is_not_programmed_is_told() {
     assert_eq!(driver.stack.volatile()[0].1.lost_bytes, 4096);
     driver.flush();
     assert!(driver.stack.volatile().is_empty());
+    // What the flash was still at when the flush came, too.
+    driver.run(1, 0, [request(Kind::Write, 0, 1 << 20)]);
+    assert!(driver.stack.volatile()[0].1.lost_bytes > 4096);
+    driver.flush();
+    assert!(driver.stack.volatile().is_empty(), "{:?}", driver.stack.volatile());
 }
 
 #[test]

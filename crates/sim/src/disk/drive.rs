@@ -379,7 +379,7 @@ impl Layer for Drive {
         waits.then(|| text!("its arm", "アームの空き"))
     }
 
-    fn volatile(&self) -> Volatile {
+    fn volatile(&self, _now_ns: u64) -> Volatile {
         Volatile { lost_bytes: self.dirty.sectors() * self.sector_bytes, saved_bytes: 0 }
     }
 }

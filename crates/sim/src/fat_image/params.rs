@@ -134,6 +134,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         drops_identical: builder.flag("drop_identical"),
         active: None,
         operations: VecDeque::new(),
+        moving_bytes: 0,
         search: (Search::default(), 0),
         queue: VecDeque::new(),
         causes: causes(builder),

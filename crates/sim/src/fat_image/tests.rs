@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// An image of 8 MiB in clusters of 4 KiB, 16 sectors of FAT, on a card that takes 1 ms for a command and 1 µs for a
 /// kilobyte.
-fn stack(extra: &str) -> Stack {
+fn spec(extra: &str) -> DeviceSpec {
     let source = format!(
         r#"
         schema = 1
@@ -26,8 +26,11 @@ fn stack(extra: &str) -> Stack {
         write = {{ value = "1 GB/s", source = "t" }}
         "#
     );
-    let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
-    Stack::new(&spec, 1).unwrap()
+    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+}
+
+fn stack(extra: &str) -> Stack {
+    Stack::new(&spec(extra), 1).unwrap()
 }
 
 fn set(key: &str, value: &str) -> String {
@@ -144,6 +147,11 @@ fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
     assert_eq!((times[0], counted(&account, "dropped"), counted(&account, "saved")), (0, 1, 0));
     times_ns(&mut stack, &[write(0, 4096, false), write(4096, 512, false)]);
     assert_eq!(stack.volatile()[0].1.lost_bytes, 4608);
+    // While it is being saved it is not safe yet.
+    let mut saving = self::stack(&extra);
+    times_ns(&mut saving, &[write(0, 4096, false), write(4096, 512, false)]);
+    saving.submit(saving.now_ns(), FLUSH, 0);
+    assert_eq!(saving.volatile()[0].1.lost_bytes, 4608);
     let (times, account) = times_ns(&mut stack, &[FLUSH, FLUSH]);
     assert_eq!((times[0], times[1], counted(&account, "saved")), (4608, 0, 1));
     assert!(stack.volatile().is_empty());
@@ -155,11 +163,11 @@ fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
     for (key, value, says) in [
-        ("image", "4 GiB", "fat-image.image: a file on FAT32"),
-        ("image", "0 B", "fat-image.image: a file on FAT32"),
-        ("cluster", "96 KiB", "fat-image.cluster: a cluster has"),
-        ("cluster", "256 B", "fat-image.cluster: a cluster has"),
-        ("track", "0 B", "fat-image.track: a track has"),
+        ("image", "4 GiB", "fat-image.image=4 GiB: a file on FAT32"),
+        ("image", "0 B", "fat-image.image=0 B: a file on FAT32"),
+        ("cluster", "96 KiB", "fat-image.cluster=96 KiB: a cluster has"),
+        ("cluster", "256 B", "fat-image.cluster=256 B: a cluster has"),
+        ("track", "0 B", "fat-image.track=0 B: a track has"),
         ("tracks", "0", "fat-image.drop_identical: only what"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
@@ -185,6 +193,22 @@ fn any_request() -> impl Strategy<Value = Request> {
 }
 
 proptest! {
+    /// The whole device, whatever is asked of it: fewer entries to follow, and fewer stops.
+    #[test]
+    fn larger_clusters_never_make_it_slower(
+        requests in prop::collection::vec(any_request(), 1..20), forward in any::<bool>(), log in 0u32..4,
+    ) {
+        let spent = |log: u32| {
+            let restart = set("restart", if forward { "\"forward\"" } else { "\"first\"" });
+            let mut spec = spec(&(restart + &set("directory", "0")));
+            spec.set("fat-image.cluster", &format!("{} B", 4096 << log)).unwrap();
+            let (times, account) = times_ns(&mut Stack::new(&spec, 1).unwrap(), &requests);
+            (counted(&account, "fat-sectors"), times.iter().sum::<u64>())
+        };
+        let (small, large) = (spent(log), spent(log + 1));
+        prop_assert!(large.0 <= small.0 && large.1 <= small.1, "{large:?} > {small:?}");
+    }
+
     #[test]
     fn going_forward_walks_no_further_than_starting_over_and_the_map_not_at_all(
         requests in prop::collection::vec(any_request(), 1..20), fragments in 1u32..40, tracks in 0u32..4,

@@ -109,6 +109,31 @@ fn parameters_that_do_not_fit_are_errors() {
     assert_eq!(stack(&parameter("start", "\"63 MiB\"")).capacity_bytes(), 1 << 20);
 }
 
+/// A cache of tracks below drops what changes nothing; at a new place every write changes something.
+#[test]
+fn what_copy_on_write_places_elsewhere_is_not_identical() {
+    let dropped = |copy_on_write: &str| {
+        let source = format!(
+            r#"
+            schema = 1
+            name = "test"
+            title = {{ en = "test", ja = "test" }}
+            [[layer]]
+            kind = "filesystem"
+            {}
+            [[layer]]
+            use = "rascsi"
+            "#,
+            parameter("copy_on_write", copy_on_write)
+        );
+        let spec = crate::library::read_device("test", &source).unwrap();
+        let identical = Request { identical: true, ..request(Kind::Write, 0, 4096) };
+        let (_, account) = run_and_account(&mut Stack::new(&spec, 1).unwrap(), &[identical; 3]);
+        account.counts.iter().find(|count| count.counter == "dropped").map_or(0, |count| count.count)
+    };
+    assert_eq!((dropped("false"), dropped("true")), (3, 0));
+}
+
 #[test]
 fn what_copy_on_write_places_stays_on_the_device() {
     let full = parameter("copy_on_write", "true") + &parameter("allocation", "\"48 KiB\"");

@@ -249,7 +249,7 @@ impl Layer for Card {
             .then(|| text!("its memory being written back", "メモリーの書き戻し"))
     }
 
-    fn volatile(&self) -> Volatile {
+    fn volatile(&self, _now_ns: u64) -> Volatile {
         let bytes = self.cache.as_ref().map_or(0, Cache::unsafe_bytes);
         match self.policies.battery {
             true => Volatile { lost_bytes: 0, saved_bytes: bytes },

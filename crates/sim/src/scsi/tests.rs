@@ -117,9 +117,9 @@ fn a_flush_goes_down_only_to_a_reported_write_cache() {
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
     for (key, value, says) in [
-        ("read_piece", "\"0 B\"", "scsi.read_piece: a piece has"),
-        ("write_piece", "\"3 GiB\"", "scsi.write_piece: a piece has"),
-        ("tags", "4", "scsi.tags: a drive that stays on the bus"),
+        ("read_piece", "\"0 B\"", "scsi.read_piece=0 B: a piece has"),
+        ("write_piece", "\"3 GiB\"", "scsi.write_piece=3 GiB: a piece has"),
+        ("tags", "4", "scsi.tags=4: a drive that stays on the bus"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
         spec.set(&format!("scsi.{key}"), value.trim_matches('"')).unwrap();

@@ -140,7 +140,7 @@ impl Die {
         }
         let mut released = std::mem::take(&mut self.held);
         if self.free_ns < now_ns && self.erase_due_ns > 0 {
-            self.free_ns += std::mem::take(&mut self.erase_due_ns);
+            self.free_ns = self.free_ns.saturating_add(std::mem::take(&mut self.erase_due_ns));
             self.busy = Busy::Erasing;
         }
         if self.free_ns < now_ns && self.backlog_ns > 0 {
@@ -211,6 +211,15 @@ impl Die {
             self.held += rows;
         }
         self.free_ns
+    }
+
+    /// Rows that are not programmed at a time.
+    pub(super) fn unsafe_rows(&self, now_ns: u64, program_ns: u64) -> u32 {
+        let mut then = self.clone();
+        then.catch_up(now_ns, program_ns);
+        // The place of the row that is being programmed may have been given away already.
+        let given = then.held == 0 && then.busy == Busy::Programming && then.free_ns > now_ns;
+        then.rows + then.held + u32::from(given)
     }
 
     /// Does work in the background, from `from_ns`.

@@ -16,7 +16,7 @@ use crate::world::{JobId, Request, World};
 pub(super) struct OpenRow {
     pub(super) die: u32,
     place: u32,
-    filled: u32,
+    pub(super) filled: u32,
 }
 
 impl Ssd {

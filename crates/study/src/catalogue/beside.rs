@@ -1,13 +1,15 @@
 //! A run beside a published entry: the figures that both have, and what differs between the two procedures.
 //!
 //! The model: a figure of the entry is looked for in the run by what it is (the name of its step and its direction), not
-//! by its place, so that a run of another profile still gives what it has in common. The statistic is the run's own; if
-//! it is another than the entry's, that is said.
+//! by its place, so that a run of another profile still gives what it has in common; in a run of another tool by what its
+//! cells did. The statistic is the run's own; if it is another than the entry's, that is said.
 
-use super::{Entry, PrintedStatistic, PublishedColumn};
+use super::imported::{in_unit, printed_figure};
+use super::{Entry, PublishedColumn, PublishedStatistic};
 use crate::published::Published;
 use kurabe_core::Text;
-use kurabe_core::profile::{Name, Profile, Statistic};
+use kurabe_core::imported::PrintedStatistic;
+use kurabe_core::profile::{Name, Profile, Statistic, Task};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -60,12 +62,23 @@ pub fn beside(record: &RunRecord, entry: &Entry<'_>) -> Beside {
             difference_percent: value.and_then(|value| published.error_percent(value)),
         }
     });
-    Beside {
-        entry: entry.id(),
-        same_procedure,
-        figures: figures.collect(),
-        differences: [procedure, other_differences(record, entry)].concat(),
+    let figures: Vec<BesideFigure> = figures.collect();
+    let mut differences = procedure;
+    differences.extend(nothing_in_common(&figures, entry));
+    differences.extend(other_differences(record, entry));
+    Beside { entry: entry.id(), same_procedure, figures, differences }
+}
+
+/// What to do if the run has none of the figures.
+fn nothing_in_common(figures: &[BesideFigure], entry: &Entry<'_>) -> Option<Text> {
+    if figures.iter().any(|figure| figure.value.is_some()) {
+        return None;
     }
+    let profile = entry.table.profile.as_deref()?;
+    Some(text!(
+        "the run has none of these figures; to get them: kurabe run --profile {profile}",
+        "この測定にはどの値もありません。同じ値を測るには: kurabe run --profile {profile}"
+    ))
 }
 
 /// Differences in what was done, and in how repetitions became a figure.
@@ -78,6 +91,7 @@ fn procedure_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
             "the run was made with {run}, the entry with {tool}; an imported run does not tell its whole procedure",
             "測定は {run}、公表値は {tool} によるものです。取り込んだ測定からは手順のすべては分かりません"
         ));
+        found.extend(statistic_difference(printed_statistic(record), table.statistic));
         return found;
     };
     match &table.profile {
@@ -91,7 +105,12 @@ fn procedure_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
         )),
         Some(same) => found.extend(changed_rules(profile, same, table.size_bytes)),
     }
-    found.extend(statistic_difference(profile.statistic, table.statistic));
+    let own = match profile.statistic {
+        Statistic::Mean => PublishedStatistic::Mean,
+        Statistic::Median => PublishedStatistic::Median,
+        Statistic::Best => PublishedStatistic::Best,
+    };
+    found.extend(statistic_difference(own, table.statistic));
     found
 }
 
@@ -130,12 +149,18 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
     })
 }
 
-fn statistic_difference(own: Statistic, printed: PrintedStatistic) -> Option<Text> {
-    let own = match own {
-        Statistic::Mean => PrintedStatistic::Mean,
-        Statistic::Median => PrintedStatistic::Median,
-        Statistic::Best => PrintedStatistic::Best,
-    };
+/// How the tool of an imported run came to its figures: the main ones, of which the first stands for all.
+fn printed_statistic(record: &RunRecord) -> PublishedStatistic {
+    let figures = record.cells.iter().filter_map(|cell| cell.imported.as_ref()?.figures.first());
+    match figures.map(|figure| figure.statistic).next() {
+        Some(PrintedStatistic::Mean) => PublishedStatistic::Mean,
+        Some(PrintedStatistic::Median) => PublishedStatistic::Median,
+        Some(PrintedStatistic::Highest | PrintedStatistic::Lowest) => PublishedStatistic::Best,
+        _ => PublishedStatistic::Unknown,
+    }
+}
+
+fn statistic_difference(own: PublishedStatistic, printed: PublishedStatistic) -> Option<Text> {
     if own == printed {
         return None;
     }
@@ -179,19 +204,26 @@ fn other_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
 /// The run's figure for a column.
 fn value(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Option<f64> {
     let (formula, profile) = (column.figure.as_ref()?, entry.table.profile()?);
-    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
-    formula.value(&|name| figure_in(same_cell(&record.cells, &profile, name)?, statistic, name.unit))
+    let tasks = profile.tasks(profile.rules.size_bytes);
+    let task = |name: &Name| task_of(&tasks, &profile, name);
+    let Some(own) = &record.header.profile else {
+        return formula.value(&|name| {
+            let printed = printed_figure(&record.cells, &task(name)?.work, &name.part, name.unit)?;
+            Some(in_unit(printed.value, name.unit))
+        });
+    };
+    formula.value(&|name| figure_in(same_cell(&record.cells, task(name)?, name)?, own.statistic, name.unit))
+}
+
+/// The task of the entry's profile that measures what a formula names.
+fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> Option<&'t Task> {
+    let of_step = tasks.iter().filter(|task| profile.steps[task.step_index].id() == Some(&name.step));
+    of_step.into_iter().find(|task| task.cells.iter().any(|cell| cell.part == name.part))
 }
 
 /// The run's cell that measures the same as a cell of the entry's profile.
-fn same_cell<'a>(cells: &'a [Cell], profile: &Profile, name: &Name) -> Option<&'a Cell> {
-    let tasks = profile.tasks(profile.rules.size_bytes);
-    let task = tasks.iter().find(|task| profile.steps[task.step_index].id() == Some(&name.step))?;
-    let wanted = tasks
-        .iter()
-        .filter(|other| other.step_index == task.step_index)
-        .flat_map(|task| &task.cells)
-        .find(|cell| cell.part == name.part)?;
+fn same_cell<'r>(cells: &'r [Cell], task: &Task, name: &Name) -> Option<&'r Cell> {
+    let wanted = task.cells.iter().find(|cell| cell.part == name.part)?;
     let measure = |cell: &Cell| cell.measure == wanted.measure || wanted.measure == Measure::Rate;
     cells.iter().find(|cell| cell.label == wanted.label && cell.part == wanted.part && measure(cell))
 }

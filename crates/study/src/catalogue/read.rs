@@ -1,11 +1,11 @@
 //! The reader of catalogue files.
 
-use super::{PrintedStatistic, PublishedColumn, PublishedRow, PublishedTable};
+use super::{PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::parse_bytes;
-use kurabe_core::{DataFile, Result, Table, Value, text};
+use kurabe_core::{DataFile, Result, Table, Text, Value, text};
 
 const TABLE_KEYS: [&str; 13] = [
     "id",
@@ -57,12 +57,12 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
         profile: profile.map(|profile| profile.name),
         size_bytes: table.get("size").map(|value| value.parsed(parse_bytes)).transpose()?,
         statistic: table.require("statistic")?.choice(&[
-            ("mean", PrintedStatistic::Mean),
-            ("median", PrintedStatistic::Median),
-            ("best", PrintedStatistic::Best),
-            ("single", PrintedStatistic::Single),
-            ("specified", PrintedStatistic::Specified),
-            ("unknown", PrintedStatistic::Unknown),
+            ("mean", PublishedStatistic::Mean),
+            ("median", PublishedStatistic::Median),
+            ("best", PublishedStatistic::Best),
+            ("single", PublishedStatistic::Single),
+            ("specified", PublishedStatistic::Specified),
+            ("unknown", PublishedStatistic::Unknown),
         ])?,
         host: table.get("host").map(|value| value.text()).transpose()?,
         note: table.get("note").map(|value| value.text()).transpose()?,
@@ -111,10 +111,7 @@ pub(crate) fn read_figure(value: &Value<'_>, profile: &Profile) -> Result<Formul
 }
 
 /// Whether every name in a formula is a cell of the profile.
-pub(crate) fn check_figure(
-    formula: &Formula,
-    profile: &Profile,
-) -> std::result::Result<(), kurabe_core::Text> {
+pub(crate) fn check_figure(formula: &Formula, profile: &Profile) -> std::result::Result<(), Text> {
     let tasks = profile.tasks(profile.rules.size_bytes);
     for name in formula.names() {
         let (step, part) = (&name.step, &name.part);
@@ -133,6 +130,11 @@ pub(crate) fn check_figure(
     Ok(())
 }
 
+/// A name that is the same in both languages, or one for each.
+fn read_device(value: &Value<'_>) -> Result<Text> {
+    value.string().map(Text::same).or_else(|_| value.text())
+}
+
 fn read_row(value: &Value<'_>, columns: &[PublishedColumn]) -> Result<PublishedRow> {
     let mut keys = ROW_KEYS.to_vec();
     keys.extend(columns.iter().map(|column| column.key.as_str()));
@@ -142,7 +144,7 @@ fn read_row(value: &Value<'_>, columns: &[PublishedColumn]) -> Result<PublishedR
     };
     Ok(PublishedRow {
         id: table.require("id")?.string()?.to_owned(),
-        device: table.require("device")?.string()?.to_owned(),
+        device: read_device(&table.require("device")?)?,
         source: words(&table, "source")?,
         model: words(&table, "model")?,
         note: table.get("note").map(|value| value.text()).transpose()?,

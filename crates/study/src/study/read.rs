@@ -6,7 +6,8 @@ use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
-use kurabe_core::{DataFile, Error, Result, Table, Text, Value, nearest, text};
+use kurabe_core::{DataFile, Result, Table, Value, nearest, text};
+use kurabe_sim::load_device;
 
 const PART_KEYS: [&str; 9] =
     ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
@@ -60,7 +61,7 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
 fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
     let table = value.table(&PART_KEYS)?;
     let profile_name = table.require("profile")?;
-    let profile = load_profile(profile_name.string()?).map_err(|error| at(&profile_name, &error))?;
+    let profile = load_profile(profile_name.string()?).map_err(|error| profile_name.error_of_named(error))?;
     let profile = with_rules(profile, table.get("rules").as_ref())?.with_step_names();
     let beside = table.get("catalogue").map(|value| find_table(&value, catalogue)).transpose()?;
     let columns = table
@@ -84,18 +85,6 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         rows,
         profile,
     })
-}
-
-/// An error of something that is named here, at this place.
-fn at(value: &Value<'_>, error: &Error) -> Error {
-    if error.place().is_some() {
-        let Some(place) = error.place() else { return value.error(error.what()) };
-        return Error::new(error.kind(), error.what().clone()).at(place.clone());
-    }
-    match error.remedy_text() {
-        Some(remedy) => value.error(error.what()).remedy(remedy.clone()),
-        None => value.error(error.what()),
-    }
 }
 
 fn find_table<'c>(value: &Value<'_>, catalogue: &'c Catalogue) -> Result<&'c PublishedTable> {
@@ -271,11 +260,13 @@ impl RowReader<'_> {
     fn read(&self, value: &Value<'_>) -> Result<Row> {
         let table = value.table(&ROW_KEYS)?;
         let published = table.get("published").map(|id| self.find_row(&id)).transpose()?;
-        let model = table.require("model")?.string()?.to_owned();
+        let model = table.require("model")?;
+        let spec = load_device(model.string()?).map_err(|error| model.error_of_named(error))?;
+        let model = model.string()?.to_owned();
         let label = match (table.get("label"), published) {
             (Some(label), _) => label.text()?,
-            (None, Some(row)) => Text::same(&row.device),
-            (None, None) => Text::same(&model),
+            (None, Some(row)) => row.device.clone(),
+            (None, None) => spec.title,
         };
         let step = table.get("step").map(|step| step.string().map(str::to_owned)).transpose()?;
         for (column, _) in self.columns {
@@ -336,7 +327,9 @@ impl RowReader<'_> {
 
 fn read_over(value: &Value<'_>) -> Result<(String, Vec<(String, String)>)> {
     let table = value.table(&["model", "set"])?;
-    Ok((table.require("model")?.string()?.to_owned(), read_sets(&table)?))
+    let model = table.require("model")?;
+    load_device(model.string()?).map_err(|error| model.error_of_named(error))?;
+    Ok((model.string()?.to_owned(), read_sets(&table)?))
 }
 
 fn read_sets(table: &Table<'_>) -> Result<Vec<(String, String)>> {

@@ -1,0 +1,30 @@
+//! Forms that several commands take: `NAME=VALUE`, and names that stand for a text of the program or a file.
+
+use kurabe_core::{Error, ErrorKind, Result, text};
+
+/// Splits `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
+///
+/// # Errors
+/// When it has another form.
+pub fn assignment<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a str, &'a str)> {
+    let found = words.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+    found.filter(|(name, value)| !name.is_empty() && !value.is_empty()).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
+        )
+        .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))
+    })
+}
+
+/// The text that has a name in a library of the program, or that of the file with this path.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn text_of(library: &[(&str, &str)], name: &str) -> Result<String> {
+    match library.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => Ok((*text).to_owned()),
+        None => std::fs::read_to_string(name)
+            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether the studies still say what they are good for: every published figure within the tolerance of its kind, every
+//! order of devices kept, and what is missed listed here, with a reason in the table that the reader sees.
+
+use crate::lab::Lab;
+use serde_json::Value;
+
+/// A published figure that the models miss: study, part, row, column, and the error in percent that it may have. A row
+/// that gets nearer may stay here; one that gets farther fails.
+const MISSES: &[(&str, &str, &str, &str, f64)] = &[
+    ("scsi-emulators", "gnome-disks", "Quantum ProDrive LPS TB25S023", "access", 450.0),
+    ("scsi-emulators", "macbench", "Quantum ProDrive LPS TB25S023", "seq_read", 27.0),
+    ("scsi-emulators", "macbench", "SCSI2SD V6 (RevF)", "seq_write", 165.0),
+    ("scsi-emulators", "macbench", "SCSI2SD V6 (RevF)", "random_write", 1250.0),
+    ("scsi-emulators", "macbench", "Fujitsu MCD3130SS MO, 1.3 GB", "seq_write", 19.0),
+    ("scsi-emulators", "macbench", "Fujitsu MCD3130SS MO, 1.3 GB", "random_write", 19.0),
+    ("sata-usb", "git-pull", "three-way mirror, SATA", "real", 45.0),
+];
+
+/// Rows that come out on the wrong side of others because of such a miss: part, column, and the row that left its place.
+const MOVED: &[(&str, &str, &str)] = &[
+    ("macbench", "seq_write", "SCSI2SD V6 (RevF)"),
+    ("macbench", "random_write", "SCSI2SD V6 (RevF)"),
+    ("macbench", "seq_write", "Fujitsu MCD3130SS MO, 1.3 GB"),
+    ("macbench", "random_write", "Fujitsu MCD3130SS MO, 1.3 GB"),
+];
+
+fn words(value: &Value) -> &str {
+    value.as_str().expect("words")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+/// Whether a figure is as near as its kind must be.
+fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
+    let percent = cell["error_percent"].as_f64().expect("an error").abs();
+    let value = cell["value"].as_f64().expect("a figure");
+    let allowed = match (study, column) {
+        ("usb-exfat-apfs", _) | (_, "ratio") => {
+            return (value - cell["published"]["low"].as_f64().expect("a figure")).abs() <= 0.15;
+        }
+        _ if cell["status"] == "calibrated" => 2.0,
+        (_, column) if label.starts_with("変換番長PRO") => match column.contains("read") {
+            true => 1.0,
+            false => 4.0,
+        },
+        _ if label.starts_with("RaSCSI") => 3.0,
+        _ => 10.0,
+    };
+    percent <= allowed
+}
+
+/// What is wrong with a figure, if anything is.
+fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Option<String> {
+    if cell["published"].is_null() {
+        return cell["value"].is_null().then(|| "was not predicted".to_owned());
+    }
+    if cell["value"].is_null() {
+        return Some("was not measured".to_owned());
+    }
+    if is_near(study, label, column, cell) {
+        return None;
+    }
+    let error = &cell["error_percent"];
+    let known = MISSES.iter().find(|miss| (miss.0, miss.1, miss.2, miss.3) == (study, part, label, column));
+    match known {
+        None => Some(format!("is off by {error} %")),
+        Some(miss) if error.as_f64().is_some_and(|error| error.abs() > miss.4) => {
+            Some(format!("is off by {error} %, more than the known {} %", miss.4))
+        }
+        Some(_) if cell["anomaly"].is_null() && cell["unreachable"].is_null() => {
+            Some("is missed, and the table does not say why".to_owned())
+        }
+        Some(_) => None,
+    }
+}
+
+#[test]
+fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
+    let lab = Lab::new();
+    let studies = lab.kurabe(&["study", "run", "--all", "--json"]).ok().json_lines();
+    assert_eq!(studies.len(), 6);
+    let (mut faults, mut compared) = (Vec::new(), 0);
+    for study in &studies {
+        let name = words(&study["study"]);
+        for part in list(&study["parts"]) {
+            let (id, columns, rows) = (words(&part["id"]), list(&part["columns"]), list(&part["rows"]));
+            for row in rows {
+                let label = words(&row["label"]["en"]);
+                for (column, cell) in columns.iter().zip(list(&row["cells"])) {
+                    let key = words(&column["key"]);
+                    compared += usize::from(!cell["published"].is_null());
+                    let fault = fault(name, id, label, key, cell);
+                    faults.extend(fault.map(|fault| format!("{name}, {id}, {label}, {key}: {fault}")));
+                }
+            }
+            for swap in list(&part["swaps"]) {
+                let place = |key: &str| swap[key].as_u64().expect("a place") as usize;
+                let label = |key: &str| words(&rows[place(key)]["label"]["en"]);
+                let key = words(&columns[place("column")]["key"]);
+                let is_known = |label: &str| MOVED.contains(&(id, key, label));
+                if !is_known(label("lower")) && !is_known(label("higher")) {
+                    faults.push(format!("{name}, {id}, {key}: {} above {}", label("lower"), label("higher")));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(compared > 120, "only {compared} figures have a published one beside them");
+}

@@ -1,0 +1,122 @@
+//! The figures of a run that another tool measured, found by what its cells tell of themselves.
+//!
+//! The model: every tool names its cells in its own way, so a cell is taken if nothing that it tells (direction, order,
+//! block size, depth, threads) contradicts what is looked for, and if it tells the order: without that it may be anything.
+
+use kurabe_core::imported::{ImportedCell, PrintedFigure, Quantity};
+use kurabe_core::profile::{FormulaUnit, Work};
+use kurabe_core::record::{Cell, Measure};
+use kurabe_core::workload::{Pattern, Workload};
+
+/// What a tool printed of a part of some work, of the kind that a unit is of.
+pub(super) fn printed_figure<'r>(
+    cells: &'r [Cell],
+    work: &Work,
+    part: &str,
+    unit: FormulaUnit,
+) -> Option<&'r PrintedFigure> {
+    let imported = cells.iter().filter(|cell| cell.part == part).find_map(|cell| {
+        let imported = cell.imported.as_ref()?;
+        is_same(cell.measure, imported, work).then_some(imported)
+    })?;
+    imported.figures.iter().find(|figure| fits(figure.quantity, unit))
+}
+
+/// A value in the base unit of its quantity, in the unit of a formula.
+pub(super) fn in_unit(value: f64, unit: FormulaUnit) -> f64 {
+    match unit {
+        FormulaUnit::KilobytesPerSecond => value / 1e3,
+        FormulaUnit::MegabytesPerSecond => value / 1e6,
+        FormulaUnit::MebibytesPerSecond => value / 1_048_576.0,
+        FormulaUnit::Iops => value,
+        FormulaUnit::Seconds => value / 1e9,
+        FormulaUnit::Milliseconds => value / 1e6,
+    }
+}
+
+fn fits(quantity: Quantity, unit: FormulaUnit) -> bool {
+    match unit {
+        FormulaUnit::KilobytesPerSecond
+        | FormulaUnit::MegabytesPerSecond
+        | FormulaUnit::MebibytesPerSecond => quantity == Quantity::Rate,
+        FormulaUnit::Iops => quantity == Quantity::Iops,
+        FormulaUnit::Seconds | FormulaUnit::Milliseconds => {
+            matches!(quantity, Quantity::Latency | Quantity::Duration)
+        }
+    }
+}
+
+fn is_same(measure: Measure, cell: &ImportedCell, work: &Work) -> bool {
+    match work {
+        Work::Io(workload) => measure == Measure::Rate && is_workload(cell, workload),
+        // Samples spread over the target have no order of their own.
+        Work::Positional(_) => measure == Measure::Rate && cell.sequential.is_none(),
+        Work::AccessTime(_) => measure == Measure::AccessTime,
+        Work::Copy(_) | Work::Command(_) | Work::Replay(_) => false,
+    }
+}
+
+fn is_workload(cell: &ImportedCell, workload: &Workload) -> bool {
+    let sequential = matches!(workload.pattern, Pattern::Sequential | Pattern::Interleaved);
+    let [block] = workload.block_sizes.as_slice() else { return false };
+    let block_bytes = u64::from(block.size_bytes);
+    cell.sequential == Some(sequential)
+        && cell.block_bytes.map_or(sequential, |bytes| bytes == block_bytes)
+        && cell.iodepth.is_none_or(|iodepth| iodepth == workload.iodepth)
+        && cell.threads.is_none_or(|threads| threads == workload.threads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::profile_library::profile_named;
+
+    fn cells() -> Vec<Cell> {
+        let cell = |sequential: Option<bool>, block_bytes: Option<u64>, iodepth: Option<u32>, rate: f64| {
+            serde_json::json!({
+                "index": 0, "step_index": 0, "label": "x", "part": "read", "measure": "rate", "direction": "read",
+                "workload": null, "engine": null, "repetitions": [],
+                "imported": {
+                    "procedure": null, "runs": 5, "block_bytes": block_bytes, "iodepth": iodepth, "threads": null,
+                    "sequential": sequential, "read_percent": null, "figures": [{
+                        "quantity": "rate", "statistic": "highest", "value": rate, "printed": "1",
+                        "unit_printed": "MB/s", "correction": null, "of": null,
+                    }],
+                },
+            })
+        };
+        let cells = serde_json::json!([
+            cell(None, Some(4096), Some(1), 1e6),
+            cell(Some(true), None, None, 2e6),
+            cell(Some(false), Some(512 << 10), None, 3e6),
+            cell(Some(false), Some(4096), Some(32), 4e6),
+            cell(Some(false), Some(4096), Some(1), 5e6),
+        ]);
+        serde_json::from_value(cells).unwrap()
+    }
+
+    #[test]
+    fn a_cell_is_found_by_what_it_did_and_not_by_its_name_or_place() {
+        let (profile, cells) = (profile_named("cdm-2").unwrap(), cells());
+        let found: Vec<Option<f64>> = profile
+            .tasks(profile.rules.size_bytes)
+            .iter()
+            .filter(|task| task.cells[0].part == "read")
+            .map(|task| {
+                let unit = FormulaUnit::MegabytesPerSecond;
+                printed_figure(&cells, &task.work, "read", unit).map(|figure| in_unit(figure.value, unit))
+            })
+            .collect();
+        assert_eq!(found, [Some(2.0), Some(3.0), Some(5.0)]);
+    }
+
+    #[test]
+    fn nothing_is_taken_for_another_quantity_or_another_part() {
+        let (profile, cells) = (profile_named("cdm-2").unwrap(), cells());
+        let tasks = profile.tasks(profile.rules.size_bytes);
+        let figure = |part, unit| printed_figure(&cells, &tasks[0].work, part, unit);
+        assert!(figure("read", FormulaUnit::Iops).is_none());
+        assert!(figure("read", FormulaUnit::Seconds).is_none());
+        assert!(figure("write", FormulaUnit::MegabytesPerSecond).is_none());
+    }
+}
