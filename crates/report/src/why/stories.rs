@@ -53,7 +53,7 @@ pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -
         "Reading the file alone and writing it alone take {apart} together; here reads and writes take turns, which costs \
          {more} more. What grew: {en}.",
         "読むだけの時間と書くだけの時間の合計は {apart} です。ここでは読みと書きが交互に入れ替わるため、{more} 余計にかかります。\
-         増えたのは{ja}です。"
+         増えたのは{ja} です。"
     ))
 }
 

@@ -6,6 +6,10 @@
 //! more and more beyond. (The log block schemes of Kim et al. 2002, BAST, and Lee et al. 2007, FAST, with the log mapped
 //! in full.)
 //!
+//! The log is mapped by sectors, so a write takes as much of it as it has bytes, however it lies to the units. Kept are
+//! granules, each under the place where a write of that length begins; writes that lie differently to the granules but
+//! overlap are taken for the same.
+//!
 //! Not modelled: the cleaning of the log itself, which has room to spare.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
