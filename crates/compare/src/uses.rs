@@ -151,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_documentation_is_a_use() {
+        let page = include_str!("../../../docs/statistics.md");
+        let example =
+            page.split("```toml").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+        assert_eq!(Use::parse("docs/statistics.md", example).unwrap().work.len(), 2);
+    }
+
+    #[test]
     fn a_mistake_shows_its_line() {
         let source = USES[0].1.replace("share = 30", "share = 0");
         let error = Use::parse("mine.toml", &source).unwrap_err();

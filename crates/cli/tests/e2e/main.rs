@@ -12,6 +12,7 @@ mod system;
 
 mod bad_input;
 mod bad_store;
+mod comparing;
 mod content;
 mod devices;
 mod engines;

@@ -1,0 +1,71 @@
+//! Comparing stored runs, and choosing among them.
+
+use crate::lab::{Lab, list_of};
+use serde_json::Value;
+
+/// Two runs of a model whose second takes half the time of an access, with their ids.
+fn two_runs(lab: &Lab) -> [String; 2] {
+    ["2us", "1us"].map(|access| {
+        let set = format!("memory.access={access}");
+        let words = [
+            "run",
+            "model:ideal-ram-disk",
+            "--profile",
+            "quick",
+            "--time",
+            "5ms",
+            "--runs",
+            "3",
+            "--set",
+            &set,
+        ];
+        lab.kurabe(&words).ok();
+        lab.list().first().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
+    })
+}
+
+fn json(lab: &Lab, words: &[&str]) -> Value {
+    serde_json::from_str(&lab.kurabe(&[words, &["--json"]].concat()).ok().out).expect("JSON")
+}
+
+#[test]
+fn two_runs_are_compared_cell_by_cell_and_read_aloud() {
+    let lab = Lab::new();
+    let [slow, fast] = two_runs(&lab);
+    let page = lab.kurabe(&["compare", &slow, &fast]).ok().out;
+    // 2.788 µs against 1.788 µs of an access of 4 KiB.
+    assert!(page.contains("56 % faster"), "{page}");
+    assert!(page.contains("no measurable difference"), "{page}");
+    let found = json(&lab, &["compare", &slow, &fast]);
+    let cells = list_of(&found["comparison"]["cells"]);
+    assert_eq!(cells.len(), 6);
+    assert!(cells.iter().any(|cell| cell["compared"]["verdict"] == "faster"), "{cells:?}");
+    let back = lab.kurabe(&["compare", &fast, &slow]).ok().out;
+    assert!(back.contains("36 % slower"), "{back}");
+}
+
+#[test]
+fn what_is_asked_about_is_told_apart_from_what_else_differs() {
+    let lab = Lab::new();
+    let [one, _] = two_runs(&lab);
+    lab.kurabe(&["run", "model:samsung-870-evo", "--profile", "quick", "--time", "5ms", "--runs", "3"]).ok();
+    let other = lab.list().first().and_then(|run| run["id"].as_str()).expect("a run").to_owned();
+    let page = lab.kurabe(&["compare", &one, &other, "--about", "model"]).ok().out;
+    assert!(page.contains("which you asked about"), "{page}");
+    lab.kurabe(&["compare", &one, &other, "--about", "modell"]).is_refusal(2, &["did you mean `model`?"]);
+    let margin = lab.kurabe(&["compare", &one, &other, "--margin", "5 apples"]);
+    assert_eq!(margin.code(), Some(2), "{margin:#?}");
+}
+
+#[test]
+fn a_use_names_the_run_that_suits_it_and_why() {
+    let lab = Lab::new();
+    let [slow, fast] = two_runs(&lab);
+    let page = lab.kurabe(&["recommend", &slow, &fast, "--for", "vm-image"]).ok().out;
+    assert!(page.contains(&format!("For this use {fast} is the better choice")), "{page}");
+    let found = json(&lab, &["recommend", &slow, &fast, "--for", "vm-image"]);
+    assert_eq!(found["recommendation"]["standings"][0]["run"], 1);
+    let same = lab.kurabe(&["recommend", &slow, &slow, "--for", "archive"]).ok().out;
+    assert!(same.contains("are a tie"), "{same}");
+    lab.kurabe(&["recommend", &slow, "--for", "vm-imag"]).is_refusal(2, &["`vm-image`"]);
+}
