@@ -23,10 +23,10 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         )
         .remedy(nearest(word, KEYS)));
     }
-    let store = store_with_runs(global)?;
-    let load = |run: &str| store.load(&store.resolve(run)?);
-    let (baseline, other) = (load(&args.baseline)?, load(&args.other)?);
-    let pair = pair(&baseline, &other, args.margin);
+    let [baseline, other] = &load(&[args.baseline.clone(), args.other.clone()], global)?[..] else {
+        return Err(Error::new(ErrorKind::Internal, text!("two runs are compared", "2 つの測定を比べます")));
+    };
+    let pair = pair(baseline, other, args.margin);
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": pair }),
@@ -41,9 +41,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
 /// When there is no such run or use, or the runs have nothing in common that the use does.
 pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     let wanted = Use::load(&args.purpose)?;
-    let store = store_with_runs(global)?;
-    let runs =
-        args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<RunRecord>>>()?;
+    let runs = load(&args.runs, global)?;
     let list: Vec<&RunRecord> = runs.iter().collect();
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     let found = kurabe_compare::recommend(&list, &wanted).ok_or_else(|| {
@@ -67,4 +65,23 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
         );
     }
     print(&render_recommendation(&found, &wanted, &ids, &style()))
+}
+
+/// The runs of these names, each of which must be another.
+fn load(names: &[String], global: &Global) -> Result<Vec<RunRecord>> {
+    let store = store_with_runs(global)?;
+    let ids = names.iter().map(|name| store.resolve(name)).collect::<Result<Vec<_>>>()?;
+    if let Some(twice) =
+        ids.iter().enumerate().find_map(|(place, id)| ids[..place].contains(id).then_some(id))
+    {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!(
+                "{twice} is named twice: that is the same run",
+                "{twice} が 2 回指定されています(同じ測定です)"
+            ),
+        )
+        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+    }
+    ids.iter().map(|id| store.load(id)).collect()
 }

@@ -6,6 +6,7 @@
 //! ones are for completeness. The user may have asked for one of them; then it is the comparison's subject, not a doubt.
 
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
+use kurabe_core::imported::Origin;
 use kurabe_core::profile::Rules;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
@@ -203,7 +204,7 @@ fn facts() -> Vec<Fact> {
                 "a full flash drive writes more slowly",
                 "フラッシュは空きが少ないと書き込みが遅くなります"
             ),
-            |run| file_system(run, |system| fill_level(system)),
+            |run| file_system(run, fill_level),
         ),
         fact("write-cache", text!("write cache", "書き込みキャッシュ"), Weight::Notable, |run| {
             device(run, |device| device.write_cache.clone())
@@ -255,7 +256,7 @@ fn told(words: Option<&str>) -> Option<Text> {
 }
 
 fn tool(run: &RunRecord) -> Option<Text> {
-    Some(Text::same(run.header.origin.as_ref().map_or("kurabe".to_owned(), |origin| origin.tool_name())))
+    Some(Text::same(run.header.origin.as_ref().map_or("kurabe".to_owned(), Origin::tool_name)))
 }
 
 fn profile(run: &RunRecord) -> Option<Text> {

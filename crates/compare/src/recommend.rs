@@ -117,7 +117,7 @@ pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
     }
     let indices = draw_all(&sets, runs.len());
     let outs: Vec<Option<Out>> = runs.iter().map(|run| broken_limit(run, wanted)).collect();
-    let speeds = speeds(&sets, runs.len(), |values| mean(values));
+    let speeds = speeds(&sets, runs.len(), mean);
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by(|a, b| {
         (outs[*a].is_some(), -speeds[*a])

@@ -5,7 +5,11 @@ use serde_json::Value;
 
 /// Two runs of a model whose second takes half the time of an access, with their ids.
 fn two_runs(lab: &Lab) -> [String; 2] {
-    ["2us", "1us"].map(|access| {
+    runs(lab, ["2us", "1us"])
+}
+
+fn runs(lab: &Lab, accesses: [&str; 2]) -> [String; 2] {
+    accesses.map(|access| {
         let set = format!("memory.access={access}");
         let words = [
             "run",
@@ -20,7 +24,7 @@ fn two_runs(lab: &Lab) -> [String; 2] {
             &set,
         ];
         lab.kurabe(&words).ok();
-        lab.list().first().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
+        lab.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
     })
 }
 
@@ -49,7 +53,7 @@ fn what_is_asked_about_is_told_apart_from_what_else_differs() {
     let lab = Lab::new();
     let [one, _] = two_runs(&lab);
     lab.kurabe(&["run", "model:samsung-870-evo", "--profile", "quick", "--time", "5ms", "--runs", "3"]).ok();
-    let other = lab.list().first().and_then(|run| run["id"].as_str()).expect("a run").to_owned();
+    let other = lab.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned();
     let page = lab.kurabe(&["compare", &one, &other, "--about", "model"]).ok().out;
     assert!(page.contains("which you asked about"), "{page}");
     lab.kurabe(&["compare", &one, &other, "--about", "modell"]).is_refusal(2, &["did you mean `model`?"]);
@@ -65,7 +69,10 @@ fn a_use_names_the_run_that_suits_it_and_why() {
     assert!(page.contains(&format!("For this use {fast} is the better choice")), "{page}");
     let found = json(&lab, &["recommend", &slow, &fast, "--for", "vm-image"]);
     assert_eq!(found["recommendation"]["standings"][0]["run"], 1);
-    let same = lab.kurabe(&["recommend", &slow, &slow, "--for", "archive"]).ok().out;
+    let [one, two] = runs(&lab, ["3us", "3us"]);
+    let same = lab.kurabe(&["recommend", &one, &two, "--for", "archive"]).ok().out;
     assert!(same.contains("are a tie"), "{same}");
+    lab.kurabe(&["recommend", &one, &one, "--for", "archive"]).is_refusal(2, &["the same run"]);
+    lab.kurabe(&["compare", &one, &one]).is_refusal(2, &["the same run"]);
     lab.kurabe(&["recommend", &slow, "--for", "vm-imag"]).is_refusal(2, &["`vm-image`"]);
 }
