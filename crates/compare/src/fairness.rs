@@ -7,6 +7,7 @@
 
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::imported::Origin;
+use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Rules;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
@@ -19,6 +20,7 @@ pub const KEYS: &[&str] = &[
     "tool",
     "statistic",
     "model",
+    "parameters",
     "cache",
     "profile",
     "size",
@@ -147,6 +149,12 @@ fn facts() -> Vec<Fact> {
                 )
             },
         ),
+        fact(
+            "parameters",
+            text!("changed parameters", "変えたパラメーター"),
+            Weight::Notable,
+            |run| run.header.model.as_ref().map(changes),
+        ),
         with(
             "cache",
             text!("page cache", "ページキャッシュ"),
@@ -249,6 +257,12 @@ fn facts() -> Vec<Fact> {
 /// Whether the environment was observed at all; an imported run and a model have none.
 fn observed(run: &RunRecord) -> bool {
     run.header.environment != Environment::default()
+}
+
+/// The parameters of a model that the command line changed.
+fn changes(model: &ModelRecord) -> Text {
+    let list = model.changes();
+    if list.is_empty() { text!("none", "なし") } else { Text::same(list.join(", ")) }
 }
 
 fn told(words: Option<&str>) -> Option<Text> {

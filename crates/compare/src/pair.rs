@@ -5,7 +5,7 @@ use crate::fairness::{Difference, differences};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{Compared, Sides, Stutter, compare, figure, stutter};
+use kurabe_stats::{Compared, Sides, Stutter, compare, compare_computed, figure, stutter};
 use serde::Serialize;
 
 /// Two runs beside one another.
@@ -80,7 +80,11 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
             higher_is_better: one.measure == Measure::Rate,
         })
         .collect();
-    let compared = compare(&sides, margin);
+    let compared = if baseline.header.model.is_some() && other.header.model.is_some() {
+        sides.iter().map(|sides| compare_computed(sides, margin)).collect()
+    } else {
+        compare(&sides, margin)
+    };
     let cells = both
         .iter()
         .zip(sides.iter().zip(compared))

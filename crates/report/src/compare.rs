@@ -127,6 +127,13 @@ pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
     match compared.verdict {
         Verdict::Faster => (Role::Good, faster(speed)),
         Verdict::Slower => (Role::Bad, slower(speed)),
+        Verdict::Same if is_exact(speed) => {
+            let percent = per_cent(speed.value);
+            (
+                Role::Plain,
+                text!("no difference that matters ({percent:+} %)", "問題になる差なし ({percent:+} %)"),
+            )
+        }
         Verdict::Same => {
             let span = change_span(speed);
             (
@@ -170,8 +177,20 @@ pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
 /// Ratios up to this are told in percent.
 const TOLD_IN_PERCENT: f64 = 2.0;
 
+/// Computed figures have no interval.
+fn is_exact(speed: &Estimate) -> bool {
+    speed.low == speed.high
+}
+
 fn faster(speed: &Estimate) -> Text {
     let Estimate { value, low, high } = *speed;
+    if is_exact(speed) {
+        let percent = per_cent(value);
+        return match value < TOLD_IN_PERCENT {
+            true => text!("{percent} % faster", "{percent} % 速い"),
+            false => text!("{value:.1} times as fast", "{value:.1} 倍速い"),
+        };
+    }
     if value < TOLD_IN_PERCENT {
         let (percent, from, to) = (per_cent(value), per_cent(low), per_cent(high));
         text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い ({from}〜{to} %)")
@@ -185,6 +204,15 @@ fn faster(speed: &Estimate) -> Text {
 
 fn slower(speed: &Estimate) -> Text {
     let Estimate { value, low, high } = *speed;
+    if is_exact(speed) {
+        let (percent, times) = (-per_cent(value), 1.0 / value);
+        return match value > 1.0 / TOLD_IN_PERCENT {
+            true => text!("{percent} % slower", "{percent} % 遅い"),
+            false => {
+                text!("slower: it takes {times:.1} times as long", "遅い: 相手の {times:.1} 倍の時間がかかる")
+            }
+        };
+    }
     if value > 1.0 / TOLD_IN_PERCENT {
         let (percent, from, to) = (-per_cent(value), -per_cent(high), -per_cent(low));
         text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い ({from}〜{to} %)")
@@ -309,6 +337,12 @@ mod tests {
         assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
         let words = said(&compared(1.1, 0.9, 1.3, Verdict::NotEnough { more: Some(6) }));
         assert_eq!(words.ja, "まだ判断できない (-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
+        // Computed figures have no interval.
+        assert_eq!(
+            said(&compared(0.08, 0.08, 0.08, Verdict::Slower)).en,
+            "slower: it takes 12.5 times as long"
+        );
+        assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし (+1 %)");
         let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
         assert_eq!(words.en, "2.00 times as fast by a single figure: not enough to say how sure that is");
     }

@@ -25,6 +25,13 @@ pub struct Sides {
     pub higher_is_better: bool,
 }
 
+impl Sides {
+    /// What is divided by what, so that above 1 the other side is faster.
+    fn fractions(&self) -> (&[f64], &[f64]) {
+        if self.higher_is_better { (&self.other, &self.baseline) } else { (&self.baseline, &self.other) }
+    }
+}
+
 /// What may be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,6 +86,31 @@ pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
     compared
 }
 
+/// Compares a cell whose values are computed, not measured: they have no spread, so one of each is enough. `None` if a
+/// side has no usable value.
+pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
+    let value = |centre| {
+        let (top, bottom) = sides.fractions();
+        let value = ratio_interval(centre, top, bottom, CONFIDENCE)?.value;
+        Some(Estimate { value, low: value, high: value })
+    };
+    let speed = value(Centre::Mean)?;
+    let superiority = if speed.value > 1.0 {
+        1.0
+    } else if speed.value < 1.0 {
+        0.0
+    } else {
+        0.5
+    };
+    Some(Compared {
+        speed,
+        speed_by_median: value(Centre::Median)?,
+        superiority,
+        p_value: if speed.value == 1.0 { 1.0 } else { 0.0 },
+        verdict: verdict(&speed, margin, (1, 1), CONFIDENCE),
+    })
+}
+
 /// The confidence at which each cell's interval is taken: by Holm the clearest cell is held to the strictest level, the
 /// least clear to that of a single comparison.
 fn holm_levels(p_values: &[f64]) -> Vec<f64> {
@@ -93,11 +125,7 @@ fn holm_levels(p_values: &[f64]) -> Vec<f64> {
 
 fn one(sides: &Sides, margin: f64, confidence: f64) -> Option<Compared> {
     let speed = |centre| {
-        let (top, bottom) = if sides.higher_is_better {
-            (&sides.other, &sides.baseline)
-        } else {
-            (&sides.baseline, &sides.other)
-        };
+        let (top, bottom) = sides.fractions();
         ratio_interval(centre, top, bottom, confidence)
     };
     let (by_mean, by_median) = (speed(Centre::Mean)?, speed(Centre::Median)?);

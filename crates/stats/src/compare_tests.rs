@@ -68,3 +68,14 @@ fn a_cell_without_values_is_no_comparison() {
     assert_eq!(compare(&[sides(&[], &[1.0])], 0.05), [None]);
     assert_eq!(compare(&[sides(&[0.0, 0.0], &[1.0, 2.0])], 0.05), [None]);
 }
+
+#[test]
+fn computed_values_need_no_repetitions() {
+    let computed = |other: f64| compare_computed(&sides(&[100.0], &[other]), 0.05).unwrap();
+    assert_eq!(computed(130.0).verdict, Verdict::Faster);
+    assert_eq!((computed(80.0).verdict, computed(80.0).speed.low), (Verdict::Slower, 0.8));
+    assert_eq!(computed(102.0).verdict, Verdict::Same);
+    let times = Sides { higher_is_better: false, ..sides(&[2.0], &[1.0]) };
+    assert_eq!(compare_computed(&times, 0.05).unwrap().speed.value, 2.0);
+    assert_eq!(compare_computed(&sides(&[], &[1.0]), 0.05), None);
+}

@@ -18,7 +18,7 @@ pub use cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, rate_bytes_per_s, rate_iops,
     repetition_latency, repetition_values,
 };
-pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare};
+pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use histogram::{Histogram, bucket_width_ns};
