@@ -3,6 +3,7 @@
 use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, wrap};
 use crate::number;
+use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
@@ -30,6 +31,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
     lines.push(String::new());
     lines.extend(table(pair, style));
     lines.extend(missing(pair, style));
+    lines.extend(stutters(pair, style));
     lines.push(String::new());
     lines.extend(fairness(&pair.differences, about, style));
     page(&lines)
@@ -234,6 +236,28 @@ fn per_cent(ratio: f64) -> i64 {
 fn change_span(speed: &Estimate) -> Text {
     let (from, to) = (per_cent(speed.low), per_cent(speed.high));
     text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %")
+}
+
+/// The cells in which one of the runs stutters so that a person feels it.
+fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cell in &pair.cells {
+        let of = |side: &Side| side.stutter.as_ref().and_then(stutter_words);
+        let (baseline, other) = (of(&cell.baseline), of(&cell.other));
+        if baseline.is_none() && other.is_none() {
+            continue;
+        }
+        let name = name(cell, style);
+        let smooth = || text!("does not stutter", "止まらない");
+        let (one, two) = (baseline.unwrap_or_else(smooth), other.unwrap_or_else(smooth));
+        let (first, second) = (&pair.baseline, &pair.other);
+        let words = Text {
+            en: format!("{name}: {first} {}; {second} {}", one.en, two.en),
+            ja: format!("{name}: {first} は{}。{second} は{}", one.ja, two.ja),
+        };
+        lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
+    }
+    lines
 }
 
 /// Cells that only one run has.

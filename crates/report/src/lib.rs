@@ -32,6 +32,7 @@ mod steady;
 mod steps;
 mod study;
 mod study_progress;
+mod stutter;
 mod style;
 mod sweep;
 mod times;

@@ -4,12 +4,14 @@ use crate::figures::{Figures, stall_count, worst_stall};
 use crate::grid::GENERATOR_SIGN;
 use crate::layout::{hanging, indented, tame, wrap};
 use crate::number;
+use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, text};
+use kurabe_stats::stutter;
 use std::collections::BTreeSet;
 
 /// A remark of one or more lines, in its tone, continued under its own text.
@@ -102,7 +104,14 @@ fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
         "worst stall: {length} at {at} in {place}{en}",
         "最長の停滞: {length} ({place}、開始から {at})。{ja}"
     );
-    remark(style, Role::Plain, &style.say(&sentence))
+    let mut lines = remark(style, Role::Plain, &style.say(&sentence));
+    let felt = stutter(cell).filter(|stutter| stutter.stalls > 1).and_then(|stutter| stutter_words(&stutter));
+    if let Some(Text { en, ja }) = felt {
+        let place = words::cell(style, cell);
+        let felt = Text { en: format!("in {place} it {en}"), ja: format!("{place}では{ja}") };
+        lines.extend(remark(style, Role::Plain, &style.say(&felt)));
+    }
+    lines
 }
 
 /// The writing of the test file.
