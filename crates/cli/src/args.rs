@@ -84,6 +84,8 @@ pub enum Command {
     Compare(CompareArgs),
     #[command(about = t("Which of several stored runs suits a use, and how firm that is", "複数の測定のうち、用途に向くのはどれか。順位の確かさも示す"))]
     Recommend(RecommendArgs),
+    #[command(about = t("The same device and profile over time: faster, slower, stutters more?", "同じデバイスと同じプロファイルの推移(速くなったか、遅くなったか、止まりやすくなったか)"))]
+    History(HistoryArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
@@ -319,6 +321,16 @@ pub struct RecommendArgs {
     pub runs: Vec<String>,
     #[arg(long = "for", value_name = "USE|FILE", help = t("The use", "用途"))]
     pub purpose: String,
+}
+
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    #[arg(value_name = "WORD", help = t("Only devices, models or targets whose name contains this [default: all]", "この語を名前に含むデバイス、モデル、対象だけ [既定: すべて]"))]
+    pub word: Option<String>,
+    #[arg(long, short, value_name = "NAME", help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
+    pub profile: Option<String>,
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    pub margin: f64,
 }
 
 /// A share in percent: `5%` or `5`.

@@ -1,12 +1,13 @@
-//! `kurabe compare` and `kurabe recommend`
+//! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
-use crate::args::{CompareArgs, Global, RecommendArgs};
+use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
 use crate::output::{print, print_json, style};
 use crate::stored::store_with_runs;
 use kurabe_compare::{KEYS, Use, pair};
-use kurabe_core::record::RunRecord;
+use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, nearest, text};
-use kurabe_report::{answer, answer_for, render_pair, render_recommendation};
+use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation};
+use std::collections::BTreeMap;
 
 /// Runs the command.
 ///
@@ -65,6 +66,55 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
         );
     }
     print(&render_recommendation(&found, &wanted, &ids, &style()))
+}
+
+/// `kurabe history`
+///
+/// # Errors
+/// When no device of this name was measured twice with one profile.
+pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    let mut groups: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for run in store.list()? {
+        let device = run.device.clone().unwrap_or_else(|| run.target.clone());
+        let names = [
+            Some(device.as_str()),
+            Some(run.target.as_str()),
+            run.model.as_ref().map(|title| title.en.as_str()),
+        ];
+        let wanted = args.word.as_ref().is_none_or(|word| {
+            let word = word.to_lowercase();
+            names.iter().flatten().any(|name| name.to_lowercase().contains(&word))
+        });
+        let of_profile = args.profile.as_ref().is_none_or(|profile| *profile == run.profile);
+        if wanted && of_profile && run.status == RunStatus::Complete {
+            groups.entry((device, run.profile)).or_default().push(run.id);
+        }
+    }
+    groups.retain(|_, ids| ids.len() > 1);
+    if groups.is_empty() {
+        return Err(Error::new(
+            ErrorKind::NoSuchRun,
+            text!(
+                "no such device was measured twice with one profile",
+                "同じプロファイルで 2 回以上測ったデバイスが見つかりません"
+            ),
+        )
+        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+    }
+    for (place, ((device, _), ids)) in groups.iter().enumerate() {
+        let mut runs = ids.iter().map(|id| store.load(id)).collect::<Result<Vec<RunRecord>>>()?;
+        runs.sort_by(|a, b| a.header.measured_at().cmp(b.header.measured_at()));
+        let Some(found) = kurabe_compare::history(&runs, args.margin) else { continue };
+        if global.json {
+            print_json(&serde_json::json!({ "event": "history", "device": device, "history": found }))?;
+            continue;
+        }
+        let headers = [&runs[0].header, &runs[runs.len() - 1].header];
+        let gap = if place > 0 { "\n" } else { "" };
+        print(&format!("{gap}{}", render_history(&found, device, headers, &style())))?;
+    }
+    Ok(())
 }
 
 /// The runs of these names, each of which must be another.

@@ -52,6 +52,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Why(args) => stored::why(args, global),
         Command::Compare(args) => compare::compare(args, global),
         Command::Recommend(args) => compare::recommend(args, global),
+        Command::History(args) => compare::history(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),

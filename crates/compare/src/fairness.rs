@@ -368,35 +368,40 @@ fn temperature(run: &RunRecord) -> Option<Text> {
     Some(Text::same(format!("{tens}-{} °C", tens + 10)))
 }
 
-/// Share of the time that others took from a run, above which it counts as disturbed.
+/// Other work counts as a disturbance above this many CPUs, or this share of the time.
+const BUSY_CPUS: f64 = 0.5;
 const NOISY_SHARE: f64 = 0.05;
+
+/// The most that other work took of a run: CPUs, and share of the time.
+fn disturbance(run: &RunRecord) -> (f64, f64) {
+    let noise = run.cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.noise);
+    noise.fold((0.0, 0.0), |(cpus, share), noise| {
+        let taken = noise.steal_share.unwrap_or(0.0).max(noise.cpu_pressure_share.unwrap_or(0.0));
+        (f64::max(cpus, noise.other_cpus_busy.unwrap_or(0.0)), f64::max(share, taken))
+    })
+}
 
 /// Whether one run was disturbed and the other was not.
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
-    let worst = |run: &RunRecord| {
-        let repetitions = run.cells.iter().flat_map(Cell::counted);
-        repetitions
-            .map(|repetition| {
-                let noise = &repetition.noise;
-                noise.steal_share.unwrap_or(0.0).max(noise.cpu_pressure_share.unwrap_or(0.0))
-            })
-            .fold(0.0, f64::max)
-    };
-    let (one, two) = (worst(baseline), worst(other));
-    if (one > NOISY_SHARE) == (two > NOISY_SHARE) {
-        return None;
-    }
-    let words = |share: f64| {
+    let noisy = |(cpus, share): (f64, f64)| cpus > BUSY_CPUS || share > NOISY_SHARE;
+    let (one, two) = (disturbance(baseline), disturbance(other));
+    let words = |(cpus, share): (f64, f64)| {
         let percent = share * 100.0;
-        text!("up to {percent:.0} % of the time taken by others", "最大 {percent:.0} % の時間を他に取られた")
+        text!(
+            "others used up to {cpus:.1} CPUs and held it up for {percent:.0} % of the time",
+            "他の処理が最大 {cpus:.1} CPU を使い、時間の {percent:.0} % を妨げた"
+        )
     };
-    Some(Difference {
+    (noisy(one) != noisy(two)).then(|| Difference {
         key: "noise",
         name: text!("noise", "外乱"),
         baseline: words(one),
         other: words(two),
         weight: Weight::Notable,
-        effect: None,
+        effect: Some(text!(
+            "a disturbed run is slower and less steady; measure again when the machine is quiet",
+            "外乱があると遅く不安定になります。マシンが静かなときに測り直してください"
+        )),
     })
 }
 

@@ -2,12 +2,14 @@
 
 mod cells;
 mod fairness;
+mod history;
 mod pair;
 mod recommend;
 mod uses;
 
 pub use cells::{CellKey, values};
 pub use fairness::{Difference, KEYS, Weight, differences};
+pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend};
 pub use uses::{Limit, USES, Use, Work};

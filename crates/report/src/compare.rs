@@ -68,8 +68,9 @@ pub fn answer(pair: &Pair) -> Text {
         }
     }
     let (en, ja) = (en.join(", "), ja.join("、"));
+    let cells = if all == 1 { "the one cell".to_owned() } else { format!("{all} cells") };
     text!(
-        "Of {all} cells that both have, {other} is {en}.",
+        "Of {cells} that both have, {other} is {en}.",
         "共通の {all} 項目のうち、{baseline} に対する {other} は、{ja}。"
     )
 }
@@ -91,9 +92,9 @@ fn table(pair: &Pair, style: &Style) -> Vec<String> {
         .map(|cell| {
             let (role, words) = verdict(cell, style);
             vec![
-                plain(name(cell, style)),
-                plain(figure(&cell.baseline, cell.measure)),
-                plain(figure(&cell.other, cell.measure)),
+                plain(cell_name(cell, style)),
+                plain(side_figure(&cell.baseline, cell.measure)),
+                plain(side_figure(&cell.other, cell.measure)),
                 (role, words),
             ]
         })
@@ -101,12 +102,14 @@ fn table(pair: &Pair, style: &Style) -> Vec<String> {
     columns::render(&heads, &rows, 0, style)
 }
 
-fn name(cell: &ComparedCell, style: &Style) -> String {
+/// `read SEQ 1 MiB Q8 T1`
+pub(crate) fn cell_name(cell: &ComparedCell, style: &Style) -> String {
     let direction = cell.direction.map_or("", |direction| words::direction(style, direction));
     [direction, cell.label.as_str()].join(" ").trim().to_owned()
 }
 
-fn figure(side: &Side, measure: Measure) -> String {
+/// The mean of a side with its unit.
+pub(crate) fn side_figure(side: &Side, measure: Measure) -> String {
     let shown = match measure {
         Measure::Rate => number::rate(side.mean),
         Measure::AccessTime | Measure::Duration => number::latency(side.mean),
@@ -115,7 +118,7 @@ fn figure(side: &Side, measure: Measure) -> String {
 }
 
 /// What may be said of a cell.
-fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
+pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
     let Some(compared) = &cell.compared else {
         return (Role::Quiet, style.pick("no usable figure", "使える値なし").to_owned());
     };
@@ -124,7 +127,7 @@ fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
 }
 
 /// A verdict as it is read aloud.
-pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
+fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
     let speed = &compared.speed;
     match compared.verdict {
         Verdict::Faster => (Role::Good, faster(speed)),
@@ -239,7 +242,7 @@ fn change_span(speed: &Estimate) -> Text {
 }
 
 /// The cells in which one of the runs stutters so that a person feels it.
-fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
+pub(crate) fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for cell in &pair.cells {
         let of = |side: &Side| side.stutter.as_ref().and_then(stutter_words);
@@ -247,7 +250,7 @@ fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
         if baseline.is_none() && other.is_none() {
             continue;
         }
-        let name = name(cell, style);
+        let name = cell_name(cell, style);
         let smooth = || text!("does not stutter", "止まらない");
         let (one, two) = (baseline.unwrap_or_else(smooth), other.unwrap_or_else(smooth));
         let (first, second) = (&pair.baseline, &pair.other);
@@ -275,7 +278,7 @@ fn missing(pair: &Pair, style: &Style) -> Vec<String> {
 }
 
 /// What else differed, the weightiest first.
-fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
     let asked = |difference: &&Difference| about.iter().any(|key| key == difference.key);
     let subject: Vec<&Difference> = differences.iter().filter(asked).collect();
     let rest: Vec<&Difference> = differences.iter().filter(|difference| !asked(difference)).collect();

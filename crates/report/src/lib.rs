@@ -14,6 +14,7 @@ mod doctor;
 mod environment;
 mod figures;
 mod grid;
+mod history;
 mod imported;
 mod layout;
 mod list;
@@ -43,6 +44,7 @@ pub use catalogue::{render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
 pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
+pub use history::render_history;
 pub use layout::display_width;
 pub use list::render_list;
 pub use models::{

@@ -77,3 +77,16 @@ fn a_use_names_the_run_that_suits_it_and_why() {
     lab.kurabe(&["compare", &one, &one]).is_refusal(2, &["the same run"]);
     lab.kurabe(&["recommend", &slow, "--for", "vm-imag"]).is_refusal(2, &["`vm-image`"]);
 }
+
+#[test]
+fn a_history_tells_what_became_of_a_device() {
+    let lab = Lab::new();
+    lab.kurabe(&["history"]).is_refusal(12, &[]);
+    runs(&lab, ["1us", "2us"]);
+    let page = lab.kurabe(&["history", "ram"]).ok().out;
+    assert!(page.contains("2 runs, from") && page.contains("36 % slower"), "{page}");
+    assert!(page.contains("memory.access = 2us"), "{page}");
+    let found = json(&lab, &["history"]);
+    assert_eq!(list_of(&found["history"]["courses"]).len(), 6);
+    lab.kurabe(&["history", "no-such-disk"]).is_refusal(12, &["measured twice"]);
+}
