@@ -1,6 +1,6 @@
 //! Models as targets: the same command, the same table, in virtual time.
 
-use crate::lab::{Lab, list_of, number};
+use crate::lab::{Lab, Live, list_of, number};
 use serde_json::Value;
 
 /// One cell of a hundredth of a second.
@@ -175,4 +175,28 @@ fn a_dry_run_of_a_model_asks_for_no_consent_and_a_profile_with_a_page_cache_is_t
     assert!(!cached.out.contains("· model\n"), "the header says so already: {cached:#?}");
     let direct = run("quick");
     assert!(!direct.out.contains("page cache") && direct.err.contains("of the model's time"), "{direct:#?}");
+}
+
+/// Every line that the program prints, but the one with the run's id, stands in a page.
+fn stands_in(page: &str, out: &str) {
+    for line in out.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("kurabe why ")) {
+        assert!(page.lines().any(|known| known == line), "the README does not have: {line}");
+    }
+}
+
+#[test]
+fn what_the_readmes_show_of_models_and_studies_is_what_is_printed() {
+    let lab = Lab::new();
+    lab.kurabe(&["run", "model:rascsi", "--profile", "gnome-disks"]).ok();
+    let pages =
+        [("en", include_str!("../../../../README.md")), ("ja", include_str!("../../../../README.ja.md"))];
+    for (lang, page) in pages {
+        for words in
+            [&["why", "--cell", "access"][..], &["study", "run", "usb-exfat-apfs", "--part", "ratios"]]
+        {
+            let mut command = lab.command(&[&["--lang", lang], words].concat());
+            command.env("COLUMNS", "100");
+            stands_in(page, &Live::start(command).end().ok().out);
+        }
+    }
 }
