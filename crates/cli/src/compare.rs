@@ -5,7 +5,7 @@ use crate::output::{print, print_json, style};
 use crate::stored::store_with_runs;
 use kurabe_compare::{KEYS, Use, pair};
 use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Result, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation};
 use std::collections::BTreeMap;
 
@@ -24,9 +24,8 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         )
         .remedy(nearest(word, KEYS)));
     }
-    let [baseline, other] = &load(&[args.baseline.clone(), args.other.clone()], global)?[..] else {
-        return Err(Error::new(ErrorKind::Internal, text!("two runs are compared", "2 つの測定を比べます")));
-    };
+    let runs = load([&args.baseline, &args.other], global)?;
+    let (baseline, other) = (&runs[0], &runs[1]);
     let pair = pair(baseline, other, args.margin);
     if global.json {
         return print_json(
@@ -100,7 +99,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
                 "同じプロファイルで 2 回以上測ったデバイスが見つかりません"
             ),
         )
-        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+        .remedy(list_them()));
     }
     for (place, ((device, _), ids)) in groups.iter().enumerate() {
         let mut runs = ids.iter().map(|id| store.load(id)).collect::<Result<Vec<RunRecord>>>()?;
@@ -118,9 +117,9 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
 }
 
 /// The runs of these names, each of which must be another.
-fn load(names: &[String], global: &Global) -> Result<Vec<RunRecord>> {
+fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) -> Result<Vec<RunRecord>> {
     let store = store_with_runs(global)?;
-    let ids = names.iter().map(|name| store.resolve(name)).collect::<Result<Vec<_>>>()?;
+    let ids = names.into_iter().map(|name| store.resolve(name)).collect::<Result<Vec<_>>>()?;
     if let Some(twice) =
         ids.iter().enumerate().find_map(|(place, id)| ids[..place].contains(id).then_some(id))
     {
@@ -131,7 +130,11 @@ fn load(names: &[String], global: &Global) -> Result<Vec<RunRecord>> {
                 "{twice} が 2 回指定されています(同じ測定です)"
             ),
         )
-        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")));
+        .remedy(list_them()));
     }
     ids.iter().map(|id| store.load(id)).collect()
+}
+
+fn list_them() -> Text {
+    text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます")
 }

@@ -45,12 +45,7 @@ pub fn ratio_interval(
     denominator: &[f64],
     confidence: f64,
 ) -> Option<Estimate> {
-    let usable =
-        |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
-    if !usable(numerator) || !usable(denominator) {
-        return None;
-    }
-    let value = of(centre, numerator) / of(centre, denominator);
+    let value = ratio(centre, numerator, denominator)?;
     if numerator.len() < 2 || denominator.len() < 2 {
         return Some(Estimate { value, low: f64::NAN, high: f64::NAN });
     }
@@ -59,6 +54,16 @@ pub fn ratio_interval(
     let expand = (count / (count - 1.0)).sqrt();
     let reach = student_quantile((1.0 + confidence) / 2.0, freedom) * expand;
     Some(with_reach(centre, numerator, denominator, value, reach, DRAWS))
+}
+
+/// The ratio of `numerator` to `denominator`. `None` if either set is empty, or has a value that is not positive.
+pub(crate) fn ratio(centre: Centre, numerator: &[f64], denominator: &[f64]) -> Option<f64> {
+    let usable =
+        |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
+    if !usable(numerator) || !usable(denominator) {
+        return None;
+    }
+    Some(of(centre, numerator) / of(centre, denominator))
 }
 
 /// The interval whose ends lie `reach` standard deviations off, before the corrections for bias and skewness.

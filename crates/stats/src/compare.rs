@@ -4,9 +4,9 @@
 //! are better (times), the ratio is turned round. Its interval decides, not its value. Several cells are compared at
 //! once, so each cell's interval is taken at the confidence that Holm's procedure asks of it.
 
-use crate::bootstrap::{Centre, Estimate, ratio_interval};
+use crate::bootstrap::{Centre, Estimate, ratio, ratio_interval};
 use crate::normal::student_quantile;
-use crate::rank::{holm, rank_test};
+use crate::rank::{RankTest, holm, holm_steps, rank_test};
 use serde::Serialize;
 
 /// The confidence of every statement.
@@ -67,21 +67,17 @@ pub struct Compared {
 /// Compares cells. A difference below `margin` (0.05 is 5 %) does not matter. A cell of which one side has no usable
 /// values is `None`.
 pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
-    let tests: Vec<Option<crate::rank::RankTest>> =
-        cells.iter().map(|sides| rank_test(&sides.other, &sides.baseline)).collect();
-    let known: Vec<usize> = (0..cells.len()).filter(|index| tests[*index].is_some()).collect();
-    let p_values: Vec<f64> =
-        known.iter().filter_map(|index| tests[*index].as_ref()).map(|test| test.p_value).collect();
-    let corrected = holm(&p_values);
-    let levels = holm_levels(&p_values);
+    let tests: Vec<(usize, RankTest)> = cells
+        .iter()
+        .enumerate()
+        .filter_map(|(index, sides)| Some((index, rank_test(&sides.other, &sides.baseline)?)))
+        .collect();
+    let p_values: Vec<f64> = tests.iter().map(|(_, test)| test.p_value).collect();
+    let (corrected, levels) = (holm(&p_values), holm_levels(&p_values));
     let mut compared = vec![None; cells.len()];
-    for (place, index) in known.into_iter().enumerate() {
-        let superiority = tests[index].map_or(0.5, |test| test.superiority);
-        compared[index] = one(&cells[index], margin, levels[place]).map(|one| Compared {
-            superiority: if cells[index].higher_is_better { superiority } else { 1.0 - superiority },
-            p_value: corrected[place],
-            ..one
-        });
+    for (place, (index, test)) in tests.into_iter().enumerate() {
+        let corrected = RankTest { p_value: corrected[place], ..test };
+        compared[index] = one(&cells[index], margin, levels[place], &corrected);
     }
     compared
 }
@@ -91,7 +87,7 @@ pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
 pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
     let value = |centre| {
         let (top, bottom) = sides.fractions();
-        let value = ratio_interval(centre, top, bottom, CONFIDENCE)?.value;
+        let value = ratio(centre, top, bottom)?;
         Some(Estimate { value, low: value, high: value })
     };
     let speed = value(Centre::Mean)?;
@@ -114,16 +110,15 @@ pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
 /// The confidence at which each cell's interval is taken: by Holm the clearest cell is held to the strictest level, the
 /// least clear to that of a single comparison.
 fn holm_levels(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut levels = vec![CONFIDENCE; p_values.len()];
-    for (done, index) in order.into_iter().enumerate() {
-        levels[index] = 1.0 - (1.0 - CONFIDENCE) / (p_values.len() - done) as f64;
+    for (index, remaining) in holm_steps(p_values) {
+        levels[index] = 1.0 - (1.0 - CONFIDENCE) / remaining as f64;
     }
     levels
 }
 
-fn one(sides: &Sides, margin: f64, confidence: f64) -> Option<Compared> {
+/// Compares a cell at a confidence; `test` is that of its sides.
+fn one(sides: &Sides, margin: f64, confidence: f64, test: &RankTest) -> Option<Compared> {
     let speed = |centre| {
         let (top, bottom) = sides.fractions();
         ratio_interval(centre, top, bottom, confidence)
@@ -133,8 +128,8 @@ fn one(sides: &Sides, margin: f64, confidence: f64) -> Option<Compared> {
     Some(Compared {
         speed: by_mean,
         speed_by_median: by_median,
-        superiority: 0.5,
-        p_value: 1.0,
+        superiority: if sides.higher_is_better { test.superiority } else { 1.0 - test.superiority },
+        p_value: test.p_value,
         verdict: verdict(&by_mean, margin, counts, confidence),
     })
 }

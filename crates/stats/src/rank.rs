@@ -97,15 +97,21 @@ fn order_counts(n: usize, m: usize) -> Vec<f64> {
 /// The p-values of several tests at once, corrected so that the chance of any false finding stays at the level of one
 /// (Holm, "A simple sequentially rejective multiple test procedure", 1979).
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut corrected = vec![0.0; p_values.len()];
     let mut largest: f64 = 0.0;
-    for (done, index) in order.into_iter().enumerate() {
-        largest = largest.max((p_values[index] * (p_values.len() - done) as f64).min(1.0));
+    for (index, remaining) in holm_steps(p_values) {
+        largest = largest.max((p_values[index] * remaining as f64).min(1.0));
         corrected[index] = largest;
     }
     corrected
+}
+
+/// The tests in the order of Holm's procedure, the clearest first: the place of each, and how many are not yet decided.
+pub(crate) fn holm_steps(p_values: &[f64]) -> impl Iterator<Item = (usize, usize)> {
+    let count = p_values.len();
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    order.into_iter().enumerate().map(move |(done, index)| (index, count - done))
 }
 
 #[cfg(test)]
