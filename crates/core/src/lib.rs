@@ -10,6 +10,7 @@ pub mod event;
 pub mod glib_random;
 pub mod imported;
 pub mod model;
+pub mod number;
 pub mod profile;
 pub mod profile_library;
 pub mod quantity;

@@ -2,9 +2,9 @@
 
 use crate::columns::{self, Column, Cut, Entry as Word, plain};
 use crate::layout::{hanging, page, wrap};
-use crate::number;
 use crate::study::{error_words, published};
 use crate::style::{Role, Style};
+use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_study::catalogue::{Beside, Entry};
 

@@ -2,11 +2,11 @@
 
 use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, wrap};
-use crate::number;
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_core::number;
 use kurabe_core::record::{Measure, RunHeader};
 use kurabe_core::{Text, text};
 use kurabe_stats::{Compared, Estimate, Verdict};

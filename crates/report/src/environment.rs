@@ -1,9 +1,9 @@
 //! What a run stood on, as a block of `key  value` lines.
 
 use crate::columns;
-use crate::number;
 use crate::style::{Role, Style};
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
+use kurabe_core::number;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
 use kurabe_core::text;

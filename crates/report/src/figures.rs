@@ -3,7 +3,7 @@
 //! The model: the profile's statistic over the counted repetitions gives the main figure, and beside it stand
 //! kurabe's mean with its interval and the percentiles over all operations of these repetitions.
 
-use crate::number::{self, Figure};
+use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Stall};
 use kurabe_core::workload::Workload;

@@ -7,11 +7,11 @@
 
 use crate::figures::Figures;
 use crate::layout::{Row, clip, display_width, pad_left, pad_right, tame, wrap};
-use crate::number::{self, Figure};
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
 use crate::{imported, replay, times, words};
 use kurabe_core::imported::ImportedCell;
+use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure, RunHeader};
 use kurabe_core::text;

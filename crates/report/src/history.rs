@@ -3,10 +3,10 @@
 use crate::columns::{self, Column, Cut, plain};
 use crate::compare::{cell_name, fairness, side_figure, stutters, verdict};
 use crate::layout::{page, wrap};
-use crate::number;
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
 use kurabe_compare::History;
+use kurabe_core::number;
 use kurabe_core::record::RunHeader;
 use kurabe_core::text;
 

@@ -2,11 +2,11 @@
 
 use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::layout::{display_width, tame};
-use crate::number::{self, Figure};
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::number::{self, Figure};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use std::collections::BTreeSet;

@@ -20,7 +20,6 @@ mod layout;
 mod list;
 mod model;
 mod models;
-pub mod number;
 mod positions;
 mod profile;
 mod progress;

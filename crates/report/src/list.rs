@@ -2,9 +2,9 @@
 
 use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{page, wrap};
-use crate::number;
 use crate::style::{Role, Style};
 use crate::words;
+use kurabe_core::number;
 use kurabe_core::record::RunSummary;
 
 /// The runs of a store, one a line, in the order given; without runs a sentence that says how to make one.

@@ -2,10 +2,10 @@
 
 use crate::chart::Chart;
 use crate::layout::tame;
-use crate::number;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::imported::{PrintedSeries, Quantity, SeriesAxis};
+use kurabe_core::number;
 use kurabe_core::profile::Step;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, Measure, RunRecord, Sample};

@@ -2,9 +2,9 @@
 
 use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, tame, wrap};
-use crate::number;
 use crate::style::{Role, Style};
 use crate::{steps, words};
+use kurabe_core::number;
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::Measure;

@@ -5,7 +5,6 @@
 //! a clock: time left comes from the events.
 
 use crate::layout::{clip, hanging, tame, wrap};
-use crate::number;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
 use crate::spark::sparkline;
@@ -15,6 +14,7 @@ use crate::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::Text;
 use kurabe_core::event::Event;
+use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
 use kurabe_core::text;

@@ -2,10 +2,10 @@
 
 use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, wrap};
-use crate::number;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use};
+use kurabe_core::number;
 use kurabe_core::{Text, text};
 
 /// The page of a recommendation for runs with these ids.

@@ -3,10 +3,10 @@
 use crate::figures::{Figures, stall_count, worst_stall};
 use crate::grid::GENERATOR_SIGN;
 use crate::layout::{hanging, indented, tame, wrap};
-use crate::number;
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::words;
+use kurabe_core::number;
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};

@@ -2,12 +2,12 @@
 
 use crate::figures::Figures;
 use crate::layout::{Row, display_width, flow, hanging, pad_left, pad_right, page, tame};
-use crate::number;
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
 use crate::{derived, grid, model, positions, replay, steady, sweep, times, words};
 use kurabe_core::Text;
+use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};

@@ -2,9 +2,9 @@
 
 use crate::chart::Chart;
 use crate::layout::{clip, tame};
-use crate::number;
 use crate::style::{Role, Style};
 use crate::words;
+use kurabe_core::number;
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, RunRecord};

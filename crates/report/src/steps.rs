@@ -1,9 +1,9 @@
 //! What the steps of a profile do, in a few words.
 
 use crate::columns;
-use crate::number;
 use crate::style::Style;
 use crate::words;
+use kurabe_core::number;
 use kurabe_core::profile::{
     AccessOrder, AccessTimeStep, CommandStep, IoStep, PositionalStep, ReplayStep, ReplayTiming, Step,
 };

@@ -1,6 +1,6 @@
 //! Stutter in one line that a person understands.
 
-use crate::number;
+use kurabe_core::number;
 use kurabe_core::{Text, text};
 use kurabe_stats::Stutter;
 

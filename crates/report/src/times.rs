@@ -2,9 +2,9 @@
 
 use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::figures::Figures;
-use crate::number;
 use crate::style::{Role, Style};
 use crate::{replay, sweep, words};
+use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, CpuUse, Measure, Traffic};

@@ -1,8 +1,8 @@
 //! The words of the record in both languages.
 
 use crate::layout::tame;
-use crate::number;
 use crate::style::{Role, Style};
+use kurabe_core::number;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::{Cell, NoticeKind, RunStatus, TargetKind, TargetRecord};

@@ -1,6 +1,6 @@
 //! The tables of a part as grids of words, before anybody lays them out.
 
-use crate::number;
+use kurabe_core::number;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
 

@@ -1,7 +1,7 @@
 //! What the table of a cell's time means, in a few sentences for somebody who does not know the device.
 
 use super::account::{CauseTime, CellTime, Per};
-use crate::number;
+use kurabe_core::number;
 use kurabe_core::{Text, text};
 
 /// A second cause below this share is not worth a sentence.

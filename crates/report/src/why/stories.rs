@@ -2,7 +2,7 @@
 //! requests cost that do not divide by the drives.
 
 use super::account::{CauseTime, CellTime};
-use crate::number;
+use kurabe_core::number;
 use kurabe_core::profile::CopyPart;
 use kurabe_core::record::Cell;
 use kurabe_core::{Text, text};
