@@ -2,7 +2,8 @@
 
 use crate::layout::{display_width, hanging, pad_right, tame, wrap};
 use crate::style::{Role, Style};
-use crate::{number, sweep};
+use crate::sweep;
+use kurabe_core::number;
 use kurabe_core::profile::Derived;
 use kurabe_core::record::RunRecord;
 use kurabe_stats::derived_values;

@@ -1,0 +1,15 @@
+//! Charts of storage performance. What a chart shows ([`Chart`]) is apart from how it is drawn: as SVG, as PNG from the
+//! same SVG, or in block characters in the terminal.
+//!
+//! The model: whoever makes a chart chooses the words (in one language) and gives plain numbers in base units (bytes per
+//! second, ns, bytes); the chart knows how numbers of each unit are written, at axes as in words. Nothing here knows runs,
+//! records or languages.
+
+mod plot;
+mod unit;
+
+pub use plot::{
+    Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot, Scale, ShareRow,
+    Shares, Stretch,
+};
+pub use unit::Unit;
