@@ -17,6 +17,8 @@ mod lines;
 mod marks;
 mod shares;
 mod span;
+#[cfg(test)]
+mod tests;
 mod thin;
 mod ticks;
 

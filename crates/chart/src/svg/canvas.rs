@@ -145,11 +145,12 @@ impl Canvas {
             Align::Middle => r#" text-anchor="middle""#,
             Align::End => r#" text-anchor="end""#,
         };
-        // Japanese beside bold Latin looks patched: words that the bold font lacks are of middle weight where there is one.
+        // Regular Japanese beside bold Latin looks patched: words that the bold font lacks are drawn in one weight,
+        // a little thicker.
         let weight = match kind.strong {
-            true if font::bold_has(words) => r#" font-weight="700""#,
-            true => r#" font-weight="500""#,
-            false => "",
+            true if font::bold_has(words) => r#" font-weight="700""#.to_owned(),
+            true => format!(r#" font-weight="500" stroke="{fill}" stroke-width=".45""#),
+            false => String::new(),
         };
         let _ = write!(
             self.body,

@@ -1,6 +1,6 @@
 //! What the colours, patterns, dashes and markers of a drawing stand for.
 
-use super::canvas::{Align, Canvas};
+use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{dash, marker};
 use super::{LABEL, PAD_PX, room_for};
@@ -16,8 +16,8 @@ const GAP_PX: f64 = 20.0;
 pub(super) enum Sample {
     /// The fill of a series.
     Fill(usize),
-    /// The line of a series.
-    Line(usize, LineStyle),
+    /// The line of a series, and whether it has markers.
+    Line(usize, LineStyle, bool),
     /// A stretch.
     Stall,
 }
@@ -49,16 +49,28 @@ fn draw_sample(canvas: &mut Canvas, sample: Sample, x: f64, y: f64) {
             let fill = canvas.series_fill(index);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, r#" rx="2""#);
         }
-        Sample::Line(index, style) => {
+        Sample::Line(index, style, marked) => {
             if style != LineStyle::Dots {
                 let more = format!(r#" stroke-width="2"{}"#, dash(index));
                 canvas.line((x, y), (x + SAMPLE_PX, y), Ink::series(index), &more);
             }
-            marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6);
+            match (marked, style) {
+                (true, _) => marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6),
+                (false, LineStyle::Dots) => cloud(canvas, index, (x, y)),
+                _ => {}
+            }
         }
         Sample::Stall => {
             let fill = canvas.paint(Ink::Stall);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, "");
         }
     }
+}
+
+/// A few dots, as of a line of very many.
+fn cloud(canvas: &mut Canvas, index: usize, (x, y): (f64, f64)) {
+    let stroke = canvas.paint(Ink::series(index));
+    let dots = [(4.0, 2.0), (9.0, -3.0), (13.0, 3.0), (18.0, -1.0)];
+    let path: String = dots.iter().map(|(dx, dy)| format!("M{} {}h.1", px(x + dx), px(y + dy))).collect();
+    canvas.raw(&format!(r#"<path d="{path}" stroke="{stroke}" stroke-width="2.4" stroke-linecap="round"/>"#));
 }

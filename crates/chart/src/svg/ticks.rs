@@ -15,7 +15,7 @@ use kurabe_core::quantity::format_bytes;
 
 /// Free space between the labels of two ticks.
 const APART_PX: f64 = 14.0;
-const LEVEL_PX: f64 = 26.0;
+const LEVEL_PX: f64 = 32.0;
 /// From here on digits are counted instead of written.
 const TOO_LONG: f64 = 1e7;
 
@@ -89,7 +89,9 @@ fn written(unit: Unit, high: f64) -> Written {
 /// A number with as many places as it needs for a step.
 fn plain(value: f64, step: f64) -> String {
     if value.abs() >= TOO_LONG {
-        return format!("{value:e}").chars().take(12).collect();
+        let words = format!("{value:.3e}");
+        let (number, power) = words.split_once('e').unwrap_or((&words, "0"));
+        return format!("{}e{power}", number.trim_end_matches('0').trim_end_matches('.'));
     }
     let digits = (-(step.abs().log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
     let words = number::fixed(value, digits);
@@ -156,7 +158,11 @@ fn log(axis: &Axis, span: &Span, way: Way) -> Ticks {
     let tick = |value: f64| Tick { value, words: words(value) };
     let doubles =
         axis.unit == Unit::Bytes || (axis.unit == Unit::Count && span.high <= 65_536.0 && span.low >= 1.0);
-    let places = if doubles { powers_of_two(span) } else { decades(span) };
+    let places = match axis.unit {
+        _ if doubles => powers_of_two(span),
+        Unit::Factor => factors(span).into_iter().chain(decades(span)).collect(),
+        _ => decades(span),
+    };
     let minor = if doubles { Vec::new() } else { minor(span) };
     let mut ticks =
         choose(places.into_iter().map(|places| places.into_iter().map(tick).collect()), span, way);
@@ -181,6 +187,20 @@ fn powers_of_two(span: &Span) -> Vec<Vec<f64>> {
             .collect()
     };
     [1, 2, 3, 4, 5, 6, 10, 20].into_iter().map(of).collect()
+}
+
+/// Ratios near 1, from fine to coarse.
+fn factors(span: &Span) -> Vec<Vec<f64>> {
+    let sets: [&[f64]; 4] = [
+        &[0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1],
+        &[0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4],
+        &[0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5],
+        &[0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0],
+    ];
+    // A set that ends far inside the axis would leave its ends without numbers.
+    let reaches = |set: &&[f64]| span.high <= set[set.len() - 1] * 1.3 && span.low >= set[0] / 1.3;
+    let held = |set: &[f64]| set.iter().copied().filter(|value| span.holds(*value)).collect();
+    sets.into_iter().filter(reaches).map(held).collect()
 }
 
 /// Whole steps, then 1-2-5, decades, every second decade and so on.
@@ -273,9 +293,12 @@ fn apart(ticks: Vec<Tick>, span: &Span, way: Way) -> Vec<Tick> {
     kept
 }
 
-/// Room that the numbers need beside an upright axis.
-pub(super) fn gutter(ticks: &Ticks) -> f64 {
-    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, 120.0)
+/// Room that the numbers need beside an upright axis; what needs more than `most` is cut.
+pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
+    for tick in &mut ticks.ticks {
+        tick.words = font::fit(&tick.words, TICK.size, false, most);
+    }
+    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
 }
 
 /// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
