@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// Lines, blocks and dots that terminals draw with.
+/// Lines, blocks and dots that terminals draw with, and the cross of `kurabe doctor`.
 fn is_for_terminals(c: char) -> bool {
-    matches!(c, '\u{2500}'..='\u{259f}' | '\u{2800}'..='\u{28ff}')
+    matches!(c, '\u{2500}'..='\u{259f}' | '\u{2800}'..='\u{28ff}' | '✗')
 }
 
 fn workspace() -> PathBuf {

@@ -5,19 +5,29 @@ use super::ink::Ink;
 use super::marks::{dash, marker};
 use super::{LABEL, PAD_PX, room_for};
 use crate::font;
-use crate::plot::LineStyle;
 
 const SAMPLE_PX: f64 = 22.0;
 const ROW_PX: f64 = 20.0;
 const GAP_PX: f64 = 20.0;
+
+/// How a line is drawn, as its legend must show it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks {
+    /// Its points are joined.
+    pub joined: bool,
+    /// It has dashes: it is not dense.
+    pub dashed: bool,
+    /// It has markers.
+    pub marked: bool,
+}
 
 /// What stands before a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sample {
     /// The fill of a series.
     Fill(usize),
-    /// The line of a series, and whether it has markers.
-    Line(usize, LineStyle, bool),
+    /// The line of a series.
+    Line(usize, Looks),
     /// A stretch.
     Stall,
 }
@@ -49,14 +59,15 @@ fn draw_sample(canvas: &mut Canvas, sample: Sample, x: f64, y: f64) {
             let fill = canvas.series_fill(index);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, r#" rx="2""#);
         }
-        Sample::Line(index, style, marked) => {
-            if style != LineStyle::Dots {
-                let more = format!(r#" stroke-width="2"{}"#, dash(index));
+        Sample::Line(index, looks) => {
+            if looks.joined {
+                let dashes = if looks.dashed { dash(index) } else { String::new() };
+                let more = format!(r#" stroke-width="2"{dashes}"#);
                 canvas.line((x, y), (x + SAMPLE_PX, y), Ink::series(index), &more);
             }
-            match (marked, style) {
-                (true, _) => marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6),
-                (false, LineStyle::Dots) => cloud(canvas, index, (x, y)),
+            match looks {
+                Looks { marked: true, .. } => marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6),
+                Looks { joined: false, .. } => cloud(canvas, index, (x, y)),
                 _ => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
-use super::legend::{self, Sample};
+use super::legend::{self, Looks, Sample};
 use super::marks::{dash, marker};
 use super::span::{Ends, Span, shown};
 use super::ticks::{self, Ticks, Way};
@@ -60,7 +60,7 @@ struct Rule<'a> {
 pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
     let mut frame = frame(lines, canvas.width);
     let top = legend::draw(canvas, &entries(lines, &frame), top);
-    let labels = if lines.y.label.is_empty() && lines.right.is_none() { top + 6.0 } else { top + 22.0 };
+    let labels = if lines.y.label.is_empty() && lines.right.is_none() { top + 6.0 } else { top + 28.0 };
     let rules = rules(lines, &frame, canvas.width);
     let lanes = rules.iter().filter_map(|rule| rule.lane).max().map_or(0, |lane| lane + 1);
     frame.top = labels + lanes as f64 * LANE_PX + if lanes > 0 { 6.0 } else { 0.0 };
@@ -88,9 +88,9 @@ fn entries(lines: &Lines, frame: &Frame) -> Vec<(Sample, String)> {
     let one = lines.lines.len() == 1 && lines.lines[0].name.is_empty();
     if !one {
         let named = lines.lines.iter().enumerate();
-        entries.extend(named.map(|(index, line)| {
-            (Sample::Line(index, line.style, has_markers(lines, line, frame)), line.name.clone())
-        }));
+        entries.extend(
+            named.map(|(index, line)| (Sample::Line(index, looks(lines, line, frame)), line.name.clone())),
+        );
     }
     if let Some(first) = lines.stretches.first().filter(|first| !first.label.is_empty())
         && lines.stretches.iter().all(|stretch| stretch.label == first.label)
@@ -106,12 +106,18 @@ fn is_dense(line: &Line, frame: &Frame) -> bool {
     shown as f64 > (frame.x.to - frame.x.from) / DENSE_PX
 }
 
-/// Whether markers tell a line from the others.
-fn has_markers(lines: &Lines, line: &Line, frame: &Frame) -> bool {
-    match line.style {
-        LineStyle::Marked | LineStyle::Dots if line.points.len() <= FEW => true,
-        LineStyle::Dots => false,
-        _ => lines.lines.len() > 1 && is_dense(line, frame),
+/// Lines of many points are solid, with a marker here and there; others have dashes.
+fn looks(lines: &Lines, line: &Line, frame: &Frame) -> Looks {
+    let dense = is_dense(line, frame);
+    let few = line.points.len() <= FEW;
+    Looks {
+        joined: line.style != LineStyle::Dots,
+        dashed: !dense,
+        marked: match line.style {
+            LineStyle::Dots => few,
+            LineStyle::Marked if few => true,
+            _ => dense && lines.lines.len() > 1,
+        },
     }
 }
 
@@ -192,14 +198,14 @@ fn stretches(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
 
 fn draw_line(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, index: usize) {
     let few = line.points.len() <= FEW;
-    let stroke = canvas.paint(Ink::series(index));
     if line.style == LineStyle::Dots {
         if !few {
             let mut path = String::new();
             for (x, y) in thin::dots(frame.places(line)) {
                 let _ = write!(path, "M{} {}h.1", px(x), px(y));
             }
-            canvas.raw(&format!(r#"<path d="{path}" fill="none" stroke="{stroke}" stroke-width="2.4" stroke-linecap="round" opacity=".75"/>"#));
+            let more = r#" stroke-width="2.4" stroke-linecap="round" opacity=".75""#;
+            canvas.stroke(&path, Ink::series(index), more);
         }
     } else {
         let pieces = thin::pieces(frame.places(line));
@@ -211,9 +217,9 @@ fn draw_line(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, ind
             })
             .collect();
         let (width, dashes) = if dense { ("1.2", String::new()) } else { ("2", dash(index)) };
-        canvas.raw(&format!(
-            r#"<path d="{path}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}/>"#
-        ));
+        let more =
+            format!(r#" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}"#);
+        canvas.stroke(&path, Ink::series(index), &more);
         if dense && lines.lines.len() > 1 {
             landmarks(canvas, &pieces, index);
         }
