@@ -282,3 +282,6 @@ fn unknown_value(what: Text, word: &str, values: &mut Vec<String>) -> Error {
         None => text!("there are: {all}{more}", "あるもの: {all}{more}"),
     })
 }
+
+#[cfg(test)]
+mod tests;
