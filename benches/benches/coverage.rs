@@ -4,8 +4,9 @@
 
 #![allow(clippy::print_stdout)]
 
+use kurabe_core::digest::Summary;
 use kurabe_core::random::Random;
-use kurabe_stats::{Centre, Sides, Verdict, compare, ratio_interval};
+use kurabe_stats::{Centre, Sides, SummarySides, Verdict, compare, compare_summaries, ratio_interval};
 
 /// A standard normal value (Box and Muller).
 fn normal(random: &mut Random) -> f64 {
@@ -40,6 +41,15 @@ const KINDS: [Kind; 3] = [
 
 fn main() {
     let trials = argument("--trials").unwrap_or(2000);
+    if !std::env::args().any(|word| word == "--summaries-only") {
+        repetitions(trials);
+        println!();
+    }
+    summaries(trials * 10);
+}
+
+/// The bootstrap over repetitions, by which two runs are compared.
+fn repetitions(trials: u64) {
     println!(
         "| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different |"
     );
@@ -71,6 +81,40 @@ fn main() {
                 percent(median),
                 percent(different)
             );
+        }
+    }
+}
+
+/// The formula over means, deviations and counts, by which the places of a pivot are compared. It is quick, so it is tried
+/// ten times as often.
+fn summaries(trials: u64) {
+    println!("| distribution | runs | mean: interval holds the ratio | equal sides called different |");
+    println!("|---|---|---|---|");
+    for kind in &KINDS {
+        for count in [2, 3, 5, 10, 30] {
+            let mut random = Random::new(2, count as u64);
+            let [mut holds, mut different] = [0u64; 2];
+            for _ in 0..trials {
+                let mut side = |scale: f64| {
+                    let values: Vec<f64> = (0..count).map(|_| scale * (kind.draw)(&mut random)).collect();
+                    Summary::of(&values).expect("finite values")
+                };
+                let baseline = side(1.0);
+                let mut judge = |scale: f64| {
+                    let sides = SummarySides {
+                        baseline,
+                        other: side(scale),
+                        higher_is_better: true,
+                        computed: false,
+                    };
+                    compare_summaries(&[sides], 0.05)[0].expect("values above zero")
+                };
+                let (faster, equal) = (judge(1.2), judge(1.0));
+                holds += u64::from(faster.speed.low <= 1.2 && 1.2 <= faster.speed.high);
+                different += u64::from(matches!(equal.verdict, Verdict::Faster | Verdict::Slower));
+            }
+            let percent = |hits: u64| 100.0 * hits as f64 / trials as f64;
+            println!("| {} | {count} | {:.1} % | {:.1} % |", kind.name, percent(holds), percent(different));
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod model_speed;
 pub mod options;
 pub mod overhead;
 pub mod statistics;
+pub mod store_scale;
 pub mod table;
 pub mod test_file;
 pub mod tools;

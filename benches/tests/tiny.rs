@@ -1,7 +1,7 @@
 //! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
-use kurabe_benches::{Result, agreement, model_speed, overhead};
+use kurabe_benches::{Result, agreement, model_speed, overhead, store_scale};
 use std::path::Path;
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -71,5 +71,30 @@ fn model_speed_runs() -> Result<()> {
     model_speed::run(&model_speed::Options { requests: 200, rounds: 1 }, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(model_speed::CASES.iter().all(|case| out.contains(case.name)), "{out}");
+    Ok(())
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn store_scale_runs() -> Result<()> {
+    let kurabe = match find_kurabe() {
+        Ok(kurabe) => kurabe,
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            return Ok(());
+        }
+    };
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let options = store_scale::Options {
+        runs: 200,
+        rounds: 1,
+        keep_digests: true,
+        kurabe,
+        directory: directory.path().to_owned(),
+    };
+    let mut out = Vec::new();
+    store_scale::run(&options, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert!(out.contains("pivot over all"), "{out}");
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! The command line, in both languages.
 
+mod pivot;
 mod study;
 
+pub use pivot::{ListArgs, PivotArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 
 use crate::lang::t;
@@ -75,12 +77,12 @@ pub enum Command {
     #[command(about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
     Run(Box<RunArgs>),
     #[command(about = t("List the stored runs", "保存した測定の一覧"))]
-    List,
+    List(ListArgs),
     #[command(about = t("Show a stored run", "保存した測定を表示"))]
     Show(ShowArgs),
     #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
-    #[command(about = t("Compare two stored runs cell by cell, with a verdict and what else differed", "2 つの測定を項目ごとに比べ、判定と、ほかに違った条件を示す"))]
+    #[command(about = t("Compare two stored runs cell by cell, or all of them by what they differ in (--by)", "2 つの測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
     Compare(CompareArgs),
     #[command(about = t("Which of several stored runs suits a use, and how firm that is", "複数の測定のうち、用途に向くのはどれか。順位の確かさも示す"))]
     Recommend(RecommendArgs),
@@ -298,21 +300,27 @@ pub struct WhyArgs {
     "A verdict is one of: faster or slower by so much (with the 95 % interval), no measurable difference (the interval lies\n\
      within the margin), not clear yet (and how many more repetitions would likely settle it).\n\n\
      Examples:\n  kurabe compare 7kq 9mz\n  kurabe compare 7kq 9mz --about filesystem   the file system is what you ask about\n  \
-     kurabe compare 7kq last --margin 2%         smaller differences matter, too",
+     kurabe compare 7kq last --margin 2%         smaller differences matter, too\n  \
+     kurabe compare --by filesystem,firmware --baseline 1.2   all runs: rows and columns\n\n\
+     Keys of --by and --where: target, model, profile, date, month, run, kind, every WHAT of --about, and your labels\n\
+     (owner, or label:owner where a fact has the same name). docs/comparing.md tells more.",
     "判定は、速い・遅い(差と 95 % 区間つき)、測れる差なし(区間が許容差に収まる)、まだ判断できない(あと何回測ればよいか)の\n\
      いずれかです。\n\n\
      例:\n  kurabe compare 7kq 9mz\n  kurabe compare 7kq 9mz --about filesystem   ファイルシステムの違いを調べる場合\n  \
-     kurabe compare 7kq last --margin 2%         より小さな差も問題にする"
+     kurabe compare 7kq last --margin 2%         より小さな差も問題にする\n  \
+     kurabe compare --by filesystem,firmware --baseline 1.2   すべての測定を行と列に並べる\n\n\
+     --by と --where のキー: target、model、profile、date、month、run、kind、--about に書ける条件のすべて、自分のラベル\n\
+     (owner。条件と同じ名前なら label:owner)。詳しくは docs/comparing.md。"
 ))]
 pub struct CompareArgs {
-    #[arg(value_name = "BASELINE", help = t("The run that the other is held against: its id, or any unique beginning", "基準にする測定の ID(先頭の一意な部分でも可)"))]
-    pub baseline: String,
-    #[arg(value_name = "OTHER", help = t("The other run", "比べる測定"))]
-    pub other: String,
+    #[arg(value_name = "RUN", required_unless_present = "by", help = t("Two runs, the baseline first: ids, or unique beginnings of them; with --by any number [default: all]", "2 つの測定(先に書いたほうが基準)。ID または先頭の一意な部分。--by ならいくつでも [既定: すべて]"))]
+    pub runs: Vec<String>,
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
     pub about: Vec<String>,
+    #[command(flatten)]
+    pub pivot: PivotArgs,
 }
 
 #[derive(Debug, Args)]

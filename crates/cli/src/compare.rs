@@ -2,11 +2,13 @@
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
 use crate::output::{print, print_json, style};
+use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
 use kurabe_compare::{KEYS, Use, pair};
-use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation};
+use kurabe_store::Filter;
 use std::collections::BTreeMap;
 
 /// Runs the command.
@@ -14,6 +16,9 @@ use std::collections::BTreeMap;
 /// # Errors
 /// When there is no such run, or nothing of that name can differ.
 pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
+    if !args.pivot.by.is_empty() {
+        return pivot(args, global);
+    }
     if let Some(word) = args.about.iter().find(|word| !KEYS.contains(&word.as_str())) {
         return Err(Error::new(
             ErrorKind::Usage,
@@ -24,8 +29,8 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         )
         .remedy(nearest(word, KEYS)));
     }
-    let runs = load([&args.baseline, &args.other], global)?;
-    let (baseline, other) = (&runs[0], &runs[1]);
+    let runs = load(&args.runs, global)?;
+    let [baseline, other] = runs.as_slice() else { return Err(two_runs()) };
     let pair = pair(baseline, other, args.margin);
     if global.json {
         return print_json(
@@ -73,24 +78,15 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
 /// When no device of this name was measured twice with one profile.
 pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
-    let mut groups: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for run in store.list()? {
-        let device = run.device.clone().unwrap_or_else(|| run.target.clone());
-        let names = [
-            Some(device.as_str()),
-            Some(run.target.as_str()),
-            run.model.as_ref().map(|title| title.en.as_str()),
-        ];
-        let wanted = args.word.as_ref().is_none_or(|word| {
-            let word = word.to_lowercase();
-            names.iter().flatten().any(|name| name.to_lowercase().contains(&word))
-        });
-        let of_profile = args.profile.as_ref().is_none_or(|profile| *profile == run.profile);
-        if wanted && of_profile && run.status == RunStatus::Complete {
-            groups.entry((device, run.profile)).or_default().push(run.id);
+    let mut groups: BTreeMap<(String, String), Vec<RunSummary>> = BTreeMap::new();
+    let filter = Filter { device: args.word.clone(), profile: args.profile.clone(), ..Filter::default() };
+    for run in filter.apply(store.list()?) {
+        if run.status == RunStatus::Complete {
+            let device = run.device.clone().unwrap_or_else(|| run.target.clone());
+            groups.entry((device, run.profile.clone())).or_default().push(run);
         }
     }
-    groups.retain(|_, ids| ids.len() > 1);
+    groups.retain(|_, runs| runs.len() > 1);
     if groups.is_empty() {
         return Err(Error::new(
             ErrorKind::NoSuchRun,
@@ -101,17 +97,20 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         )
         .remedy(list_them()));
     }
-    for (place, ((device, _), ids)) in groups.iter().enumerate() {
-        let mut runs = ids.iter().map(|id| store.load(id)).collect::<Result<Vec<RunRecord>>>()?;
-        runs.sort_by(|a, b| a.header.measured_at().cmp(b.header.measured_at()));
-        let Some(found) = kurabe_compare::history(&runs, args.margin) else { continue };
+    let digests = digests(&store, global)?;
+    for (place, ((device, _), runs)) in groups.iter_mut().enumerate() {
+        let measured_at = |run: &RunSummary| run.measured_at.as_ref().unwrap_or(&run.started_at).clone();
+        runs.sort_by_cached_key(measured_at);
+        let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
+        let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
+        let found = kurabe_compare::history(&first, &last, &ids, &digests, args.margin);
         if global.json {
             print_json(&serde_json::json!({ "event": "history", "device": device, "history": found }))?;
             continue;
         }
-        let headers = [&runs[0].header, &runs[runs.len() - 1].header];
         let gap = if place > 0 { "\n" } else { "" };
-        print(&format!("{gap}{}", render_history(&found, device, headers, &style())))?;
+        let page = render_history(&found, device, [&first.header, &last.header], &style());
+        print(&format!("{gap}{page}"))?;
     }
     Ok(())
 }
@@ -133,6 +132,15 @@ fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) -> Res
         .remedy(list_them()));
     }
     ids.iter().map(|id| store.load(id)).collect()
+}
+
+fn two_runs() -> Error {
+    Error::new(ErrorKind::Usage, text!("two runs are compared", "比べられるのは 2 つの測定です")).remedy(
+        text!(
+            "name two runs, the baseline first; several are laid out with --by, such as --by run",
+            "2 つの測定を、基準を先に指定してください。3 つ以上は --by(--by run など)で並べられます"
+        ),
+    )
 }
 
 fn list_them() -> Text {

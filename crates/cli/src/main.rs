@@ -10,6 +10,7 @@ mod model;
 mod models;
 mod now;
 mod output;
+mod pivot;
 mod plan;
 mod profiles;
 mod record;
@@ -47,7 +48,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => run::run(args, global, command_line),
-        Command::List => stored::list(global),
+        Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),
         Command::Compare(args) => compare::compare(args, global),

@@ -5,6 +5,7 @@ use crate::lang::t;
 use crate::model::{model_name, model_spec, refuse_flags_of_real_targets};
 use crate::now::now;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
+use crate::pivot::keep_digest;
 use crate::plan;
 use crate::signals::Signals;
 use crate::stored::{headline_of, open_store, recover};
@@ -292,6 +293,7 @@ impl Run<'_> {
     fn show(&self, outcome: Result<()>) -> Result<()> {
         let id = &self.header.id;
         let record = self.store.load(id)?;
+        keep_digest(self.store, id);
         if record.cells.is_empty() {
             self.store.remove(id, |_| false)?;
             if outcome.is_err() && !self.global.json {

@@ -1,17 +1,18 @@
 //! The commands that work on stored runs: list, show, why, rm, label, export, import.
 
-use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs, WhyArgs};
+use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside};
-use crate::lang::t;
+use crate::lang::{lang, t};
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
+use crate::pivot::keep_digest;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
 use kurabe_host::{headline, process_alive};
 use kurabe_interop::ExportFormat;
 use kurabe_report::{explain, render_details, render_list, render_run, render_why};
-use kurabe_store::{Owner, Store, default_path, export as to_json, parse_export};
+use kurabe_store::{Filter, Owner, Store, default_path, export as to_json, parse_export};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -81,7 +82,7 @@ pub fn recover(store: &Store) -> Result<()> {
                 Ok(false) => {}
                 // The run stays as it is, so the next start tries again.
                 Err(error) => {
-                    say(&error.render(crate::lang::lang()));
+                    say(&error.render(lang()));
                     continue;
                 }
             }
@@ -95,12 +96,37 @@ pub fn recover(store: &Store) -> Result<()> {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn list(global: &Global) -> Result<()> {
-    let runs = existing_store(global)?.map_or(Ok(Vec::new()), |store| store.list())?;
+pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
+    let filter = Filter {
+        profile: args.profile.clone(),
+        device: args.device.clone(),
+        labels: args.label.iter().map(|words| wanted_label(words)).collect::<Result<_>>()?,
+        since: args.since.clone(),
+        last: args.last.map(|last| last as usize),
+    };
+    let all = existing_store(global)?.map_or(Ok(Vec::new()), |store| store.list())?;
+    let count = all.len();
+    let runs = filter.apply(all);
+    if runs.is_empty() && count > 0 && !global.json {
+        let plural = if count == 1 { "" } else { "s" };
+        return print(
+            &text!(
+                "None of the {count} stored run{plural} fits.\n",
+                "保存した {count} 件に、当てはまる測定はありません。\n"
+            )
+            .take(lang()),
+        );
+    }
     if global.json {
         return runs.iter().try_for_each(print_json);
     }
     print(&render_list(&runs, &style()))
+}
+
+/// `key=value` of a label that runs must have.
+fn wanted_label(words: &str) -> Result<(String, String)> {
+    let (key, value) = parse_label(words)?;
+    Ok((key, value.unwrap_or_default()))
 }
 
 /// `kurabe show`
@@ -196,7 +222,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     if records.len() > 1 && matches!(format, ExportFormat::Fio | ExportFormat::CdmText) {
         return Err(one_run_only());
     }
-    write_out(&kurabe_interop::export(&records, format, crate::lang::lang())?, args.output.as_deref())
+    write_out(&kurabe_interop::export(&records, format, lang())?, args.output.as_deref())
 }
 
 fn one_run_only() -> Error {
@@ -241,12 +267,14 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         if looks_exported(&bytes) {
             let record = parse_export(&bytes).map_err(|error| name_file(&error, path))?;
             let id = store.import(record)?;
+            keep_digest(&store, &id);
             tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
             continue;
         }
         for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
             let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
             let id = store.import(record)?;
+            keep_digest(&store, &id);
             if global.json {
                 tell(global, "imported", &id, "")?;
             } else if !global.quiet {

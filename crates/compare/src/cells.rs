@@ -9,10 +9,10 @@ use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_stats::repetition_values;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a cell is, for finding its like in another run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellKey {
     /// A workload with one block size.

@@ -111,6 +111,37 @@ pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     found
 }
 
+/// What a run tells of everything that can differ, by its key; what it does not tell is left out.
+pub fn facts_of(run: &RunRecord) -> Vec<(&'static str, Text)> {
+    let told = facts().into_iter().filter_map(|fact| Some((fact.key, (fact.of)(run)?)));
+    let measured = run.header.origin.is_none() && run.header.model.is_none();
+    let noise = measured.then(|| {
+        let words =
+            if is_noisy(disturbance(run)) { text!("disturbed", "あり") } else { text!("quiet", "なし") };
+        ("noise", words)
+    });
+    told.chain(noise).collect()
+}
+
+/// What is known of a key beside its values.
+pub(crate) struct About {
+    pub key: &'static str,
+    pub name: Text,
+    pub weight: Weight,
+    pub effect: Option<Text>,
+}
+
+/// All keys in the order of [`KEYS`].
+pub(crate) fn about_all() -> Vec<About> {
+    let noise =
+        About { key: "noise", name: noise_name(), weight: Weight::Notable, effect: Some(noise_effect()) };
+    facts()
+        .into_iter()
+        .map(|Fact { key, name, weight, effect, .. }| About { key, name, weight, effect })
+        .chain([noise])
+        .collect()
+}
+
 fn facts() -> Vec<Fact> {
     let fact = |key, name, weight, of| Fact { key, name, weight, effect: None, of };
     let with = |key, name, weight, effect, of| Fact { key, name, weight, effect: Some(effect), of };
@@ -381,9 +412,23 @@ fn disturbance(run: &RunRecord) -> (f64, f64) {
     })
 }
 
+fn is_noisy((cpus, share): (f64, f64)) -> bool {
+    cpus > BUSY_CPUS || share > NOISY_SHARE
+}
+
+fn noise_name() -> Text {
+    text!("noise", "外乱")
+}
+
+fn noise_effect() -> Text {
+    text!(
+        "a disturbed run is slower and less steady; measure again when the machine is quiet",
+        "外乱があると遅く不安定になります。マシンが静かなときに測り直してください"
+    )
+}
+
 /// Whether one run was disturbed and the other was not.
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
-    let noisy = |(cpus, share): (f64, f64)| cpus > BUSY_CPUS || share > NOISY_SHARE;
     let (one, two) = (disturbance(baseline), disturbance(other));
     let words = |(cpus, share): (f64, f64)| {
         let percent = share * 100.0;
@@ -392,16 +437,13 @@ fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
             "他の処理が最大 {cpus:.1} CPU を使い、時間の {percent:.0} % を妨げた"
         )
     };
-    (noisy(one) != noisy(two)).then(|| Difference {
+    (is_noisy(one) != is_noisy(two)).then(|| Difference {
         key: "noise",
-        name: text!("noise", "外乱"),
+        name: noise_name(),
         baseline: words(one),
         other: words(two),
         weight: Weight::Notable,
-        effect: Some(text!(
-            "a disturbed run is slower and less steady; measure again when the machine is quiet",
-            "外乱があると遅く不安定になります。マシンが静かなときに測り直してください"
-        )),
+        effect: Some(noise_effect()),
     })
 }
 

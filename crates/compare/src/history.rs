@@ -1,9 +1,14 @@
 //! The same device and profile over time.
+//!
+//! The model: the newest run is held against the oldest, whole; what lies between is a course of means, for which the digests
+//! are enough, so that a thousand runs are no more to read than two.
 
-use crate::cells::{CellKey, values};
-use crate::pair::{ComparedCell, Pair, pair};
-use kurabe_core::record::{Cell, RunRecord};
+use crate::digest::{CellName, Word, read};
+use crate::pair::{Pair, pair};
+use kurabe_core::digest::{DigestedRun, Digests};
+use kurabe_core::record::RunRecord;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// Runs of one profile on one device in the order of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,20 +21,33 @@ pub struct History {
     pub courses: Vec<Vec<Option<f64>>>,
 }
 
-/// What became of a device: its runs, the oldest first; `None` for fewer than two.
-pub fn history(runs: &[RunRecord], margin: f64) -> Option<History> {
-    let (first, last) = (runs.first()?, runs.last()?);
-    if runs.len() < 2 {
-        return None;
-    }
+/// What became of a device. `runs` are the ids of all its runs, the oldest first; `first` and `last` are the records of the
+/// two at the ends.
+pub fn history(
+    first: &RunRecord,
+    last: &RunRecord,
+    runs: &[String],
+    digests: &Digests,
+    margin: f64,
+) -> History {
     let change = pair(first, last, margin);
-    let courses =
-        change.cells.iter().map(|cell| runs.iter().map(|run| mean_of(run, cell)).collect()).collect();
-    Some(History { runs: runs.iter().map(|run| run.header.id.clone()).collect(), change, courses })
-}
-
-fn mean_of(run: &RunRecord, wanted: &ComparedCell) -> Option<f64> {
-    let like = |cell: &&Cell| CellKey::of(cell) == wanted.key && cell.measure == wanted.measure;
-    let values = values(run.cells.iter().find(like)?);
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    let words = read(digests);
+    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let runs_in_order: Vec<Option<&DigestedRun>> =
+        runs.iter().map(|id| by_id.get(id.as_str()).copied()).collect();
+    let courses = change
+        .cells
+        .iter()
+        .map(|cell| {
+            let wanted = |name: &CellName| name.key == cell.key && name.measure == cell.measure;
+            let is_wanted: Vec<bool> =
+                words.iter().map(|word| matches!(word, Some(Word::Cell(name)) if wanted(name))).collect();
+            let mean = |run: &DigestedRun| {
+                let figure = run.figures.iter().find(|(word, _)| is_wanted[*word as usize]);
+                figure.map(|(_, summary)| summary.mean)
+            };
+            runs_in_order.iter().map(|run| run.and_then(mean)).collect()
+        })
+        .collect();
+    History { runs: runs.to_vec(), change, courses }
 }

@@ -1,15 +1,19 @@
 //! Runs side by side: which of their cells are the same, by how much they differ, and what else differed.
 
 mod cells;
+mod digest;
 mod fairness;
 mod history;
 mod pair;
+mod pivot;
 mod recommend;
 mod uses;
 
 pub use cells::{CellKey, values};
-pub use fairness::{Difference, KEYS, Weight, differences};
+pub use digest::{CellName, DIGEST_VERSION, digest};
+pub use fairness::{Difference, KEYS, Weight, differences, facts_of};
 pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};
+pub use pivot::{Baseline, Group, Pivot, PivotDifference, PivotFigure, PivotKey, PivotWanted, Place, pivot};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend};
 pub use uses::{Limit, USES, Use, Work};

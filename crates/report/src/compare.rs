@@ -45,9 +45,6 @@ pub fn answer(pair: &Pair) -> Text {
         .filter_map(|cell| cell.compared.as_ref())
         .map(|compared| compared.verdict)
         .collect();
-    let count = |fits: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| fits(verdict)).count();
-    let (faster, slower) = (count(|v| *v == Verdict::Faster), count(|v| *v == Verdict::Slower));
-    let (same, unclear) = (count(|v| *v == Verdict::Same), count(|v| matches!(v, Verdict::NotEnough { .. })));
     let (all, other, baseline) = (verdicts.len(), &pair.other, &pair.baseline);
     if all == 0 {
         return text!(
@@ -55,6 +52,19 @@ pub fn answer(pair: &Pair) -> Text {
             "{baseline} と {other} には共通の項目がないため、比べられません"
         );
     }
+    let Text { en, ja } = tally(&verdicts);
+    let cells = if all == 1 { "the one cell".to_owned() } else { format!("{all} cells") };
+    text!(
+        "Of {cells} that both have, {other} is {en}.",
+        "共通の {all} 項目のうち、{baseline} に対する {other} は、{ja}。"
+    )
+}
+
+/// `faster in 3, not clear yet in 1`
+pub(crate) fn tally(verdicts: &[Verdict]) -> Text {
+    let count = |fits: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| fits(verdict)).count();
+    let (faster, slower) = (count(|v| *v == Verdict::Faster), count(|v| *v == Verdict::Slower));
+    let (same, unclear) = (count(|v| *v == Verdict::Same), count(|v| matches!(v, Verdict::NotEnough { .. })));
     let (mut en, mut ja) = (Vec::new(), Vec::new());
     for (number, words_en, words_ja) in [
         (faster, "faster", "速い"),
@@ -67,12 +77,7 @@ pub fn answer(pair: &Pair) -> Text {
             ja.push(format!("{words_ja} {number}"));
         }
     }
-    let (en, ja) = (en.join(", "), ja.join("、"));
-    let cells = if all == 1 { "the one cell".to_owned() } else { format!("{all} cells") };
-    text!(
-        "Of {cells} that both have, {other} is {en}.",
-        "共通の {all} 項目のうち、{baseline} に対する {other} は、{ja}。"
-    )
+    Text { en: en.join(", "), ja: ja.join("、") }
 }
 
 fn table(pair: &Pair, style: &Style) -> Vec<String> {
@@ -128,8 +133,12 @@ pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
 
 /// A verdict as it is read aloud.
 fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
-    let speed = &compared.speed;
-    match compared.verdict {
+    words_of(&compared.speed, compared.verdict, count)
+}
+
+/// The words of a verdict; `count` values are behind the side that has fewer.
+pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Role, Text) {
+    match verdict {
         Verdict::Faster => (Role::Good, faster(speed)),
         Verdict::Slower => (Role::Bad, slower(speed)),
         Verdict::Same if is_exact(speed) => {

@@ -109,7 +109,7 @@ pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
 
 /// The confidence at which each cell's interval is taken: by Holm the clearest cell is held to the strictest level, the
 /// least clear to that of a single comparison.
-fn holm_levels(p_values: &[f64]) -> Vec<f64> {
+pub(crate) fn holm_levels(p_values: &[f64]) -> Vec<f64> {
     let mut levels = vec![CONFIDENCE; p_values.len()];
     for (index, remaining) in holm_steps(p_values) {
         levels[index] = 1.0 - (1.0 - CONFIDENCE) / remaining as f64;
@@ -134,7 +134,7 @@ fn one(sides: &Sides, margin: f64, confidence: f64, test: &RankTest) -> Option<C
     })
 }
 
-fn verdict(speed: &Estimate, margin: f64, counts: (usize, usize), confidence: f64) -> Verdict {
+pub(crate) fn verdict(speed: &Estimate, margin: f64, counts: (usize, usize), confidence: f64) -> Verdict {
     let (low, high) = (speed.low, speed.high);
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
         return Verdict::Same;

@@ -12,6 +12,7 @@ mod normal;
 mod quantile;
 mod rank;
 mod stutter;
+mod summary;
 
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
@@ -26,3 +27,4 @@ pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
 pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};
+pub use summary::{Judged, SummarySides, compare_summaries, summary_half_width};

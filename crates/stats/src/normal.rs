@@ -20,3 +20,8 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
 pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(p))
 }
+
+/// Probability that a value of Student's t with so many degrees of freedom, more than 0, lies above `t`.
+pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |distribution| distribution.sf(t))
+}

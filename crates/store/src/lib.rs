@@ -6,7 +6,9 @@
 //! └─ runs              one row per run: summary columns for the list, header as JSON, the closing, the owner
 //!    ├─ notices        one row per remark,  JSON
 //!    ├─ cells          one row per cell,    JSON   ← appended while the run goes on
-//!    └─ labels         key and value, the user's
+//!    ├─ labels         key and value, the user's
+//!    └─ digests        one small row per ended run, of words that are kept once; made from the record, dropped with
+//!                      any change of it
 //!
 //! run.json             { "kurabe_record": 1, "run": { header, status, cells, … } }
 //! ```
@@ -16,11 +18,14 @@
 //! interrupted. A run that is imported is stored in the same tables. Time and the life of processes are
 //! parameters; nothing here reads a clock or looks at a process.
 //!
-//! Not a goal: an index over figures. Whoever asks for figures loads the run.
+//! Not a goal: knowing what a figure means. Whoever asks across runs brings the function that makes a digest of a record;
+//! whoever asks for more loads the run.
 
 mod care;
 mod check;
+mod digest;
 mod export;
+mod filter;
 mod id;
 mod import;
 mod json;
@@ -36,6 +41,7 @@ mod write;
 
 pub use care::Abandoned;
 pub use export::{EXPORT_VERSION, export, parse_export};
+pub use filter::Filter;
 pub use location::default_path;
 pub use open::Store;
 pub use write::Owner;

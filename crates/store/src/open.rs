@@ -137,8 +137,10 @@ impl Store {
         Ok(Self { connection, path })
     }
 
+    /// A connection for reading alone. Tables of an older version are read as they are: every question has its answer
+    /// in them, only later.
     fn ready_to_read(connection: Connection, path: PathBuf) -> Result<Self> {
-        schema::migrate(&connection, &path)?;
+        schema::version(&connection, &path)?;
         Ok(Self { connection, path })
     }
 }
@@ -195,7 +197,7 @@ fn readable(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
-fn is_read_only(connection: &Connection) -> bool {
+pub(crate) fn is_read_only(connection: &Connection) -> bool {
     connection.is_readonly("main").unwrap_or(false)
 }
 

@@ -14,7 +14,8 @@ pub(crate) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(crate) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
     value BLOB NOT NULL
@@ -63,7 +64,40 @@ CREATE TABLE labels (
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO meta (key, value) VALUES ('salt', randomblob(16));
-"];
+",
+    "
+-- The list is answered from this index alone, without a look at the headers (see `LISTED` in read.rs).
+CREATE INDEX runs_listed ON runs (
+    started_unix_s, id, started_at, status, target, device, profile, cell_count,
+    CASE WHEN json_valid(header) THEN json_array(
+        json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool'),
+        json_extract(header, '$.model.title.en'), json_extract(header, '$.model.title.ja')) END
+);
+DROP INDEX runs_by_start;
+CREATE INDEX runs_running ON runs (id) WHERE status = 'running';
+
+CREATE TABLE words (
+    word_id INTEGER PRIMARY KEY,
+    word    TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE digests (
+    run_id  TEXT PRIMARY KEY NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    digest  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A digest is of the record as it is: what changes the record drops it.
+CREATE TRIGGER header_changed AFTER UPDATE OF header ON runs
+BEGIN DELETE FROM digests WHERE run_id = NEW.id; END;
+CREATE TRIGGER cell_added AFTER INSERT ON cells
+BEGIN DELETE FROM digests WHERE run_id = NEW.run_id; END;
+CREATE TRIGGER cell_changed AFTER UPDATE ON cells
+BEGIN DELETE FROM digests WHERE run_id = NEW.run_id; END;
+CREATE TRIGGER cell_removed AFTER DELETE ON cells
+BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
+",
+];
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +159,17 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
+/// Whether the tables have room for digests: those of an older version that cannot be written have none.
+pub(crate) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
+    let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(version >= 2)
+}
+
 /// The version of the tables, if this kurabe knows it.
-fn version(connection: &Connection, path: &Path) -> Result<i32> {
+///
+/// # Errors
+/// When a newer kurabe wrote them, or they cannot be read.
+pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     let shown = path.display();
     let version: i32 =
         connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {

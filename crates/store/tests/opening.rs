@@ -3,6 +3,7 @@
 mod common;
 
 use common::{fresh_store, record, sample_record};
+use kurabe_core::digest::RunDigest;
 use kurabe_core::{Error, ErrorKind};
 use kurabe_store::Store;
 use rusqlite::Connection;
@@ -157,12 +158,15 @@ fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
 fn part_read_only() {
     let Some(path) = std::env::var_os("KURABE_TEST_READ_ONLY") else { return };
     let path = Path::new(&path);
-    for name in ["closed.db", "rollback.db"] {
+    for name in ["closed.db", "rollback.db", "old.db"] {
         let path = path.join(name);
         let error = Store::open(&path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(error.remedy_text().unwrap().en.contains("KURABE_DB"), "{error}");
         let store = Store::open_existing(&path).unwrap().expect("it is there");
+        assert_eq!(store.list().unwrap().len(), 1);
+        let digests = store.digests(1, |_| RunDigest::default(), |_, _| {}).unwrap();
+        assert_eq!(digests.runs.len(), 1, "they are made and not kept");
         let id = store.resolve("last").unwrap();
         assert_eq!(store.load(&id).unwrap().cells.len(), 5, "what can be read is read");
         assert_eq!(store.label(&id, "k", Some("v")).unwrap_err().kind(), ErrorKind::Store);
@@ -185,11 +189,14 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
         .unwrap()
         .query_row("PRAGMA journal_mode = delete", [], |row| row.get::<_, String>(0))
         .unwrap();
+    let old = directory.path().join("old.db");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/store-v1.db"), &old).unwrap();
     let set_mode = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     set_mode(&log, 0o444);
     set_mode(&rollback, 0o444);
+    set_mode(&old, 0o444);
     set_mode(directory.path(), 0o555);
     let part = |command: &mut Command| {
         command

@@ -1,0 +1,87 @@
+//! Words of `kurabe compare --by` and `kurabe list`.
+
+use crate::lang::t;
+use clap::Args;
+
+const BY_EN: &str = "All runs as a table (--by)";
+const BY_JA: &str = "すべての測定を表にする(--by)";
+
+#[derive(Debug, Args)]
+pub struct PivotArgs {
+    #[arg(long, value_name = "KEY", value_delimiter = ',', help_heading = t(BY_EN, BY_JA), help = t("Lay out the stored runs (or those named) by what they differ in: the last key makes the columns, those before it the rows", "保存した測定(または指定した測定)を条件ごとに並べる: 最後のキーが列、その前のキーが行になる"))]
+    pub by: Vec<String>,
+    #[arg(long, value_name = "VALUE", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Hold all others against this value of a key (or KEY=VALUE): ratio, interval, verdict", "キーの値(または キー=値)を基準に、比、区間、判定を示す"))]
+    pub baseline: Option<String>,
+    #[arg(long, short, value_name = "NAME", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
+    pub profile: Option<String>,
+    #[arg(long, value_name = "WORD", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only cells with these words in their name, as in \"read rnd\"", "名前にこの語を含む項目だけ。例: \"read rnd\""))]
+    pub cell: Option<String>,
+    #[arg(long = "where", value_name = "KEY=VALUE", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only runs that have this value (may be repeated)", "この値の測定だけ(繰り返し可)"))]
+    pub filters: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Examples:\n  kurabe list --last 10\n  kurabe list --profile cdm-9 --since 2026-01\n  \
+     kurabe list --device samsung --label owner=aki",
+    "例:\n  kurabe list --last 10\n  kurabe list --profile cdm-9 --since 2026-01\n  \
+     kurabe list --device samsung --label owner=aki"
+))]
+pub struct ListArgs {
+    #[arg(long, short, value_name = "NAME", help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
+    pub profile: Option<String>,
+    #[arg(long, value_name = "WORD", help = t("Only devices, models or targets whose name contains this", "この語を名前に含むデバイス、モデル、対象だけ"))]
+    pub device: Option<String>,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Only runs with this label (may be repeated)", "このラベルの付いた測定だけ(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[arg(long, value_name = "DATE", value_parser = date, help = t("Only runs from this day on: 2026-01-31, or a month, or a year", "この日(2026-01-31)、月、年以降の測定だけ"))]
+    pub since: Option<String>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help = t("Only the N newest", "新しいほうから N 件だけ"))]
+    pub last: Option<u32>,
+}
+
+/// The beginning of a time as RFC 3339 writes it.
+fn date(words: &str) -> Result<String, String> {
+    const FORM: &str = "0000-00-00T00:00:00";
+    let fits = words.len() <= FORM.len()
+        && words.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte == form,
+        });
+    let month = words.get(5..7).is_none_or(|month| ("01"..="12").contains(&month));
+    let day = words.get(8..10).is_none_or(|day| ("01"..="31").contains(&day));
+    if fits && [4, 7, 10, 16, 19].contains(&words.len()) && month && day {
+        return Ok(words.to_owned());
+    }
+    Err(t(
+        "a date is expected, such as 2026-01-31, 2026-01 or 2026",
+        "日付を書いてください(例: 2026-01-31、2026-01、2026)",
+    )
+    .to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates() {
+        for words in ["2026", "2026-01", "2026-12-31", "2026-01-31T09:30", "2026-01-31T09:30:00"] {
+            assert_eq!(date(words).as_deref(), Ok(words));
+        }
+        for words in [
+            "",
+            "26",
+            "2026-",
+            "2026-13",
+            "2026-00",
+            "2026-01-32",
+            "2026/01",
+            "yesterday",
+            "2026-1-1",
+            "昨日",
+        ] {
+            assert!(date(words).is_err(), "{words}");
+        }
+    }
+}

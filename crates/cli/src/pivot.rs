@@ -1,0 +1,94 @@
+//! `kurabe compare --by`, and the digests that are asked across runs.
+
+use crate::args::{CompareArgs, Global};
+use crate::lang::t;
+use crate::output::{print, print_json, progress_mode, say, style};
+use crate::stored::store_with_runs;
+use crate::words::assignment;
+use kurabe_compare::{DIGEST_VERSION, PivotWanted, digest};
+use kurabe_core::Result;
+use kurabe_core::digest::Digests;
+use kurabe_core::{Error, ErrorKind, text};
+use kurabe_report::{Mode, pivot_answer, render_pivot};
+use kurabe_store::Store;
+use std::io::Write;
+
+/// Fewer runs than this are read without a word.
+const WORTH_TELLING: usize = 200;
+
+/// Runs the command.
+///
+/// # Errors
+/// When a key, a value, a run or a cell is not known.
+pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
+    if !args.about.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("--about does not go with --by", "--about と --by は同時に使えません"),
+        )
+        .remedy(text!(
+            "what --by names is what you ask about",
+            "--by に書いたキーが、比べたい条件になります"
+        )));
+    }
+    let given = &args.pivot;
+    let filters = given.filters.iter().map(|words| {
+        assignment("--where", words, "filesystem=ext4").map(|(key, value)| (key.to_owned(), value.to_owned()))
+    });
+    let wanted = PivotWanted {
+        by: given.by.clone(),
+        baseline: given.baseline.clone(),
+        profile: given.profile.clone(),
+        cell: given.cell.clone(),
+        filters: filters.collect::<Result<_>>()?,
+        margin: args.margin,
+    };
+    let store = store_with_runs(global)?;
+    let named = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
+    let mut runs = store.list()?;
+    if !named.is_empty() {
+        runs.retain(|run| named.contains(&run.id));
+    }
+    let found = kurabe_compare::pivot(&runs, &digests(&store, global)?, &wanted)?;
+    if global.json {
+        return print_json(
+            &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&found), "pivot": found }),
+        );
+    }
+    print(&render_pivot(&found, &style()))
+}
+
+/// The digests of all runs. Those that are missing are made now, which takes a while in a store of an older kurabe.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub fn digests(store: &Store, global: &Global) -> Result<Digests> {
+    let mode = progress_mode(global);
+    let mut shown = None;
+    let digests = store.digests(DIGEST_VERSION, digest, |done, all| {
+        let percent = done * 100 / all.max(1);
+        if all < WORTH_TELLING || mode == Mode::Quiet || shown == Some(percent) {
+            return;
+        }
+        let words = t(
+            "kurabe: reading the runs once, so that the next time is quick",
+            "kurabe: 次回から速く答えられるように、測定を一度だけ読み込んでいます",
+        );
+        if mode == Mode::Terminal {
+            // A terminal that takes nothing shows no progress.
+            let _ = write!(std::io::stderr(), "\r{words} ({percent} %)");
+        } else if shown.is_none() {
+            say(words);
+        }
+        shown = Some(percent);
+    });
+    if shown.is_some() && mode == Mode::Terminal {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    digests
+}
+
+/// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
+pub fn keep_digest(store: &Store, id: &str) {
+    let _ = store.keep_digest(id, DIGEST_VERSION, digest);
+}

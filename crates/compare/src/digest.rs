@@ -1,0 +1,143 @@
+//! What of a run is asked across runs: its facts, and what each of its cells came to.
+//!
+//! The model: a digest is made of the record by [`digest`] alone, with the same facts and the same values by which two runs
+//! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
+
+use crate::cells::{CellKey, values};
+use crate::fairness::facts_of;
+use kurabe_core::Text;
+use kurabe_core::digest::{Digests, RunDigest, Summary};
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::workload::Direction;
+use serde::{Deserialize, Serialize};
+
+/// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
+pub const DIGEST_VERSION: u32 = 1;
+
+/// A cell without its figures: what it is, and what it is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellName {
+    /// What it is.
+    pub key: CellKey,
+    /// The step's name.
+    pub label: String,
+    /// The part of the step.
+    pub part: String,
+    /// Direction.
+    pub direction: Option<Direction>,
+    /// What its figure tells.
+    pub measure: Measure,
+}
+
+/// A word of a digest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Word {
+    /// A key of `KEYS` and its value.
+    Fact(String, Text),
+    /// A cell.
+    Cell(CellName),
+}
+
+impl CellName {
+    /// The name of a cell.
+    pub fn of(cell: &Cell) -> Self {
+        Self {
+            key: CellKey::of(cell),
+            label: cell.label.clone(),
+            part: cell.part.clone(),
+            direction: cell.direction,
+            measure: cell.measure,
+        }
+    }
+
+    /// Whether it is the same cell, whatever it is called.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.key == other.key && self.measure == other.measure
+    }
+}
+
+/// The digest of a run.
+pub fn digest(run: &RunRecord) -> RunDigest {
+    RunDigest {
+        facts: facts_of(run)
+            .into_iter()
+            .filter_map(|(key, value)| word(&Word::Fact(key.to_owned(), value)))
+            .collect(),
+        figures: run
+            .cells
+            .iter()
+            .filter_map(|cell| Some((word(&Word::Cell(CellName::of(cell)))?, Summary::of(&values(cell))?)))
+            .collect(),
+    }
+}
+
+/// The word as it is kept. Words have string keys only, so that this is always JSON.
+fn word(word: &Word) -> Option<String> {
+    serde_json::to_string(word).ok()
+}
+
+/// The words of many digests, read; none where a word is of no use to this kurabe.
+pub(crate) fn read(digests: &Digests) -> Vec<Option<Word>> {
+    digests.words.iter().map(|word| serde_json::from_str(word).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pair::pair;
+
+    fn fixture(name: &str) -> RunRecord {
+        let path = format!("{}/../store/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+        let file: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        serde_json::from_value(file["run"].clone()).unwrap()
+    }
+
+    fn spelled(run: &RunRecord) -> (Vec<(String, Text)>, Vec<(CellName, Summary)>) {
+        let digest = digest(run);
+        let word = |word: &str| serde_json::from_str::<Word>(word).unwrap();
+        let facts = digest.facts.iter().filter_map(|fact| match word(fact) {
+            Word::Fact(key, value) => Some((key, value)),
+            Word::Cell(_) => None,
+        });
+        let figures = digest.figures.iter().filter_map(|(cell, summary)| match word(cell) {
+            Word::Cell(cell) => Some((cell, *summary)),
+            Word::Fact(..) => None,
+        });
+        (facts.collect(), figures.collect())
+    }
+
+    #[test]
+    fn a_digest_has_the_figures_that_a_comparison_has() {
+        let names =
+            ["export-v1.json", "export-v2-rounds.json", "export-v2-imported.json", "export-v2-modelled.json"];
+        for name in names {
+            let run = fixture(name);
+            let (_, figures) = spelled(&run);
+            assert!(!figures.is_empty(), "{name}");
+            for cell in pair(&run, &run, 0.05).cells {
+                let found =
+                    figures.iter().find(|(known, _)| known.key == cell.key && known.measure == cell.measure);
+                let mean = found.map_or(f64::NAN, |(_, summary)| summary.mean);
+                assert!((mean / cell.baseline.mean - 1.0).abs() < 1e-12, "{name}: {cell:?}");
+            }
+        }
+    }
+
+    /// If this fails because what a run tells, or what a cell comes to, has changed: raise `DIGEST_VERSION`, then write the
+    /// new digest here.
+    #[test]
+    fn a_changed_digest_has_another_version() {
+        let (facts, figures) = spelled(&fixture("export-v1.json"));
+        let facts: Vec<String> = facts.iter().map(|(key, value)| format!("{key}={}", value.en)).collect();
+        let (first, summary) = &figures[0];
+        let first =
+            format!("{} {:.3} ±{:.3} of {}", first.label, summary.mean, summary.deviation, summary.count);
+        let wanted = "tool=kurabe; statistic=every repetition; model=a device; cache=avoided; profile=sample; size=1 MiB; \
+                      data=random; time=1 s; target=a file in a directory; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
+                      filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
+                      kurabe=0.1.0; noise=quiet";
+        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (1, wanted));
+        assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
+    }
+}

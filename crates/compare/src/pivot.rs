@@ -1,0 +1,287 @@
+//! All runs as a pivot: what they differ in becomes rows and columns, and each cell of their profiles a group.
+//!
+//! The model: the keys are asked of every run; the last one makes the columns, those before it the rows. A run that does not
+//! tell one of them has no place and is counted. At a place a group holds the mean over its runs of what the cell came to in
+//! each: the run is the unit. A single run has no spread among runs, so its repetitions stand in. Only cells that are the
+//! same are put together, and none whose figures cannot be (a mean and a best value, a model and a device): those are shown
+//! apart. Whatever else differed is said.
+//!
+//! With a baseline every place is held against the one where that key has the baseline's value and all others are the same.
+
+mod differ;
+mod keys;
+mod layout;
+mod sums;
+
+pub use differ::PivotDifference;
+pub use keys::PivotKey;
+
+use crate::digest::{CellName, Word, read};
+use crate::fairness::KEYS;
+use keys::{is_meant, natural};
+use kurabe_core::digest::{DigestedRun, Digests};
+use kurabe_core::record::RunSummary;
+use kurabe_core::{Error, ErrorKind, Result, Text, closest, text};
+use kurabe_stats::Judged;
+use layout::Layout;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// What is asked of a pivot.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct PivotWanted {
+    /// Keys; the last makes the columns.
+    pub by: Vec<String>,
+    /// `VALUE` or `KEY=VALUE` that all others are held against.
+    pub baseline: Option<String>,
+    /// Only runs of this profile.
+    pub profile: Option<String>,
+    /// Only cells whose name has these words.
+    pub cell: Option<String>,
+    /// Only runs that have these values.
+    pub filters: Vec<(String, String)>,
+    /// A difference below this share does not matter.
+    pub margin: f64,
+}
+
+/// Runs laid out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pivot {
+    /// The keys; the last makes the columns.
+    pub keys: Vec<PivotKey>,
+    /// What all others are held against.
+    pub baseline: Option<Baseline>,
+    /// A difference below this share does not matter.
+    pub margin: f64,
+    /// Runs that have a place.
+    pub run_count: usize,
+    /// Values of the keys that make the rows; a single row without values if one key is all.
+    pub rows: Vec<Vec<Text>>,
+    /// Values of the key that makes the columns.
+    pub columns: Vec<Text>,
+    /// Where runs stand, and which.
+    pub places: Vec<Place>,
+    /// The cells.
+    pub groups: Vec<Group>,
+    /// What else differed, the weightiest first.
+    pub differences: Vec<PivotDifference>,
+    /// Keys that some runs do not tell, and how many these are.
+    pub lacking: Vec<(PivotKey, usize)>,
+    /// Ids of runs whose records cannot be read.
+    pub unreadable: Vec<String>,
+}
+
+/// A value that others are held against.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Baseline {
+    /// Place of its key among the keys.
+    pub key_index: usize,
+    /// The value.
+    pub value: Text,
+}
+
+/// Runs with the same values of all keys.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Place {
+    /// Place of its row.
+    pub row: usize,
+    /// Place of its column.
+    pub column: usize,
+    /// Ids, the newest first.
+    pub runs: Vec<String>,
+}
+
+/// A cell in all places.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// The cell, by its newest name.
+    pub cell: CellName,
+    /// What these runs have in common that others with the same cell have not, and that decides: key, what it is, value.
+    pub apart: Vec<(&'static str, Text, Text)>,
+    /// Its figures, by place.
+    pub figures: Vec<PivotFigure>,
+}
+
+/// What a cell came to at a place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PivotFigure {
+    /// Number of its place.
+    pub place: usize,
+    /// Runs behind it.
+    pub run_count: u32,
+    /// Mean over the runs, in bytes per second or ns.
+    pub mean: f64,
+    /// Standard deviation among the runs; of a single run among its repetitions.
+    pub deviation: f64,
+    /// Half the width of the 95 % interval of the mean, if there are two values at least.
+    pub half_width: Option<f64>,
+    /// Repetitions of a single run.
+    pub repetition_count: Option<u32>,
+    /// By how much it differs from the baseline; none of the baseline itself, and where there is none to compare with.
+    pub compared: Option<Judged>,
+    #[serde(skip)]
+    modelled: bool,
+}
+
+/// A run with its facts.
+pub(crate) struct Line<'a> {
+    run: &'a RunSummary,
+    digest: &'a DigestedRun,
+    /// For each fact the word that tells it.
+    words: Vec<Option<u32>>,
+    texts: &'a Words,
+}
+
+/// The words of all digests.
+struct Words {
+    /// Fact and value of a word, if it is one.
+    facts: Vec<Option<(usize, Text)>>,
+    cells: Vec<Option<CellName>>,
+    /// For each word that is a cell the first word that means the same cell.
+    same: Vec<usize>,
+}
+
+impl Line<'_> {
+    fn fact(&self, place: usize) -> Option<&Text> {
+        let word = self.words[place]?;
+        self.texts.facts[word as usize].as_ref().map(|(_, value)| value)
+    }
+}
+
+impl Words {
+    fn read(digests: &Digests) -> Self {
+        let (mut facts, mut cells) = (Vec::new(), Vec::new());
+        for word in read(digests) {
+            let (fact, cell) = match word {
+                Some(Word::Fact(key, value)) => {
+                    (KEYS.iter().position(|known| *known == key).map(|place| (place, value)), None)
+                }
+                Some(Word::Cell(cell)) => (None, Some(cell)),
+                None => (None, None),
+            };
+            facts.push(fact);
+            cells.push(cell);
+        }
+        let mut firsts: Vec<usize> = Vec::new();
+        let same = cells
+            .iter()
+            .enumerate()
+            .map(|(place, cell): (usize, &Option<CellName>)| {
+                let Some(cell) = cell else { return place };
+                let is_same = |first: &usize| cells[*first].as_ref().is_some_and(|other| other.is_same(cell));
+                firsts.iter().copied().find(is_same).unwrap_or_else(|| {
+                    firsts.push(place);
+                    place
+                })
+            })
+            .collect();
+        Self { facts, cells, same }
+    }
+
+    fn line<'a>(&'a self, run: &'a RunSummary, digest: &'a DigestedRun) -> Line<'a> {
+        let mut words = vec![None; KEYS.len()];
+        for word in &digest.facts {
+            if let Some(Some((fact, _))) = self.facts.get(*word as usize) {
+                words[*fact] = Some(*word);
+            }
+        }
+        Line { run, digest, words, texts: self }
+    }
+}
+
+/// Lays out runs, given as the list has them, the newest last; those without a digest are left out.
+///
+/// # Errors
+/// When a key, a value, a profile or a cell is not known, or no run is left.
+pub fn pivot(runs: &[RunSummary], digests: &Digests, wanted: &PivotWanted) -> Result<Pivot> {
+    let words = Words::read(digests);
+    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let lines: Vec<Line<'_>> = runs
+        .iter()
+        .rev()
+        .filter_map(|run| Some(words.line(run, by_id.get(run.id.as_str()).copied()?)))
+        .collect();
+    let keys = wanted.by.iter().map(|word| PivotKey::read(word, runs)).collect::<Result<Vec<_>>>()?;
+    if let Some(place) = (1..keys.len()).find(|place| keys[..*place].contains(&keys[*place])) {
+        let key = &keys[place].key;
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("--by names `{key}` twice", "--by に `{key}` が 2 回あります"),
+        )
+        .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
+    }
+    let lines = select(lines, runs, wanted)?;
+    let mut layout = Layout::new(&keys, lines, words.facts.len())?;
+    layout.sort(&keys);
+    let baseline = wanted.baseline.as_ref().map(|words| layout.baseline(&keys, words)).transpose()?;
+    let apart = layout.watch.apart();
+    let mut groups = layout.groups(&words, &apart, wanted.cell.as_deref())?;
+    if let Some(baseline) = &baseline {
+        layout.compare(&mut groups, baseline, wanted.margin);
+    }
+    let differences = layout.watch.differences(&apart, |word| words.facts.get(word).cloned().flatten());
+    Ok(Pivot {
+        baseline,
+        margin: wanted.margin,
+        run_count: layout.placed.len(),
+        rows: layout.rows,
+        columns: layout.columns,
+        places: layout.places,
+        groups,
+        differences,
+        lacking: keys.iter().cloned().zip(layout.lacking).filter(|(_, count)| *count > 0).collect(),
+        unreadable: digests.unreadable.clone(),
+        keys,
+    })
+}
+
+/// The runs that the filters let through.
+fn select<'a>(mut lines: Vec<Line<'a>>, runs: &[RunSummary], wanted: &PivotWanted) -> Result<Vec<Line<'a>>> {
+    let profile = wanted.profile.iter().map(|name| ("profile".to_owned(), name.clone()));
+    for (word, value) in profile.chain(wanted.filters.iter().cloned()) {
+        let key = PivotKey::read(&word, runs)?;
+        let mut values: Vec<String> = Vec::new();
+        lines.retain(|line| {
+            let Some(found) = key.value(line) else { return false };
+            let fits = is_meant(&found, &value);
+            if !fits && !values.contains(&found.en) {
+                values.push(found.en);
+            }
+            fits
+        });
+        if lines.is_empty() {
+            let key = &key.key;
+            return Err(unknown_value(
+                text!("no run has {key} = {value}", "{key} = {value} の測定はありません"),
+                &value,
+                &mut values,
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+/// Values that are named in an error.
+const NAMED: usize = 12;
+
+fn unknown_value(what: Text, word: &str, values: &mut Vec<String>) -> Error {
+    values.sort_by(|a, b| natural(a, b));
+    let error = Error::new(ErrorKind::NoSuchRun, what);
+    let names: Vec<&str> = values.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        return error
+            .remedy(text!("`kurabe list` shows all runs", "`kurabe list` ですべての測定を確認できます"));
+    }
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    let all = names[..names.len().min(NAMED)].join(", ");
+    error.remedy(match closest(word, &names) {
+        Some(name) => text!(
+            "did you mean `{name}`? (there are: {all}{more})",
+            "`{name}` ではありませんか(あるもの: {all}{more})"
+        ),
+        None => text!("there are: {all}{more}", "あるもの: {all}{more}"),
+    })
+}
+
+#[cfg(test)]
+mod tests;

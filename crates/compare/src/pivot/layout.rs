@@ -1,0 +1,253 @@
+//! The table under a pivot: rows, columns, the runs at their places, and the figures of each cell there.
+
+use super::differ::Watch;
+use super::keys::{Source, is_meant, natural};
+use super::sums::{Gathered, is_named, name_of};
+use super::{Baseline, Group, Line, PivotFigure, PivotKey, Place, Words, unknown_value};
+use kurabe_core::digest::Summary;
+use kurabe_core::record::Measure;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_stats::{SummarySides, compare_summaries};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// Runs at their places.
+pub(super) struct Layout<'a> {
+    pub(super) rows: Vec<Vec<Text>>,
+    pub(super) columns: Vec<Text>,
+    pub(super) places: Vec<Place>,
+    /// Runs with the number of their place.
+    pub(super) placed: Vec<(usize, Line<'a>)>,
+    /// For each key how many runs do not tell it.
+    pub(super) lacking: Vec<usize>,
+    pub(super) watch: Watch,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn new(keys: &[PivotKey], lines: Vec<Line<'a>>, words: usize) -> Result<Self> {
+        let mut layout = Self {
+            rows: Vec::new(),
+            columns: Vec::new(),
+            places: Vec::new(),
+            placed: Vec::new(),
+            lacking: vec![0; keys.len()],
+            watch: Watch::new(keys, words),
+        };
+        let mut known: HashMap<Vec<String>, usize> = HashMap::new();
+        for line in lines {
+            let mut values = Vec::new();
+            for (key, lacking) in keys.iter().zip(&mut layout.lacking) {
+                match key.value(&line) {
+                    Some(value) => values.push(value),
+                    None => *lacking += 1,
+                }
+            }
+            if values.len() < keys.len() {
+                continue;
+            }
+            let names = values.iter().map(|value| value.en.clone()).collect();
+            let place = *known.entry(names).or_insert_with(|| layout.add_place(values));
+            layout.watch.meet(place, &line);
+            layout.places[place].runs.push(line.run.id.clone());
+            layout.placed.push((place, line));
+        }
+        if layout.placed.is_empty() {
+            let names: Vec<&str> = keys.iter().map(|key| key.key.as_str()).collect();
+            let names = names.join(", ");
+            return Err(Error::new(
+                ErrorKind::NoSuchRun,
+                text!("no run tells {names}", "{names} が分かる測定はありません"),
+            )
+            .remedy(text!(
+                "label runs yourself (`kurabe label RUN firmware=1.2`) and lay them out by that label",
+                "自分でラベルを付け(`kurabe label 測定 firmware=1.2`)、そのラベルで並べることもできます"
+            )));
+        }
+        Ok(layout)
+    }
+
+    fn add_place(&mut self, mut values: Vec<Text>) -> usize {
+        let column = values.pop().map_or(0, |value| position_or_push(&mut self.columns, value));
+        let row = position_or_push(&mut self.rows, values);
+        self.places.push(Place { row, column, runs: Vec::new() });
+        self.places.len() - 1
+    }
+
+    /// Puts rows and columns into the order of their values.
+    pub(super) fn sort(&mut self, keys: &[PivotKey]) {
+        let by_value = |a: &Text, b: &Text| natural(&a.en, &b.en);
+        // Runs are told apart by when they were made, not by their ids.
+        if keys.last().is_none_or(|key| key.source != Source::Run) {
+            let order = sorted(&mut self.columns, by_value);
+            self.places.iter_mut().for_each(|place| place.column = order[place.column]);
+        }
+        let order = sorted(&mut self.rows, |a, b| {
+            let pairs = a.iter().zip(b);
+            pairs.map(|(a, b)| by_value(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        });
+        self.places.iter_mut().for_each(|place| place.row = order[place.row]);
+    }
+
+    /// The value of a key at a place.
+    fn value(&self, place: &Place, key_index: usize) -> &Text {
+        self.rows[place.row].get(key_index).unwrap_or(&self.columns[place.column])
+    }
+
+    /// The baseline that words mean.
+    pub(super) fn baseline(&self, keys: &[PivotKey], words: &str) -> Result<Baseline> {
+        let (named, value) = match words.split_once('=') {
+            Some((key, value)) if keys.iter().any(|known| known.is_called(key)) => (Some(key), value),
+            _ => (None, words),
+        };
+        let candidates: Vec<usize> =
+            (0..keys.len()).filter(|index| named.is_none_or(|name| keys[*index].is_called(name))).collect();
+        let mut values: Vec<String> = Vec::new();
+        let mut found: Vec<Baseline> = Vec::new();
+        for place in &self.places {
+            for index in &candidates {
+                let there = self.value(place, *index);
+                let baseline = Baseline { key_index: *index, value: there.clone() };
+                if is_meant(there, value) {
+                    if !found.contains(&baseline) {
+                        found.push(baseline);
+                    }
+                } else if !values.contains(&there.en) {
+                    values.push(there.en.clone());
+                }
+            }
+        }
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => Err(unknown_value(
+                text!(
+                    "--baseline {words}: none of the runs shown has this value",
+                    "--baseline {words}: この値の測定がありません"
+                ),
+                value,
+                &mut values,
+            )),
+            _ => {
+                let key = &keys[found[0].key_index].key;
+                Err(Error::new(
+                    ErrorKind::Usage,
+                    text!(
+                        "--baseline {words}: more than one key has this value",
+                        "--baseline {words}: この値は複数のキーにあります"
+                    ),
+                )
+                .remedy(text!(
+                    "name the key, too: --baseline {key}={value}",
+                    "キーも書いてください: --baseline {key}={value}"
+                )))
+            }
+        }
+    }
+
+    /// The cells with their figures.
+    pub(super) fn groups(&self, words: &Words, apart: &[usize], cell: Option<&str>) -> Result<Vec<Group>> {
+        let mut gathered: Vec<Gathered<'_>> = Vec::new();
+        let mut known: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
+        for (number, (place, line)) in self.placed.iter().enumerate() {
+            let signs: Vec<Option<u32>> = apart.iter().map(|fact| line.words[*fact]).collect();
+            for (word, summary) in &line.digest.figures {
+                let word = *word as usize;
+                let Some(Some(name)) = words.cells.get(word) else { continue };
+                let group = *known.entry((words.same[word], signs.clone())).or_insert_with(|| {
+                    gathered.push(Gathered { name, line, sums: HashMap::new() });
+                    gathered.len() - 1
+                });
+                gathered[group].sums.entry(*place).or_default().add(number, summary, line);
+            }
+        }
+        let all: Vec<String> = gathered.iter().map(|group| name_of(group.name)).collect();
+        let groups: Vec<Group> = gathered
+            .into_iter()
+            .filter(|group| cell.is_none_or(|words| is_named(group.name, words)))
+            .map(|group| group.finish(&self.watch, apart))
+            .collect();
+        match cell {
+            Some(cell) if groups.is_empty() => {
+                let what = text!(
+                    "--cell {cell}: these runs have no such cell",
+                    "--cell {cell}: この項目はありません"
+                );
+                let mut all = all;
+                all.dedup();
+                Err(unknown_value(what, cell, &mut all))
+            }
+            _ => Ok(groups),
+        }
+    }
+
+    /// Holds every figure against its baseline.
+    pub(super) fn compare(&self, groups: &mut [Group], baseline: &Baseline, margin: f64) {
+        let of_place = self.places_of_baseline(baseline);
+        let mut sides = Vec::new();
+        let mut whose = Vec::new();
+        for (group_index, group) in groups.iter().enumerate() {
+            for (index, figure) in group.figures.iter().enumerate() {
+                let base = of_place[figure.place].filter(|place| *place != figure.place);
+                // Figures are in the order of their places.
+                let base = base.and_then(|base| {
+                    let found = group.figures.binary_search_by_key(&base, |other| other.place).ok()?;
+                    group.figures.get(found)
+                });
+                let Some(base) = base else { continue };
+                sides.push(sides_of(base, figure, group.cell.measure == Measure::Rate));
+                whose.push((group_index, index));
+            }
+        }
+        for ((group, figure), judged) in whose.into_iter().zip(compare_summaries(&sides, margin)) {
+            groups[group].figures[figure].compared = judged;
+        }
+    }
+
+    /// For each place the one that differs from it in nothing but having the baseline's value.
+    fn places_of_baseline(&self, baseline: &Baseline) -> Vec<Option<usize>> {
+        let values = |place: &Place| -> Vec<String> {
+            (0..=self.rows[place.row].len()).map(|key| self.value(place, key).en.clone()).collect()
+        };
+        let known: HashMap<Vec<String>, usize> =
+            self.places.iter().enumerate().map(|(number, place)| (values(place), number)).collect();
+        let wanted = |place: &Place| {
+            let mut values = values(place);
+            values[baseline.key_index].clone_from(&baseline.value.en);
+            values
+        };
+        self.places.iter().map(|place| known.get(&wanted(place)).copied()).collect()
+    }
+}
+
+/// The values of a figure against those of its baseline. If both are single runs, their repetitions are the unit; if only
+/// one is, nothing is known of its spread among runs.
+fn sides_of(base: &PivotFigure, other: &PivotFigure, higher_is_better: bool) -> SummarySides {
+    let computed = base.modelled && other.modelled;
+    let single = base.run_count == 1 && other.run_count == 1;
+    let summary = |figure: &PivotFigure| {
+        let count = match figure.repetition_count {
+            Some(repetitions) if single && !computed => repetitions,
+            _ => figure.run_count,
+        };
+        Summary { mean: figure.mean, deviation: if count == 1 { 0.0 } else { figure.deviation }, count }
+    };
+    SummarySides { baseline: summary(base), other: summary(other), higher_is_better, computed }
+}
+
+fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|known| *known == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}
+
+/// Sorts a list; gives the new place of each old one.
+fn sorted<T>(list: &mut Vec<T>, order: impl Fn(&T, &T) -> Ordering) -> Vec<usize> {
+    let mut numbered: Vec<(usize, T)> = std::mem::take(list).into_iter().enumerate().collect();
+    numbered.sort_by(|(_, a), (_, b)| order(a, b));
+    let mut places = vec![0; numbered.len()];
+    for (new, (old, value)) in numbered.into_iter().enumerate() {
+        places[old] = new;
+        list.push(value);
+    }
+    places
+}

@@ -1,0 +1,99 @@
+//! The figures of a cell, added up run by run, and the name by which a cell is found.
+
+use super::differ::Watch;
+use super::{Group, Line, PivotFigure};
+use crate::digest::CellName;
+use kurabe_core::digest::Summary;
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+use kurabe_stats::summary_half_width;
+use std::collections::HashMap;
+
+/// A cell being put together.
+pub(super) struct Gathered<'a> {
+    pub(super) name: &'a CellName,
+    /// A run that has it.
+    pub(super) line: &'a Line<'a>,
+    pub(super) sums: HashMap<usize, Sum>,
+}
+
+impl Gathered<'_> {
+    pub(super) fn finish(self, watch: &Watch, apart: &[usize]) -> Group {
+        let untold = || text!("not told", "不明");
+        let apart = apart
+            .iter()
+            .map(|fact| {
+                let about = watch.about(*fact);
+                (about.key, about.name.clone(), self.line.fact(*fact).cloned().unwrap_or_else(untold))
+            })
+            .collect();
+        let mut figures: Vec<PivotFigure> =
+            self.sums.into_iter().map(|(place, sum)| sum.finish(place)).collect();
+        figures.sort_by_key(|figure| figure.place);
+        Group { cell: self.name.clone(), apart, figures }
+    }
+}
+
+/// The figures of a cell at a place, being added up (Welford, "Note on a method for calculating corrected sums of squares
+/// and products", 1962).
+#[derive(Default)]
+pub(super) struct Sum {
+    last_run: Option<usize>,
+    count: u32,
+    mean: f64,
+    squares: f64,
+    first: Option<Summary>,
+    measured: bool,
+}
+
+impl Sum {
+    /// Adds a run; its second cell of the same kind is left out, as in a comparison of two.
+    pub(super) fn add(&mut self, run: usize, summary: &Summary, line: &Line<'_>) {
+        if self.last_run.replace(run) == Some(run) {
+            return;
+        }
+        self.count += 1;
+        let distance = summary.mean - self.mean;
+        self.mean += distance / f64::from(self.count);
+        self.squares += distance * (summary.mean - self.mean);
+        self.first.get_or_insert(*summary);
+        self.measured |= line.run.model.is_none();
+    }
+
+    fn finish(self, place: usize) -> PivotFigure {
+        let among = Summary {
+            mean: self.mean,
+            deviation: (self.squares / f64::from(self.count.max(2) - 1)).sqrt(),
+            count: self.count,
+        };
+        let single = self.first.filter(|_| self.count == 1);
+        let shown = single.unwrap_or(among);
+        PivotFigure {
+            place,
+            run_count: self.count,
+            mean: shown.mean,
+            deviation: shown.deviation,
+            half_width: summary_half_width(&shown),
+            repetition_count: single.map(|summary| summary.count),
+            compared: None,
+            modelled: !self.measured,
+        }
+    }
+}
+
+/// `read RND 4 KiB Q1 T1`
+pub(super) fn name_of(cell: &CellName) -> String {
+    [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned()
+}
+
+/// Whether all words are in the name, in whatever order and case.
+pub(super) fn is_named(cell: &CellName, words: &str) -> bool {
+    let japanese = match cell.direction {
+        Some(Direction::Read) => "読み出し",
+        Some(Direction::Write) => "書き込み",
+        Some(Direction::Mix) => "混合",
+        None => "",
+    };
+    let name = format!("{} {japanese}", name_of(cell)).to_lowercase();
+    words.to_lowercase().split_whitespace().all(|word| name.contains(word))
+}

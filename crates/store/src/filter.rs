@@ -1,0 +1,109 @@
+//! Which runs of the list are meant.
+
+use kurabe_core::record::RunSummary;
+
+/// What the runs that are meant have in common. By default all are meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Name of the profile, or the other tool and its version.
+    pub profile: Option<String>,
+    /// A part of the name of the device, the model or the target, in any case.
+    pub device: Option<String>,
+    /// Labels: key and value.
+    pub labels: Vec<(String, String)>,
+    /// The day (or year, month, minute) from which on they were measured, as RFC 3339 begins, in the run's own time zone.
+    pub since: Option<String>,
+    /// Only so many of the newest.
+    pub last: Option<usize>,
+}
+
+impl Filter {
+    /// The runs that are meant, in the order given, the newest last.
+    pub fn apply(&self, mut runs: Vec<RunSummary>) -> Vec<RunSummary> {
+        runs.retain(|run| self.fits(run));
+        if let Some(last) = self.last {
+            runs.drain(..runs.len().saturating_sub(last));
+        }
+        runs
+    }
+
+    fn fits(&self, run: &RunSummary) -> bool {
+        let profile = self.profile.as_ref().is_none_or(|profile| profile.eq_ignore_ascii_case(&run.profile));
+        let labels = self.labels.iter().all(|(key, value)| run.labels.get(key) == Some(value));
+        let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
+        // Times of this form are in the order of their letters.
+        let since = self.since.as_ref().is_none_or(|since| measured_at >= since);
+        profile && labels && since && self.device.as_ref().is_none_or(|word| is_of_device(run, word))
+    }
+}
+
+fn is_of_device(run: &RunSummary, word: &str) -> bool {
+    let word = word.to_lowercase();
+    let title = run.model.as_ref().map(|title| [title.en.as_str(), title.ja.as_str()]);
+    let names = [run.device.as_deref(), Some(run.target.as_str())];
+    names
+        .into_iter()
+        .flatten()
+        .chain(title.into_iter().flatten())
+        .any(|name| name.to_lowercase().contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::Text;
+    use kurabe_core::record::RunStatus;
+    use std::collections::BTreeMap;
+
+    fn run(id: &str, started_at: &str, profile: &str, target: &str) -> RunSummary {
+        RunSummary {
+            id: id.to_owned(),
+            started_at: started_at.to_owned(),
+            measured_at: None,
+            imported: false,
+            status: RunStatus::Complete,
+            target: target.to_owned(),
+            device: None,
+            model: None,
+            profile: profile.to_owned(),
+            cell_count: 1,
+            labels: BTreeMap::new(),
+        }
+    }
+
+    fn runs() -> Vec<RunSummary> {
+        let mut runs = vec![
+            run("a", "2026-01-31T23:59:00+09:00", "quick", "/mnt/usb"),
+            run("b", "2026-02-01T00:00:00Z", "cdm-9", "model:disk"),
+            run("c", "2026-02-02T08:00:00Z", "quick", "/mnt/ssd"),
+        ];
+        runs[1].model = Some(Text { en: "a Hard Disk".to_owned(), ja: "ハードディスク".to_owned() });
+        runs[2].device = Some("Samsung SSD".to_owned());
+        runs[2].labels.insert("owner".to_owned(), "Aki".to_owned());
+        runs[0].measured_at = Some("2025-12-24T10:00:00".to_owned());
+        runs
+    }
+
+    fn ids(filter: &Filter) -> String {
+        filter.apply(runs()).into_iter().map(|run| run.id).collect()
+    }
+
+    #[test]
+    fn runs_are_found_by_what_the_list_shows() {
+        assert_eq!(ids(&Filter::default()), "abc");
+        assert_eq!(ids(&Filter { profile: Some("Quick".to_owned()), ..Filter::default() }), "ac");
+        for (word, found) in [("USB", "a"), ("hard disk", "b"), ("ハード", "b"), ("samsung", "c"), ("x", "")]
+        {
+            assert_eq!(ids(&Filter { device: Some(word.to_owned()), ..Filter::default() }), found, "{word}");
+        }
+        let label = |value: &str| vec![("owner".to_owned(), value.to_owned())];
+        assert_eq!(ids(&Filter { labels: label("Aki"), ..Filter::default() }), "c");
+        assert_eq!(ids(&Filter { labels: label("Ken"), ..Filter::default() }), "");
+        for (since, found) in [("2026", "bc"), ("2025-12", "abc"), ("2026-02-02", "c"), ("2026-03", "")] {
+            assert_eq!(ids(&Filter { since: Some(since.to_owned()), ..Filter::default() }), found, "{since}");
+        }
+        let quick = Some("quick".to_owned());
+        assert_eq!(ids(&Filter { profile: quick, last: Some(1), ..Filter::default() }), "c");
+        assert_eq!(ids(&Filter { last: Some(9), ..Filter::default() }), "abc");
+    }
+}
