@@ -279,6 +279,7 @@ impl Run<'_> {
                 }
                 self.store.update_header(&header)
             }
+            Event::StepsAdded { steps, .. } => self.keep_steps(steps),
             Event::CellDone { cell } | Event::CellSoFar { cell } => self.store.put_cell(id, cell),
             _ => Ok(()),
         }
