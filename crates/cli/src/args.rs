@@ -1,8 +1,10 @@
 //! The command line, in both languages.
 
 mod study;
+mod sweep;
 
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
+pub use sweep::SweepArgs;
 
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
@@ -74,6 +76,8 @@ pub struct Global {
 pub enum Command {
     #[command(about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
     Run(Box<RunArgs>),
+    #[command(about = t("Where caches end, what block sizes and queue depths bring, and why", "キャッシュの終わり、ブロックサイズとキュー深さの効き方、その理由"))]
+    Sweep(SweepArgs),
     #[command(about = t("List the stored runs", "保存した測定の一覧"))]
     List,
     #[command(about = t("Show a stored run", "保存した測定を表示"))]

@@ -17,6 +17,7 @@ mod run;
 mod signals;
 mod stored;
 mod study;
+mod sweep;
 mod words;
 
 use args::{Cli, Command};
@@ -35,7 +36,9 @@ fn main() -> ExitCode {
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
-        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_)) => ExitCode::SUCCESS,
+        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_) | Command::Sweep(_)) => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             tell(&cli, &error);
             ExitCode::from(error.kind().exit_code())
@@ -47,6 +50,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => run::run(args, global, command_line),
+        Command::Sweep(args) => sweep::sweep(args, global, command_line),
         Command::List => stored::list(global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),

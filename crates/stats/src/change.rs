@@ -59,6 +59,12 @@ impl Family {
         }
     }
 
+    /// The smallest relative error of a point that is believed. No transfer is quite a straight line, because pages and
+    /// requests are whole.
+    fn least_error(self) -> f64 {
+        if self == Self::Transfer { 2.5 * LEAST_ERROR } else { LEAST_ERROR }
+    }
+
     /// Whether neighbours on the curve are alike but for a few changes, so that their scatter tells the error.
     fn is_calm(self) -> bool {
         matches!(self, Self::Levels | Self::WorkingSet)
@@ -136,7 +142,7 @@ fn data(points: &[CurvePoint], family: Family) -> Option<(Vec<Datum>, f64)> {
         .zip(&means)
         .map(|(point, mean)| {
             let own = (within / point.values.len() as f64).sqrt();
-            Datum { x: point.x, log_y: *mean, error: own.max(scatter).max(LEAST_ERROR) }
+            Datum { x: point.x, log_y: *mean, error: own.max(scatter).max(family.least_error()) }
         })
         .collect();
     let error = data.iter().map(|datum| datum.error).sum::<f64>() / data.len() as f64;

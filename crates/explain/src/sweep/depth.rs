@@ -12,16 +12,22 @@ use kurabe_stats::Curve;
 
 /// A gain below this is none.
 const LEAST_GAIN: f64 = 1.15;
+/// A rate that falls by this is none that the depth alone makes.
+const LEAST_FALL: f64 = 1.3;
 /// This share of the highest rate counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
 
 pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
     let (Some(first), Some(last)) = (cut.points.first(), cut.points.last()) else { return Vec::new() };
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
+    let lowest = cut.points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
     let gain = highest / first.1;
+    if lowest < first.1 / LEAST_FALL.max(1.0 + 3.0 * cut.error) {
+        return vec![falls(first.1, lowest).at(measured, None, first.1, lowest)];
+    }
     // What noise makes of the highest of several is no gain.
     if gain < LEAST_GAIN.max(1.0 + 3.0 * cut.error) {
-        return vec![one_at_a_time(measured, cut, last.0).at(measured, None, first.1, last.1)];
+        return vec![one_at_a_time(cut, last.0).at(measured, None, first.1, last.1)];
     }
     let mut found = Vec::new();
     let enough =
@@ -69,10 +75,25 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     found
 }
 
-fn one_at_a_time(measured: &Measured, cut: &Curve, deepest: f64) -> Named {
+fn falls(first: f64, lowest: f64) -> Named {
+    let (fast, slow) = (number::iops(first), number::iops(lowest));
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!(
+            "deeper queues are slower ({fast} → {slow}), so the depth was not all that changed",
+            "キュー深さを増やすと遅くなっており({fast} → {slow})、ほかの要因も変わっています"
+        ),
+        evidence: text!(
+            "a cache that filled up meanwhile looks like this; longer repetitions (--time), or a pause before, would tell",
+            "途中でキャッシュが一杯になるとこう見えます。1 回の時間(--time)を延ばすか、休ませてから測ると分かります"
+        ),
+    }
+}
+
+fn one_at_a_time(cut: &Curve, deepest: f64) -> Named {
     let depth = number::whole(deepest);
     let rate = number::iops(cut.points.first().map_or(0.0, |point| point.1));
-    let _ = measured;
     Named {
         name: Cause::OneAtATime,
         confidence: if cut.points.len() >= 4 && cut.error <= 0.1 {

@@ -43,10 +43,52 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
         };
         found.push(named.at(measured, Some((change.x, change.low, change.high)), before, next_level));
     }
+    merge(&mut found);
     if let [only] = &cut.pieces[..] {
         found.extend(whole(measured, cut, only, storage));
     }
     found
+}
+
+/// Puts changes of one name together that lie within two doublings: a cache of segments ends in several steps.
+fn merge(found: &mut Vec<Finding>) {
+    let mut index = 1;
+    while index < found.len() {
+        let (one, next) = (&found[index - 1], &found[index]);
+        let near = one.x.zip(next.x).is_some_and(|(one, next)| next <= one * 4.0);
+        if one.name == next.name && is_cache(one.name) && near {
+            let (low, before) = (one.low, one.before);
+            found.remove(index - 1);
+            let merged = &mut found[index - 1];
+            (merged.low, merged.before) = (low, before);
+            let (bytes, fast, slow) = (
+                size(merged.x.unwrap_or_default()),
+                number::latency(merged.before),
+                number::latency(merged.after),
+            );
+            let kurabe_core::Text { en, ja } = whose(merged.name);
+            merged.text = text!(
+                "up to about {bytes}: {fast} ({en}); it ends in several steps; above, towards {slow}",
+                "約 {bytes} までは {fast}({ja})。段階的に終わり、それを超えると {slow} に近づきます"
+            );
+        } else {
+            index += 1;
+        }
+    }
+}
+
+/// Whose memory it is.
+fn whose(name: Cause) -> kurabe_core::Text {
+    match name {
+        Cause::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        Cause::ControllerCache => text!("the controller's memory", "コントローラーのキャッシュ"),
+        Cause::DriveCache => text!("the drive's memory", "ドライブのキャッシュ"),
+        Cause::WriteCache => text!("memory or a log for writes", "書き込み用のメモリーまたはログ"),
+        _ => text!(
+            "the part of the mapping table held in memory covers so much",
+            "メモリーに置ける対応表がこの範囲まで"
+        ),
+    }
 }
 
 fn is_cache(name: Cause) -> bool {
@@ -78,33 +120,22 @@ fn cache(measured: &Measured, x: f64, before: f64, after: f64, storage: &Storage
     let (bytes, ratio) = (size(x), after / before);
     let (fast, slow) = (number::latency(before), number::latency(after));
     let write = measured.direction == Direction::Write;
-    let (name, confidence, en, ja) = if storage.buffered && before < MEMORY_NS {
+    let (name, confidence) = if storage.buffered && before < MEMORY_NS {
         let fits = storage.memory_bytes.is_none_or(|memory| x <= memory);
-        let confidence = if fits { Confidence::Firm } else { Confidence::Likely };
-        (Cause::HostCache, confidence, "the computer's memory", "コンピューターのメモリー")
+        (Cause::HostCache, if fits { Confidence::Firm } else { Confidence::Likely })
     } else if write {
-        (
-            Cause::WriteCache,
-            Confidence::Likely,
-            "memory or a log for writes",
-            "書き込み用のメモリーまたはログ",
-        )
+        (Cause::WriteCache, Confidence::Likely)
     } else if storage.raid && ratio >= WITHOUT_MEDIUM {
-        (Cause::ControllerCache, Confidence::Likely, "the controller's memory", "コントローラーのキャッシュ")
-    } else if ratio >= WITHOUT_MEDIUM && (storage.turns == Some(true) || after >= MECHANICAL_NS) {
-        (Cause::DriveCache, Confidence::Firm, "the drive's memory", "ドライブのキャッシュ")
+        (Cause::ControllerCache, Confidence::Likely)
     } else if ratio >= WITHOUT_MEDIUM {
-        (Cause::DriveCache, Confidence::Likely, "the drive's memory", "ドライブのキャッシュ")
+        let mechanical = storage.turns == Some(true) || after >= MECHANICAL_NS;
+        (Cause::DriveCache, if mechanical { Confidence::Firm } else { Confidence::Likely })
     } else if storage.turns == Some(false) && after < MECHANICAL_NS {
-        (
-            Cause::MappingCache,
-            Confidence::Likely,
-            "the part of the mapping table held in memory covers so much",
-            "メモリーに置ける対応表がこの範囲まで",
-        )
+        (Cause::MappingCache, Confidence::Likely)
     } else {
         return unknown_rise(x, before, after);
     };
+    let kurabe_core::Text { en, ja } = whose(name);
     Named {
         name,
         confidence,
@@ -182,7 +213,8 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
 /// A time that rises ever more slowly.
 fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage) -> Named {
     let (near, far) = (number::latency(before), number::latency(after));
-    let turns = storage.turns == Some(true) || (storage.turns.is_none() && before >= MECHANICAL_NS);
+    // What is not written or read by the arm itself does not move with it.
+    let turns = storage.turns != Some(false) && before >= MECHANICAL_NS;
     if !turns {
         return unknown_rise(cut.points[piece.first].0, before, after);
     }
