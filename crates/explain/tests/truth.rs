@@ -123,15 +123,31 @@ fn the_span_that_a_mapping_cache_covers() {
     assert_eq!(named(&found, Cause::MappingCache), Vec::<&Finding>::new());
 }
 
+fn disk_caches(segments: &str, segment: &str) -> Vec<f64> {
+    let changes = [("disk.segments", segments), ("disk.segment", segment)];
+    let mut wanted = sweep("hitachi-hds721616plat80", &changes, Axis::WorkingSet, Direction::Read);
+    (wanted.time_ms, wanted.max_bytes) = (400, 256 << 20);
+    named(&wanted.run(), Cause::DriveCache).iter().filter_map(|finding| finding.x).collect()
+}
+
 #[test]
-fn the_cache_of_a_disk() {
-    for (segments, size) in [("4", 2.0 * MIB), ("8", 4.0 * MIB), ("32", 16.0 * MIB)] {
-        let changes = [("disk.segments", segments)];
-        let mut wanted = sweep("hitachi-hds721616plat80", &changes, Axis::WorkingSet, Direction::Read);
-        (wanted.time_ms, wanted.max_bytes) = (400, 256 << 20);
-        let found = wanted.run();
-        let x = only(&found, Cause::DriveCache);
-        assert!(within_a_step(x, size), "{segments} segments: found {x}, {found:#?}");
+fn of_a_disk_cache_in_one_piece_random_access_uses_a_part() {
+    // A ring is read anew at every step back, so that what random access keeps of it is less than all.
+    for (segment, size) in [("4 MiB", 4.0), ("8 MiB", 8.0)] {
+        let found = disk_caches("1", segment);
+        let fits = found.len() == 1 && (size / 4.0 * MIB..=size * MIB).contains(&found[0]);
+        assert!(fits, "{segment}: found {found:?}");
+    }
+    // Of a small one it keeps nothing, and none is claimed.
+    assert_eq!(disk_caches("1", "512 KiB"), Vec::<f64>::new());
+}
+
+#[test]
+fn of_a_disk_cache_in_segments_random_access_uses_one_at_least_and_all_at_most() {
+    for (segments, size) in [("4", 2.0), ("8", 4.0), ("16", 8.0)] {
+        let found = disk_caches(segments, "512 KiB");
+        let fits = found.len() == 1 && (0.25 * MIB..=size * 2.0 * MIB).contains(&found[0]);
+        assert!(fits, "{segments} segments: found {found:?}");
     }
 }
 
