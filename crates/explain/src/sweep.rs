@@ -18,9 +18,9 @@ mod working_set;
 pub use plan::{SweepPlan, further_steps};
 
 use curves::Measured;
-use kurabe_core::Text;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
+use kurabe_core::{Text, text};
 use serde::Serialize;
 use storage::Storage;
 
@@ -185,28 +185,42 @@ pub fn explain_sweep(record: &RunRecord) -> SweepFindings {
     };
     let storage = Storage::of(record);
     let measured = Axis::ALL.into_iter().flat_map(|axis| curves::of_axis(profile, &record.cells, axis));
-    SweepFindings { curves: measured.filter_map(|curve| explained(&curve, &storage)).collect() }
+    SweepFindings { curves: measured.map(|curve| explained(&curve, &storage)).collect() }
 }
 
-/// A curve with what it shows; `None` if there is too little of it.
-fn explained(measured: &Measured, storage: &Storage) -> Option<SweepCurve> {
-    let cut = measured.cut()?;
-    let mut findings = match measured.axis {
-        Axis::WorkingSet => working_set::findings(measured, &cut, storage),
-        Axis::BlockSize => transfer::findings(measured, &cut, storage),
-        Axis::QueueDepth => depth::findings(measured, &cut, storage),
-        Axis::BytesWritten => course::findings(measured, &cut, storage),
+/// A curve with what it shows, or that there is too little of it to show anything.
+fn explained(measured: &Measured, storage: &Storage) -> SweepCurve {
+    let cut = measured.cut();
+    let mut findings = match (measured.axis, &cut) {
+        (_, None) => vec![too_little().at(measured, None, 0.0, 0.0)],
+        (Axis::WorkingSet, Some(cut)) => working_set::findings(measured, cut, storage),
+        (Axis::BlockSize, Some(cut)) => transfer::findings(measured, cut, storage),
+        (Axis::QueueDepth, Some(cut)) => depth::findings(measured, cut, storage),
+        (Axis::BytesWritten, Some(cut)) => course::findings(measured, cut, storage),
     };
+    let (points, error) = cut.map_or((Vec::new(), 0.0), |cut| (cut.points, cut.error));
     findings.sort_by(|a, b| a.x.unwrap_or(f64::INFINITY).total_cmp(&b.x.unwrap_or(f64::INFINITY)));
-    Some(SweepCurve {
+    SweepCurve {
         axis: measured.axis,
         direction: measured.direction,
         sequential: measured.sequential,
         unit: measured.unit(),
-        points: cut.points,
-        error: cut.error,
+        points,
+        error,
         findings,
-    })
+    }
+}
+
+fn too_little() -> Named {
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!("too few points for a curve", "点が少なすぎて曲線になりません"),
+        evidence: text!(
+            "fewer than three were measured whole; a longer --time, or a larger --max, gives more",
+            "最後まで測れた点が 3 つ未満です。--time か --max を大きくすると増えます"
+        ),
+    }
 }
 
 /// A name with what stands behind it.

@@ -63,14 +63,12 @@ fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
     }
     let findings: Vec<&Finding> = curves.iter().flat_map(|curve| &curve.findings).collect();
     if findings.is_empty() {
-        lines.extend(hanging(
-            wrap(
-                style.pick("no change along this axis", "この軸では変化なし"),
-                style.width.saturating_sub(2),
-            ),
-            2,
-            2,
+        let error = number::percent(curves.iter().map(|curve| curve.error).fold(0.0, f64::max));
+        let words = style.say(&text!(
+            "no change that stands out (a point is sure to ±{error})",
+            "目立つ変化はありません(各点の誤差 ±{error})"
         ));
+        lines.extend(hanging(wrap(&words, style.width.saturating_sub(2)), 2, 2));
     }
     for finding in findings {
         lines.extend(sentence(finding, style));

@@ -47,9 +47,6 @@ pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis) -> Vec<Meas
         let (Some(workload), Some(direction)) = (&cell.workload, cell.direction) else { continue };
         let sequential = workload.pattern.is_sequential();
         let points = points(axis, cell, direction);
-        if points.is_empty() {
-            continue;
-        }
         match found.iter_mut().find(|other| other.direction == direction && other.sequential == sequential) {
             Some(curve) => curve.points.extend(points),
             None => found.push(Measured {

@@ -14,6 +14,8 @@ use kurabe_stats::Curve;
 const LEAST_GAIN: f64 = 1.15;
 /// A rate that falls by this is none that the depth alone makes.
 const LEAST_FALL: f64 = 1.3;
+/// Up to this relative error of a point a curve is sure.
+const SURE_ERROR: f64 = 0.1;
 /// This share of the highest rate counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -39,7 +41,11 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     let chooses = storage.turns == Some(true);
     let named = Named {
         name: Cause::Parallelism,
-        confidence: if gain >= 1.5 { Confidence::Firm } else { Confidence::Likely },
+        confidence: if gain >= 1.5 && cut.error <= SURE_ERROR {
+            Confidence::Firm
+        } else {
+            Confidence::Likely
+        },
         text: match (rises_to_the_end, chooses) {
             (true, _) => text!(
                 "operations side by side gain up to {depth} and perhaps beyond: {times} times as many per second ({low} → {high})",
@@ -96,7 +102,7 @@ fn one_at_a_time(cut: &Curve, deepest: f64) -> Named {
     let rate = number::iops(cut.points.first().map_or(0.0, |point| point.1));
     Named {
         name: Cause::OneAtATime,
-        confidence: if cut.points.len() >= 4 && cut.error <= 0.1 {
+        confidence: if cut.points.len() >= 4 && cut.error <= SURE_ERROR {
             Confidence::Firm
         } else {
             Confidence::Likely

@@ -47,7 +47,10 @@ impl Storage {
                 RAID_WORDS.iter().any(|word| model.contains(word))
             });
         let turns = match layers {
-            [] => device.and_then(|device| device.rotational),
+            // A disk of a hypervisor says that it turns, whatever it is.
+            [] => {
+                device.filter(|device| !is_virtual(device.link.as_ref())).and_then(|device| device.rotational)
+            }
             _ => Some(has(&["disk", "magneto-optical", "removable"])),
         };
         let is_model = target.is_some_and(|target| target.kind == TargetKind::Model);
@@ -68,6 +71,11 @@ impl Storage {
         let link = self.link.as_ref()?;
         (bytes_per_s >= link.usual * 0.9 && bytes_per_s <= link.usual * 1.3).then_some(link)
     }
+}
+
+/// Whether nothing can be known of the medium behind a link.
+fn is_virtual(link: Option<&Link>) -> bool {
+    matches!(link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))
 }
 
 fn modelled_link(layer: &LayerRecord) -> Option<LinkRate> {
