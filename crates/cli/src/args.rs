@@ -2,9 +2,11 @@
 
 mod pivot;
 mod study;
+mod sweep;
 
 pub use pivot::{ListArgs, PivotArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
+pub use sweep::SweepArgs;
 
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
@@ -76,6 +78,8 @@ pub struct Global {
 pub enum Command {
     #[command(about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
     Run(Box<RunArgs>),
+    #[command(about = t("Where caches end, what block sizes and queue depths bring, and why", "キャッシュの終わり、ブロックサイズとキュー深さの効き方、その理由"))]
+    Sweep(SweepArgs),
     #[command(about = t("List the stored runs", "保存した測定の一覧"))]
     List(ListArgs),
     #[command(about = t("Show a stored run", "保存した測定を表示"))]

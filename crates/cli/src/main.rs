@@ -18,6 +18,7 @@ mod run;
 mod signals;
 mod stored;
 mod study;
+mod sweep;
 mod words;
 
 use args::{Cli, Command};
@@ -36,7 +37,9 @@ fn main() -> ExitCode {
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
-        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_)) => ExitCode::SUCCESS,
+        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_) | Command::Sweep(_)) => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             tell(&cli, &error);
             ExitCode::from(error.kind().exit_code())
@@ -48,6 +51,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => run::run(args, global, command_line),
+        Command::Sweep(args) => sweep::sweep(args, global, command_line),
         Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),

@@ -257,6 +257,7 @@ fn single(args: &RunArgs) -> Profile {
             arrival: if args.poisson { Arrival::Poisson } else { Arrival::Even },
         }),
         warm_up_ns: args.warm_up.unwrap_or(0),
+        warm_up_passes: 0,
         end,
         sync: SyncRule {
             o_sync: args.o_sync,

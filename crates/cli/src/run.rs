@@ -12,17 +12,18 @@ use crate::stored::{headline_of, open_store, recover};
 use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
-use kurabe_core::profile::{Profile, Task, Work};
+use kurabe_core::profile::{Profile, Step, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
     measure_clock, model_target, plan_tasks, planned_time_ns, test_file_name,
 };
+use kurabe_explain::explain_sweep;
 use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe, remove_orphaned_traces};
-use kurabe_report::{Progress, render_run};
+use kurabe_report::{Progress, render_run, render_sweep_run};
 use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
 use std::path::PathBuf;
@@ -37,6 +38,27 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     let traces = plan::traces(args, &mut profile)?;
     let labels =
         args.label.iter().map(|label| crate::stored::parse_label(label)).collect::<Result<Vec<_>>>()?;
+    run_planned(args, Planned { profile, traces, labels, follow_up: None }, global, command_line)
+}
+
+/// Looks at the cells of a run and tells which steps should be measured as well.
+pub type FurtherSteps = fn(&Profile, &[Cell]) -> Vec<Step>;
+
+/// What is to be run.
+pub struct Planned {
+    pub profile: Profile,
+    pub traces: Vec<Option<Arc<Trace>>>,
+    pub labels: Vec<(String, Option<String>)>,
+    /// Where what was measured calls for more.
+    pub follow_up: Option<FurtherSteps>,
+}
+
+/// Runs what was planned: the words of the command line that make a profile are not looked at any more.
+///
+/// # Errors
+/// Whatever keeps the run from its end; what was measured until then is stored.
+pub fn run_planned(args: &RunArgs, planned: Planned, global: &Global, command_line: &[String]) -> Result<()> {
+    let Planned { profile, traces, labels, follow_up } = planned;
     if args.dry_run {
         return dry_run(args, &profile, &traces);
     }
@@ -47,7 +69,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     remove_orphaned_traces();
     let mut subject = Subject::open(args, &profile)?;
     let header = header(args, &store, &subject, &profile, command_line)?;
-    let mut run = Run { args, global, store: &store, signals: &signals, header, profile, traces };
+    let mut run = Run { args, global, store: &store, signals: &signals, header, profile, traces, follow_up };
     run.begin()?;
     let prepared = run.open_target(&mut subject).and_then(|()| {
         for (key, value) in &labels {
@@ -90,7 +112,8 @@ pub fn measure_path(
     remove_orphaned_traces();
     let mut subject = Subject::open(args, profile)?;
     let header = header(args, store, &subject, profile, command_line)?;
-    let mut run = Run { args, global, store, signals, header, profile: profile.clone(), traces };
+    let mut run =
+        Run { args, global, store, signals, header, profile: profile.clone(), traces, follow_up: None };
     run.begin()?;
     let outcome = run.open_target(&mut subject).and_then(|()| run.measure(subject));
     let record = store.load(&run.header.id)?;
@@ -176,6 +199,7 @@ struct Run<'a> {
     header: RunHeader,
     profile: Profile,
     traces: Vec<Option<Arc<Trace>>>,
+    follow_up: Option<FurtherSteps>,
 }
 
 impl Run<'_> {
@@ -256,13 +280,20 @@ impl Run<'_> {
                 let noise = NoiseWatch::new(&self.header.environment);
                 let settings = settings(self.args);
                 let devices = self.args.trace.then(|| devices_under(&self.args.target));
-                Session::new(target, profile, settings, &noise, stop, emit)
+                let session = Session::new(target, profile, settings, &noise, stop, emit)
                     .with_traces(traces)
-                    .with_kernel_trace(devices)
-                    .run()
+                    .with_kernel_trace(devices);
+                match self.follow_up {
+                    Some(follow_up) => session.with_follow_up(Box::new(follow_up)).run(),
+                    None => session.run(),
+                }
             }
             Subject::Model(model, name) => {
-                Session::on_model(&mut **model, name, profile, stop, emit).with_traces(traces).run()
+                let session = Session::on_model(&mut **model, name, profile, stop, emit).with_traces(traces);
+                match self.follow_up {
+                    Some(follow_up) => session.with_follow_up(Box::new(follow_up)).run(),
+                    None => session.run(),
+                }
             }
             Subject::Path => {
                 Err(Error::new(ErrorKind::Internal, text!("the target is not open", "対象を開いていません")))
@@ -284,9 +315,20 @@ impl Run<'_> {
                 }
                 self.store.update_header(&header)
             }
+            Event::StepsAdded { steps, .. } => self.keep_steps(steps),
             Event::CellDone { cell } | Event::CellSoFar { cell } => self.store.put_cell(id, cell),
             _ => Ok(()),
         }
+    }
+
+    /// The profile of the record holds what was measured, in the order in which it came about.
+    fn keep_steps(&self, steps: &[Step]) -> Result<()> {
+        // As stored: the writing of the test file may have changed it.
+        let mut header = self.store.load(&self.header.id)?.header;
+        if let Some(profile) = &mut header.profile {
+            profile.steps.extend_from_slice(steps);
+        }
+        self.store.update_header(&header)
     }
 
     /// Shows the run from the store, or removes it if nothing was measured.
@@ -304,6 +346,12 @@ impl Run<'_> {
             }
         } else if self.global.json {
             print_record(&record)?;
+            if self.follow_up.is_some() {
+                let found = explain_sweep(&record);
+                print_json(&serde_json::json!({ "event": "sweep", "run": id, "curves": found.curves }))?;
+            }
+        } else if self.follow_up.is_some() {
+            print(&render_sweep_run(&record, &headline_of(&record.header), &style()))?;
         } else {
             print(&render_run(&record, &headline_of(&record.header), &style()))?;
         }

@@ -1,6 +1,7 @@
 //! The one stream of events that a run emits. Progress, store, JSON lines and pages are its consumers; a stored
 //! run shows through the same printer as a live one.
 
+use crate::profile::Step;
 use crate::record::{Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunStatus};
 use crate::text::Text;
 use crate::workload::Direction;
@@ -37,6 +38,15 @@ pub enum Event {
     FillDone {
         /// How it went.
         fill: FillRecord,
+    },
+    /// What was measured so far calls for more; the profile has further steps from here on.
+    StepsAdded {
+        /// The steps, which stand after all others.
+        steps: Vec<Step>,
+        /// Cells of the run in all.
+        cell_count: u32,
+        /// Time that the further cells will take, if they are bounded by time.
+        planned_ns: Option<u64>,
     },
     /// Something that takes a while is done before the next cell: preconditioning, a repository.
     Preparing {

@@ -222,6 +222,8 @@ pub struct Task {
     pub label: String,
     /// The cells, in the order in which they are stored.
     pub cells: Vec<TaskCell>,
+    /// What is done before each repetition and not recorded, so that what is measured is access again.
+    pub warm_up: Option<Workload>,
     /// What is done, for the span given to [`Profile::tasks`].
     pub work: Work,
 }

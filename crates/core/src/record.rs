@@ -93,6 +93,8 @@ pub enum NoticeKind {
     WritesLeftOut,
     /// kurabe itself, not the storage, was the limit.
     GeneratorBound,
+    /// A span was not warmed up whole.
+    WarmUpCut,
     /// Other work disturbed the device or the machine.
     Noise,
     /// Something else worth knowing.

@@ -60,6 +60,6 @@ pub use modelled::{measure_model, model_target};
 pub use platform::may_drop_page_cache;
 pub use program::kill_running_program;
 pub use real::{CachePolicy, Settings};
-pub use session::Session;
+pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
 pub use test_file::{remove_orphan, test_file_name};

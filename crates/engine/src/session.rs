@@ -5,13 +5,13 @@
 
 use crate::disturbance::Disturbance;
 use crate::driver::Stop;
-use crate::fit::{plan_tasks, unfit, writes_left_out};
+use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
 use crate::ground::Ground;
 use crate::task::Ongoing;
 use kurabe_core::event::Event;
-use kurabe_core::profile::{Profile, Rounds, Task};
+use kurabe_core::profile::{Profile, Rounds, Step, Task};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{Interval, Notice, NoticeKind, TargetKind};
+use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, TargetKind};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::sync::Arc;
@@ -30,7 +30,15 @@ pub struct Session<'a, G> {
     pub(crate) disturbance: Disturbance,
     /// The traces of the profile's replay steps, by the step's place.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
+    /// Asked for further steps when all are measured.
+    follow_up: Option<FollowUp<'a>>,
+    /// Whether somebody looks at the cells.
+    pub(crate) keeps_cells: bool,
 }
+
+/// Looks at the cells of a run and tells which steps should be measured as well; none ends the run. It is given the
+/// profile with all steps so far.
+pub type FollowUp<'a> = Box<dyn FnMut(&Profile, &[Cell]) -> Vec<Step> + 'a>;
 
 impl<'a, G: Ground> Session<'a, G> {
     /// A run of a profile on a ground. `emit` hears of every event; an error of its own ends the run.
@@ -50,7 +58,17 @@ impl<'a, G: Ground> Session<'a, G> {
             told: Vec::new(),
             disturbance: Disturbance::default(),
             traces: Vec::new(),
+            follow_up: None,
+            keeps_cells: false,
         }
+    }
+
+    /// Has further steps measured after those of the profile, as the cells call for it. Profiles with rounds end when
+    /// the device is steady, and are not asked.
+    #[must_use]
+    pub fn with_follow_up(mut self, follow_up: FollowUp<'a>) -> Self {
+        (self.follow_up, self.keeps_cells) = (Some(follow_up), true);
+        self
     }
 
     /// Gives the traces of the profile's replay steps: one entry for each step, `None` for the others.
@@ -79,7 +97,12 @@ impl<'a, G: Ground> Session<'a, G> {
             first_cell += cells;
         }
         match &self.profile.rounds {
-            None => self.one_by_one(ongoing)?,
+            None => {
+                let mut cells = self.one_by_one(ongoing)?;
+                if let Some(follow_up) = self.follow_up.take() {
+                    self.follow(follow_up, &mut cells, first_cell)?;
+                }
+            }
             Some(rounds) => self.in_rounds(rounds, ongoing)?,
         }
         for remark in self.disturbance.on_the_machine() {
@@ -92,9 +115,40 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(())
     }
 
-    /// All repetitions of a task, then the next task.
-    fn one_by_one(&mut self, tasks: Vec<Ongoing<G::Prepared>>) -> Result<()> {
+    /// Measures further steps as long as the cells call for any.
+    fn follow(
+        &mut self,
+        mut follow_up: FollowUp<'a>,
+        cells: &mut Vec<Cell>,
+        mut first_cell: u32,
+    ) -> Result<()> {
+        let mut profile = self.profile.clone();
+        loop {
+            let steps = follow_up(&profile, cells);
+            if steps.is_empty() {
+                return Ok(());
+            }
+            let before = profile.steps.len();
+            profile.steps.extend(steps.iter().cloned());
+            let mut tasks = plan_tasks(&profile, &self.ground.facts())?;
+            tasks.retain(|task| task.step_index >= before);
+            let more: u32 = tasks.iter().map(|task| task.cells.len() as u32).sum();
+            let planned_ns = planned_time_ns(&profile, &tasks);
+            self.emit(Event::StepsAdded { steps, cell_count: first_cell + more, planned_ns })?;
+            let mut ongoing = Vec::new();
+            for task in tasks {
+                let count = task.cells.len() as u32;
+                ongoing.push(Ongoing::new(task, first_cell));
+                first_cell += count;
+            }
+            cells.extend(self.one_by_one(ongoing)?);
+        }
+    }
+
+    /// All repetitions of a task, then the next task; their cells.
+    fn one_by_one(&mut self, tasks: Vec<Ongoing<G::Prepared>>) -> Result<Vec<Cell>> {
         let count = self.profile.repetitions();
+        let mut cells = Vec::new();
         for (index, mut ongoing) in tasks.into_iter().enumerate() {
             if index > 0 {
                 self.pause(self.profile.rules.interval_ns)?;
@@ -106,9 +160,9 @@ impl<'a, G: Ground> Session<'a, G> {
                 }
             }
             ending = ending.and_then(|()| self.trace_once(&mut ongoing, count));
-            ending.and(self.close(ongoing))?;
+            ending.and(self.close(ongoing, &mut cells))?;
         }
-        Ok(())
+        Ok(cells)
     }
 
     /// One repetition of every task, again and again, until the device is steady.
@@ -144,7 +198,7 @@ impl<'a, G: Ground> Session<'a, G> {
             ongoing.count_last(rounds.window);
             let rounds_done = ongoing.repetitions();
             ending = ending.and_then(|()| self.trace_once(&mut ongoing, rounds_done));
-            ending = ending.and(self.close(ongoing));
+            ending = ending.and(self.close(ongoing, &mut Vec::new()));
         }
         ending
     }

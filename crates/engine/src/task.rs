@@ -10,6 +10,7 @@ use crate::recorder::Recorded;
 use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell, Work};
+use kurabe_core::quantity::format_time_setting;
 use kurabe_core::random::split_mix;
 use kurabe_core::record::{Cell, EngineRecord, NoticeKind, Repetition};
 use kurabe_core::workload::{Direction, Workload};
@@ -182,6 +183,7 @@ impl<G: Ground> Session<'_, G> {
         };
         let discarded = self.profile.rounds.is_none() && number < rules.discarded_runs;
         G::settle(self, task)?;
+        self.warm_up(task)?;
         self.emit(Event::RepetitionStarted {
             cell_index,
             label: task.label.clone(),
@@ -235,6 +237,24 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
+    /// Covers the span of a task, so that what is measured is access again.
+    fn warm_up(&mut self, task: &Task) -> Result<()> {
+        let Some(workload) = &task.warm_up else { return Ok(()) };
+        let (_, elapsed_ns) = G::run_once(self, workload)?;
+        self.check_interrupt()?;
+        if workload.end.time_ns.is_some_and(|limit_ns| elapsed_ns >= limit_ns) {
+            let (label, time) = (&task.label, format_time_setting(elapsed_ns));
+            self.notice_once(
+                NoticeKind::WarmUpCut,
+                text!(
+                    "the spans from {label} on were not warmed up whole: a pass was cut after {time}, so a cache as large as that may show smaller than it is (a longer --time warms up longer)",
+                    "{label} 以降の範囲は一部しか温められませんでした(1 巡を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります(--time を延ばすと長く温めます)"
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
     /// Has the cells kept as they stand.
     pub(crate) fn keep_so_far(&mut self, ongoing: &Ongoing<G::Prepared>) -> Result<()> {
         for cell in &ongoing.cells {
@@ -243,8 +263,9 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it.
-    pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>) -> Result<()> {
+    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it, and added to
+    /// `kept` where somebody looks at it.
+    pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>, kept: &mut Vec<Cell>) -> Result<()> {
         let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
         let cleaned_up = G::close(self, &task, prepared);
         for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
@@ -256,6 +277,9 @@ impl<G: Ground> Session<'_, G> {
                         "エンジンの機能が一部使えません: {fallback}"
                     ),
                 )?;
+            }
+            if self.keeps_cells {
+                kept.push(cell.clone());
             }
             self.emit(Event::CellDone { cell: Box::new(cell) })?;
         }

@@ -2,6 +2,11 @@
 //! does not know.
 
 // Sweeps: change points, named.
+mod sweep;
+pub use sweep::{
+    Axis, Cause, Confidence, CurveUnit, Finding, SweepCurve, SweepFindings, SweepPlan, explain_sweep,
+    further_steps,
+};
 
 // Limits: what bounded each cell.
 mod limits;

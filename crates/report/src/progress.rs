@@ -130,6 +130,10 @@ impl Progress {
                 self.left_ns = *planned_ns;
                 self.start(header, *planned_write_bytes);
             }
+            Event::StepsAdded { cell_count, planned_ns, .. } => {
+                self.cell_count = *cell_count;
+                self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
+            }
             Event::Notice { notice } => self.notice(notice),
             Event::FillProgress { done_bytes, total_bytes } => self.fill(*done_bytes, *total_bytes),
             Event::FillDone { .. } => self.live(""),

@@ -5,7 +5,7 @@ use crate::layout::{Row, display_width, flow, hanging, pad_left, pad_right, page
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
-use crate::{derived, grid, model, positions, replay, steady, sweep, times, words};
+use crate::{derived, grid, model, positions, replay, steady, sweep, sweep_curves, times, words};
 use kurabe_core::Text;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
@@ -34,6 +34,7 @@ pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String 
     lines.extend(derived::render(record, style));
     lines.extend(positions::render(record, style));
     lines.extend(steady::render(record, style));
+    lines.extend(sweep_curves::render_sweep(record, style));
     if tables.iter().any(|table| !table.is_empty()) {
         let notes = remarks::footnotes(record, style);
         if !notes.is_empty() {
@@ -41,6 +42,18 @@ pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String 
             lines.push(String::new());
         }
     }
+    lines.extend(remarks::status(record, style));
+    lines.extend(remarks::below(record, style));
+    lines.extend(closing(record, style));
+    page(&lines)
+}
+
+/// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
+pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
+    let engines = remarks::engines(&record.cells, style);
+    let mut lines = header_lines(&record.header, headline, engines, style);
+    lines.push(String::new());
+    lines.extend(sweep_curves::render_sweep(record, style));
     lines.extend(remarks::status(record, style));
     lines.extend(remarks::below(record, style));
     lines.extend(closing(record, style));

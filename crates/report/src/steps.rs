@@ -68,6 +68,12 @@ pub(crate) fn io(step: &IoStep, style: &Style) -> Vec<String> {
         let time = format_time_setting(step.warm_up_ns);
         items.push(style.say(&text!("{time} of warm-up", "ウォームアップ {time}")));
     }
+    if step.warm_up_passes > 0 {
+        items.push(style.say(&match step.warm_up_passes {
+            1 => text!("after a pass over its span", "範囲を 1 巡してから"),
+            passes => text!("after {passes} passes over its span", "範囲を {passes} 巡してから"),
+        }));
+    }
     items.extend(end(&step.end, style));
     items.extend(match step.thread_share {
         ThreadShare::Usual => None,

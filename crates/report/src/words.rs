@@ -40,6 +40,7 @@ pub(crate) fn notice(style: &Style, kind: NoticeKind) -> &'static str {
         NoticeKind::CacheDrop => ("page cache", "ページキャッシュ"),
         NoticeKind::SizeCut => ("test file", "テストファイル"),
         NoticeKind::SpanCut => ("span", "測定範囲"),
+        NoticeKind::WarmUpCut => ("warm-up", "事前の読み書き"),
         NoticeKind::WritesLeftOut => ("writes", "書き込み"),
         NoticeKind::GeneratorBound => ("limit", "上限"),
         NoticeKind::Noise => ("noise", "外乱"),

@@ -3,6 +3,7 @@
 
 mod bootstrap;
 mod cell;
+mod change;
 mod compare;
 mod derived;
 mod figure;
@@ -18,6 +19,10 @@ pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, rate_bytes_per_s, rate_iops,
     repetition_latency, repetition_values,
+};
+pub use change::{
+    CHANGE_PRICE, ChangePoint, Curve, CurvePoint, Family, LEAST_ERROR, MixingFit, Piece, Shape,
+    change_points, fit_mixing,
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use derived::{derived_values, figure_in};

@@ -30,6 +30,7 @@ mod scripts;
 mod shells;
 mod signals;
 mod studies;
+mod sweeping;
 mod terminal;
 mod traces;
 mod truth;

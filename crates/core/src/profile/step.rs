@@ -27,6 +27,11 @@ pub enum Step {
     Replay(ReplayStep),
 }
 
+/// Warming a span up takes at most this many times the time of a repetition.
+const LONGEST_WARM_UP: u64 = 10;
+/// Largest block of warming up, in bytes; a power of two.
+const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
+
 /// An `io` step: a workload in one or more directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,6 +67,10 @@ pub struct IoStep {
     pub open_loop: Option<OpenLoop>,
     /// Warm-up.
     pub warm_up_ns: u64,
+    /// Times that the span is covered in ascending order before each repetition, unrecorded: what is measured then is
+    /// access again.
+    #[serde(default)]
+    pub warm_up_passes: u32,
     /// When a repetition ends; the profile's time if nothing is given.
     pub end: End,
     /// fsync and `O_SYNC`.
@@ -282,7 +291,7 @@ impl Step {
         };
         let single = |cells: Vec<TaskCell>, work: Work| {
             let first = cells.iter().find_map(|cell| cell.direction).unwrap_or(Direction::Read);
-            vec![(first, Task { step_index, label: label.clone(), cells, work })]
+            vec![(first, Task { step_index, label: label.clone(), cells, warm_up: None, work })]
         };
         let rate = |direction: &Direction| cell(direction.word(), Some(*direction), Measure::Rate);
         match self {
@@ -292,7 +301,8 @@ impl Step {
                 .map(|direction| {
                     let work = Work::Io(step.workload(rules, *direction, span_bytes));
                     let cells = vec![rate(direction)];
-                    (*direction, Task { step_index, label: label.clone(), cells, work })
+                    let warm_up = step.warm_up_workload(rules, *direction, span_bytes);
+                    (*direction, Task { step_index, label: label.clone(), cells, warm_up, work })
                 })
                 .collect(),
             Self::Positional(step) => {
@@ -378,6 +388,34 @@ impl IoStep {
         let sizes: Vec<String> =
             self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
         format!("{pattern} {} Q{} T{}", sizes.join("/"), self.iodepth, self.threads)
+    }
+
+    /// What to run before each repetition so that the span has been accessed: ascending, in large blocks, cut after
+    /// [`LONGEST_WARM_UP`] times the time of a repetition.
+    fn warm_up_workload(&self, rules: &Rules, direction: Direction, span_bytes: u64) -> Option<Workload> {
+        if self.warm_up_passes == 0 {
+            return None;
+        }
+        let measured = self.workload(rules, direction, span_bytes);
+        // Whole blocks, and none that reaches beyond the span.
+        let fitting =
+            1u32 << measured.span_bytes.trailing_zeros().min(LARGEST_WARM_UP_BLOCK.trailing_zeros());
+        let size_bytes = fitting.max(measured.smallest_block_bytes());
+        Some(Workload {
+            pattern: Pattern::Sequential,
+            block_sizes: vec![BlockSize { size_bytes, weight: 1 }],
+            rewrite_every_reads: None,
+            iodepth: 1,
+            threads: 1,
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End {
+                time_ns: Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP)),
+                passes: Some(self.warm_up_passes),
+                ..End::default()
+            },
+            ..measured
+        })
     }
 
     /// What to run in a direction, on a target with this many usable bytes.

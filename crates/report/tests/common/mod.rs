@@ -32,6 +32,7 @@ fn step(pattern: Pattern, size_bytes: u32, iodepth: u32, directions: &[Direction
     Step::Io(IoStep {
         id: None,
         label: None,
+        warm_up_passes: 0,
         directions: directions.to_vec(),
         read_percent: 70,
         pattern,

@@ -33,6 +33,7 @@ pub(super) const IO_KEYS: &[&str] = &[
     "rate_iops",
     "arrival",
     "warm_up",
+    "warm_up_passes",
     "time",
     "time_check",
     "time_check_operations",
@@ -137,6 +138,7 @@ fn read_one_io(table: &Table<'_>) -> Result<IoStep> {
         rewrite_every_reads: count("rewrite_every_reads")?,
         open_loop: read_open_loop(table)?,
         warm_up_ns: duration(table, "warm_up")?.unwrap_or(0),
+        warm_up_passes: integer_or(table, "warm_up_passes", 0..=1000, 0)? as u32,
         end: End {
             time_ns: table.get("time").map(|value| positive_duration(&value)).transpose()?,
             bytes: size(table, "bytes")?,

@@ -1,0 +1,61 @@
+//! The words of `kurabe sweep`.
+
+use super::{bytes, duration};
+use crate::lang::t;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "What it moves, one at a time:\n  \
+     size         random 4 KiB over more and more bytes, which are accessed once before: where caches end\n  \
+     block-size   512 B to 8 MiB in ascending and in random order: link, strip, mapping unit\n  \
+     queue-depth  1 to 64: what works side by side\n  \
+     write        one long write: caches for writes that fill up\n\
+     Where the size shows a change, further sizes around it are measured. Each change is named with its evidence, or said\n\
+     to be unknown with what would tell.\n\n\
+     Examples:\n  kurabe sweep /mnt/usb\n  kurabe sweep /dev/sdb --max 4GiB          reads only; nothing is written\n  \
+     kurabe sweep /mnt/ssd --over write --time 3s   a minute of writing, three times\n  \
+     kurabe sweep . --over size --buffered          with the computer's own cache\n  \
+     kurabe sweep model:raid-9260 --over block-size --set raid.strip=256KiB",
+    "ひとつずつ変えるもの:\n  \
+     size         一度アクセスした範囲へのランダム 4 KiB。範囲を広げていく(キャッシュの終わり)\n  \
+     block-size   512 B から 8 MiB、シーケンシャルとランダム(接続、ストリップ、マッピング単位)\n  \
+     queue-depth  1 から 64(並行して動く部分)\n  \
+     write        長い連続書き込み(書き込みキャッシュの終わり)\n\
+     サイズで変化が見えたところは、その前後をさらに細かく測ります。変化には根拠つきで名前を付け、\n\
+     分からないものは「不明」とし、何があれば分かるかを示します。\n\n\
+     例:\n  kurabe sweep /mnt/usb\n  kurabe sweep /dev/sdb --max 4GiB          読み出しだけ(何も書きません)\n  \
+     kurabe sweep /mnt/ssd --over write --time 3s   1 分間の書き込みを 3 回\n  \
+     kurabe sweep . --over size --buffered          コンピューター自身のキャッシュも含める\n  \
+     kurabe sweep model:raid-9260 --over block-size --set raid.strip=256KiB"
+))]
+pub struct SweepArgs {
+    #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
+    pub target: PathBuf,
+    #[arg(long, value_name = "AXIS", default_value = "all", value_delimiter = ',', value_parser = PossibleValuesParser::new(["all", "size", "block-size", "queue-depth", "write"]), help = t("What is moved (several with commas)", "変えるもの(カンマで複数指定可)"))]
+    pub over: Vec<String>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Largest working set, and size of the test file [default: 1 GiB, less where writing that takes longer than 20 s]", "最大の範囲とテストファイルの大きさ [既定: 1 GiB。書くのに 20 秒以上かかる場合は小さくする]"))]
+    pub max: Option<u64>,
+    #[arg(long, value_name = "WHICH", default_value = "both", value_parser = PossibleValuesParser::new(["read", "write", "both"]), help = t("Reads, writes or both", "読み出し、書き込み、両方"))]
+    pub direction: String,
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, help = t("Time per repetition; the long write takes 20 times as long", "1 回の時間(連続書き込みはこの 20 倍)"))]
+    pub time: u64,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), help = t("Repetitions per point", "各点の回数"))]
+    pub runs: u32,
+    #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of offsets and data", "オフセットとデータの乱数の種"))]
+    pub seed: u64,
+    #[arg(long, help = t("Through the page cache: the computer's own cache shows, too", "ページキャッシュ経由で測る(コンピューター自身のキャッシュも見える)"))]
+    pub buffered: bool,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    pub set: Vec<String>,
+    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
+    pub write_existing: bool,
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
+    pub destroy_data_on: Option<PathBuf>,
+    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
+}

@@ -1,0 +1,100 @@
+//! Sweeps as a user meets them: on models, on a small directory, with bad words.
+
+use crate::lab::{Lab, list_of};
+use serde_json::Value;
+
+const MAPPING: [&str; 11] = [
+    "sweep",
+    "model:samsung-980",
+    "--over",
+    "size",
+    "--direction",
+    "read",
+    "--time",
+    "20ms",
+    "--set",
+    "ssd.mapping_cache=16KiB",
+    "--runs=2",
+];
+
+/// The lines of JSON of an event.
+fn events<'a>(out: &'a str, name: &'a str) -> impl Iterator<Item = Value> + 'a {
+    out.lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"))
+        .filter(move |event| event["event"] == name)
+}
+
+#[test]
+fn a_change_is_marked_named_and_refined() {
+    let lab = Lab::new();
+    let page = lab.kurabe(&MAPPING).ok().out;
+    assert!(page.contains("┄ read: mapping cache"), "{page}");
+    assert!(page.contains("up to 16 MiB"), "{page}");
+    // 24 MiB was not planned: it was added because of the change.
+    assert!(page.contains("24 MiB"), "{page}");
+    let japanese = lab.kurabe(&[&MAPPING[..], &["--lang", "ja"]].concat()).ok().out;
+    assert!(japanese.contains("対応表のキャッシュ"), "{japanese}");
+}
+
+#[test]
+fn a_sweep_is_a_run_like_any_other() {
+    let lab = Lab::new();
+    lab.kurabe(&MAPPING).ok();
+    let shown = lab.kurabe(&["show"]).ok().out;
+    assert!(shown.contains("RND 4 KiB Q1 in 24 MiB"), "{shown}");
+    assert!(shown.contains("mapping cache"), "{shown}");
+    lab.kurabe(&["export", "--format", "csv"]).ok();
+    lab.kurabe(&["export", "--format", "fio"]).ok();
+    let record: Value = serde_json::from_str(&lab.kurabe(&["export"]).ok().out).expect("JSON");
+    assert_eq!(record["run"]["header"]["profile"]["name"], "sweep", "{}", record["run"]["header"]["profile"]);
+}
+
+#[test]
+fn scripts_get_the_findings_after_the_record() {
+    let lab = Lab::new();
+    let out = lab.kurabe(&[&MAPPING[..], &["--json"]].concat()).ok().out;
+    let added: Vec<Value> = events(&out, "steps_added").collect();
+    assert!(!added.is_empty() && added.iter().all(|event| !list_of(&event["steps"]).is_empty()), "{added:?}");
+    let sweep = events(&out, "sweep").last().expect("findings");
+    let findings = list_of(&sweep["curves"][0]["findings"]);
+    assert_eq!(findings[0]["name"], "mapping_cache");
+    assert_eq!(findings[0]["axis"], "working_set");
+    let x = findings[0]["x"].as_f64().expect("a place");
+    assert!((8e6..32e6).contains(&x), "{x}");
+    assert!(findings[0]["evidence"]["ja"].is_string() && findings[0]["confidence"] == "likely");
+}
+
+#[test]
+fn a_directory_is_swept_and_left_as_it_was() {
+    let lab = Lab::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a path");
+    let words = ["sweep", path, "--max", "1MiB", "--time", "50ms", "--runs", "1", "--buffered", "--over"];
+    let page = lab.kurabe(&[&words[..], &["size,queue-depth,write"]].concat()).ok().out;
+    assert!(
+        page.contains("working set") && page.contains("queue depth") && page.contains("long write"),
+        "{page}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn what_cannot_be_swept_is_refused_with_a_remedy() {
+    let lab = Lab::new();
+    let model = "model:ideal-ram-disk";
+    let wrong = lab.kurabe(&["sweep", model, "--over", "colour"]);
+    assert!(wrong.code() == Some(2) && wrong.err.contains("queue-depth"), "{wrong:#?}");
+    lab.kurabe(&["sweep", model, "--max", "64k"]).is_refusal(2, &["512 KiB or more"]);
+    lab.kurabe(&["sweep", model, "--over", "write", "--direction", "read"])
+        .is_refusal(2, &["leave out --direction read"]);
+    lab.kurabe(&["sweep", model, "--buffered"]).is_refusal(2, &["--buffered changes nothing"]);
+    lab.kurabe(&["sweep", "/no/such/place"]).is_refusal(4, &[]);
+}
+
+#[test]
+fn the_plan_is_told_without_measuring() {
+    let lab = Lab::new();
+    let page = lab.kurabe(&["sweep", "model:ideal-ram-disk", "--dry-run"]).ok().out;
+    assert!(page.contains("of the model's time, at least"), "{page}");
+    assert!(lab.list().is_empty());
+}

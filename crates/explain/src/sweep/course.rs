@@ -1,0 +1,109 @@
+//! What a long write shows over the bytes written: caches for writes that fill up.
+
+use super::curves::Measured;
+use super::storage::Storage;
+use super::{Cause, Confidence, Finding, Named, size};
+use kurabe_core::quantity::MIB;
+use kurabe_core::{number, text};
+use kurabe_stats::Curve;
+
+/// A rate that falls by less than this is no cache that ends.
+const LEAST_FALL: f64 = 1.15;
+/// Memory of drives for writes is smaller than this, SLC caches are larger.
+const MOST_MEMORY: f64 = 256.0 * MIB as f64;
+
+pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (change, pair) in cut.changes.iter().zip(cut.pieces.windows(2)) {
+        let (before, after) = (pair[0].a, pair[1].a);
+        // What is before the first fall is the cache; later falls and rises are what it does while it is full.
+        if before / after < LEAST_FALL {
+            continue;
+        }
+        let named = named(change.x, before, after, storage, found.is_empty());
+        found.push(named.at(measured, Some((change.x, change.low, change.high)), before, after));
+    }
+    let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
+    if let (Some(link), Some(first)) = (storage.ceiling(highest), cut.points.first()) {
+        found.push(super::transfer::link(&link.name, highest).at(measured, None, first.1, highest));
+    }
+    found
+}
+
+fn named(x: f64, before: f64, after: f64, storage: &Storage, first: bool) -> Named {
+    let (bytes, fast, slow) = (size(x), number::rate(before), number::rate(after));
+    let text = |en: &str, ja: &str| {
+        text!(
+            "writes run at {fast} until {bytes} are written, then at {slow}: {en}",
+            "{bytes} 書くまでは {fast}、その後は {slow} です({ja})"
+        )
+    };
+    if !first {
+        return Named {
+            name: Cause::Unknown,
+            confidence: Confidence::None,
+            text: text("a further level", "さらに別の段階"),
+            evidence: text!(
+                "a second cache, garbage collection and heat all look like this; a pause of some minutes and the same write again would tell a cache (it recovers)",
+                "別のキャッシュ、ガベージコレクション、発熱のいずれもこう見えます。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
+            ),
+        };
+    }
+    let memory = x < MOST_MEMORY;
+    match (storage.raid, storage.turns, storage.buffered) {
+        (_, _, true) => Named {
+            name: Cause::HostCache,
+            confidence: Confidence::Likely,
+            text: text("the computer's memory took them", "コンピューターのメモリーが受けていた"),
+            evidence: text!(
+                "I/O went through the page cache, which takes writes until too many wait",
+                "ページキャッシュ経由のため、未書き込みの量が上限に達するまではメモリーが受けます"
+            ),
+        },
+        (true, ..) => Named {
+            name: Cause::ControllerCache,
+            confidence: Confidence::Likely,
+            text: text("the controller's memory is full", "コントローラーのキャッシュが一杯"),
+            evidence: text!(
+                "a RAID controller stands before the drives, and its memory takes writes until it is full",
+                "RAID コントローラーがあり、そのメモリーが一杯になるまで書き込みを受けます"
+            ),
+        },
+        (_, Some(true), _) => Named {
+            name: Cause::WriteCache,
+            confidence: if memory { Confidence::Likely } else { Confidence::None },
+            text: text("the drive's memory is full", "ドライブのキャッシュが一杯"),
+            evidence: text!(
+                "a drive that turns takes writes into its memory until it is full",
+                "回転する媒体のドライブは、メモリーが一杯になるまで書き込みを受けます"
+            ),
+        },
+        (_, _, _) if memory => Named {
+            name: Cause::WriteCache,
+            confidence: Confidence::Likely,
+            text: text("the drive's memory, or a small log, is full", "ドライブのメモリーか小さなログが一杯"),
+            evidence: text!(
+                "less than 256 MiB is what drives have as memory for writes; SLC caches are larger",
+                "256 MiB 未満は書き込み用メモリーの大きさです。SLC キャッシュはもっと大きいのが普通です"
+            ),
+        },
+        (_, Some(false), _) => Named {
+            name: Cause::SlcCache,
+            confidence: Confidence::Firm,
+            text: text("the SLC cache is full", "SLC キャッシュが一杯"),
+            evidence: text!(
+                "flash, and more was written than drives have memory for: what was fast was written with one bit per cell",
+                "フラッシュで、メモリーでは受けきれない量まで速いため、1 セル 1 ビットで書いていたと分かります"
+            ),
+        },
+        (_, None, _) => Named {
+            name: Cause::SlcCache,
+            confidence: Confidence::Likely,
+            text: text("probably the end of an SLC cache", "おそらく SLC キャッシュの終わり"),
+            evidence: text!(
+                "more than drives have memory for; nobody tells whether this is flash",
+                "メモリーでは受けきれない量です。ただし、フラッシュかどうかの情報がありません"
+            ),
+        },
+    }
+}

@@ -1,0 +1,119 @@
+//! The curves of a sweep, from its cells.
+
+use super::plan::axis_of;
+use super::{Axis, CurveUnit};
+use kurabe_core::profile::Profile;
+use kurabe_core::record::{Cell, OpsRecord, Repetition};
+use kurabe_core::workload::Direction;
+use kurabe_stats::{Curve, CurvePoint, Family, change_points};
+
+/// Pieces that the course of the long write is taken in.
+const COURSE_PIECES: usize = 48;
+
+/// What was measured along one axis.
+pub(super) struct Measured {
+    pub(super) axis: Axis,
+    pub(super) direction: Direction,
+    pub(super) sequential: bool,
+    pub(super) block_bytes: u32,
+    pub(super) points: Vec<CurvePoint>,
+}
+
+impl Measured {
+    pub(super) fn unit(&self) -> CurveUnit {
+        match self.axis {
+            Axis::WorkingSet | Axis::BlockSize => CurveUnit::TimeNs,
+            Axis::QueueDepth => CurveUnit::OperationsPerS,
+            Axis::BytesWritten => CurveUnit::BytesPerS,
+        }
+    }
+
+    /// The curve, cut where it changes; `None` if there is too little of it.
+    pub(super) fn cut(&self) -> Option<Curve> {
+        let family = match self.axis {
+            Axis::WorkingSet => Family::WorkingSet,
+            Axis::BlockSize => Family::Transfer,
+            Axis::QueueDepth => Family::Depth,
+            Axis::BytesWritten => Family::Levels,
+        };
+        change_points(&self.points, family)
+    }
+}
+
+/// The curves of an axis: one for each direction and order of offsets.
+pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis) -> Vec<Measured> {
+    let mut found: Vec<Measured> = Vec::new();
+    for cell in cells.iter().filter(|cell| axis_of(profile, cell) == Some(axis)) {
+        let (Some(workload), Some(direction)) = (&cell.workload, cell.direction) else { continue };
+        let sequential = workload.pattern.is_sequential();
+        let points = points(axis, cell, direction);
+        match found.iter_mut().find(|other| other.direction == direction && other.sequential == sequential) {
+            Some(curve) => curve.points.extend(points),
+            None => found.push(Measured {
+                axis,
+                direction,
+                sequential,
+                block_bytes: workload.largest_block_bytes(),
+                points,
+            }),
+        }
+    }
+    found
+}
+
+fn points(axis: Axis, cell: &Cell, direction: Direction) -> Vec<CurvePoint> {
+    let Some(workload) = &cell.workload else { return Vec::new() };
+    let values = |of: fn(&Repetition, Direction) -> Option<f64>| -> Vec<f64> {
+        cell.counted()
+            .filter_map(|repetition| of(repetition, direction))
+            .filter(|value| *value > 0.0)
+            .collect()
+    };
+    let (x, values) = match axis {
+        Axis::WorkingSet => (workload.span_bytes as f64, values(mean_time_ns)),
+        Axis::BlockSize => (f64::from(workload.largest_block_bytes()), values(mean_time_ns)),
+        Axis::QueueDepth => {
+            (f64::from(workload.iodepth), values(|repetition, to| Some(repetition.rate_iops(to))))
+        }
+        Axis::BytesWritten => return course(cell),
+    };
+    if values.is_empty() { Vec::new() } else { vec![CurvePoint { x, values }] }
+}
+
+/// The mean time of an operation.
+fn mean_time_ns(repetition: &Repetition, direction: Direction) -> Option<f64> {
+    let of: &OpsRecord = match direction {
+        Direction::Read => &repetition.read,
+        Direction::Write => &repetition.write,
+        Direction::Mix => return None,
+    };
+    of.latency.mean_ns()
+}
+
+/// The rate over the bytes written so far, through all repetitions one after the other.
+fn course(cell: &Cell) -> Vec<CurvePoint> {
+    let intervals: Vec<(f64, f64)> = cell
+        .counted()
+        .flat_map(|repetition| {
+            // The last interval may be cut short, which would show as a change.
+            let whole = repetition.series.intervals.len().saturating_sub(1);
+            let ns = repetition.series.interval_ns as f64;
+            repetition
+                .series
+                .intervals
+                .iter()
+                .take(whole)
+                .map(move |interval| (interval.write_bytes as f64, ns))
+        })
+        .collect();
+    let together = intervals.len().div_ceil(COURSE_PIECES).max(1);
+    let mut written = 0.0;
+    intervals
+        .chunks_exact(together)
+        .filter_map(|chunk| {
+            let (bytes, ns) = chunk.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            written += bytes;
+            (bytes > 0.0).then(|| CurvePoint { x: written, values: vec![bytes / ns * 1e9] })
+        })
+        .collect()
+}

@@ -1,0 +1,119 @@
+//! What operations in flight bring.
+//!
+//! The model: a device that serves one operation at a time has the same rate at any depth; one whose parts work side by
+//! side gets faster until all are busy, and where the rate stops rising the number of parts can be told, roughly, because
+//! some wait for the same part. An arm that may choose its way gains, too, but less than the depth.
+
+use super::curves::Measured;
+use super::storage::Storage;
+use super::{Cause, Confidence, Finding, Named, times};
+use kurabe_core::{number, text};
+use kurabe_stats::Curve;
+
+/// A gain below this is none.
+const LEAST_GAIN: f64 = 1.15;
+/// A rate that falls by this is none that the depth alone makes.
+const LEAST_FALL: f64 = 1.3;
+/// Up to this relative error of a point a curve is sure.
+const SURE_ERROR: f64 = 0.1;
+/// This share of the highest rate counts as all of it.
+const NEARLY_ALL: f64 = 0.9;
+
+pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let (Some(first), Some(last)) = (cut.points.first(), cut.points.last()) else { return Vec::new() };
+    let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
+    let lowest = cut.points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let gain = highest / first.1;
+    if lowest < first.1 / LEAST_FALL.max(1.0 + 3.0 * cut.error) {
+        return vec![falls(first.1, lowest).at(measured, None, first.1, lowest)];
+    }
+    // What noise makes of the highest of several is no gain.
+    if gain < LEAST_GAIN.max(1.0 + 3.0 * cut.error) {
+        return vec![one_at_a_time(cut, last.0).at(measured, None, first.1, last.1)];
+    }
+    let mut found = Vec::new();
+    let enough =
+        cut.points.iter().find(|point| point.1 >= highest * NEARLY_ALL).map_or(last.0, |point| point.0);
+    let below = cut.points.iter().rev().find(|point| point.0 < enough).map_or(enough, |point| point.0);
+    let rises_to_the_end = enough >= last.0;
+    let (times, depth) = (times(gain), number::whole(enough));
+    let (low, high) = (number::iops(first.1), number::iops(highest));
+    let chooses = storage.turns == Some(true);
+    let named = Named {
+        name: Cause::Parallelism,
+        confidence: if gain >= 1.5 && cut.error <= SURE_ERROR {
+            Confidence::Firm
+        } else {
+            Confidence::Likely
+        },
+        text: match (rises_to_the_end, chooses) {
+            (true, _) => text!(
+                "operations side by side gain up to {depth} and perhaps beyond: {times} times as many per second ({low} → {high})",
+                "同時発行は {depth} まで、おそらくその先でも効きます。毎秒の回数は {times} 倍({low} → {high})"
+            ),
+            (false, false) => text!(
+                "operations side by side gain up to {depth}: {times} times as many per second ({low} → {high}), more bring nothing",
+                "同時発行は {depth} まで効き、毎秒の回数は {times} 倍になります({low} → {high})。それ以上は増えません"
+            ),
+            (false, true) => text!(
+                "the drive gains {times} times by choosing among up to {depth} operations ({low} → {high})",
+                "最大 {depth} 個の操作から順番を選ぶことで {times} 倍になります({low} → {high})"
+            ),
+        },
+        evidence: if chooses {
+            text!(
+                "a drive that turns has one arm for all, so the gain is from the order of its ways (command queueing)",
+                "回転する媒体のアームはひとつなので、これは並べ替え(NCQ などのキューイング)の効果です"
+            )
+        } else {
+            text!(
+                "with all else alike, the rate rises with the depth: parts of the device (channels, dies, members) work at once",
+                "ほかの条件は同じままキュー深さで速くなるため、チャネルやダイ、メンバーなどが並行して動いています"
+            )
+        },
+    };
+    let place = (enough, below, enough.max(below));
+    found.push(named.at(measured, Some(place), first.1, highest));
+    let bytes = highest * f64::from(measured.block_bytes);
+    if let Some(link) = storage.ceiling(bytes) {
+        found.push(super::transfer::link(&link.name, bytes).at(measured, None, first.1, highest));
+    }
+    found
+}
+
+fn falls(first: f64, lowest: f64) -> Named {
+    let (fast, slow) = (number::iops(first), number::iops(lowest));
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!(
+            "deeper queues are slower ({fast} → {slow}), so the depth was not all that changed",
+            "キュー深さを増やすと遅くなっており({fast} → {slow})、ほかの要因も変わっています"
+        ),
+        evidence: text!(
+            "a cache that filled up meanwhile looks like this; longer repetitions (--time), or a pause before, would tell",
+            "途中でキャッシュが一杯になるとこう見えます。1 回の時間(--time)を延ばすか、休ませてから測ると分かります"
+        ),
+    }
+}
+
+fn one_at_a_time(cut: &Curve, deepest: f64) -> Named {
+    let depth = number::whole(deepest);
+    let rate = number::iops(cut.points.first().map_or(0.0, |point| point.1));
+    Named {
+        name: Cause::OneAtATime,
+        confidence: if cut.points.len() >= 4 && cut.error <= SURE_ERROR {
+            Confidence::Firm
+        } else {
+            Confidence::Likely
+        },
+        text: text!(
+            "operations are served one at a time: {rate} at any depth up to {depth}",
+            "操作はひとつずつ処理されます。キュー深さ {depth} まで変えても {rate} のままです"
+        ),
+        evidence: text!(
+            "the rate does not rise with the depth; USB without UAS (BOT), a drive without command queueing, an emulator, or a medium that is itself busy with one operation look the same",
+            "キュー深さを増やしても速くなりません。UAS でない USB(BOT)、NCQ のないドライブ、エミュレーター、1 件ずつしか処理できない媒体は同じように見えます"
+        ),
+    }
+}

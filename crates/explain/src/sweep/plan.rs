@@ -1,0 +1,202 @@
+//! The sweep as a profile: which spans, block sizes and depths are measured, and which further spans once changes are seen.
+//!
+//! The model: one axis is moved at a time and all else is kept. A working set is random access of 4 KiB, one at a time,
+//! over a span that was covered before; block sizes are one at a time in ascending and in random order; depths are random
+//! access of 4 KiB over the whole span; the long write goes on for as long as all of a span's points together. The step's
+//! `id` tells the axis, and its workload the place on it.
+
+use super::{Axis, curves};
+use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
+use kurabe_core::record::Cell;
+use kurabe_core::text;
+use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare};
+use std::collections::BTreeSet;
+
+/// Block of random access: the page of most memories and file systems.
+const BLOCK_BYTES: u32 = 4096;
+/// Smallest working set.
+const SMALLEST_SPAN_BYTES: u64 = 64 * KIB;
+/// Smallest and largest block of that axis.
+const BLOCKS: (u32, u32) = (512, 8 << 20);
+/// Deepest queue.
+const MOST_IODEPTH: u32 = 64;
+/// The long write takes so many times the time of a point.
+const LONG_WRITE_TIMES: u64 = 20;
+/// Operations in flight of the long write: enough that nothing waits for the host.
+const LONG_WRITE_IODEPTH: u32 = 8;
+/// Further spans at most, so that a rough curve does not go on for ever.
+const MOST_FURTHER: usize = 12;
+/// How long filling the test file may take where no size was asked for.
+const FILL_LIMIT_NS: u64 = 20 * NS_PER_S;
+
+/// What is swept.
+#[derive(Clone, Debug)]
+pub struct SweepPlan {
+    /// The axes.
+    pub axes: Vec<Axis>,
+    /// Reads, writes or both.
+    pub directions: Vec<Direction>,
+    /// Largest span, if asked for; 1 GiB, or what can be filled in 20 s, if not.
+    pub max_bytes: Option<u64>,
+    /// Time of a repetition.
+    pub time_ns: u64,
+    /// Repetitions.
+    pub runs: u32,
+    /// Whether I/O goes around the page cache.
+    pub direct: bool,
+    /// First seed.
+    pub seed: u64,
+}
+
+impl SweepPlan {
+    /// The profile that does it.
+    pub fn profile(&self) -> Profile {
+        let size_bytes = self.max_bytes.unwrap_or(GIB);
+        let fills_in_time = self.max_bytes.is_none();
+        Profile {
+            name: "sweep".to_owned(),
+            title: text!(
+                "working set, block size and queue depth, one at a time",
+                "ワーキングセット、ブロックサイズ、キュー深さをひとつずつ変える"
+            ),
+            source: Some("kurabe".to_owned()),
+            differs: None,
+            statistic: Statistic::Mean,
+            as_printed: None,
+            rules: Rules {
+                size_bytes,
+                whole_device: false,
+                size_at_least_bytes: fills_in_time.then_some(64 * MIB),
+                fill_time_limit_ns: fills_in_time.then_some(FILL_LIMIT_NS),
+                runs: self.runs,
+                discarded_runs: 0,
+                time_ns: self.time_ns,
+                interval_ns: 0,
+                order: Order::ByDirection,
+                direct: self.direct,
+                data: Data::Random,
+                same_offsets: false,
+                seed: self.seed,
+            },
+            rounds: None,
+            preconditions: Vec::new(),
+            steps: self.axes.iter().flat_map(|axis| self.steps(*axis, size_bytes)).map(Step::Io).collect(),
+            derived: Vec::new(),
+        }
+    }
+
+    fn steps(&self, axis: Axis, size_bytes: u64) -> Vec<IoStep> {
+        let directions = || self.directions.clone();
+        match axis {
+            Axis::WorkingSet => {
+                let mut spans: Vec<u64> = doubling(SMALLEST_SPAN_BYTES, size_bytes).collect();
+                if spans.last().is_some_and(|last| *last < size_bytes) {
+                    spans.push(size_bytes - size_bytes % u64::from(BLOCK_BYTES));
+                }
+                spans.into_iter().map(|span| span_step(span, directions())).collect()
+            }
+            Axis::BlockSize => {
+                let largest = u64::from(BLOCKS.1).min(size_bytes);
+                let step = |pattern: Pattern| {
+                    move |bytes: u64| step(axis, pattern, bytes as u32, 1, self.directions.clone())
+                };
+                let blocks = || doubling(u64::from(BLOCKS.0), largest);
+                blocks().map(step(Pattern::Sequential)).chain(blocks().map(step(Pattern::Random))).collect()
+            }
+            Axis::QueueDepth => doubling(1, u64::from(MOST_IODEPTH))
+                .map(|depth| step(axis, Pattern::Random, BLOCK_BYTES, depth as u32, directions()))
+                .collect(),
+            Axis::BytesWritten if self.directions.contains(&Direction::Write) => {
+                let long =
+                    step(axis, Pattern::Sequential, 1 << 20, LONG_WRITE_IODEPTH, vec![Direction::Write]);
+                let time_ns = Some(self.time_ns.saturating_mul(LONG_WRITE_TIMES));
+                vec![IoStep { end: End { time_ns, ..End::default() }, ..long }]
+            }
+            Axis::BytesWritten => Vec::new(),
+        }
+    }
+}
+
+/// Further steps for a sweep whose cells show changes: spans between the two points that a change of the working set lies
+/// between, until they are less than a third apart. Empty when nothing is left to ask.
+pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
+    let measured = |cell: &&Cell| cell.workload.is_some() && axis_of(profile, cell) == Some(Axis::WorkingSet);
+    let mut spans: BTreeSet<u64> = cells
+        .iter()
+        .filter(measured)
+        .filter_map(|cell| cell.workload.as_ref())
+        .map(|w| w.span_bytes)
+        .collect();
+    let grid = doubling(SMALLEST_SPAN_BYTES, u64::MAX / 2);
+    let further = spans.iter().filter(|span| !grid.clone().any(|point| point == **span)).count();
+    let mut wanted: Vec<(u64, Direction)> = Vec::new();
+    for curve in curves::of_axis(profile, cells, Axis::WorkingSet) {
+        let Some(cut) = curve.cut() else { continue };
+        for change in cut.changes {
+            let (left, right) = (cut.points[change.before].0, cut.points[change.before + 1].0);
+            if right / left < 4.0 / 3.0 + 0.01 {
+                continue;
+            }
+            let middle = (left * right).sqrt() as u64;
+            // Half-way on the grid: 96 KiB between 64 and 128 KiB.
+            let unit = 1u64 << (63 - middle.leading_zeros()).saturating_sub(1);
+            let span = middle.next_multiple_of(unit.max(u64::from(BLOCK_BYTES)));
+            if span as f64 > left && (span as f64) < right {
+                wanted.push((span, curve.direction));
+            }
+        }
+    }
+    wanted.retain(|(span, _)| spans.insert(*span));
+    let left = MOST_FURTHER.saturating_sub(further);
+    wanted
+        .into_iter()
+        .take(left)
+        .map(|(span, direction)| Step::Io(span_step(span, vec![direction])))
+        .collect()
+}
+
+/// The axis that a cell of a sweep belongs to.
+pub(super) fn axis_of(profile: &Profile, cell: &Cell) -> Option<Axis> {
+    let id = profile.steps.get(cell.step_index as usize)?.id()?;
+    Axis::ALL.into_iter().find(|axis| id.split('_').next() == Some(axis.word()))
+}
+
+fn doubling(from: u64, to: u64) -> impl Iterator<Item = u64> + Clone {
+    std::iter::successors(Some(from), |bytes| bytes.checked_mul(2)).take_while(move |bytes| *bytes <= to)
+}
+
+fn span_step(span_bytes: u64, directions: Vec<Direction>) -> IoStep {
+    let size = format_bytes(span_bytes);
+    IoStep {
+        id: Some(format!("{}_{span_bytes}", Axis::WorkingSet.word())),
+        label: Some(format!("RND 4 KiB Q1 in {size}")),
+        span_bytes: Some(span_bytes),
+        warm_up_passes: 1,
+        ..step(Axis::WorkingSet, Pattern::Random, BLOCK_BYTES, 1, directions)
+    }
+}
+
+fn step(axis: Axis, pattern: Pattern, block: u32, iodepth: u32, directions: Vec<Direction>) -> IoStep {
+    let order = if pattern.is_sequential() { "seq" } else { "rnd" };
+    IoStep {
+        id: Some(format!("{}_{order}_{block}_{iodepth}", axis.word())),
+        label: None,
+        directions,
+        read_percent: 50,
+        pattern,
+        thread_share: ThreadShare::Usual,
+        block_sizes: vec![BlockSize { size_bytes: block, weight: 1 }],
+        iodepth,
+        threads: 1,
+        offset_bytes: 0,
+        span_bytes: None,
+        rewrite_every_reads: None,
+        open_loop: None,
+        warm_up_ns: 0,
+        warm_up_passes: 0,
+        end: End::default(),
+        sync: SyncRule::default(),
+        data: None,
+    }
+}

@@ -1,0 +1,148 @@
+//! What is known of the storage under a sweep: what kind it is, and what its link can do.
+//!
+//! The model: of a real run the environment tells (rotation, link, names of devices); of a modelled one the kinds of its
+//! layers and the link's generation, which is what the environment of such a device would tell. Rates are those after
+//! coding; the usual share that is data is 93 % for SATA, 85 % for PCI Express with packets of 128 bytes, 80 % for USB 3
+//! and 70 % for USB 2 (what the fastest devices on each are sold with).
+
+use kurabe_core::environment::Link;
+use kurabe_core::model::LayerRecord;
+use kurabe_core::record::{RunRecord, TargetKind};
+
+/// Words in the names of RAID controllers' volumes.
+const RAID_WORDS: [&str; 8] =
+    ["megaraid", "perc", "smart array", "logical volume", "avago", "lsi mr", "adaptec", "areca"];
+
+/// A link with what it carries at most.
+pub(super) struct LinkRate {
+    pub(super) name: String,
+    /// Bytes per second of data that devices reach on it.
+    pub(super) usual: f64,
+}
+
+/// What kind of storage it is.
+pub(super) struct Storage {
+    /// Whether something turns; `None` if nobody tells.
+    pub(super) turns: Option<bool>,
+    /// Whether a RAID controller stands before the drives.
+    pub(super) raid: bool,
+    /// Whether I/O went through the computer's memory.
+    pub(super) buffered: bool,
+    /// The computer's memory in bytes.
+    pub(super) memory_bytes: Option<f64>,
+    pub(super) link: Option<LinkRate>,
+}
+
+impl Storage {
+    pub(super) fn of(record: &RunRecord) -> Self {
+        let header = &record.header;
+        let environment = &header.environment;
+        let target = header.target.as_ref();
+        let layers: &[LayerRecord] = header.model.as_ref().map_or(&[], |model| &model.layers);
+        let has = |kinds: &[&str]| layers.iter().any(|layer| kinds.contains(&layer.kind.as_str()));
+        let device = environment.devices.first();
+        let raid_name =
+            environment.devices.iter().filter_map(|device| device.model.as_deref()).any(|model| {
+                let model = model.to_lowercase();
+                RAID_WORDS.iter().any(|word| model.contains(word))
+            });
+        let turns = match layers {
+            // A disk of a hypervisor says that it turns, whatever it is.
+            [] => {
+                device.filter(|device| !is_virtual(device.link.as_ref())).and_then(|device| device.rotational)
+            }
+            _ => Some(has(&["disk", "magneto-optical", "removable"])),
+        };
+        let is_model = target.is_some_and(|target| target.kind == TargetKind::Model);
+        Self {
+            turns,
+            raid: raid_name || has(&["raid"]),
+            buffered: !is_model && target.is_some_and(|target| !target.direct),
+            memory_bytes: environment.machine.memory_bytes.map(|bytes| bytes as f64),
+            link: layers
+                .iter()
+                .find_map(modelled_link)
+                .or_else(|| device.and_then(|device| device.link.as_ref()).and_then(real_link)),
+        }
+    }
+
+    /// The link, if a rate is within a tenth of what devices reach on it.
+    pub(super) fn ceiling(&self, bytes_per_s: f64) -> Option<&LinkRate> {
+        let link = self.link.as_ref()?;
+        (bytes_per_s >= link.usual * 0.9 && bytes_per_s <= link.usual * 1.3).then_some(link)
+    }
+}
+
+/// Whether nothing can be known of the medium behind a link.
+fn is_virtual(link: Option<&Link>) -> bool {
+    matches!(link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))
+}
+
+fn modelled_link(layer: &LayerRecord) -> Option<LinkRate> {
+    let value = |key: &str| {
+        layer
+            .parameters
+            .iter()
+            .find(|parameter| parameter.key == key)
+            .map(|parameter| parameter.value.as_str())
+    };
+    let generation = value("generation")?;
+    match layer.kind.as_str() {
+        "sata" | "port-multiplier" => sata(match generation {
+            "sata-1" => 1.5,
+            "sata-2" => 3.0,
+            "sata-3" => 6.0,
+            parallel => {
+                let megabytes: f64 = parallel.strip_prefix("ata-")?.parse().ok()?;
+                return Some(LinkRate { name: format!("ATA/{megabytes}"), usual: megabytes * 1e6 * 0.93 });
+            }
+        }),
+        "usb" => usb(match generation {
+            "usb-1" => 12.0,
+            "usb-2" => 480.0,
+            "usb-3" => 5_000.0,
+            _ => 10_000.0,
+        }),
+        "pcie" => {
+            let transfers = match generation.parse::<u32>().ok()? {
+                1 => 2.5,
+                2 => 5.0,
+                3 => 8.0,
+                4 => 16.0,
+                5 => 32.0,
+                _ => 64.0,
+            };
+            pcie(transfers, value("lanes")?.parse().ok()?)
+        }
+        _ => None,
+    }
+}
+
+fn real_link(link: &Link) -> Option<LinkRate> {
+    match link {
+        Link::Pcie { speed_gt_per_s, width, .. } => pcie((*speed_gt_per_s)?, (*width)?),
+        Link::Sata { speed_gbit_per_s, .. } => sata((*speed_gbit_per_s)?),
+        Link::Usb { speed_mbit_per_s, .. } => usb((*speed_mbit_per_s)?),
+        Link::Virtio | Link::Loop { .. } | Link::Memory | Link::Other { .. } => None,
+    }
+}
+
+fn sata(gbit_per_s: f64) -> Option<LinkRate> {
+    // 8b/10b: ten bits on the wire for a byte.
+    Some(LinkRate { name: format!("SATA {gbit_per_s} Gb/s"), usual: gbit_per_s * 1e8 * 0.93 })
+}
+
+fn usb(mbit_per_s: f64) -> Option<LinkRate> {
+    let (per_byte, share) = match mbit_per_s {
+        rate if rate < 1_000.0 => (8.0, 0.7),
+        rate if rate < 10_000.0 => (10.0, 0.8),
+        _ => (8.0 * 132.0 / 128.0, 0.8),
+    };
+    Some(LinkRate { name: format!("USB {mbit_per_s} Mb/s"), usual: mbit_per_s * 1e6 / per_byte * share })
+}
+
+fn pcie(transfers_g: f64, lanes: u32) -> Option<LinkRate> {
+    let per_byte = if transfers_g < 8.0 { 10.0 } else { 8.0 * 130.0 / 128.0 };
+    let usual = transfers_g * 1e9 / per_byte * f64::from(lanes) * 0.85;
+    Some(LinkRate { name: format!("PCIe {transfers_g} GT/s × {lanes}"), usual })
+}

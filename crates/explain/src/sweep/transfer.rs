@@ -1,0 +1,176 @@
+//! What the size of an operation shows: the link, strips, and the unit that a device maps by.
+//!
+//! The model: an operation takes a start-up time and its bytes at a rate, so the time over the block size is one straight
+//! line, however fast it is. A write that is smaller than the unit of a device, or of a file system, costs the reading of
+//! the rest, so a whole unit is faster. A read that is larger than a strip goes to several drives at once, so it takes no
+//! longer until all of them have one: where the time stands still while the size doubles, a strip begins, and the number
+//! of doublings tells the drives. Changes of the line that none of this explains are told together, as unknown.
+
+use super::curves::Measured;
+use super::storage::Storage;
+use super::{Cause, Confidence, Finding, Named, size};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::workload::Direction;
+use kurabe_core::{number, text};
+use kurabe_stats::Curve;
+
+/// A write of a whole unit takes at most this share of what a smaller one takes.
+const WHOLE_UNIT: f64 = 0.8;
+/// Time grows by less than this while the size doubles: it stands still.
+const STANDS_STILL: f64 = 1.05;
+/// And by more than this before and after.
+const GROWS: f64 = 1.08;
+/// Rates beyond a change of a flash device that are so many times those before it are those of more parts.
+const SPREAD: f64 = 1.5;
+
+pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let unit = (measured.direction == Direction::Write).then(|| unit(cut)).flatten();
+    if let Some((below, at, index)) = unit {
+        found.push(mapping_unit(at).at(
+            measured,
+            Some((at, below, at)),
+            cut.points[index].1,
+            cut.points[index + 1].1,
+        ));
+    }
+    let strip =
+        (storage.raid && !measured.sequential && measured.direction == Direction::Read).then(|| strip(cut));
+    if let Some((index, doublings)) = strip.flatten() {
+        let (x, before) = cut.points[index];
+        let after = cut.points.get(index + 1).map_or(before, |point| point.1);
+        found.push(striped(x, doublings).at(measured, Some((x, x, x * 2.0)), before, after));
+    } else {
+        let told = |x: f64| unit.is_some_and(|(_, at, _)| x <= at * 2.0);
+        found.extend(others(measured, cut, storage, &told));
+    }
+    let rate = |(bytes, ns): &(f64, f64)| bytes / ns * 1e9;
+    let rates: Vec<f64> = cut.points.iter().map(rate).collect();
+    let highest = rates.iter().copied().fold(0.0, f64::max);
+    if let (Some(found_link), Some(first)) = (storage.ceiling(highest), rates.first()) {
+        let enough = cut.points.iter().find(|point| rate(point) >= highest * 0.9).map(|point| point.0);
+        let place = enough.map(|x| (x, x / 2.0, x));
+        found.push(link(&found_link.name, highest).at(measured, place, *first, highest));
+    }
+    found
+}
+
+/// The largest size that takes less time than the one before it, with that one and its place.
+fn unit(cut: &Curve) -> Option<(f64, f64, usize)> {
+    let less = WHOLE_UNIT.min(1.0 - 3.0 * cut.error);
+    let (index, pair) = cut.points.windows(2).enumerate().find(|(_, pair)| pair[1].1 < pair[0].1 * less)?;
+    Some((pair[0].0, pair[1].0, index))
+}
+
+/// Where the time stands still while the size doubles: the place, and how often it doubles.
+fn strip(cut: &Curve) -> Option<(usize, u32)> {
+    let growth: Vec<f64> = cut.points.windows(2).map(|pair| pair[1].1 / pair[0].1).collect();
+    let still = |growth: f64| growth < STANDS_STILL + cut.error / 2.0;
+    // The longest stretch that the time grows before and after.
+    let mut best: Option<(usize, u32)> = None;
+    let mut index = 0;
+    while index < growth.len() {
+        let length = growth[index..].iter().take_while(|growth| still(**growth)).count();
+        let before = index.checked_sub(1).is_some_and(|before| growth[before] > GROWS);
+        let after = growth.get(index + length).is_some_and(|after| *after > GROWS);
+        if length > 0 && before && after && best.is_none_or(|(_, other)| length as u32 > other) {
+            best = Some((index, length as u32));
+        }
+        index += length.max(1);
+    }
+    best
+}
+
+fn mapping_unit(at: f64) -> Named {
+    let bytes = size(at);
+    Named {
+        name: Cause::MappingUnit,
+        confidence: Confidence::Firm,
+        text: text!(
+            "writes smaller than {bytes} take longer than one of {bytes}: that is the unit in which they are kept",
+            "{bytes} より小さい書き込みは {bytes} の書き込みより時間がかかります。これが保存の単位です"
+        ),
+        evidence: text!(
+            "less data in more time means that the rest of a unit is read first; the device's mapping and the file system's blocks look the same here",
+            "量が少ないのに遅いのは、単位の残りを先に読むためです。機器のマッピングとファイルシステムのブロックは、ここでは区別できません"
+        ),
+    }
+}
+
+fn striped(at: f64, doublings: u32) -> Named {
+    let (bytes, drives) = (size(at), 1u64 << doublings.min(16));
+    let all = size(at * drives as f64);
+    Named {
+        name: Cause::Strip,
+        confidence: Confidence::Firm,
+        text: text!(
+            "operations larger than {bytes} go to several drives at once: the strip is {bytes}, over {drives} drives or a few more",
+            "{bytes} より大きい操作は複数のドライブに分かれます。ストリップは {bytes}、ドライブは {drives} 台かそれより少し多い数です"
+        ),
+        evidence: text!(
+            "a RAID controller stands before the drives, and from {bytes} to {all} the time does not grow with the size, while it does before and after",
+            "RAID コントローラーがあり、{bytes} から {all} までは大きくしても時間が変わらず、その前後では増えます"
+        ),
+    }
+}
+
+/// The changes of the line that have no other name, as one finding.
+fn others(
+    measured: &Measured,
+    cut: &Curve,
+    storage: &Storage,
+    told: &dyn Fn(f64) -> bool,
+) -> Option<Finding> {
+    let changes: Vec<usize> =
+        (0..cut.changes.len()).filter(|index| !told(cut.points[cut.changes[*index].before].0)).collect();
+    let first = &cut.changes[*changes.first()?];
+    let (low, high) = (cut.points[first.before], cut.points[first.before + 1]);
+    let places: Vec<String> =
+        changes.iter().map(|index| format_bytes(cut.points[cut.changes[*index].before].0 as u64)).collect();
+    let (en, ja) = (places.join(", "), places.join("、"));
+    let (left, right) = (&cut.pieces[changes[0]], &cut.pieces[changes[0] + 1]);
+    let spreads = right.b <= 0.0 || left.b >= right.b * SPREAD;
+    let flash = storage.turns == Some(false) && !storage.raid;
+    let named = if flash && spreads && left.b > 0.0 && measured.direction == Direction::Read {
+        Named {
+            name: Cause::Parallelism,
+            confidence: Confidence::Likely,
+            text: text!(
+                "operations larger than {en} are carried by several parts at once",
+                "{ja} より大きい操作は、複数の部分が並行して処理します"
+            ),
+            evidence: text!(
+                "on flash the bytes beyond it come faster than those before: pages of several dies or channels at once, or reading ahead",
+                "フラッシュで、それを超える分のほうが速いため、複数のダイやチャネルの同時動作か先読みと考えられます"
+            ),
+        }
+    } else {
+        Named {
+            name: Cause::Unknown,
+            confidence: Confidence::None,
+            text: text!(
+                "the time is not one start-up time and one rate: it changes beyond {en}",
+                "時間が「起動時間+一定の速さ」に合いません(変わる所: {ja})"
+            ),
+            evidence: text!(
+                "the kernel, the link or the device may cut requests there, and caches may help some sizes; the kernel's block tracepoints would tell",
+                "カーネル、接続、機器での要求の分割や、一部の大きさにだけ効くキャッシュが考えられます。カーネルのブロック層トレースがあれば分かります"
+            ),
+        }
+    };
+    Some(named.at(measured, Some((low.0, low.0, high.0)), low.1, high.1))
+}
+
+/// The name of a curve that ends at its link.
+pub(super) fn link(name: &str, highest: f64) -> Named {
+    let rate = number::rate(highest);
+    Named {
+        name: Cause::LinkCeiling,
+        confidence: Confidence::Likely,
+        text: text!("the link is the ceiling: {rate} is what {name} carries", "{name} の上限です({rate})"),
+        evidence: text!(
+            "the highest rate is within a tenth of what devices reach on this link",
+            "最高の速さが、この接続で機器が実際に出せる値の 1 割以内です"
+        ),
+    }
+}

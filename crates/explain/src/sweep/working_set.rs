@@ -1,0 +1,249 @@
+//! What the size of the working set shows: caches, lists that are walked, and arms that move.
+//!
+//! The model: a working set that fits into a cache is served by it, a larger one in part, so the time rises from one level
+//! towards another as `C/x` falls. What the levels are tells whose cache it is: memory of the computer answers in
+//! microseconds; memory of a drive that turns saves the way of the arm; the mapping table of a flash device saves one read
+//! of flash, so both levels are of one kind. A list that is walked adds a time that is proportional to the span, an arm
+//! one that rises ever more slowly.
+
+use super::curves::Measured;
+use super::storage::Storage;
+use super::{Cause, Confidence, Finding, Named, size, times};
+use kurabe_core::workload::Direction;
+use kurabe_core::{number, text};
+use kurabe_stats::{Curve, Piece, Shape};
+
+/// Changes smaller than this are not told.
+const LEAST_CHANGE: f64 = 1.08;
+/// Below this an answer comes from the computer's own memory.
+const MEMORY_NS: f64 = 30e3;
+/// A medium that moves takes longer than this.
+const MECHANICAL_NS: f64 = 2e6;
+/// Above this ratio a hit did without the medium; below it, hit and miss both went there.
+const WITHOUT_MEDIUM: f64 = 3.0;
+
+pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for (index, change) in cut.changes.iter().enumerate() {
+        let (left, right) = (&cut.pieces[index], &cut.pieces[index + 1]);
+        let before = left.at(cut.points[left.last].0);
+        let after = right.at(cut.points[right.last].0);
+        let next_level = after.max(right.at(cut.points[right.first].0));
+        if (next_level / before).max(before / after) < LEAST_CHANGE.max(1.0 + 2.0 * cut.error) {
+            continue;
+        }
+        let named = if after < before {
+            falls(change.x, before, after)
+        } else if right.shape == Shape::Line && before > 0.0 && measured.direction == Direction::Read {
+            grows(cut, right, before, after, storage)
+        } else if right.shape == Shape::Power && found.iter().all(|finding| !is_cache(finding.name)) {
+            moves(cut, right, before, after, storage)
+        } else {
+            cache(measured, change.x, before, next_level, storage)
+        };
+        found.push(named.at(measured, Some((change.x, change.low, change.high)), before, next_level));
+    }
+    merge(&mut found);
+    if let [only] = &cut.pieces[..] {
+        found.extend(whole(measured, cut, only, storage));
+    }
+    found
+}
+
+/// Puts changes of one name together that lie within two doublings: a cache of segments ends in several steps.
+fn merge(found: &mut Vec<Finding>) {
+    let mut index = 1;
+    while index < found.len() {
+        let (one, next) = (&found[index - 1], &found[index]);
+        let near = one.x.zip(next.x).is_some_and(|(one, next)| next <= one * 4.0);
+        if one.name == next.name && is_cache(one.name) && near {
+            let (low, before) = (one.low, one.before);
+            found.remove(index - 1);
+            let merged = &mut found[index - 1];
+            (merged.low, merged.before) = (low, before);
+            let (bytes, fast, slow) = (
+                size(merged.x.unwrap_or_default()),
+                number::latency(merged.before),
+                number::latency(merged.after),
+            );
+            let kurabe_core::Text { en, ja } = whose(merged.name);
+            merged.text = text!(
+                "up to about {bytes}: {fast} ({en}); it ends in several steps; above, towards {slow}",
+                "約 {bytes} までは {fast}({ja})。段階的に終わり、それを超えると {slow} に近づきます"
+            );
+        } else {
+            index += 1;
+        }
+    }
+}
+
+/// Whose memory it is.
+fn whose(name: Cause) -> kurabe_core::Text {
+    match name {
+        Cause::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        Cause::ControllerCache => text!("the controller's memory", "コントローラーのキャッシュ"),
+        Cause::DriveCache => text!("the drive's memory", "ドライブのキャッシュ"),
+        Cause::WriteCache => text!("memory or a log for writes", "書き込み用のメモリーまたはログ"),
+        _ => text!(
+            "the part of the mapping table held in memory covers so much",
+            "メモリーに置ける対応表がこの範囲まで"
+        ),
+    }
+}
+
+fn is_cache(name: Cause) -> bool {
+    matches!(
+        name,
+        Cause::HostCache
+            | Cause::DriveCache
+            | Cause::ControllerCache
+            | Cause::MappingCache
+            | Cause::WriteCache
+    )
+}
+
+/// A curve without a change may still rise.
+fn whole(measured: &Measured, cut: &Curve, piece: &Piece, storage: &Storage) -> Option<Finding> {
+    let (first, last) = (piece.at(cut.points[piece.first].0), piece.at(cut.points[piece.last].0));
+    if last / first < LEAST_CHANGE.max(1.0 + 3.0 * cut.error) {
+        return None;
+    }
+    let named = match piece.shape {
+        Shape::Line => grows(cut, piece, first, last, storage),
+        Shape::Power => moves(cut, piece, first, last, storage),
+        Shape::Level | Shape::Mixing => return None,
+    };
+    Some(named.at(measured, None, first, last))
+}
+
+fn cache(measured: &Measured, x: f64, before: f64, after: f64, storage: &Storage) -> Named {
+    let (bytes, ratio) = (size(x), after / before);
+    let (fast, slow) = (number::latency(before), number::latency(after));
+    let write = measured.direction == Direction::Write;
+    let (name, confidence) = if storage.buffered && before < MEMORY_NS {
+        let fits = storage.memory_bytes.is_none_or(|memory| x <= memory);
+        (Cause::HostCache, if fits { Confidence::Firm } else { Confidence::Likely })
+    } else if write {
+        (Cause::WriteCache, Confidence::Likely)
+    } else if storage.raid && ratio >= WITHOUT_MEDIUM {
+        (Cause::ControllerCache, Confidence::Likely)
+    } else if ratio >= WITHOUT_MEDIUM {
+        let mechanical = storage.turns == Some(true) || after >= MECHANICAL_NS;
+        (Cause::DriveCache, if mechanical { Confidence::Firm } else { Confidence::Likely })
+    } else if storage.turns == Some(false) && after < MECHANICAL_NS {
+        (Cause::MappingCache, Confidence::Likely)
+    } else {
+        return unknown_rise(x, before, after);
+    };
+    let kurabe_core::Text { en, ja } = whose(name);
+    Named {
+        name,
+        confidence,
+        text: text!(
+            "up to {bytes}: {fast} ({en}); above, towards {slow}",
+            "{bytes} までは {fast}({ja})、それを超えると {slow} に近づきます"
+        ),
+        evidence: evidence(name, ratio, before, after),
+    }
+}
+
+fn evidence(name: Cause, ratio: f64, before: f64, after: f64) -> kurabe_core::Text {
+    let times = times(ratio);
+    let (fast, extra) = (number::latency(before), number::latency(after - before));
+    match name {
+        Cause::HostCache => text!(
+            "I/O went through the page cache, and {fast} is the time of memory",
+            "ページキャッシュ経由で、{fast} はメモリーの速さです"
+        ),
+        Cause::MappingCache => text!(
+            "beyond it an access takes {extra} more, {times} times in all: hit and miss both read flash, the miss once more for its table",
+            "超えると 1 回あたり {extra} 増えて {times} 倍になります。どちらもフラッシュを読んでいて、外れると表の分をもう 1 回読むためと考えられます"
+        ),
+        Cause::WriteCache => text!(
+            "beyond it a write takes {times} times as long; a smaller set is overwritten before it reaches the medium",
+            "超えると書き込みは {times} 倍かかります。小さい範囲なら、媒体に届く前に上書きされます"
+        ),
+        _ => text!(
+            "beyond it an access takes {times} times as long, and the host's cache was out of it: what is saved is the medium",
+            "超えると {times} 倍かかります。ホストのキャッシュは通っていないため、媒体へのアクセスが省かれていたと分かります"
+        ),
+    }
+}
+
+fn unknown_rise(x: f64, before: f64, after: f64) -> Named {
+    let bytes = size(x);
+    let (fast, slow) = (number::latency(before), number::latency(after));
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!(
+            "up to {bytes}: {fast}; above, towards {slow}",
+            "{bytes} までは {fast}、それを超えると {slow} に近づきます"
+        ),
+        evidence: text!(
+            "a cache of any kind or a longer way may do this; a sweep that was warmed up longer (--time), or what kind of medium it is, would tell",
+            "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定(--time)か、媒体の種類が分かれば区別できます"
+        ),
+    }
+}
+
+/// A time that rises in proportion to the span.
+fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage) -> Named {
+    // A line that bends up over two powers of two only may as well be the start of a cache's mixing.
+    let reach = cut.points[piece.last].0 / cut.points[piece.first].0;
+    let per_gib = number::latency(piece.b * (1u64 << 30) as f64);
+    let (fast, slow) = (number::latency(before), number::latency(after));
+    if storage.turns == Some(true) || reach < 4.0 {
+        return moves(cut, piece, before, after, storage);
+    }
+    Named {
+        name: Cause::ChainWalk,
+        confidence: if reach >= 8.0 { Confidence::Firm } else { Confidence::Likely },
+        text: text!(
+            "an access takes longer the larger the span ({fast} → {slow}, {per_gib} more for each GiB): something is walked from its start",
+            "範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)。何かを先頭からたどっています"
+        ),
+        evidence: text!(
+            "the time rises in proportion to the span, as it does when a chain of clusters (FAT) is followed to the place; an arm's way would rise ever more slowly, a cache towards a level",
+            "時間が範囲に比例しており、FAT のクラスターチェーンをその場所までたどるときの形です。アームの移動なら伸びは鈍り、キャッシュなら一定値に近づきます"
+        ),
+    }
+}
+
+/// A time that rises ever more slowly.
+fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage) -> Named {
+    let (near, far) = (number::latency(before), number::latency(after));
+    // What is not written or read by the arm itself does not move with it.
+    let turns = storage.turns != Some(false) && before >= MECHANICAL_NS;
+    if !turns {
+        return unknown_rise(cut.points[piece.first].0, before, after);
+    }
+    Named {
+        name: Cause::SeekCurve,
+        confidence: if storage.turns == Some(true) { Confidence::Firm } else { Confidence::Likely },
+        text: text!(
+            "an access takes longer the larger the span ({near} → {far}): the arm moves farther",
+            "範囲が広いほど時間がかかります({near} → {far})。アームの移動距離が伸びるためです"
+        ),
+        evidence: text!(
+            "the medium turns, and the time rises steadily without a level that a cache would have",
+            "媒体が回転し、キャッシュのような段差がなく、なだらかに増えています"
+        ),
+    }
+}
+
+fn falls(x: f64, before: f64, after: f64) -> Named {
+    let (bytes, slow, fast) = (size(x), number::latency(before), number::latency(after));
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!(
+            "beyond {bytes} an access takes less: {slow} → {fast}",
+            "{bytes} を超えると速くなります({slow} → {fast})"
+        ),
+        evidence: text!(
+            "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `kurabe history` or a repeated sweep would tell noise",
+            "狭い範囲はひとつのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せば外乱かどうか分かります"
+        ),
+    }
+}

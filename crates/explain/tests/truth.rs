@@ -1,0 +1,257 @@
+//! What a sweep says of modelled devices, held against their parameters.
+
+use kurabe_core::environment::Environment;
+use kurabe_core::event::Event;
+use kurabe_core::model::Model;
+use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus};
+use kurabe_core::workload::Direction;
+use kurabe_engine::{Session, Stop, model_target};
+use kurabe_explain::{
+    Axis, Cause, Confidence, Finding, SweepFindings, SweepPlan, explain_sweep, further_steps,
+};
+use kurabe_sim::{ModelTarget, load_device};
+use std::collections::BTreeMap;
+
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * KIB;
+
+/// A sweep of a device of the library with some parameters changed.
+struct Sweep<'a> {
+    device: &'a str,
+    changes: &'a [(&'a str, &'a str)],
+    axis: Axis,
+    direction: Direction,
+    max_bytes: u64,
+    time_ms: u64,
+}
+
+impl Sweep<'_> {
+    fn run(&self) -> SweepFindings {
+        let plan = SweepPlan {
+            axes: vec![self.axis],
+            directions: vec![self.direction],
+            max_bytes: Some(self.max_bytes),
+            time_ns: self.time_ms * 1_000_000,
+            runs: 3,
+            direct: true,
+            seed: 1,
+        };
+        let mut profile = plan.profile();
+        let mut spec = load_device(self.device).unwrap();
+        for (parameter, value) in self.changes {
+            spec.set(parameter, value).unwrap();
+        }
+        let mut model = ModelTarget::new(&spec, 1).unwrap();
+        let target = model_target(self.device, &model, &profile);
+        let described = model.record();
+        let (mut cells, mut steps) = (Vec::new(), Vec::new());
+        let mut emit = |event: Event| {
+            match event {
+                Event::CellDone { cell } => cells.push(*cell),
+                Event::StepsAdded { steps: more, .. } => steps.extend(more),
+                _ => {}
+            }
+            Ok(())
+        };
+        let stop = Stop::default();
+        Session::on_model(&mut model, self.device, &profile, &stop, &mut emit)
+            .with_follow_up(Box::new(further_steps))
+            .run()
+            .unwrap();
+        profile.steps.extend(steps);
+        explain_sweep(&RunRecord {
+            header: RunHeader {
+                schema: RECORD_SCHEMA,
+                kurabe_version: String::new(),
+                id: "sw0".to_owned(),
+                started_at: String::new(),
+                command: Vec::new(),
+                target: Some(target),
+                profile: Some(profile),
+                environment: Environment::default(),
+                instrument: None,
+                origin: None,
+                model: Some(described),
+            },
+            status: RunStatus::Complete,
+            ended_at: None,
+            error: None,
+            labels: BTreeMap::new(),
+            fill: None,
+            notices: Vec::new(),
+            cells,
+            health_after: None,
+        })
+    }
+}
+
+fn sweep<'a>(
+    device: &'a str,
+    changes: &'a [(&'a str, &'a str)],
+    axis: Axis,
+    direction: Direction,
+) -> Sweep<'a> {
+    Sweep { device, changes, axis, direction, max_bytes: 1 << 30, time_ms: 50 }
+}
+
+fn named(found: &SweepFindings, name: Cause) -> Vec<&Finding> {
+    found.all().filter(|finding| finding.name == name).collect()
+}
+
+/// The only finding of a name, and its place.
+fn only(found: &SweepFindings, name: Cause) -> f64 {
+    let [one] = named(found, name)[..] else { panic!("not one {name:?}: {found:#?}") };
+    assert!(one.confidence > Confidence::None, "{one:?}");
+    one.x.unwrap_or(f64::NAN)
+}
+
+fn within_a_step(found: f64, truth: f64) -> bool {
+    (truth / 2.0..=truth * 2.0).contains(&found)
+}
+
+#[test]
+fn the_span_that_a_mapping_cache_covers() {
+    // Four bytes of table for each unit of 4 KiB.
+    for (cache, covered) in [("16 KiB", 16.0 * MIB), ("64 KiB", 64.0 * MIB), ("256 KiB", 256.0 * MIB)] {
+        let changes = [("ssd.mapping_cache", cache)];
+        let found = sweep("samsung-980", &changes, Axis::WorkingSet, Direction::Read).run();
+        let x = only(&found, Cause::MappingCache);
+        assert!(within_a_step(x, covered), "{cache}: found {x}");
+    }
+    let full = [("ssd.mapping", "full")];
+    let found = sweep("samsung-980", &full, Axis::WorkingSet, Direction::Read).run();
+    assert_eq!(named(&found, Cause::MappingCache), Vec::<&Finding>::new());
+}
+
+fn disk_caches(segments: &str, segment: &str) -> Vec<f64> {
+    let changes = [("disk.segments", segments), ("disk.segment", segment)];
+    let mut wanted = sweep("hitachi-hds721616plat80", &changes, Axis::WorkingSet, Direction::Read);
+    (wanted.time_ms, wanted.max_bytes) = (400, 256 << 20);
+    named(&wanted.run(), Cause::DriveCache).iter().filter_map(|finding| finding.x).collect()
+}
+
+#[test]
+fn of_a_disk_cache_in_one_piece_random_access_uses_a_part() {
+    // A ring is read anew at every step back, so that what random access keeps of it is less than all.
+    for (segment, size) in [("4 MiB", 4.0), ("8 MiB", 8.0)] {
+        let found = disk_caches("1", segment);
+        let fits = found.len() == 1 && (size / 4.0 * MIB..=size * MIB).contains(&found[0]);
+        assert!(fits, "{segment}: found {found:?}");
+    }
+    // Of a small one it keeps nothing, and none is claimed.
+    assert_eq!(disk_caches("1", "512 KiB"), Vec::<f64>::new());
+}
+
+#[test]
+fn of_a_disk_cache_in_segments_random_access_uses_one_at_least_and_all_at_most() {
+    for (segments, size) in [("4", 2.0), ("8", 4.0), ("16", 8.0)] {
+        let found = disk_caches(segments, "512 KiB");
+        let fits = found.len() == 1 && (0.25 * MIB..=size * 2.0 * MIB).contains(&found[0]);
+        assert!(fits, "{segments} segments: found {found:?}");
+    }
+}
+
+#[test]
+fn the_strip_of_a_raid_and_its_drives() {
+    for (strip, size) in [("16 KiB", 16.0), ("32 KiB", 32.0), ("64 KiB", 64.0), ("256 KiB", 256.0)] {
+        let changes = [("raid.strip", strip)];
+        let found = sweep("raid-9260", &changes, Axis::BlockSize, Direction::Read).run();
+        let x = only(&found, Cause::Strip);
+        assert!((x / KIB - size).abs() < 1e-9, "{strip}: found {x}, {found:#?}");
+        let finding = named(&found, Cause::Strip)[0];
+        assert!(finding.text.en.contains("over 4 drives"), "{finding:?}");
+    }
+}
+
+#[test]
+fn how_much_flash_is_written_with_one_bit() {
+    for (cache, size) in [("512 MiB", 512.0 * MIB), ("1 GiB", 1024.0 * MIB), ("2 GiB", 2048.0 * MIB)] {
+        let changes = [("ssd.slc_dynamic", cache)];
+        let mut wanted = sweep("crucial-p1", &changes, Axis::BytesWritten, Direction::Write);
+        (wanted.time_ms, wanted.max_bytes) = (200, 16 << 30);
+        let found = wanted.run();
+        let first = named(&found, Cause::SlcCache);
+        let x = first.first().and_then(|finding| finding.x).unwrap_or_else(|| panic!("{cache}: {found:#?}"));
+        assert!(within_a_step(x, size), "{cache}: found {x}");
+    }
+}
+
+#[test]
+fn how_many_parts_work_side_by_side() {
+    for (parallel, count) in [("4", 4.0), ("16", 16.0)] {
+        let changes = [("memory.parallel", parallel)];
+        let found = sweep("ideal-ram-disk", &changes, Axis::QueueDepth, Direction::Read).run();
+        let x = only(&found, Cause::Parallelism);
+        assert!((x - count).abs() < 1e-9, "{parallel}: found {x}");
+    }
+    let alone = [("memory.parallel", "1")];
+    let found = sweep("ideal-ram-disk", &alone, Axis::QueueDepth, Direction::Read).run();
+    only(&found, Cause::OneAtATime);
+}
+
+#[test]
+fn one_command_at_a_time_on_usb_without_uas_and_on_sata_without_queueing() {
+    let found = sweep("samsung-870-evo", &[("sata.depth", "1")], Axis::QueueDepth, Direction::Read).run();
+    only(&found, Cause::OneAtATime);
+    let found = sweep("samsung-870-evo", &[("sata.depth", "8")], Axis::QueueDepth, Direction::Read).run();
+    assert!(only(&found, Cause::Parallelism) <= 8.0, "{found:#?}");
+    let mut disk = sweep("hua722020-usb", &[], Axis::QueueDepth, Direction::Read);
+    disk.time_ms = 1000;
+    only(&disk.run(), Cause::OneAtATime);
+}
+
+#[test]
+fn a_file_allocation_table_that_is_walked() {
+    let walked = [("fat-image.restart", "first")];
+    let mut wanted = sweep("rascsi", &walked, Axis::WorkingSet, Direction::Read);
+    wanted.time_ms = 400;
+    let found = wanted.run();
+    assert!(!named(&found, Cause::ChainWalk).is_empty(), "{found:#?}");
+}
+
+#[test]
+fn a_link_that_is_the_ceiling() {
+    let found = sweep("samsung-870-evo", &[], Axis::BlockSize, Direction::Read).run();
+    assert!(!named(&found, Cause::LinkCeiling).is_empty(), "{found:#?}");
+    // A slower cable is the ceiling as well, and a disk behind a fast one is not.
+    let found =
+        sweep("samsung-870-evo", &[("sata.generation", "sata-1")], Axis::BlockSize, Direction::Read).run();
+    let link = named(&found, Cause::LinkCeiling);
+    assert!(
+        link.iter().all(|finding| finding.text.en.contains("1.5 Gb/s")) && !link.is_empty(),
+        "{found:#?}"
+    );
+    let mut disk = sweep("hua722020-sata", &[], Axis::BlockSize, Direction::Read);
+    disk.time_ms = 200;
+    assert_eq!(named(&disk.run(), Cause::LinkCeiling), Vec::<&Finding>::new());
+}
+
+#[test]
+fn the_unit_that_flash_maps() {
+    for (unit, size) in [("4 KiB", 4.0), ("16 KiB", 16.0)] {
+        let changes = [("ssd.mapping_unit", unit)];
+        let found = sweep("crucial-p1", &changes, Axis::BlockSize, Direction::Write).run();
+        for finding in named(&found, Cause::MappingUnit) {
+            assert!((finding.x.unwrap() / KIB - size).abs() < 1e-9, "{unit}: {finding:?}");
+        }
+        assert!(!named(&found, Cause::MappingUnit).is_empty(), "{unit}: {found:#?}");
+    }
+}
+
+#[test]
+fn an_arm_that_moves_farther() {
+    let mut wanted = sweep("hua722020-sata", &[("disk.segments", "0")], Axis::WorkingSet, Direction::Read);
+    (wanted.time_ms, wanted.max_bytes) = (1000, 256 << 30);
+    let found = wanted.run();
+    assert!(!named(&found, Cause::SeekCurve).is_empty(), "{found:#?}");
+}
+
+#[test]
+fn a_device_without_caches_has_none() {
+    for device in ["ideal-ram-disk", "henkan-bancho"] {
+        let mut wanted = sweep(device, &[], Axis::WorkingSet, Direction::Read);
+        wanted.time_ms = 200;
+        let found = wanted.run();
+        assert_eq!(found.all().collect::<Vec<_>>(), Vec::<&Finding>::new(), "{device}");
+    }
+}

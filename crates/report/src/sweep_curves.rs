@@ -1,0 +1,244 @@
+//! A sweep as people see it: a table of bars for each axis with its changes marked between the rows, and below it what
+//! the changes are.
+//!
+//! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
+//! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
+
+use crate::chart::Chart;
+use crate::layout::{display_width, flow, hanging, pad_left, wrap};
+use crate::style::{Role, Style};
+use crate::words;
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{number, text};
+use kurabe_explain::{Axis, Cause, Confidence, Finding, SweepCurve, SweepFindings, explain_sweep};
+
+const LONGEST_BAR: usize = 24;
+const SHORTEST_BAR: usize = 6;
+/// Columns of a value, with the gap behind it.
+const VALUE: usize = 12;
+/// Columns of a place.
+const PLACE: usize = 9;
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// What a sweep shows; nothing of any other run.
+pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
+    let found = explain_sweep(record);
+    let mut lines = Vec::new();
+    for (axis, sequential) in Axis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
+        let curves: Vec<&SweepCurve> = found
+            .curves
+            .iter()
+            .filter(|curve| curve.axis == axis && curve.sequential == sequential)
+            .collect();
+        if !curves.is_empty() {
+            lines.extend(section(&curves, style));
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+/// The changes with a name that is more than a guess, in one sentence each; for those who want the answer first.
+pub fn sweep_answer(found: &SweepFindings, style: &Style) -> Vec<String> {
+    let named = found.all().filter(|finding| finding.confidence > Confidence::None);
+    let lines: Vec<String> = named.flat_map(|finding| sentence(finding, style)).collect();
+    if lines.is_empty() && !found.is_empty() {
+        return wrap(
+            style.pick("nothing changes along any axis", "どの軸にも変化は見られません"),
+            style.width,
+        );
+    }
+    lines
+}
+
+fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
+    let mut lines = wrap(title(curves[0], style), style.width)
+        .into_iter()
+        .map(|line| style.paint(Role::Strong, &line))
+        .collect::<Vec<_>>();
+    match curves[0].axis {
+        Axis::BytesWritten => lines.extend(curves.iter().flat_map(|curve| course(curve, style))),
+        _ => lines.extend(bars(curves, style)),
+    }
+    let findings: Vec<&Finding> = curves.iter().flat_map(|curve| &curve.findings).collect();
+    if findings.is_empty() {
+        let error = number::percent(curves.iter().map(|curve| curve.error).fold(0.0, f64::max));
+        let words = style.say(&text!(
+            "no change that stands out (a point is sure to ±{error})",
+            "目立つ変化はありません(各点の誤差 ±{error})"
+        ));
+        lines.extend(hanging(wrap(&words, style.width.saturating_sub(2)), 2, 2));
+    }
+    for finding in findings {
+        lines.extend(sentence(finding, style));
+        lines.extend(
+            hanging(wrap(&evidence(finding, style), style.width.saturating_sub(6)), 6, 6)
+                .iter()
+                .map(|line| style.paint(Role::Quiet, line)),
+        );
+    }
+    lines
+}
+
+fn title(curve: &SweepCurve, style: &Style) -> &'static str {
+    match (curve.axis, curve.sequential) {
+        (Axis::WorkingSet, _) => style.lang.pick(
+            "working set: random 4 KiB, one at a time, over so many bytes",
+            "ワーキングセット: この範囲へのランダム 4 KiB、キュー深さ 1",
+        ),
+        (Axis::BlockSize, true) => style.lang.pick(
+            "block size: in ascending order, one at a time",
+            "ブロックサイズ: シーケンシャル、キュー深さ 1",
+        ),
+        (Axis::BlockSize, false) => style
+            .lang
+            .pick("block size: in random order, one at a time", "ブロックサイズ: ランダム、キュー深さ 1"),
+        (Axis::QueueDepth, _) => style.lang.pick("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
+        (Axis::BytesWritten, _) => {
+            style.lang.pick("long write: rate over the bytes written", "連続書き込み: 書き込んだ量と速さ")
+        }
+    }
+}
+
+/// What a value of a curve is shown as: rates for block sizes, because they are what one looks for there.
+fn shown(axis: Axis, (x, y): (f64, f64)) -> (f64, String) {
+    match axis {
+        Axis::WorkingSet => (y, number::latency(y).to_string()),
+        Axis::BlockSize => (x / y * 1e9, number::rate(x / y * 1e9).to_string()),
+        Axis::QueueDepth => (y, number::iops(y).to_string()),
+        Axis::BytesWritten => (y, number::rate(y).to_string()),
+    }
+}
+
+fn place(axis: Axis, x: f64) -> String {
+    match axis {
+        Axis::QueueDepth => number::whole(x),
+        Axis::WorkingSet | Axis::BlockSize | Axis::BytesWritten => format_bytes(x as u64),
+    }
+}
+
+fn bars(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
+    let axis = curves[0].axis;
+    let mut places: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let most =
+        |curve: &SweepCurve| curve.points.iter().map(|point| shown(axis, *point).0).fold(0.0, f64::max);
+    let room = style.width.saturating_sub(2 + PLACE + curves.len() * (VALUE + 3)) / curves.len();
+    let longest = room.clamp(SHORTEST_BAR, LONGEST_BAR);
+    let mut head = format!("  {}", " ".repeat(PLACE));
+    for curve in curves {
+        let word = words::direction(style, curve.direction);
+        head.push_str(&format!("  {} {}", pad_left(word, VALUE), " ".repeat(longest)));
+    }
+    let mut lines = vec![style.paint(Role::Quiet, head.trim_end())];
+    for (index, x) in places.iter().enumerate() {
+        let mut line = format!("  {}", pad_left(&place(axis, *x), PLACE));
+        for curve in curves {
+            let Some(point) = curve.points.iter().find(|point| point.0 == *x) else {
+                line.push_str(&" ".repeat(VALUE + 3 + longest));
+                continue;
+            };
+            let (value, words) = shown(axis, *point);
+            let drawn = bar(value / most(curve), longest);
+            let drawn = format!(
+                "{}{}",
+                style.paint(Role::Course, &drawn),
+                " ".repeat(longest - display_width(&drawn))
+            );
+            line.push_str(&format!("  {} {drawn}", pad_left(&words, VALUE)));
+        }
+        lines.push(line.trim_end().to_owned());
+        let next = places.get(index + 1).copied().unwrap_or(f64::INFINITY);
+        let here = curves
+            .iter()
+            .flat_map(|curve| &curve.findings)
+            .filter(|finding| finding.x.is_some_and(|at| at >= *x && at < next));
+        lines.extend(here.filter_map(|finding| mark(finding, style)));
+    }
+    lines
+}
+
+/// The line between rows that marks a change.
+fn mark(finding: &Finding, style: &Style) -> Option<String> {
+    let x = finding.x?;
+    let direction = words::direction(style, finding.direction);
+    let name = name(finding.name, style);
+    let line = format!("  {} ┄ {direction}: {name}", pad_left(&place(finding.axis, rounded(x)), PLACE));
+    Some(style.paint(Role::Warn, &line))
+}
+
+/// A place without figures that no measurement bears.
+fn rounded(x: f64) -> f64 {
+    if x < 16.0 {
+        return x.round();
+    }
+    let unit = 2f64.powf(x.log2().floor() - 3.0);
+    (x / unit).round() * unit
+}
+
+fn bar(share: f64, longest: usize) -> String {
+    let filled = (share.clamp(0.0, 1.0) * (longest * 8) as f64).round() as usize;
+    // Something that was measured is not nothing.
+    let filled = filled.max(1);
+    format!("{}{}", "█".repeat(filled / 8), EIGHTHS[filled % 8])
+}
+
+fn course(curve: &SweepCurve, style: &Style) -> Vec<String> {
+    let until = curve.points.last().map_or(0.0, |point| point.0);
+    let chart = Chart {
+        points: &curve.points,
+        holds: true,
+        until,
+        height: 4,
+        value: &|rate| number::rate(rate).to_string(),
+        place: &|bytes| format_bytes_decimal(bytes as u64),
+    };
+    chart.render(style)
+}
+
+fn name(cause: Cause, style: &Style) -> &'static str {
+    let (en, ja) = match cause {
+        Cause::HostCache => ("the computer's memory", "コンピューターのメモリー"),
+        Cause::DriveCache => ("drive cache", "ドライブのキャッシュ"),
+        Cause::ControllerCache => ("controller cache", "コントローラーのキャッシュ"),
+        Cause::MappingCache => ("mapping cache", "対応表のキャッシュ"),
+        Cause::WriteCache => ("write cache", "書き込みキャッシュ"),
+        Cause::SlcCache => ("SLC cache", "SLC キャッシュ"),
+        Cause::LinkCeiling => ("link ceiling", "接続の上限"),
+        Cause::Parallelism => ("parallelism", "並行動作"),
+        Cause::OneAtATime => ("one at a time", "1 件ずつ"),
+        Cause::ChainWalk => ("chain walk", "チェーンの探索"),
+        Cause::SeekCurve => ("seek curve", "シーク曲線"),
+        Cause::MappingUnit => ("mapping unit", "マッピング単位"),
+        Cause::Strip => ("strip", "ストリップ"),
+        Cause::Unknown => ("unknown", "不明"),
+    };
+    style.lang.pick(en, ja)
+}
+
+fn sentence(finding: &Finding, style: &Style) -> Vec<String> {
+    let direction = words::direction(style, finding.direction);
+    let words = format!("{direction}: {}", style.say(&finding.text));
+    let lines = hanging(wrap(&words, style.width.saturating_sub(6)), 2, 4);
+    let role = if finding.confidence == Confidence::None { Role::Warn } else { Role::Plain };
+    lines.into_iter().map(|line| style.paint(role, &line)).collect()
+}
+
+/// What speaks for it, how sure that is, and where the change lies.
+fn evidence(finding: &Finding, style: &Style) -> String {
+    let sure = match finding.confidence {
+        Confidence::Firm => style.pick("firm", "確実"),
+        Confidence::Likely => style.pick("likely", "推定"),
+        Confidence::None => style.pick("unknown", "不明"),
+    };
+    let mut items = vec![format!("{sure}: {}", style.say(&finding.evidence))];
+    if let (Some(low), Some(high)) = (finding.low, finding.high)
+        && low < high
+    {
+        let [low, high] = [low, high].map(|x| place(finding.axis, rounded(x)));
+        items.push(style.say(&text!("between {low} and {high}", "{low} から {high} の間")));
+    }
+    flow(&items, usize::MAX).join(" ")
+}
