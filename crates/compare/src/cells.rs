@@ -55,10 +55,11 @@ impl CellKey {
 fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
     let [block] = workload.block_sizes.as_slice() else { return None };
     let sequential = match workload.pattern {
-        Pattern::Sequential => true,
-        Pattern::Random => false,
-        // Other orders are workloads of their own.
-        _ => return None,
+        Pattern::Sequential | Pattern::Interleaved => true,
+        // Whether a block may come twice is told apart by no tool's printed name.
+        Pattern::Random | Pattern::Permutation => false,
+        // Some blocks far more often than others: a workload of its own.
+        Pattern::Zipf { .. } => return None,
     };
     if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
         return None;

@@ -11,5 +11,5 @@ pub use cells::{CellKey, values};
 pub use fairness::{Difference, KEYS, Weight, differences};
 pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};
-pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend};
+pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend, recommend_cells};
 pub use uses::{Limit, USES, Use, Work};

@@ -10,7 +10,7 @@ use kurabe_core::Text;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::stutter;
+use kurabe_stats::{geometric_mean, stutter};
 use serde::Serialize;
 
 /// Draws of the repetitions.
@@ -85,6 +85,12 @@ pub struct Out {
 
 /// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
 pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
+    let cells: Vec<&[Cell]> = runs.iter().map(|run| run.cells.as_slice()).collect();
+    recommend_cells(&cells, wanted)
+}
+
+/// The same of what was measured, without the records around it: each of `runs` is the cells of one.
+pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation> {
     let all: f64 = wanted.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
@@ -156,15 +162,8 @@ fn mean(values: &[f64]) -> f64 {
 
 /// The weighted geometric mean of the parts, for each run.
 fn speeds(sets: &[(f64, Vec<Vec<f64>>)], runs: usize, mut centre: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
-    let covered: f64 = sets.iter().map(|(share, _)| share).sum();
     (0..runs)
-        .map(|run| {
-            let logs: f64 = sets
-                .iter()
-                .map(|(share, values)| share * centre(&values[run]).max(f64::MIN_POSITIVE).ln())
-                .sum();
-            (logs / covered).exp()
-        })
+        .map(|run| geometric_mean(sets.iter().map(|(share, values)| (*share, centre(&values[run])))))
         .collect()
 }
 
@@ -182,10 +181,9 @@ fn draw_all(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<Vec<f64>> {
 }
 
 /// The cells, one of each run, that are most like a part and alike among themselves; and how far they are from it.
-fn nearest_cells<'r>(runs: &[&'r RunRecord], work: &Work) -> Option<(Vec<&'r Cell>, f64)> {
+fn nearest_cells<'r>(runs: &[&'r [Cell]], work: &Work) -> Option<(Vec<&'r Cell>, f64)> {
     let first = runs.first()?;
     let mut candidates: Vec<(f64, &Cell)> = first
-        .cells
         .iter()
         .filter(|cell| cell.measure == Measure::Rate && !values(cell).is_empty())
         .filter_map(|cell| Some((distance(&CellKey::of(cell), work)?, cell)))
@@ -194,8 +192,8 @@ fn nearest_cells<'r>(runs: &[&'r RunRecord], work: &Work) -> Option<(Vec<&'r Cel
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
     candidates.into_iter().find_map(|(distance, cell)| {
         let key = CellKey::of(cell);
-        let alike = |run: &&'r RunRecord| {
-            run.cells.iter().find(|other| {
+        let alike = |run: &&'r [Cell]| {
+            run.iter().find(|other| {
                 other.measure == Measure::Rate && !values(other).is_empty() && CellKey::of(other) == key
             })
         };
@@ -216,9 +214,9 @@ fn distance(key: &CellKey, work: &Work) -> Option<f64> {
 }
 
 /// The worst limit of the use that a run breaks.
-fn broken_limit(run: &RunRecord, wanted: &Use) -> Option<Out> {
+fn broken_limit(run: &[Cell], wanted: &Use) -> Option<Out> {
     let limit = wanted.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
-    let worst = run.cells.iter().filter_map(|cell| Some((stutter(cell)?.worst_ns, cell)));
+    let worst = run.iter().filter_map(|cell| Some((stutter(cell)?.worst_ns, cell)));
     let (stall_ns, cell) = worst.max_by_key(|(stall_ns, _)| *stall_ns)?;
     (stall_ns > limit.worst_stall_ns).then(|| Out {
         stall_ns,

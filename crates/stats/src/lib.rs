@@ -11,6 +11,7 @@ mod latency;
 mod normal;
 mod quantile;
 mod rank;
+mod relation;
 mod stutter;
 
 pub use bootstrap::{Centre, Estimate, ratio_interval};
@@ -25,4 +26,5 @@ pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
+pub use relation::{Concordance, Line, concordance, geometric_mean, line};
 pub use stutter::{Stutter, stutter};
