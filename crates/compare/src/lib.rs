@@ -7,7 +7,7 @@ mod pair;
 mod recommend;
 mod uses;
 
-pub use cells::{CellKey, values};
+pub use cells::{CellKey, alike, values};
 pub use fairness::{Difference, KEYS, Weight, differences};
 pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};

@@ -4,7 +4,8 @@
 //! the weighted geometric mean of its rates there; how firm the order is shows by drawing the repetitions again: how often
 //! does it come out the same. A run that stalls longer than the use can bear is out, however fast it is.
 
-use crate::cells::{CellKey, values};
+use crate::cells::{CellKey, alike, values};
+use crate::fairness::{Difference, Weight, differences};
 use crate::uses::{Use, Work};
 use kurabe_core::Text;
 use kurabe_core::random::Random;
@@ -36,6 +37,10 @@ pub struct Recommendation {
     pub standings: Vec<Standing>,
     /// Share of the draws in which the best run is the best.
     pub holds: f64,
+    /// The fewest values behind a figure; of a single one no spread is known, so the draws say nothing.
+    pub fewest: usize,
+    /// What can make the figures of these runs incomparable.
+    pub doubts: Vec<Difference>,
 }
 
 /// A part of the use.
@@ -86,7 +91,24 @@ pub struct Out {
 /// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
 pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
     let cells: Vec<&[Cell]> = runs.iter().map(|run| run.cells.as_slice()).collect();
-    recommend_cells(&cells, wanted)
+    Some(Recommendation { doubts: doubts(runs), ..recommend_cells(&cells, wanted)? })
+}
+
+/// What decides between the first run and any other, each once; that two models are not the same is no doubt.
+fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    for (first, other) in runs.iter().skip(1).filter_map(|other| Some((runs.first()?, other))) {
+        let models = first.header.model.is_some() && other.header.model.is_some();
+        let new = differences(first, other).into_iter().filter(|difference| {
+            difference.weight == Weight::Decisive && !(models && difference.key == "model")
+        });
+        for difference in new {
+            if !found.iter().any(|known| known.key == difference.key) {
+                found.push(difference);
+            }
+        }
+    }
+    found
 }
 
 /// The same of what was measured, without the records around it: each of `runs` is the cells of one.
@@ -103,8 +125,7 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
             }
             None => (String::new(), None, false),
         };
-        let values: Vec<Vec<f64>> =
-            found.map(|(cells, _)| cells.iter().map(|cell| values(cell)).collect()).unwrap_or_default();
+        let values: Vec<Vec<f64>> = found.map(|(cells, _)| alike(&cells).0).unwrap_or_default();
         parts.push(Part {
             share,
             cell,
@@ -117,6 +138,7 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
             sets.push((share, values));
         }
     }
+    let fewest = sets.iter().flat_map(|(_, values)| values.iter().map(Vec::len)).min().unwrap_or(0);
     let covered = sets.iter().map(|(share, _)| share).sum();
     if sets.is_empty() || runs.is_empty() {
         return None;
@@ -153,7 +175,15 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
             }
         })
         .collect();
-    Some(Recommendation { name: wanted.name.clone(), parts, covered, standings, holds })
+    Some(Recommendation {
+        name: wanted.name.clone(),
+        parts,
+        covered,
+        standings,
+        holds,
+        fewest,
+        doubts: Vec::new(),
+    })
 }
 
 fn mean(values: &[f64]) -> f64 {
