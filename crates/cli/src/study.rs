@@ -13,7 +13,9 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Stop, measure_model};
-use kurabe_report::{StudyProgress, render_studies, render_study, render_study_file, render_study_markdown};
+use kurabe_report::{
+    StudyProgress, render_studies, render_study, render_study_file, render_study_markdown, verdict_answer,
+};
 use kurabe_sim::ModelTarget;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
@@ -118,7 +120,7 @@ fn threads(args: &StudyRunArgs) -> usize {
 
 fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize) -> Result<()> {
     if global.json {
-        return print_json(result);
+        return print_json(&with_answers(result)?);
     }
     if place > 0 {
         print("\n")?;
@@ -127,6 +129,19 @@ fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize
         true => print(&render_study_markdown(result, lang())),
         false => print(&render_study(result, &style())),
     }
+}
+
+/// The result with each verdict's answer in words.
+fn with_answers(result: &StudyResult) -> Result<serde_json::Value> {
+    let broken = |error: serde_json::Error| {
+        Error::new(ErrorKind::Internal, text!("the result is no JSON", "結果を JSON にできません"))
+            .because(error)
+    };
+    let mut json = serde_json::to_value(result).map_err(broken)?;
+    for (place, verdict) in result.verdicts.iter().enumerate() {
+        json["verdicts"][place]["words"] = serde_json::to_value(verdict_answer(verdict)).map_err(broken)?;
+    }
+    Ok(json)
 }
 
 /// The error of a study with rows that could not be measured; its other rows were shown.

@@ -5,10 +5,11 @@
 //! cells meet by their label and part. Repetitions are the unit: a repetition that sampled the target counts once, by the
 //! mean of its samples. A printed figure of another tool is one value, of which no spread is known.
 
-use kurabe_core::imported::{ImportedCell, Quantity};
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::{Direction, Pattern, Workload};
-use kurabe_stats::repetition_values;
+use kurabe_stats::{figure, repetition_values};
 use serde::{Deserialize, Serialize};
 
 /// What a cell is, for finding its like in another run.
@@ -55,10 +56,11 @@ impl CellKey {
 fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
     let [block] = workload.block_sizes.as_slice() else { return None };
     let sequential = match workload.pattern {
-        Pattern::Sequential => true,
-        Pattern::Random => false,
-        // Other orders are workloads of their own.
-        _ => return None,
+        Pattern::Sequential | Pattern::Interleaved => true,
+        // Whether a block may come twice is told apart by no tool's printed name.
+        Pattern::Random | Pattern::Permutation => false,
+        // Some blocks far more often than others: a workload of its own.
+        Pattern::Zipf { .. } => return None,
     };
     if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
         return None;
@@ -103,18 +105,45 @@ pub fn values(cell: &Cell) -> Vec<f64> {
         .collect()
 }
 
+/// The values of cells that do the same in different runs, made by one statistic as far as that can be: where another tool
+/// printed the best of its runs, the best repetition stands for a cell that kurabe measured, too.
+pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
+    let lists: Vec<Vec<f64>> = cells.iter().map(|cell| values(cell)).collect();
+    let best = cells.iter().any(|cell| prints_best(cell)) && cells.iter().any(|cell| cell.imported.is_none());
+    if !best {
+        return (lists, Statistic::Mean);
+    }
+    let only_best = cells.iter().zip(lists).map(|(cell, list)| match cell.imported {
+        Some(_) => list,
+        None => figure(Statistic::Best, &list, cell.measure == Measure::Rate).into_iter().collect(),
+    });
+    (only_best.collect(), Statistic::Best)
+}
+
+/// Whether a tool's main figure of a cell is its best run.
+fn prints_best(cell: &Cell) -> bool {
+    let main = cell.imported.as_ref().and_then(|imported| main_figure(imported, cell.measure));
+    main.is_some_and(|main| match cell.measure {
+        Measure::Rate => main.statistic == PrintedStatistic::Highest,
+        Measure::AccessTime | Measure::Duration => main.statistic == PrintedStatistic::Lowest,
+    })
+}
+
 /// The main figure of an imported cell.
 fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
-    let wanted: &[Quantity] = match measure {
-        Measure::Rate => &[Quantity::Rate],
-        Measure::AccessTime => &[Quantity::Latency],
-        Measure::Duration => &[Quantity::Duration],
-    };
-    let direct =
-        imported.figures.iter().find(|figure| wanted.contains(&figure.quantity)).map(|figure| figure.value);
-    let from_operations = || {
-        let operations = imported.figures.iter().find(|figure| figure.quantity == Quantity::Iops)?;
-        (measure == Measure::Rate).then_some(operations.value * imported.block_bytes? as f64)
-    };
-    direct.or_else(from_operations)
+    let main = main_figure(imported, measure)?;
+    match main.quantity {
+        Quantity::Iops => Some(main.value * imported.block_bytes? as f64),
+        _ => Some(main.value),
+    }
+}
+
+/// What a tool printed of a cell's measure; of a rate also operations per second.
+fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&PrintedFigure> {
+    let of = |quantity: Quantity| imported.figures.iter().find(|figure| figure.quantity == quantity);
+    match measure {
+        Measure::Rate => of(Quantity::Rate).or_else(|| of(Quantity::Iops)),
+        Measure::AccessTime => of(Quantity::Latency),
+        Measure::Duration => of(Quantity::Duration),
+    }
 }

@@ -85,6 +85,7 @@ struct Fact {
 
 /// Everything that differed, the weightiest first.
 pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
+    let another_tool = baseline.header.origin.is_some() != other.header.origin.is_some();
     let mut found: Vec<Difference> = facts()
         .into_iter()
         .filter_map(|fact| {
@@ -93,8 +94,8 @@ pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
             let differs = match (&one, &two) {
                 (Some(one), Some(two)) => one != two,
                 (None, None) => false,
-                // What one run does not tell is a doubt only where it decides.
-                _ => fact.weight == Weight::Decisive,
+                // What one run does not tell is a doubt only where it decides, and where another tool ran: on which machine?
+                _ => fact.weight == Weight::Decisive || (fact.key == "machine" && another_tool),
             };
             differs.then(|| Difference {
                 key: fact.key,
@@ -160,7 +161,10 @@ fn facts() -> Vec<Fact> {
             "statistic",
             text!("statistic", "統計量"),
             Weight::Decisive,
-            text!("the best of several runs is above their mean", "最良値は平均より高く出ます"),
+            text!(
+                "the best of several runs is above their mean; so the best is compared with the best where only that was printed",
+                "最良値は平均より高く出ます。最良値しか表示されていない項目では、最良値どうしを比べています"
+            ),
             statistic,
         ),
         with(
@@ -267,9 +271,16 @@ fn facts() -> Vec<Fact> {
         fact("layers", text!("layers between", "途中の層"), Weight::Notable, |run| {
             observed(run).then(|| Text::same(run.header.environment.layers.join(", ")))
         }),
-        fact("machine", text!("machine", "マシン"), Weight::Notable, |run| {
-            told(run.header.environment.machine.cpu_model.as_deref())
-        }),
+        with(
+            "machine",
+            text!("machine and system", "マシンと OS"),
+            Weight::Notable,
+            text!(
+                "processor, system and drivers are in every figure",
+                "どの値にも CPU、OS、ドライバーの違いが含まれます"
+            ),
+            machine,
+        ),
         fact("kernel", text!("kernel", "カーネル"), Weight::Notable, |run| {
             told(run.header.environment.machine.kernel.as_deref())
         }),
@@ -315,6 +326,14 @@ fn profile(run: &RunRecord) -> Option<Text> {
 
 fn rule(run: &RunRecord, of: impl Fn(&Rules) -> Text) -> Option<Text> {
     run.header.profile.as_ref().map(|profile| of(&profile.rules))
+}
+
+/// Processor and operating system; of the latter other tools tell, too.
+fn machine(run: &RunRecord) -> Option<Text> {
+    let machine = &run.header.environment.machine;
+    let words: Vec<&str> =
+        [&machine.cpu_model, &machine.os].into_iter().flatten().map(String::as_str).collect();
+    (!words.is_empty()).then(|| Text::same(words.join(", ")))
 }
 
 /// The statistic by which a figure of the run was made.
@@ -429,6 +448,10 @@ fn noise_effect() -> Text {
 
 /// Whether one run was disturbed and the other was not.
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
+    // Another tool tells nothing of it.
+    if baseline.header.origin.is_some() || other.header.origin.is_some() {
+        return None;
+    }
     let (one, two) = (disturbance(baseline), disturbance(other));
     let words = |(cpus, share): (f64, f64)| {
         let percent = share * 100.0;

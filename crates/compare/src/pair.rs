@@ -1,6 +1,6 @@
 //! Two runs compared cell by cell.
 
-use crate::cells::{CellKey, values};
+use crate::cells::{CellKey, alike};
 use crate::fairness::{Difference, differences};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -30,9 +30,9 @@ pub struct Pair {
 /// One side of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
-    /// The mean of the repetitions, in bytes per second or ns.
+    /// The mean of the values compared, in bytes per second or ns.
     pub mean: f64,
-    /// Repetitions behind it.
+    /// How many values are compared: repetitions, or a single figure.
     pub count: usize,
     /// Whether another tool printed it.
     pub printed: bool,
@@ -57,6 +57,8 @@ pub struct ComparedCell {
     pub baseline: Side,
     /// The other.
     pub other: Side,
+    /// What is compared: every repetition by the mean, or the best of either side, because one tool printed no more.
+    pub statistic: Statistic,
     /// By how much they differ; `None` if a side has no usable value.
     pub compared: Option<Compared>,
 }
@@ -72,12 +74,14 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     };
     let both: Vec<(&Cell, &Cell)> =
         baseline.cells.iter().filter_map(|cell| Some((cell, find(cell)?))).collect();
+    let mut statistics: Vec<Statistic> = Vec::new();
     let sides: Vec<Sides> = both
         .iter()
-        .map(|(one, two)| Sides {
-            baseline: values(one),
-            other: values(two),
-            higher_is_better: one.measure == Measure::Rate,
+        .map(|(one, two)| {
+            let (mut lists, statistic) = alike(&[*one, *two]);
+            let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
+            statistics.push(statistic);
+            Sides { baseline, other, higher_is_better: one.measure == Measure::Rate }
         })
         .collect();
     let compared = if baseline.header.model.is_some() && other.header.model.is_some() {
@@ -88,7 +92,8 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let cells = both
         .iter()
         .zip(sides.iter().zip(compared))
-        .map(|((one, two), (sides, compared))| ComparedCell {
+        .zip(statistics)
+        .map(|(((one, two), (sides, compared)), statistic)| ComparedCell {
             key: CellKey::of(one),
             label: one.label.clone(),
             part: one.part.clone(),
@@ -96,6 +101,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
             measure: one.measure,
             baseline: side(one, &sides.baseline),
             other: side(two, &sides.other),
+            statistic,
             compared,
         })
         .collect();

@@ -4,13 +4,14 @@
 //! the weighted geometric mean of its rates there; how firm the order is shows by drawing the repetitions again: how often
 //! does it come out the same. A run that stalls longer than the use can bear is out, however fast it is.
 
-use crate::cells::{CellKey, values};
+use crate::cells::{CellKey, alike, values};
+use crate::fairness::{Difference, Weight, differences};
 use crate::uses::{Use, Work};
 use kurabe_core::Text;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::stutter;
+use kurabe_stats::{geometric_mean, stutter};
 use serde::Serialize;
 
 /// Draws of the repetitions.
@@ -36,6 +37,10 @@ pub struct Recommendation {
     pub standings: Vec<Standing>,
     /// Share of the draws in which the best run is the best.
     pub holds: f64,
+    /// The fewest values behind a figure; of a single one no spread is known, so the draws say nothing.
+    pub fewest: usize,
+    /// What can make the figures of these runs incomparable.
+    pub doubts: Vec<Difference>,
 }
 
 /// A part of the use.
@@ -85,6 +90,29 @@ pub struct Out {
 
 /// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
 pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
+    let cells: Vec<&[Cell]> = runs.iter().map(|run| run.cells.as_slice()).collect();
+    Some(Recommendation { doubts: doubts(runs), ..recommend_cells(&cells, wanted)? })
+}
+
+/// What decides between the first run and any other, each once; that two models are not the same is no doubt.
+fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    for (first, other) in runs.iter().skip(1).filter_map(|other| Some((runs.first()?, other))) {
+        let models = first.header.model.is_some() && other.header.model.is_some();
+        let new = differences(first, other).into_iter().filter(|difference| {
+            difference.weight == Weight::Decisive && !(models && difference.key == "model")
+        });
+        for difference in new {
+            if !found.iter().any(|known| known.key == difference.key) {
+                found.push(difference);
+            }
+        }
+    }
+    found
+}
+
+/// The same of what was measured, without the records around it: each of `runs` is the cells of one.
+pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation> {
     let all: f64 = wanted.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
@@ -97,8 +125,7 @@ pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
             }
             None => (String::new(), None, false),
         };
-        let values: Vec<Vec<f64>> =
-            found.map(|(cells, _)| cells.iter().map(|cell| values(cell)).collect()).unwrap_or_default();
+        let values: Vec<Vec<f64>> = found.map(|(cells, _)| alike(&cells).0).unwrap_or_default();
         parts.push(Part {
             share,
             cell,
@@ -111,6 +138,7 @@ pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
             sets.push((share, values));
         }
     }
+    let fewest = sets.iter().flat_map(|(_, values)| values.iter().map(Vec::len)).min().unwrap_or(0);
     let covered = sets.iter().map(|(share, _)| share).sum();
     if sets.is_empty() || runs.is_empty() {
         return None;
@@ -147,7 +175,15 @@ pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
             }
         })
         .collect();
-    Some(Recommendation { name: wanted.name.clone(), parts, covered, standings, holds })
+    Some(Recommendation {
+        name: wanted.name.clone(),
+        parts,
+        covered,
+        standings,
+        holds,
+        fewest,
+        doubts: Vec::new(),
+    })
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -156,15 +192,8 @@ fn mean(values: &[f64]) -> f64 {
 
 /// The weighted geometric mean of the parts, for each run.
 fn speeds(sets: &[(f64, Vec<Vec<f64>>)], runs: usize, mut centre: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
-    let covered: f64 = sets.iter().map(|(share, _)| share).sum();
     (0..runs)
-        .map(|run| {
-            let logs: f64 = sets
-                .iter()
-                .map(|(share, values)| share * centre(&values[run]).max(f64::MIN_POSITIVE).ln())
-                .sum();
-            (logs / covered).exp()
-        })
+        .map(|run| geometric_mean(sets.iter().map(|(share, values)| (*share, centre(&values[run])))))
         .collect()
 }
 
@@ -182,10 +211,9 @@ fn draw_all(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<Vec<f64>> {
 }
 
 /// The cells, one of each run, that are most like a part and alike among themselves; and how far they are from it.
-fn nearest_cells<'r>(runs: &[&'r RunRecord], work: &Work) -> Option<(Vec<&'r Cell>, f64)> {
+fn nearest_cells<'r>(runs: &[&'r [Cell]], work: &Work) -> Option<(Vec<&'r Cell>, f64)> {
     let first = runs.first()?;
     let mut candidates: Vec<(f64, &Cell)> = first
-        .cells
         .iter()
         .filter(|cell| cell.measure == Measure::Rate && !values(cell).is_empty())
         .filter_map(|cell| Some((distance(&CellKey::of(cell), work)?, cell)))
@@ -194,8 +222,8 @@ fn nearest_cells<'r>(runs: &[&'r RunRecord], work: &Work) -> Option<(Vec<&'r Cel
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
     candidates.into_iter().find_map(|(distance, cell)| {
         let key = CellKey::of(cell);
-        let alike = |run: &&'r RunRecord| {
-            run.cells.iter().find(|other| {
+        let alike = |run: &&'r [Cell]| {
+            run.iter().find(|other| {
                 other.measure == Measure::Rate && !values(other).is_empty() && CellKey::of(other) == key
             })
         };
@@ -216,9 +244,9 @@ fn distance(key: &CellKey, work: &Work) -> Option<f64> {
 }
 
 /// The worst limit of the use that a run breaks.
-fn broken_limit(run: &RunRecord, wanted: &Use) -> Option<Out> {
+fn broken_limit(run: &[Cell], wanted: &Use) -> Option<Out> {
     let limit = wanted.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
-    let worst = run.cells.iter().filter_map(|cell| Some((stutter(cell)?.worst_ns, cell)));
+    let worst = run.iter().filter_map(|cell| Some((stutter(cell)?.worst_ns, cell)));
     let (stall_ns, cell) = worst.max_by_key(|(stall_ns, _)| *stall_ns)?;
     (stall_ns > limit.worst_stall_ns).then(|| Out {
         stall_ns,

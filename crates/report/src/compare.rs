@@ -7,7 +7,9 @@ use crate::style::{Role, Style};
 use crate::words;
 use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::number;
+use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Compared, Estimate, Verdict};
 
@@ -30,6 +32,8 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
     lines.extend(wrap(&style.say(&answer(pair)), style.width));
     lines.push(String::new());
     lines.extend(table(pair, style));
+    lines.extend(statistic_line(pair, style));
+    lines.extend(single_line(pair, style));
     lines.extend(missing(pair, style));
     lines.extend(stutters(pair, style));
     lines.push(String::new());
@@ -39,44 +43,57 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
 
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
-    let verdicts: Vec<Verdict> = pair
+    let (other, baseline) = (&pair.other, &pair.baseline);
+    let said: Vec<Said> = pair
         .cells
         .iter()
-        .filter_map(|cell| cell.compared.as_ref())
-        .map(|compared| compared.verdict)
+        .filter_map(|cell| {
+            let compared = cell.compared.as_ref()?;
+            let is_single = cell.baseline.count.min(cell.other.count) < 2;
+            Some(Said { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
+        })
         .collect();
-    let (all, other, baseline) = (verdicts.len(), &pair.other, &pair.baseline);
+    let all = said.len();
     if all == 0 {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません"
         );
     }
-    let Text { en, ja } = tally(&verdicts);
+    let Text { en, ja } = tally(&said);
     let cells = if all == 1 { "the one cell".to_owned() } else { format!("{all} cells") };
     text!(
         "Of {cells} that both have, {other} is {en}.",
-        "共通の {all} 項目のうち、{baseline} に対する {other} は、{ja}。"
+        "共通の {all} 項目で {baseline} と比べた {other} の結果: {ja}。"
     )
 }
 
+/// What may be said of a cell.
+#[derive(Clone, Copy)]
+pub(crate) struct Said {
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+    /// The speed, where a side has one value only.
+    pub(crate) single: Option<f64>,
+}
+
 /// `faster in 3, not clear yet in 1`
-pub(crate) fn tally(verdicts: &[Verdict]) -> Text {
-    let count = |fits: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| fits(verdict)).count();
-    let (faster, slower) = (count(|v| *v == Verdict::Faster), count(|v| *v == Verdict::Slower));
-    let (same, unclear) = (count(|v| *v == Verdict::Same), count(|v| matches!(v, Verdict::NotEnough { .. })));
-    let (mut en, mut ja) = (Vec::new(), Vec::new());
-    for (number, words_en, words_ja) in [
-        (faster, "faster", "速い"),
-        (slower, "slower", "遅い"),
-        (same, "not measurably different", "測れる差なし"),
-        (unclear, "not clear yet", "まだ判断できない"),
-    ] {
-        if number > 0 {
-            en.push(format!("{words_en} in {number}"));
-            ja.push(format!("{words_ja} {number}"));
-        }
-    }
+pub(crate) fn tally(said: &[Said]) -> Text {
+    let of = |verdict: Verdict| said.iter().filter(|one| one.verdict == verdict).count();
+    let unclear = || said.iter().filter(|one| matches!(one.verdict, Verdict::NotEnough { .. }));
+    let single = |fits: fn(f64) -> bool| unclear().filter(|one| one.single.is_some_and(fits)).count();
+    let kinds = [
+        (of(Verdict::Faster), "faster in", "速い"),
+        (of(Verdict::Slower), "slower in", "遅い"),
+        (of(Verdict::Same), "not measurably different in", "測れる差なし"),
+        (unclear().filter(|one| one.single.is_none()).count(), "not clear yet in", "まだ判断できない"),
+        (single(|speed| speed > 1.0), "faster by single figures in", "1 つの値どうしでは速い"),
+        (single(|speed| speed < 1.0), "slower by single figures in", "1 つの値どうしでは遅い"),
+        (single(|speed| speed == 1.0), "the same by single figures in", "1 つの値どうしでは同じ"),
+    ];
+    let told = || kinds.iter().filter(|(number, ..)| *number > 0);
+    let en: Vec<String> = told().map(|(number, words, _)| format!("{words} {number}")).collect();
+    let ja: Vec<String> = told().map(|(number, _, words)| format!("{words} {number}")).collect();
     Text { en: en.join(", "), ja: ja.join("、") }
 }
 
@@ -105,6 +122,35 @@ fn table(pair: &Pair, style: &Style) -> Vec<String> {
         })
         .collect();
     columns::render(&heads, &rows, 0, style)
+}
+
+/// That the best stands against the best.
+fn statistic_line(pair: &Pair, style: &Style) -> Vec<String> {
+    if !pair.cells.iter().any(|cell| cell.statistic == Statistic::Best) {
+        return Vec::new();
+    }
+    let words = text!(
+        "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
+        "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"
+    );
+    wrap(&style.say(&words), style.width)
+}
+
+/// Why single figures give no verdict, and what would.
+pub(crate) fn single_line(pair: &Pair, style: &Style) -> Vec<String> {
+    let is_single = |cell: &ComparedCell| {
+        let unclear =
+            cell.compared.is_some_and(|compared| matches!(compared.verdict, Verdict::NotEnough { .. }));
+        unclear && cell.baseline.count.min(cell.other.count) < 2
+    };
+    if !pair.cells.iter().any(is_single) {
+        return Vec::new();
+    }
+    let words = text!(
+        "One figure a side does not tell how much figures scatter, so nobody can say how sure that is; measure several times where you can (--runs 5).",
+        "1 つの値どうしではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください (--runs 5)。"
+    );
+    wrap(&style.say(&words), style.width)
 }
 
 /// `read SEQ 1 MiB Q8 T1`
@@ -159,14 +205,9 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
             )
         }
         Verdict::NotEnough { .. } if count < 2 => {
-            let times = speed.value;
-            (
-                Role::Quiet,
-                text!(
-                    "{times:.2} times as fast by a single figure: not enough to say how sure that is",
-                    "単独の値どうしでは {times:.2} 倍。確かさは分かりません"
-                ),
-            )
+            let words = by_single_figures(speed);
+            let (en, ja) = (words.en, words.ja);
+            (Role::Plain, text!("{en}, by one figure a side", "{ja} (1 つの値どうし)"))
         }
         Verdict::NotEnough { more } => {
             let span = change_span(speed);
@@ -239,6 +280,16 @@ fn slower(speed: &Estimate) -> Text {
     }
 }
 
+/// What two single figures say, without an interval.
+fn by_single_figures(speed: &Estimate) -> Text {
+    let exact = Estimate { value: speed.value, low: speed.value, high: speed.value };
+    match per_cent(speed.value) {
+        0 => text!("the same", "同じ"),
+        more if more > 0 => faster(&exact),
+        _ => slower(&exact),
+    }
+}
+
 /// The change of speed in whole percent.
 fn per_cent(ratio: f64) -> i64 {
     ((ratio - 1.0) * 100.0).round() as i64
@@ -279,11 +330,22 @@ fn missing(pair: &Pair, style: &Style) -> Vec<String> {
         if cells.is_empty() {
             continue;
         }
-        let cells = cells.join(", ");
+        let cells: Vec<String> = cells.iter().map(|cell| own_cell_name(cell, style)).collect();
+        let cells = cells.join(style.pick(", ", " / "));
         let words = text!("only {run} has: {cells}", "{run} にしかない項目: {cells}");
         lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
     }
     lines
+}
+
+/// The name of a cell that only one run has, with its direction as the other names have it.
+fn own_cell_name(cell: &str, style: &Style) -> String {
+    let directions = [Direction::Read, Direction::Write, Direction::Mix];
+    let told = cell.rsplit_once(' ').and_then(|(label, word)| {
+        let direction = directions.into_iter().find(|direction| direction.word() == word)?;
+        Some(format!("{} {label}", words::direction(style, direction)))
+    });
+    told.unwrap_or_else(|| cell.to_owned())
 }
 
 /// What else differed, the weightiest first.
@@ -380,6 +442,6 @@ mod tests {
         );
         assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし (+1 %)");
         let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
-        assert_eq!(words.en, "2.00 times as fast by a single figure: not enough to say how sure that is");
+        assert_eq!(words.en, "2.0 times as fast, by one figure a side");
     }
 }

@@ -1,7 +1,7 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
 use crate::columns::{self, Column, Cut, plain};
-use crate::compare::{cell_name, fairness, side_figure, stutters, verdict};
+use crate::compare::{cell_name, fairness, side_figure, single_line, stutters, verdict};
 use crate::layout::{page, wrap};
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
@@ -53,6 +53,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
         })
         .collect();
     lines.extend(columns::render(&heads, &rows, 0, style));
+    lines.extend(single_line(&history.change, style));
     lines.extend(stutters(&history.change, style));
     lines.push(String::new());
     lines.extend(fairness(&history.change.differences, &[], style));

@@ -58,7 +58,7 @@ pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};
 pub use run::{render_cell, render_header, render_run, render_sweep_run};
 pub use spark::sparkline;
-pub use study::{render_studies, render_study, render_study_file, render_study_markdown};
+pub use study::{render_studies, render_study, render_study_file, render_study_markdown, verdict_answer};
 pub use study_progress::StudyProgress;
 pub use style::Style;
 pub use sweep_curves::{render_sweep, sweep_answer};

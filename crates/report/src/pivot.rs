@@ -1,7 +1,7 @@
 //! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
 
 use crate::columns::{self, Column, Cut, Entry, plain};
-use crate::compare::{tally, words_of};
+use crate::compare::{Said, tally, words_of};
 use crate::layout::{display_width, hanging, page, wrap};
 use crate::style::{Role, Style};
 use crate::words;
@@ -82,7 +82,8 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
 }
 
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
-    let (all, tally) = (verdicts.len(), tally(verdicts));
+    let said: Vec<Said> = verdicts.iter().map(|verdict| Said { verdict: *verdict, single: None }).collect();
+    let (all, tally) = (said.len(), tally(&said));
     if all == 0 {
         return Text {
             en: format!("{} and {} have no cell in common.", value.en, baseline.en),

@@ -22,6 +22,17 @@ pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str],
             lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
         }
     }
+    if !found.doubts.is_empty() {
+        let names = |pick: fn(&Text) -> &str, with: &str| {
+            found.doubts.iter().map(|doubt| pick(&doubt.name)).collect::<Vec<_>>().join(with)
+        };
+        let (en, ja) = (names(|name| &name.en, ", "), names(|name| &name.ja, "、"));
+        let words = text!(
+            "Beware: these runs differ in what can make their figures incomparable: {en}; `kurabe compare` tells more",
+            "注意: これらの測定は、値を比べられなくすることのある点が違います: {ja}。詳しくは `kurabe compare` で確かめられます"
+        );
+        lines.extend(wrap(&style.say(&words), style.width).iter().map(|line| style.paint(Role::Warn, line)));
+    }
     let missing = ((1.0 - found.covered) * 100.0).round() as u64;
     if missing > 0 {
         let words = text!(
@@ -59,15 +70,21 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
     };
     let (second, times) = (ids[next.run], best.speed / next.speed);
     let percent = (found.holds * 100.0).floor() as u64;
+    if found.fewest < 2 {
+        return text!(
+            "For this use {name} is the better choice by single figures: {times:.2} times as fast as {second}. How sure that is, nobody can tell.",
+            "1 つの値どうしで比べると、この用途には {name} が向いています ({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
+        );
+    }
     if found.holds < FIRM_SHARE {
         return text!(
-            "{name} and {second} are a tie for this use: {name} came out ahead in {percent} % of the draws, which is not enough to choose by.",
-            "この用途では {name} と {second} は引き分けです。{name} が上回ったのは再抽出の {percent} % で、選ぶ根拠には足りません。"
+            "{name} and {second} are a tie for this use: with the repetitions drawn again by lot, {name} came out ahead in {percent} % of cases, which is not enough to choose by.",
+            "この用途では {name} と {second} は引き分けです。繰り返しの値をくじ引きで選び直すと {name} が上回ったのは {percent} % で、選ぶ根拠には足りません。"
         );
     }
     text!(
-        "For this use {name} is the better choice: {times:.2} times as fast as {second}. The order held in {percent} % of the draws.",
-        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。この順位は再抽出の {percent} % で変わりませんでした。"
+        "For this use {name} is the better choice: {times:.2} times as fast as {second}. With the repetitions drawn again by lot, this order held in {percent} % of cases.",
+        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。繰り返しの値をくじ引きで選び直しても、{percent} % でこの順位になりました。"
     )
 }
 
@@ -106,7 +123,9 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
             .map(|standing| {
                 let (id, speed) = (ids[standing.run], standing.speed);
                 let (low, high) = (standing.low, standing.high);
-                if standing.run == 0 {
+                if found.fewest < 2 && standing.run != 0 {
+                    text!("{id} {speed:.2}", "{id} {speed:.2}")
+                } else if standing.run == 0 {
                     text!("{id} 1 (what the others are held against)", "{id} 1 (基準)")
                 } else {
                     text!("{id} {speed:.2} ({low:.2} to {high:.2})", "{id} {speed:.2} ({low:.2}〜{high:.2})")

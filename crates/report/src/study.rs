@@ -4,10 +4,13 @@
 //! for a page. Where figures are published, each column is a table of its own: published, kurabe, error, and what the
 //! figure is. Where none are, the columns stand side by side.
 
+mod answers;
 mod shown;
 mod tables;
+mod verdicts;
 
 pub use shown::{render_studies, render_study_file};
+pub use verdicts::verdict_answer;
 
 use crate::chart::Chart;
 use crate::columns::{self, Column, Entry};
@@ -18,6 +21,7 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult};
 use tables::{Grid, Notes, figure_name, order_lines, part_grids};
+use verdicts::{verdict_lines, verdict_markdown};
 
 pub(crate) use tables::{error_words, published};
 
@@ -45,6 +49,7 @@ pub fn render_study(result: &StudyResult, style: &Style) -> String {
     lines.push(String::new());
     lines.extend(legend(result, style));
     lines.extend(why_line(result, style));
+    lines.extend(verdict_lines(result, style));
     page(&lines)
 }
 
@@ -315,6 +320,7 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
             out.push_str(&format!("\n[{}] {}\n", number + 1, markdown_words(note.get(lang))));
         }
     }
+    out.push_str(&verdict_markdown(result, lang));
     out
 }
 

@@ -4,8 +4,8 @@ use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, CellResult, ColumnResult, PartResult, Published, RowResult, STUDIES, Status, StudyResult, Swap,
-    study_named,
+    Agreement, Answer, Axis, Best, CellResult, Choice, ColumnResult, Deciding, OfPublished, PartResult,
+    Published, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult, Swap, Verdict, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -24,6 +24,7 @@ fn cell(value: f64, published: Option<f64>) -> CellResult {
 fn part(axis: &[&str], published: Option<f64>) -> PartResult {
     let values: Vec<String> = axis.iter().map(|value| (*value).to_owned()).collect();
     let row = |place: usize| RowResult {
+        id: Some(place.to_string()),
         label: text!("a disk emulator with a long name", "名前の長いディスクエミュレーター"),
         model: Some("a".to_owned()),
         sets: Vec::new(),
@@ -41,6 +42,7 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         unit: "kB/s".to_owned(),
         decimals: 1,
         curve: false,
+        less_is_better: false,
     };
     PartResult {
         id: "part".to_owned(),
@@ -59,6 +61,94 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
     }
 }
 
+fn said(agreement: Agreement) -> Option<Said> {
+    Some(Said {
+        says: text!("the first", "一方がよい"),
+        conclusion: None,
+        agreement: Some(agreement),
+        why: (agreement == Agreement::Differs).then(|| text!("it was old", "古い機器のため")),
+    })
+}
+
+fn untold_verdict() -> Verdict {
+    Verdict {
+        id: "price".to_owned(),
+        title: text!("Which is cheaper?", "安いのはどちらか"),
+        purpose: None,
+        choices: Vec::new(),
+        figures: Vec::new(),
+        margin: 0.05,
+        answer: None,
+        untold: Some(text!("no prices are known", "価格のデータがありません")),
+        published: None,
+        article: said(Agreement::CannotBeTold),
+        changed: false,
+        unreached: Vec::new(),
+    }
+}
+
+/// The second is best, by one of two figures.
+fn best_verdict() -> Verdict {
+    let choice = |key: &str, name: Text| Choice { key: key.to_owned(), name, real: false };
+    let figure = |name: Text, unit: &str, less_is_better, values: [f64; 2]| Deciding {
+        name,
+        unit: unit.to_owned(),
+        decimals: 1,
+        weight: 1.0,
+        less_is_better,
+        values: values.map(Some).to_vec(),
+        published: vec![None; 2],
+    };
+    let standing = |choice, of_best| Standing { choice, of_best, out: None };
+    let best = |first: usize, second: usize, rests_on| {
+        let standings = vec![standing(first, 1.0), standing(second, 0.8)];
+        Answer::Best(Best { best: vec![first], standings, rests_on, holds: None })
+    };
+    Verdict {
+        id: "which".to_owned(),
+        title: text!("Which is better?", "よいのはどちらか"),
+        choices: vec![choice("one", text!("first", "一方")), choice("two", text!("second", "他方"))],
+        figures: vec![
+            figure(text!("read", "読み出し"), "MB/s", false, [100.0, 200.0]),
+            figure(text!("access", "アクセス時間"), "ms", true, [1.0, 1.3]),
+        ],
+        answer: Some(best(1, 0, vec![RestsOn { figure: 0, instead: vec![0] }])),
+        untold: None,
+        published: Some(OfPublished { answer: best(0, 1, Vec::new()), agreement: Some(Agreement::Agrees) }),
+        article: said(Agreement::Differs),
+        ..untold_verdict()
+    }
+}
+
+#[test]
+fn a_verdict_is_read_aloud_in_both_languages() {
+    let page = |lang| render_study(&result(), &Style { lang, width: 100, ..Style::default() });
+    let (en, ja) = (page(Lang::En), page(Lang::Ja));
+    let verdicts = &en[en.find("Verdicts").expect("verdicts")..];
+    for words in [
+        "second: 25 % faster than first.",
+        "read 200.0 : 100.0 MB/s; access 1.3 : 1.0 ms",
+        "it hangs on read; without that, it would be first.",
+        "The published figures, decided in the same way: first: 25 % faster than second. They agree with",
+        "The article: the first. The figures come to something else.",
+        "Why: it was old.",
+        "The figures cannot tell: no prices are known.",
+        "Of the article's 2 conclusions the figures differ in 1, cannot tell 1.",
+        "was not run: another.",
+    ] {
+        assert!(verdicts.contains(words), "{words}: {verdicts}");
+    }
+    for words in ["他方。一方 より 25 % 速い。", "数値の答えは違います。", "理由: 古い機器のため。"]
+    {
+        assert!(ja.contains(words), "{words}: {ja}");
+    }
+    let markdown = render_study_markdown(&result(), Lang::En);
+    assert!(
+        markdown.contains("### Which is better?\n\n**second: 25 % faster than first.**\n\n- "),
+        "{markdown}"
+    );
+}
+
 fn result() -> StudyResult {
     StudyResult {
         schema: 1,
@@ -69,6 +159,8 @@ fn result() -> StudyResult {
         seed: 1,
         sets: Vec::new(),
         parts: vec![part(&[], Some(1100.0)), part(&["8 KiB", "64 KiB", "1 MiB"], None)],
+        verdicts: vec![best_verdict(), untold_verdict()],
+        unasked: vec!["another".to_owned()],
     }
 }
 

@@ -12,6 +12,7 @@ mod latency;
 mod normal;
 mod quantile;
 mod rank;
+mod relation;
 mod stutter;
 mod summary;
 
@@ -31,5 +32,6 @@ pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
+pub use relation::{Concordance, Line, concordance, geometric_mean, line};
 pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};
 pub use summary::{Judged, SummarySides, compare_summaries, summary_half_width};

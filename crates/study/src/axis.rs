@@ -53,6 +53,32 @@ fn usage(words: &str, what: &Text) -> Error {
     ))
 }
 
+/// The base unit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Along {
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Plain numbers.
+    Number,
+}
+
+/// A value as a number in its base unit; `None` if it is a word.
+pub(crate) fn number_of(value: &str) -> Option<(Along, f64)> {
+    if let Ok(number) = value.parse::<f64>() {
+        return Some((Along::Number, number));
+    }
+    let bytes = parse_bytes(value).map(|bytes| (Along::Bytes, bytes as f64));
+    bytes.or_else(|_| parse_duration_ns(value).map(|ns| (Along::Nanoseconds, ns as f64))).ok()
+}
+
+/// Whether two values are the same, however they are written: `8KiB` and `8 KiB`.
+pub(crate) fn is_same_value(one: &str, other: &str) -> bool {
+    one == other || number_of(one).is_some_and(|value| number_of(other) == Some(value))
+}
+
 /// The values of `8KiB..1MiB` or of a comma list.
 pub(crate) fn parse_values(words: &str) -> Result<Vec<String>, Text> {
     let values = match words.split_once("..") {

@@ -5,7 +5,7 @@ use kurabe_core::Text;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
-use kurabe_stats::derived_values;
+use kurabe_stats::{derived_values, merge};
 
 /// Where a figure is found.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,17 @@ pub enum FigureSource {
     Derived(usize),
     /// What a power cut at the end of the run would do, in MB.
     PowerCut(PowerCut),
+    /// How long reads waited, over all of its cells, in ms.
+    Wait(WaitOf),
+}
+
+/// Which wait of the reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitOf {
+    /// The mean of all reads.
+    Mean,
+    /// The longest of all.
+    Longest,
 }
 
 /// What becomes of acknowledged bytes that are not on the medium yet.
@@ -52,7 +63,7 @@ impl FigureSource {
                 Formula::parse(&source.replace("{step}", step.unwrap_or_default())).map(Some)
             }
             Self::Derived(place) => Ok(profile.derived.get(*place).map(|derived| derived.formula.clone())),
-            Self::PowerCut(_) => Ok(None),
+            Self::PowerCut(_) | Self::Wait(_) => Ok(None),
         }
     }
 
@@ -74,7 +85,30 @@ impl FigureSource {
             let bytes = if *kind == PowerCut::Lost { lost } else { saved };
             return Some(bytes as f64 / 1e6);
         }
+        if let Self::Wait(of) = self {
+            return wait_ms(*of, &measured.cells);
+        }
         let formula = self.formula(step, profile).ok()??;
         derived_values(profile, &formula, &measured.cells).first().map(|(_, value)| *value)
+    }
+}
+
+/// How long the reads of all cells waited; `None` if nothing was read.
+fn wait_ms(of: WaitOf, cells: &[Cell]) -> Option<f64> {
+    let reads = merge(cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.read.latency));
+    match of {
+        WaitOf::Mean => reads.mean_ns().map(|ns| ns / 1e6),
+        WaitOf::Longest => (reads.count > 0).then_some(reads.max_ns as f64 / 1e6),
+    }
+}
+
+impl FigureSource {
+    /// Whether less of it is better, told by its unit where it is a formula.
+    pub(crate) fn less_is_better(&self, unit: &str) -> bool {
+        match self {
+            Self::PowerCut(kind) => *kind == PowerCut::Lost,
+            Self::Wait(_) => true,
+            Self::Formula(_) | Self::Derived(_) => matches!(unit, "s" | "ms"),
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! The model: a study is a file of parts; a part is a table of rows (targets with changed parameters) and columns
 //! (figures taken out of a run). [`plan()`] turns it into points, each of which is measured once, by whoever is handed
 //! in: nothing here measures, so that the same study runs on models and on real devices. Figures become a
-//! [`StudyResult`], with the published ones, the error, and what each figure is: source, calibrated, predicted.
+//! [`StudyResult`], with the published ones, the error, and what each figure is: source, calibrated, predicted; and with
+//! verdicts, the answers to what the study asks of them.
 //!
 //! Not here: how a table looks (kurabe-report), and how a point is measured (the engine, wired up by the command line).
 
@@ -13,16 +14,24 @@ pub mod catalogue;
 mod figure;
 mod plan;
 mod published;
+mod question;
 mod result;
 mod run;
 mod study;
+mod verdict;
 
-pub use axis::Axis;
-pub use figure::{FigureSource, Measured};
+pub use axis::{Along, Axis};
+pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
 pub use plan::{Options, Plan, PlannedPart, PlannedRow, Point, PointTarget, plan};
 pub use published::Published;
+pub use question::{
+    Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
+};
 pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
 pub use run::{Models, Paths, run};
 pub use study::{
     Column, Mark, MarkKind, Part, Row, STUDIES, Study, TRACES, embedded_trace, load_study, study_named,
+};
+pub use verdict::{
+    Agreement, Answer, Best, Change, Choice, Course, Deciding, OfPublished, RestsOn, Said, Standing, Verdict,
 };

@@ -5,6 +5,7 @@
 //! before anything is measured.
 
 use crate::axis::Axis;
+use crate::question::Question;
 use crate::study::{Part, Row, Study};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
@@ -101,6 +102,8 @@ pub struct Plan {
     pub note: Option<Text>,
     /// Its parts.
     pub parts: Vec<PlannedPart>,
+    /// What it asks of their figures.
+    pub questions: Vec<Question>,
     /// What is measured, in the order in which it is first wanted.
     pub points: Vec<Point>,
     /// Parameters that the user changed in every model that has them.
@@ -129,6 +132,7 @@ pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
         source: study.source.clone(),
         note: study.note.clone(),
         parts,
+        questions: study.questions.clone(),
         points: planner.points,
         sets: options.sets.clone(),
         seed: planner.seed,

@@ -3,6 +3,7 @@
 use crate::axis::Axis;
 use crate::published::Published;
 use crate::study::{Mark, MarkKind};
+use crate::verdict::Verdict;
 use kurabe_core::Text;
 use serde::Serialize;
 
@@ -42,6 +43,10 @@ pub struct StudyResult {
     pub sets: Vec<(String, String)>,
     /// Its tables.
     pub parts: Vec<PartResult>,
+    /// The answers to what it asks of their figures.
+    pub verdicts: Vec<Verdict>,
+    /// Names of questions that need a table which was not run.
+    pub unasked: Vec<String>,
 }
 
 /// A table.
@@ -80,11 +85,15 @@ pub struct ColumnResult {
     pub decimals: usize,
     /// Whether its curve over an axis is drawn.
     pub curve: bool,
+    /// Whether less of it is better.
+    pub less_is_better: bool,
 }
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowResult {
+    /// Its name within the part, if it has one.
+    pub id: Option<String>,
     /// What it is called.
     pub label: Text,
     /// The model; `None` on a real target.
@@ -254,6 +263,7 @@ mod tests {
 
     fn table(cells: &[(f64, f64, &[Mark])]) -> PartResult {
         let rows = cells.iter().map(|(published, value, marks)| RowResult {
+            id: None,
             label: Text::same("a"),
             model: Some("a".to_owned()),
             sets: Vec::new(),
@@ -284,6 +294,7 @@ mod tests {
                 unit: "kB/s".to_owned(),
                 decimals: 1,
                 curve: false,
+                less_is_better: false,
             }],
             rows: rows.collect(),
             swaps: Vec::new(),

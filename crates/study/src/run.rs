@@ -6,8 +6,10 @@
 
 use crate::figure::Measured;
 use crate::plan::{Plan, PlannedPart, PlannedRow, Point, PointTarget};
+use crate::question::Question;
 use crate::result::{CellResult, ColumnResult, Ground, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
 use crate::study::Row;
+use crate::verdict::verdicts;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,6 +50,13 @@ pub fn run(plan: &Plan, models: &impl Models, paths: &mut impl Paths, threads: u
     if let Some(place) = answers.iter().position(is_interrupted) {
         return Err(answers.into_iter().nth(place).and_then(Result::err).unwrap_or_else(missing));
     }
+    let parts: Vec<PartResult> = plan.parts.iter().map(|part| part_result(part, plan, &answers)).collect();
+    let cells = |part: usize, row: usize| {
+        let point = plan.parts.get(part)?.rows.get(row)?.point;
+        Some(answers.get(point)?.as_ref().ok()?.cells.as_slice())
+    };
+    let verdicts = verdicts(&plan.questions, &parts, &cells);
+    let unanswered = |question: &&Question| !verdicts.iter().any(|verdict| verdict.id == question.id);
     Ok(StudyResult {
         schema: RESULT_SCHEMA,
         study: plan.name.clone(),
@@ -56,7 +65,9 @@ pub fn run(plan: &Plan, models: &impl Models, paths: &mut impl Paths, threads: u
         note: plan.note.clone(),
         seed: plan.seed,
         sets: plan.sets.clone(),
-        parts: plan.parts.iter().map(|part| part_result(part, plan, &answers)).collect(),
+        unasked: plan.questions.iter().filter(unanswered).map(|question| question.id.clone()).collect(),
+        parts,
+        verdicts,
     })
 }
 
@@ -103,6 +114,7 @@ fn part_result(planned: &PlannedPart, plan: &Plan, answers: &[Result<Measured>])
         unit: column.unit.clone(),
         decimals: column.decimals,
         curve: column.curve,
+        less_is_better: column.figure.less_is_better(&column.unit),
     });
     let mut result = PartResult {
         id: part.id.clone(),
@@ -132,6 +144,7 @@ fn row_result(
     };
     let asked = |place: usize| answers[place].as_ref().err().map(told);
     RowResult {
+        id: row.id.clone(),
         label: label(row, path.as_deref()),
         model,
         sets,

@@ -11,6 +11,7 @@ use crate::axis::Axis;
 use crate::catalogue::Catalogue;
 use crate::figure::FigureSource;
 use crate::published::Published;
+use crate::question::Question;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
@@ -34,7 +35,7 @@ pub const STUDIES: &[(&str, &str)] = library![
 
 /// Profiles that only studies use.
 const STUDY_PROFILES: &[(&str, &str)] =
-    library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file"];
+    library!["profiles/", ".toml": "unfinished-write", "pull-replay", "sequential-file", "beside-writes"];
 
 /// Traces that these profiles replay.
 pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];
@@ -52,6 +53,8 @@ pub struct Study {
     pub note: Option<Text>,
     /// Its tables.
     pub parts: Vec<Part>,
+    /// What it asks of their figures.
+    pub questions: Vec<Question>,
 }
 
 /// A table of a study.
@@ -95,6 +98,8 @@ pub struct Column {
 /// A row: a target with changed parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// Its name within the part, if questions speak of it.
+    pub id: Option<String>,
     /// What it is called.
     pub label: Text,
     /// The model.

@@ -90,3 +90,42 @@ fn a_history_tells_what_became_of_a_device() {
     assert_eq!(list_of(&found["history"]["courses"]).len(), 6);
     lab.kurabe(&["history", "no-such-disk"]).is_refusal(12, &["measured twice"]);
 }
+
+#[test]
+fn what_crystaldiskmark_printed_stands_beside_the_best_of_our_runs_with_a_warning() {
+    let lab = Lab::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer");
+    lab.kurabe(&["import", &format!("{fixtures}/cdm-8.0.1-partial.txt"), "--quiet"]).ok();
+    let short = ["--profile", "cdm-9", "--time", "20ms", "--interval", "0s", "--size", "8m", "--quiet"];
+    lab.run(&lab.target(), &short).ok();
+    let ids: Vec<String> =
+        lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect();
+    let [theirs, ours] = ids.as_slice() else { panic!("two runs: {ids:?}") };
+    let found = json(&lab, &["compare", theirs, ours]);
+    let comparison = &found["comparison"];
+    let cells = list_of(&comparison["cells"]);
+    assert_eq!(cells.len(), 4);
+    let best = lab.record(ours)["cells"][0]["repetitions"]
+        .as_array()
+        .expect("repetitions")
+        .iter()
+        .filter(|one| one["discarded"] == false)
+        .map(|one| {
+            one["read"]["bytes"].as_f64().unwrap_or(0.0) / one["elapsed_ns"].as_f64().unwrap_or(1.0) * 1e9
+        })
+        .fold(0.0, f64::max);
+    let shown = cells[0]["other"]["mean"].as_f64().expect("a rate");
+    assert!((shown / best - 1.0).abs() < 1e-9, "{shown} is not the best of the runs, {best}");
+    assert_eq!((&cells[0]["statistic"], &cells[0]["other"]["count"]), (&"best".into(), &1.into()));
+    let keys: Vec<&str> =
+        list_of(&comparison["differences"]).iter().filter_map(|one| one["key"].as_str()).collect();
+    assert!(["tool", "statistic", "machine"].iter().all(|key| keys.contains(key)), "{keys:?}");
+    for (from, to) in [(theirs, ours), (ours, theirs)] {
+        let page = lab.kurabe(&["compare", from, to]).ok().out;
+        assert!(page.contains("by one figure a side") && page.contains("prints only its best run"), "{page}");
+        let page = lab.kurabe(&["compare", from, to, "--lang", "ja"]).ok().out;
+        assert!(page.contains("1 つの値どうし") && page.contains("最良の回の値で比べています"), "{page}");
+    }
+    let page = lab.kurabe(&["recommend", theirs, ours, "--for", "os-disk"]).ok().out;
+    assert!(page.contains("by single figures") && page.contains("Beware"), "{page}");
+}

@@ -3,7 +3,8 @@
 use super::{Column, Mark, MarkKind, Part, Row, Study, load_profile};
 use crate::axis::{Axis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
-use crate::figure::{FigureSource, PowerCut};
+use crate::figure::{FigureSource, PowerCut, WaitOf};
+use crate::question::read_questions;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{DataFile, Result, Table, Value, nearest, text};
@@ -11,9 +12,10 @@ use kurabe_sim::load_device;
 
 const PART_KEYS: [&str; 9] =
     ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
-const COLUMN_KEYS: [&str; 9] =
-    ["key", "name", "unit", "decimals", "figure", "derived", "power_cut", "published", "curve"];
-const ROW_KEYS: [&str; 12] = [
+const COLUMN_KEYS: [&str; 10] =
+    ["key", "name", "unit", "decimals", "figure", "derived", "power_cut", "wait", "published", "curve"];
+const ROW_KEYS: [&str; 13] = [
+    "id",
     "label",
     "model",
     "set",
@@ -36,7 +38,7 @@ const MARKS: [(&str, MarkKind); 4] = [
 
 pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Result<Study> {
     let file = DataFile::parse(name, source)?;
-    let root = file.root(&["schema", "name", "title", "source", "note", "part"])?;
+    let root = file.root(&["schema", "name", "title", "source", "note", "part", "question"])?;
     root.require("schema")?.integer(1..=1)?;
     let mut parts: Vec<Part> = Vec::new();
     for value in root.require("part")?.elements() {
@@ -54,6 +56,10 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
         title: root.require("title")?.text()?,
         source: root.get("source").map(|value| value.string().map(str::to_owned)).transpose()?,
         note: root.get("note").map(|value| value.text()).transpose()?,
+        questions: read_questions(
+            &root.get("question").map(|list| list.elements()).unwrap_or_default(),
+            &parts,
+        )?,
         parts,
     })
 }
@@ -72,7 +78,16 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         .collect::<Result<Vec<(Column, Option<usize>)>>>()?;
     let rows = table.require("row")?;
     let reader = RowReader { beside, columns: &columns, profile: &profile };
-    let rows = rows.elements().iter().map(|value| reader.read(value)).collect::<Result<Vec<_>>>()?;
+    let mut read: Vec<Row> = Vec::new();
+    for value in rows.elements() {
+        let row = reader.read(&value)?;
+        if let Some(id) = row.id.as_ref().filter(|_| read.iter().any(|other| other.id == row.id)) {
+            return Err(
+                value.error(&text!("another row has the id `{id}`", "id `{id}` は別の行で使われています"))
+            );
+        }
+        read.push(row);
+    }
     Ok(Part {
         id: table.require("id")?.string()?.to_owned(),
         title: table.require("title")?.text()?,
@@ -82,7 +97,7 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
             .get("axis")
             .map_or(Ok(Vec::new()), |list| list.elements().iter().map(read_axis).collect())?,
         columns: columns.into_iter().map(|(column, _)| column).collect(),
-        rows,
+        rows: read,
         profile,
     })
 }
@@ -216,11 +231,11 @@ fn read_figure(
     known: Option<&kurabe_core::profile::Formula>,
     profile: &Profile,
 ) -> Result<FigureSource> {
-    let given = ["figure", "derived", "power_cut"].into_iter().filter(|key| table.get(key).is_some()).count();
-    if given > 1 {
+    let kinds = ["figure", "derived", "power_cut", "wait"];
+    if kinds.into_iter().filter(|key| table.get(key).is_some()).count() > 1 {
         return Err(value.error(&text!(
-            "give only one of `figure`, `derived` and `power_cut`",
-            "`figure`、`derived`、`power_cut` はどれかひとつだけ指定できます"
+            "give only one of `figure`, `derived`, `power_cut` and `wait`",
+            "`figure`、`derived`、`power_cut`、`wait` はどれかひとつだけ指定できます"
         )));
     }
     if let Some(derived) = table.get("derived") {
@@ -239,6 +254,10 @@ fn read_figure(
     if let Some(power_cut) = table.get("power_cut") {
         let kind = power_cut.choice(&[("lost", PowerCut::Lost), ("saved", PowerCut::Saved)])?;
         return Ok(FigureSource::PowerCut(kind));
+    }
+    if let Some(wait) = table.get("wait") {
+        let kind = wait.choice(&[("mean", WaitOf::Mean), ("longest", WaitOf::Longest)])?;
+        return Ok(FigureSource::Wait(kind));
     }
     match (table.get("figure"), known) {
         (Some(figure), _) => Ok(FigureSource::Formula(figure.string()?.to_owned())),
@@ -278,6 +297,7 @@ impl RowReader<'_> {
         }
         let changed = table.get("rules");
         Ok(Row {
+            id: table.get("id").map(|id| id.string().map(str::to_owned)).transpose()?,
             label,
             model,
             sets: read_sets(&table)?,

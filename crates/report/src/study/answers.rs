@@ -1,0 +1,467 @@
+//! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
+
+use kurabe_core::number;
+use kurabe_core::{Text, text};
+use kurabe_stats::Concordance;
+use kurabe_study::{Along, Answer, Becomes, Best, Change, Course, Deciding, Goes, Standing, Verdict};
+
+/// Ratios up to this are told in percent.
+const TOLD_IN_PERCENT: f64 = 2.0;
+/// As many figures are named as decisive.
+const MOST_DECISIVE: usize = 3;
+
+/// The answer.
+pub(super) fn sentence(answer: &Answer, verdict: &Verdict) -> Text {
+    match answer {
+        Answer::Best(best) => best_of(best, verdict),
+        Answer::Change(changes) => change(changes, verdict),
+        Answer::Order { pairs, goes } => order(pairs, *goes, verdict),
+        Answer::Line(courses) => lines(courses),
+        Answer::Keeps { keep, break_it, .. } => keeps(keep, break_it, verdict),
+    }
+}
+
+/// Whether two answers say the same.
+pub(super) fn is_same(one: &Answer, other: &Answer) -> bool {
+    match (one, other) {
+        (Answer::Best(one), Answer::Best(other)) => one.best == other.best,
+        (Answer::Change(one), Answer::Change(other)) => {
+            let alike = |change: &Change| {
+                one.iter().any(|ours| ours.figure == change.figure && ours.becomes == change.becomes)
+            };
+            other.iter().all(alike)
+        }
+        (Answer::Order { goes: one, .. }, Answer::Order { goes: other, .. }) => one == other,
+        (Answer::Line(one), Answer::Line(other)) => {
+            other.iter().all(|line| one.iter().any(|o| o.figure == line.figure && o.on_line == line.on_line))
+        }
+        (Answer::Keeps { keep: one, .. }, Answer::Keeps { keep: other, break_it, .. }) => {
+            other.iter().all(|row| one.contains(row)) && !break_it.iter().any(|row| one.contains(row))
+        }
+        _ => false,
+    }
+}
+
+/// Names joined as a person would.
+fn list(names: &[&Text]) -> Text {
+    let en = match names {
+        [] => String::new(),
+        [one] => one.en.clone(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(|name| name.en.as_str()).collect();
+            format!("{} and {}", first.join(", "), last.en)
+        }
+    };
+    Text { en, ja: names.iter().map(|name| name.ja.as_str()).collect::<Vec<_>>().join("、") }
+}
+
+fn names(choices: &[usize], verdict: &Verdict) -> Text {
+    list(&choices.iter().map(|choice| &verdict.choices[*choice].name).collect::<Vec<_>>())
+}
+
+/// A share in percent: one place below 10, unless it is whole.
+fn percent(share: f64) -> String {
+    let words = format!("{:.1}", share * 100.0);
+    let short = if share < 0.1 { &words } else { &format!("{:.0}", share * 100.0) };
+    short.strip_suffix(".0").unwrap_or(short).to_owned()
+}
+
+/// How much faster, for a ratio above 1.
+fn faster(ratio: f64) -> Text {
+    let more = percent(ratio - 1.0);
+    match ratio < TOLD_IN_PERCENT {
+        true => text!("{more} % faster than", "{more} % 速い"),
+        false => text!("{ratio:.1} times as fast as", "{ratio:.1} 倍速い"),
+    }
+}
+
+fn best_of(best: &Best, verdict: &Verdict) -> Text {
+    let able: Vec<&Standing> = best.standings.iter().filter(|standing| standing.out.is_none()).collect();
+    let next = able.iter().find(|standing| !best.best.contains(&standing.choice));
+    let Text { en, ja } = names(&best.best, verdict);
+    let margin = percent(verdict.margin);
+    match (best.best.len(), next) {
+        (0, _) => text!("None of them suits this use.", "この用途に向くものはありません。"),
+        (1, None) if able.len() < best.standings.len() => {
+            text!("{en}: the others are out.", "{ja}。ほかは除外されました。")
+        }
+        (1, None) => text!("{en}.", "{ja}。"),
+        (1, Some(next)) if best.standings.len() == 2 => {
+            let by = faster(1.0 / next.of_best);
+            let (second, by_en) = (&verdict.choices[next.choice].name, &by.en);
+            let (second_en, second_ja, by_ja) = (&second.en, &second.ja, &by.ja);
+            text!("{en}: {by_en} {second_en}.", "{ja}。{second_ja} より {by_ja}。")
+        }
+        (1, Some(next)) => {
+            let by = faster(1.0 / next.of_best);
+            let (second, by_en) = (&verdict.choices[next.choice].name, &by.en);
+            let (second_en, second_ja, by_ja) = (&second.en, &second.ja, &by.ja);
+            text!("{en}: {by_en} the next, {second_en}.", "{ja}。2 番目の {second_ja} より {by_ja}。")
+        }
+        (_, None) => text!(
+            "A tie between {en}: less than {margin} % lies between them.",
+            "引き分け: {ja} (差は {margin} % 未満)。"
+        ),
+        (_, Some(next)) => {
+            let slower = percent(1.0 - next.of_best);
+            let second = &verdict.choices[next.choice].name;
+            let (second_en, second_ja) = (&second.en, &second.ja);
+            text!(
+                "A tie between {en}: less than {margin} % lies between them. Next comes {second_en}, {slower} % slower.",
+                "引き分け: {ja} (差は {margin} % 未満)。次は {second_ja} で、{slower} % 遅くなります。"
+            )
+        }
+    }
+}
+
+fn change(changes: &[Change], verdict: &Verdict) -> Text {
+    let count = |wanted: Becomes| changes.iter().filter(|change| change.becomes == wanted).count();
+    let all = changes.len();
+    let margin = percent(verdict.margin);
+    let (better, same, worse) = (count(Becomes::Better), count(Becomes::Same), count(Becomes::Worse));
+    if same == all {
+        return text!(
+            "No difference that matters: every figure stays within {margin} %.",
+            "問題になる差はありません。どの値も変化は {margin} % 以内です。"
+        );
+    }
+    if let [only] = changes {
+        return match only.becomes {
+            Becomes::Better => text!("It gets better.", "良くなります。"),
+            _ => text!("It gets worse.", "悪くなります。"),
+        };
+    }
+    match (better, same, worse) {
+        (2, 0, 0) => text!("Better in both figures.", "どちらの値も良くなります。"),
+        (0, 0, 2) => text!("Worse in both figures.", "どちらの値も悪くなります。"),
+        (_, 0, 0) => text!("Better in all {all} figures.", "{all} 個の値すべてで良くなります。"),
+        (0, 0, _) => text!("Worse in all {all} figures.", "{all} 個の値すべてで悪くなります。"),
+        _ => {
+            let kinds = [
+                (better, text!("{better} get better", "{better} 個は良くなり")),
+                (worse, text!("{worse} get worse", "{worse} 個は悪くなり")),
+                (same, text!("{same} stay within {margin} %", "{same} 個は {margin} % 以内で変わり")),
+            ];
+            let told = || kinds.iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
+            let en: Vec<&str> = told().map(|words| words.en.as_str()).collect();
+            let ja: Vec<&str> = told().map(|words| words.ja.as_str()).collect();
+            let (en, ja) = (en.join(", "), ja.join("、"));
+            // The last verb decides the end of the Japanese sentence.
+            let end = if same > 0 { "ません" } else { "ます" };
+            text!("Of {all} figures {en}.", "{all} 個の値のうち、{ja}{end}。")
+        }
+    }
+}
+
+fn order(pairs: &Concordance, goes: Goes, verdict: &Verdict) -> Text {
+    let name = |place: usize| {
+        verdict.figures.get(place).map_or_else(|| Text::same(""), |figure| figure.name.clone())
+    };
+    let (one, other) = (name(0), name(1));
+    let all = pairs.same + pairs.opposite + pairs.tied;
+    let (same, opposite) = (pairs.same, pairs.opposite);
+    let (one_en, one_ja, other_en, other_ja) = (&one.en, &one.ja, &other.en, &other.ja);
+    match goes {
+        Goes::Together => text!(
+            "Yes: {one_en} and {other_en} put them in the same order, in {same} of {all} pairs.",
+            "はい。{one_ja}と{other_ja}は、{all} 組中 {same} 組で同じ順序です。"
+        ),
+        Goes::Opposite => text!(
+            "The other way round: {one_en} and {other_en} put them in opposite orders, in {opposite} of {all} pairs.",
+            "逆です。{one_ja}と{other_ja}は、{all} 組中 {opposite} 組で逆の順序です。"
+        ),
+        Goes::Neither => text!(
+            "Not clear: {one_en} and {other_en} put {same} of {all} pairs in the same order, which chance could do, too.",
+            "はっきりしません。{one_ja}と{other_ja}が同じ順序なのは {all} 組中 {same} 組で、偶然でも起こり得ます。"
+        ),
+    }
+}
+
+fn lines(courses: &[Course]) -> Text {
+    let on = courses.iter().filter(|course| course.on_line).count();
+    match (on, courses.len()) {
+        (on, all) if on == all => text!("Yes, in a straight line.", "はい。直線的に変わります。"),
+        (0, _) => text!("No, not in a straight line.", "いいえ。直線にはなりません。"),
+        (on, all) => text!("In a straight line for {on} of {all}.", "{all} 個のうち {on} 個は直線的です。"),
+    }
+}
+
+fn keeps(keep: &[usize], break_it: &[usize], verdict: &Verdict) -> Text {
+    let (kept, broken) = (names(keep, verdict), names(break_it, verdict));
+    let (en, ja, not_en, not_ja) = (kept.en, kept.ja, broken.en, broken.ja);
+    match (keep.is_empty(), break_it.is_empty()) {
+        (false, true) => text!("All of them.", "すべて当てはまります。"),
+        (true, _) => text!("None of them.", "当てはまるものはありません。"),
+        (false, false) => text!("{en}; not {not_en}.", "{ja}。当てはまらないもの: {not_ja}。"),
+    }
+}
+
+/// The figures behind an answer.
+pub(super) fn details(answer: &Answer, verdict: &Verdict) -> Vec<Text> {
+    match answer {
+        Answer::Best(best) => best_details(best, verdict),
+        Answer::Change(changes) => changes.iter().map(|change| change_words(change, verdict)).collect(),
+        Answer::Order { .. } => vec![order_details(verdict)],
+        Answer::Line(courses) => courses.iter().map(|course| course_words(course, verdict)).collect(),
+        Answer::Keeps { worst, .. } => vec![worst_words(worst, verdict)],
+    }
+}
+
+fn figure(value: f64, deciding: &Deciding) -> String {
+    number::fixed(value, deciding.decimals)
+}
+
+fn with_unit(words: &str, unit: &str) -> String {
+    [words, unit].join(" ").trim().to_owned()
+}
+
+/// All choices that are not out in their order, if there are more than two.
+fn order_of(best: &Best, verdict: &Verdict) -> Option<Text> {
+    let place = |standing: &Standing| {
+        let name = &verdict.choices[standing.choice].name;
+        let behind = percent(1.0 - standing.of_best);
+        match standing.of_best >= 1.0 {
+            true => name.clone(),
+            false => Text { en: format!("{} -{behind} %", name.en), ja: format!("{} -{behind} %", name.ja) },
+        }
+    };
+    let able: Vec<Text> =
+        best.standings.iter().filter(|standing| standing.out.is_none()).map(place).collect();
+    let join = |pick: fn(&Text) -> &str, with: &str| able.iter().map(pick).collect::<Vec<_>>().join(with);
+    let (en, ja) = (join(|name| &name.en, "; "), join(|name| &name.ja, " / "));
+    (able.len() > 2).then(|| text!("Order, the best first: {en}.", "良い順: {ja}。"))
+}
+
+/// The answer of other figures than those of the verdict, with its order.
+pub(super) fn in_short(answer: &Answer, verdict: &Verdict) -> Text {
+    let said = sentence(answer, verdict);
+    let order = match answer {
+        Answer::Best(best) => order_of(best, verdict),
+        _ => None,
+    };
+    match order {
+        Some(order) => {
+            Text { en: format!("{} {}", said.en, order.en), ja: format!("{}{}", said.ja, order.ja) }
+        }
+        None => said,
+    }
+}
+
+/// The order of all choices, and the figures in which the best is furthest from the next.
+fn best_details(best: &Best, verdict: &Verdict) -> Vec<Text> {
+    let mut lines: Vec<Text> = order_of(best, verdict).into_iter().collect();
+    lines.extend(best.standings.iter().filter_map(|standing| out_words(standing, verdict)));
+    let is_there = |choice: &usize| best.standings.iter().any(|standing| standing.choice == *choice);
+    let missing: Vec<usize> = (0..verdict.choices.len()).filter(|choice| !is_there(choice)).collect();
+    if !missing.is_empty() {
+        let Text { en, ja } = names(&missing, verdict);
+        lines.push(text!("Without figures, and so left out: {en}.", "値がないため除外: {ja}。"));
+    }
+    lines.extend(decisive(best, verdict));
+    lines
+}
+
+fn out_words(standing: &Standing, verdict: &Verdict) -> Option<Text> {
+    let out = standing.out.as_ref()?;
+    let name = &verdict.choices[standing.choice].name;
+    let (name_en, name_ja, cell) = (&name.en, &name.ja, &out.cell);
+    let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
+    let (en, ja) = (&out.reason.en, &out.reason.ja);
+    Some(text!(
+        "{name_en} is out: it stood still for {stall} in {cell}, and this use bears {limit} at most ({en}).",
+        "{name_ja} は除外: {cell} で {stall} 止まりました。この用途の上限は {limit} です ({ja})。"
+    ))
+}
+
+/// The figures that put the best before the next: those with the largest weighted distance, at most three.
+fn decisive(best: &Best, verdict: &Verdict) -> Option<Text> {
+    let first = best.standings.first().filter(|standing| standing.out.is_none())?.choice;
+    let able = best.standings.iter().filter(|standing| standing.out.is_none());
+    let next = able.map(|standing| standing.choice).find(|choice| !best.best.contains(choice));
+    let next = next.or_else(|| best.best.iter().copied().find(|choice| *choice != first))?;
+    let mut by_weight: Vec<(f64, &Deciding, f64, f64)> = verdict
+        .figures
+        .iter()
+        .filter_map(|deciding| {
+            let (one, two) = (deciding.values[first]?, deciding.values[next]?);
+            let ahead = if deciding.less_is_better { two / one } else { one / two };
+            (ahead.is_finite() && ahead > 0.0).then(|| (deciding.weight * ahead.ln(), deciding, one, two))
+        })
+        .collect();
+    by_weight.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    let words = by_weight.iter().take(MOST_DECISIVE).map(|(_, deciding, one, two)| {
+        let figures =
+            with_unit(&format!("{} : {}", figure(*one, deciding), figure(*two, deciding)), &deciding.unit);
+        let name = &deciding.name;
+        Text { en: format!("{} {figures}", name.en), ja: format!("{} {figures}", name.ja) }
+    });
+    let words: Vec<Text> = words.collect();
+    if words.is_empty() {
+        return None;
+    }
+    let join = |pick: fn(&Text) -> &str, with: &str| words.iter().map(pick).collect::<Vec<_>>().join(with);
+    let (en, ja) = (join(|words| &words.en, "; "), join(|words| &words.ja, " / "));
+    let (one, two) = (&verdict.choices[first].name, &verdict.choices[next].name);
+    let (one_en, two_en, one_ja, two_ja) = (&one.en, &two.en, &one.ja, &two.ja);
+    Some(text!(
+        "The figures furthest apart, {one_en} : {two_en}: {en}.",
+        "差の大きい値 ({one_ja} : {two_ja}): {ja}。"
+    ))
+}
+
+fn change_words(change: &Change, verdict: &Verdict) -> Text {
+    let deciding = &verdict.figures[change.figure];
+    let (from, to) = (figure(change.from, deciding), figure(change.to, deciding));
+    let figures = with_unit(&format!("{from} → {to}"), &deciding.unit);
+    let by = if change.from > 0.0 {
+        let ratio = change.to / change.from;
+        if ratio >= TOLD_IN_PERCENT {
+            text!(" ({ratio:.1} times)", " ({ratio:.1} 倍)")
+        } else {
+            let sign = if ratio < 1.0 { '-' } else { '+' };
+            match percent((ratio - 1.0).abs()) {
+                none if none == "0" => text!(" (no change)", " (変化なし)"),
+                by => text!(" ({sign}{by} %)", " ({sign}{by} %)"),
+            }
+        }
+    } else {
+        Text::same("")
+    };
+    let name = &deciding.name;
+    Text { en: format!("{}: {figures}{}", name.en, by.en), ja: format!("{}: {figures}{}", name.ja, by.ja) }
+}
+
+/// Both figures of each row, in the order of the first.
+fn order_details(verdict: &Verdict) -> Text {
+    let [one, other] = verdict.figures.as_slice() else { return Text::same("") };
+    let mut rows: Vec<(f64, f64, &Text)> = verdict
+        .choices
+        .iter()
+        .enumerate()
+        .filter_map(|(place, choice)| Some((one.values[place]?, other.values[place]?, &choice.name)))
+        .collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let words = |pick: fn(&Text) -> &str| {
+        let each = rows.iter().map(|(a, b, name)| {
+            let second = with_unit(&figure(*b, other), &other.unit);
+            format!("{} {} : {second}", pick(name), with_unit(&figure(*a, one), &one.unit))
+        });
+        each.collect::<Vec<_>>()
+    };
+    Text {
+        en: format!("{}.", words(|name| &name.en).join("; ")),
+        ja: format!("{}。", words(|name| &name.ja).join(" / ")),
+    }
+}
+
+fn course_words(course: &Course, verdict: &Verdict) -> Text {
+    let deciding = &verdict.figures[course.figure];
+    let (unit, size) = match course.along {
+        Along::Bytes => largest_unit(verdict),
+        Along::Nanoseconds => ("ms", 1e6),
+        Along::Number => ("", 1.0),
+    };
+    let adds = with_unit(&number::fixed(course.line.slope * size, deciding.decimals), &deciding.unit);
+    let share = percent(course.line.fit);
+    let name = &deciding.name;
+    let (en, ja) = (&name.en, &name.ja);
+    match (course.on_line, unit) {
+        (true, "") => text!(
+            "{en}: each step adds {adds}; a straight line accounts for {share} % of the differences.",
+            "{ja}: 1 増えるごとに {adds} 増加。違いの {share} % が直線で説明できます。"
+        ),
+        (true, unit) => text!(
+            "{en}: each {unit} adds {adds}; a straight line accounts for {share} % of the differences.",
+            "{ja}: 1 {unit} ごとに {adds} 増加。違いの {share} % が直線で説明できます。"
+        ),
+        (false, _) => text!(
+            "{en}: a straight line accounts for only {share} % of the differences.",
+            "{ja}: 直線で説明できるのは違いの {share} % だけです。"
+        ),
+    }
+}
+
+/// The unit that suits an axis of sizes.
+fn largest_unit(verdict: &Verdict) -> (&'static str, f64) {
+    let has = |unit: &str| verdict.choices.iter().any(|choice| choice.key.ends_with(unit));
+    let units = [
+        ("GB", 1e9),
+        ("GiB", 1_073_741_824.0),
+        ("MB", 1e6),
+        ("MiB", 1_048_576.0),
+        ("kB", 1e3),
+        ("KiB", 1024.0),
+    ];
+    units.iter().find(|(unit, _)| has(&format!(" {unit}"))).copied().unwrap_or(("B", 1.0))
+}
+
+/// The figure nearest to the limit, or furthest beyond, of each choice.
+fn worst_words(worst: &[Option<f64>], verdict: &Verdict) -> Text {
+    let Some(deciding) = verdict.figures.first() else { return Text::same("") };
+    let each =
+        verdict.choices.iter().zip(worst).filter_map(|(choice, value)| Some((&choice.name, (*value)?)));
+    let words: Vec<(String, String)> = each
+        .map(|(name, value)| {
+            let value = with_unit(&figure(value, deciding), &deciding.unit);
+            (format!("{} {value}", name.en), format!("{} {value}", name.ja))
+        })
+        .collect();
+    let (en, ja): (Vec<String>, Vec<String>) = words.into_iter().unzip();
+    let (name, en, ja) = (&deciding.name, en.join("; "), ja.join(" / "));
+    let (name_en, name_ja) = (&name.en, &name.ja);
+    text!("{name_en}: {en}.", "{name_ja}: {ja}。")
+}
+
+/// How firm an answer is.
+pub(super) fn firmness(answer: &Answer, verdict: &Verdict) -> Option<Text> {
+    match answer {
+        Answer::Best(best) => Some(best_firmness(best, verdict)),
+        Answer::Order { pairs, .. } if pairs.p_value.is_finite() => {
+            let chance = percent(pairs.p_value);
+            Some(text!(
+                "If they had nothing to do with one another, an order as clear as this would come out in {chance} % of cases.",
+                "両者が無関係なら、これほどそろった(または逆の)順序になるのは {chance} % です。"
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn best_firmness(best: &Best, verdict: &Verdict) -> Text {
+    if let Some(holds) = best.holds {
+        let share = (holds * 100.0).floor();
+        return text!(
+            "How firm: with the repetitions drawn again by lot, the first stayed the first in {share} % of the draws.",
+            "確かさ: 繰り返しの値をくじ引きで選び直しても、{share} % で 1 位は変わりませんでした。"
+        );
+    }
+    let count = verdict.figures.len();
+    if count < 2 {
+        return text!("How firm: it rests on one figure.", "確かさ: 1 つの値だけによる答えです。");
+    }
+    let Some(rest) = best.rests_on.first() else {
+        return text!(
+            "How firm: whichever one of the {count} figures is left out, the answer stays.",
+            "確かさ: {count} 個の値のどれを 1 つ除いても、答えは変わりません。"
+        );
+    };
+    let (name, instead) = (&verdict.figures[rest.figure].name, names(&rest.instead, verdict));
+    let (name_en, name_ja, en, ja) = (&name.en, &name.ja, &instead.en, &instead.ja);
+    let answer = match rest.instead.as_slice() {
+        [] => text!("there would be none", "答えがなくなります"),
+        [_] => text!("it would be {en}", "{ja} になります"),
+        _ => text!("{en} would be a tie", "{ja} の引き分けになります"),
+    };
+    let more = match best.rests_on.len() - 1 {
+        0 => Text::same(""),
+        1 => text!(" So it is with one other figure.", "ほかにも 1 個、そうした値があります。"),
+        others => {
+            text!(" So it is with {others} other figures.", "ほかにも {others} 個、そうした値があります。")
+        }
+    };
+    let (answer_en, answer_ja, more_en, more_ja) = (answer.en, answer.ja, more.en, more.ja);
+    text!(
+        "How firm: it hangs on {name_en}; without that, {answer_en}.{more_en}",
+        "確かさ: {name_ja} に左右されます。これを除くと{answer_ja}。{more_ja}"
+    )
+}

@@ -1,0 +1,69 @@
+//! Why two passes over the same places are not compared place by place: the simulation behind docs/statistics.md.
+//!
+//! `cargo test -p kurabe-stats --test places -- --nocapture` prints its table.
+
+#![allow(clippy::print_stdout)]
+
+use kurabe_core::random::Random;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Places of a pass, as GNOME Disks has them.
+const PLACES: usize = 100;
+/// Neighbours taken together.
+const BLOCK: usize = 7;
+
+fn normal(random: &mut Random) -> f64 {
+    (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// The curve of a disk: the inner edge has half the rate of the outer.
+fn zones() -> impl Iterator<Item = f64> {
+    (0..PLACES).map(|place| 150.0 - 75.0 * (place as f64 / PLACES as f64).powi(2))
+}
+
+/// The interval of the ratio of two passes' means, from what each place adds to it, over overlapping runs of neighbours
+/// in a circle (Künsch, "The jackknife and the bootstrap for general stationary observations", 1989).
+fn interval(one: &[f64], other: &[f64]) -> (f64, f64) {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (top, bottom) = (mean(one), mean(other));
+    let adds: Vec<f64> = one.iter().zip(other).map(|(a, b)| a / top - b / bottom).collect();
+    let block =
+        |first: usize| (0..BLOCK).map(|step| adds[(first + step) % PLACES]).sum::<f64>() / BLOCK as f64;
+    let variance = (0..PLACES).map(|first| block(first).powi(2)).sum::<f64>() / PLACES as f64;
+    let freedom = PLACES as f64 / BLOCK as f64 - 1.0;
+    let quantile = StudentsT::new(0.0, 1.0, freedom).expect("degrees of freedom").inverse_cdf(0.975);
+    let reach = quantile * (variance / freedom).sqrt();
+    (top / bottom * (-reach).exp(), top / bottom * reach.exp())
+}
+
+/// How often the interval of two equal disks holds 1, for passes that also differ as a whole by so much (standard
+/// deviation); and half its width, on average.
+fn holds(of_pass: f64, trials: u32) -> (f64, f64) {
+    let mut random = Random::new(1, 0);
+    let (mut held, mut widths) = (0u32, 0.0);
+    for _ in 0..trials {
+        let mut pass = || -> Vec<f64> {
+            let whole = of_pass * normal(&mut random);
+            zones().map(|rate| rate * (whole + 0.03 * normal(&mut random)).exp()).collect()
+        };
+        let (one, other) = (pass(), pass());
+        let (low, high) = interval(&one, &other);
+        held += u32::from(low <= 1.0 && 1.0 <= high);
+        widths += (high / low).ln() / 2.0;
+    }
+    (f64::from(held) / f64::from(trials), widths / f64::from(trials))
+}
+
+#[test]
+fn places_tell_nothing_of_what_holds_for_a_whole_pass() {
+    println!("| passes differ as a whole by | the interval holds | half its width |\n|---|---|---|");
+    let table: Vec<f64> = [0.0, 0.005, 0.01, 0.02]
+        .into_iter()
+        .map(|of_pass| {
+            let (share, width) = holds(of_pass, 2000);
+            println!("| {:.1} % | {:.0} % | {:.1} % |", of_pass * 100.0, share * 100.0, width * 100.0);
+            share
+        })
+        .collect();
+    assert!(table[0] > 0.93 && table[2] < 0.6 && table[3] < 0.35, "{table:?}");
+}

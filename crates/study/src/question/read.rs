@@ -1,0 +1,284 @@
+//! The reader of questions: every name in one is looked up in the tables of the study.
+
+use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question};
+use crate::axis::is_same_value;
+use crate::study::{Part, Row};
+use kurabe_compare::Use;
+use kurabe_core::{Result, Table, Value, nearest, text};
+
+const KEYS: [&str; 15] = [
+    "id", "title", "ask", "rows", "along", "figures", "for", "from", "to", "at_most", "at_least", "margin",
+    "why", "article", "part",
+];
+const ARTICLE_KEYS: [&str; 9] = ["says", "best", "first", "last", "is", "is_not", "keep", "break", "why"];
+
+/// The words of `ask`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Best,
+    Change,
+    Order,
+    Line,
+    Keeps,
+    Untold,
+}
+
+const KINDS: [(&str, Kind); 6] = [
+    ("best", Kind::Best),
+    ("change", Kind::Change),
+    ("order", Kind::Order),
+    ("line", Kind::Line),
+    ("keeps", Kind::Keeps),
+    ("untold", Kind::Untold),
+];
+
+/// The questions of a study with these tables.
+pub(crate) fn read_questions(list: &[Value<'_>], parts: &[Part]) -> Result<Vec<Question>> {
+    let mut questions: Vec<Question> = Vec::new();
+    for value in list {
+        let question = read_question(value, parts)?;
+        if questions.iter().any(|other| other.id == question.id) {
+            let id = &question.id;
+            return Err(value.error(&text!(
+                "another question has the id `{id}`",
+                "id `{id}` は別の問いで使われています"
+            )));
+        }
+        questions.push(question);
+    }
+    Ok(questions)
+}
+
+fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
+    let table = value.table(&KEYS)?;
+    let kind = table.require("ask")?.choice(&KINDS)?;
+    check_keys(&table, kind)?;
+    let figures = read_figures(&table, kind, parts)?;
+    let reader = Reader { parts: figures.iter().filter_map(|set| part_of(parts, &set.part)).collect() };
+    let among = reader.among(&table, kind)?;
+    let ask = match kind {
+        Kind::Best => match table.get("for") {
+            Some(name) => {
+                Ask::BestFor(Box::new(Use::load(name.string()?).map_err(|error| name.error_of_named(error))?))
+            }
+            None => Ask::Best,
+        },
+        Kind::Change => {
+            let choices = reader.choices(&among);
+            let named = |key: &str| one_of(&table.require(key)?, &choices);
+            Ask::Change { from: named("from")?, to: named("to")? }
+        }
+        Kind::Order => Ask::Order,
+        Kind::Line => Ask::Line,
+        Kind::Keeps => {
+            let limit = |key: &str| table.get(key).map(|limit| limit.number()).transpose();
+            Ask::Keeps { at_most: limit("at_most")?, at_least: limit("at_least")? }
+        }
+        Kind::Untold => Ask::Untold(table.require("why")?.text()?),
+    };
+    if ask == (Ask::Keeps { at_most: None, at_least: None }) {
+        table.require("at_most")?;
+    }
+    let choices = reader.choices(&among);
+    let article = table.get("article").map(|article| read_article(&article, kind, &choices)).transpose()?;
+    let margin = table.get("margin").map(|margin| margin.positive()).transpose()?;
+    Ok(Question {
+        id: table.require("id")?.string()?.to_owned(),
+        title: table.require("title")?.text()?,
+        ask,
+        among,
+        figures,
+        margin: margin.map(|percent| percent / 100.0),
+        article,
+    })
+}
+
+/// A key that does nothing with this `ask` is a mistake.
+fn check_keys(table: &Table<'_>, kind: Kind) -> Result<()> {
+    let fitting: &[(&str, &[Kind])] = &[
+        ("along", &[Kind::Best, Kind::Change, Kind::Line]),
+        ("rows", &[Kind::Best, Kind::Change, Kind::Order, Kind::Line, Kind::Keeps]),
+        ("figures", &[Kind::Best, Kind::Change, Kind::Order, Kind::Line, Kind::Keeps]),
+        ("for", &[Kind::Best]),
+        ("part", &[Kind::Best]),
+        ("from", &[Kind::Change]),
+        ("to", &[Kind::Change]),
+        ("at_most", &[Kind::Keeps]),
+        ("at_least", &[Kind::Keeps]),
+        ("margin", &[Kind::Best, Kind::Change, Kind::Line]),
+        ("why", &[Kind::Untold]),
+    ];
+    for (key, kinds) in fitting {
+        let Some(value) = table.get(key).filter(|_| !kinds.contains(&kind)) else { continue };
+        let word = KINDS.iter().find(|(_, other)| *other == kind).map_or("", |(word, _)| word);
+        return Err(value.error(&text!(
+            "`{key}` does nothing with `ask = \"{word}\"`",
+            "`{key}` は `ask = \"{word}\"` では効果がありません"
+        )));
+    }
+    if let (Some(with), true) = (table.get("figures"), table.get("for").is_some()) {
+        return Err(with.error(&text!(
+            "a use takes its own cells out of `part`, so `figures` does nothing beside `for`",
+            "用途は `part` の項目を自分で選ぶので、`for` があると `figures` は効果がありません"
+        )));
+    }
+    Ok(())
+}
+
+fn part_of<'p>(parts: &'p [Part], id: &str) -> Option<&'p Part> {
+    parts.iter().find(|part| part.id == id)
+}
+
+fn find_part<'p>(value: &Value<'_>, parts: &'p [Part]) -> Result<&'p Part> {
+    let word = value.string()?;
+    part_of(parts, word).ok_or_else(|| {
+        let ids: Vec<&str> = parts.iter().map(|part| part.id.as_str()).collect();
+        value
+            .error(&text!("the study has no table `{word}`", "このスタディに `{word}` という表はありません"))
+            .remedy(nearest(word, &ids))
+    })
+}
+
+fn read_figures(table: &Table<'_>, kind: Kind, parts: &[Part]) -> Result<Vec<FigureSet>> {
+    if kind == Kind::Untold {
+        return Ok(Vec::new());
+    }
+    if table.get("for").is_some() {
+        let part = find_part(&table.require("part")?, parts)?;
+        return Ok(vec![FigureSet { part: part.id.clone(), columns: Vec::new(), weight: 1.0 }]);
+    }
+    let list = table.require("figures")?;
+    let sets =
+        list.elements().iter().map(|value| read_figure_set(value, parts)).collect::<Result<Vec<_>>>()?;
+    let count: usize = sets.iter().map(|set| set.columns.len()).sum();
+    if kind == Kind::Order && count != 2 {
+        return Err(list.error(&text!(
+            "an order is held against another: two columns are expected, not {count}",
+            "順序は 2 つの列で比べます。{count} 列が指定されています"
+        )));
+    }
+    Ok(sets)
+}
+
+fn read_figure_set(value: &Value<'_>, parts: &[Part]) -> Result<FigureSet> {
+    let table = value.table(&["part", "columns", "weight"])?;
+    let part = find_part(&table.require("part")?, parts)?;
+    let keys: Vec<&str> = part.columns.iter().map(|column| column.key.as_str()).collect();
+    let columns = match table.get("columns") {
+        None => keys.iter().map(|key| (*key).to_owned()).collect(),
+        Some(list) => list.elements().iter().map(|key| one_of(key, &keys)).collect::<Result<Vec<_>>>()?,
+    };
+    let weight = table.get("weight").map_or(Ok(1.0), |weight| weight.positive())?;
+    Ok(FigureSet { part: part.id.clone(), columns, weight })
+}
+
+/// A word out of a list.
+fn one_of(value: &Value<'_>, known: &[&str]) -> Result<String> {
+    let word = value.string()?;
+    match known.iter().find(|one| is_same_value(one, word)) {
+        Some(one) => Ok((*one).to_owned()),
+        None => Err(value
+            .error(&text!("there is no `{word}` here", "ここに `{word}` はありません"))
+            .remedy(nearest(word, known))),
+    }
+}
+
+fn all_of(value: &Value<'_>, known: &[&str]) -> Result<Vec<String>> {
+    value.elements().iter().map(|word| one_of(word, known)).collect()
+}
+
+/// What is looked up in the tables that a question is about.
+struct Reader<'p> {
+    parts: Vec<&'p Part>,
+}
+
+impl<'p> Reader<'p> {
+    /// Ids of rows that every table has.
+    fn row_ids(&self) -> Vec<&'p str> {
+        let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &Row| row.id.as_deref());
+        let Some((first, others)) = self.parts.split_first() else { return Vec::new() };
+        ids(first).filter(|id| others.iter().all(|part| ids(part).any(|other| other == *id))).collect()
+    }
+
+    fn among(&self, table: &Table<'_>, kind: Kind) -> Result<Among> {
+        let known = self.row_ids();
+        let rows = table.get("rows").map(|rows| all_of(&rows, &known)).transpose()?;
+        let Some(along) = table.get("along") else {
+            if kind == Kind::Line {
+                table.require("along")?;
+            }
+            return Ok(Among::Rows(
+                rows.unwrap_or_else(|| known.iter().map(|id| (*id).to_owned()).collect()),
+            ));
+        };
+        let of_part =
+            |part: &&'p Part| part.axes.iter().map(|axis| axis.parameter.as_str()).collect::<Vec<_>>();
+        let axes: Vec<&str> = self.parts.first().map(of_part).unwrap_or_default();
+        let shared: Vec<&str> = axes
+            .into_iter()
+            .filter(|axis| self.parts.iter().all(|part| of_part(part).contains(axis)))
+            .collect();
+        Ok(Among::Axis { parameter: one_of(&along, &shared)?, rows: rows.unwrap_or_default() })
+    }
+
+    /// The words for the choices.
+    fn choices<'a>(&self, among: &'a Among) -> Vec<&'a str>
+    where
+        'p: 'a,
+    {
+        match among {
+            Among::Rows(rows) => rows.iter().map(String::as_str).collect(),
+            Among::Axis { parameter, .. } => {
+                let axis = |part: &&'p Part| part.axes.iter().find(|axis| axis.parameter == *parameter);
+                let axes = self.parts.iter().filter_map(axis);
+                axes.take(1).flat_map(|axis| axis.values.iter().map(String::as_str)).collect()
+            }
+        }
+    }
+}
+
+fn read_article(value: &Value<'_>, kind: Kind, choices: &[&str]) -> Result<Article> {
+    let table = value.table(&ARTICLE_KEYS)?;
+    let list = |key: &str| table.get(key).map(|list| all_of(&list, choices)).transpose();
+    let conclusion = match kind {
+        Kind::Best => match (list("best")?, list("first")?, list("last")?) {
+            (Some(best), None, None) => Some(Conclusion::Best(best)),
+            (None, Some(first), Some(last)) => Some(Conclusion::Groups { first, last }),
+            (None, None, None) => None,
+            _ => {
+                return Err(value.error(&text!(
+                    "give `best`, or `first` and `last`",
+                    "`best`、または `first` と `last` の両方を指定してください"
+                )));
+            }
+        },
+        Kind::Keeps => match (list("keep")?, list("break")?) {
+            (None, None) => None,
+            (keep, break_it) => Some(Conclusion::Keeps {
+                keep: keep.unwrap_or_default(),
+                break_it: break_it.unwrap_or_default(),
+            }),
+        },
+        Kind::Change => {
+            let of = |key: &str| table.get(key).map(|is| is.choice(&BECOMES)).transpose();
+            of("is")?.map(Conclusion::Becomes).or(of("is_not")?.map(Conclusion::Never))
+        }
+        Kind::Order => table.get("is").map(|is| is.choice(&GOES)).transpose()?.map(Conclusion::Goes),
+        Kind::Line => table
+            .get("is")
+            .map(|is| is.choice(&[("line", true), ("bent", false)]))
+            .transpose()?
+            .map(Conclusion::OnLine),
+        Kind::Untold => None,
+    };
+    Ok(Article {
+        says: table.require("says")?.text()?,
+        conclusion,
+        why: table.get("why").map(|why| why.text()).transpose()?,
+    })
+}
+
+const BECOMES: [(&str, Becomes); 3] =
+    [("better", Becomes::Better), ("same", Becomes::Same), ("worse", Becomes::Worse)];
+const GOES: [(&str, Goes); 3] =
+    [("together", Goes::Together), ("opposite", Goes::Opposite), ("neither", Goes::Neither)];

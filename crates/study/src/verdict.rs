@@ -1,0 +1,281 @@
+//! Verdicts: the answers to a study's questions, worked out of its figures, beside what the article concludes.
+//!
+//! The model: the figures of a question are gathered into a grid of choices (`gather`), an answer is decided from the grid
+//! (`decide`), and held against the article's conclusion (`agree`). Where the same figures are published, the same
+//! decision is made from these alone, so that a reader sees whether model and article part in the figures or in what is
+//! made of them. Nothing here knows the name of a device.
+//!
+//! Not here: the sentences that tell an answer (kurabe-report).
+
+mod agree;
+mod decide;
+mod gather;
+
+pub(crate) use gather::Cells;
+
+use crate::axis::{Along, is_same_value};
+use crate::question::{Article, Ask, Becomes, Conclusion, Goes, Question};
+use crate::result::PartResult;
+use gather::Grid;
+use kurabe_compare::Out;
+use kurabe_core::{Text, text};
+use kurabe_stats::{Concordance, Line};
+use serde::Serialize;
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The question's name within the study.
+    pub id: String,
+    /// What was asked.
+    pub title: Text,
+    /// The use that choices are ranked for, if it is one: name and title.
+    pub purpose: Option<(String, Text)>,
+    /// What there was to choose from.
+    pub choices: Vec<Choice>,
+    /// The figures that decided.
+    pub figures: Vec<Deciding>,
+    /// A difference below this share does not matter.
+    pub margin: f64,
+    /// The answer; `None` if the figures cannot tell.
+    pub answer: Option<Answer>,
+    /// Why they cannot.
+    pub untold: Option<Text>,
+    /// The answer that the published figures give, where the same ones are published.
+    pub published: Option<OfPublished>,
+    /// What the article concludes.
+    pub article: Option<Said>,
+    /// Whether the user changed a model among them, so that the article speaks of another device.
+    pub changed: bool,
+    /// What the study says of deciding figures that the model does not reach.
+    pub unreached: Vec<Text>,
+}
+
+/// The answer that the published figures give.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OfPublished {
+    /// The answer.
+    pub answer: Answer,
+    /// Whether it is what the article concludes; `None` if the article leaves the answer to the reader.
+    pub agreement: Option<Agreement>,
+}
+
+/// One of the choices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// The word for it in the study: a row's id, or a value of the axis.
+    pub key: String,
+    /// What it is called.
+    pub name: Text,
+    /// Whether it was measured on a real target.
+    pub real: bool,
+}
+
+/// A figure that decided, with its value for each choice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deciding {
+    /// What it is.
+    pub name: Text,
+    /// Its unit; empty for a ratio.
+    pub unit: String,
+    /// Places behind the point.
+    pub decimals: usize,
+    /// Its weight.
+    pub weight: f64,
+    /// Whether less of it is better.
+    pub less_is_better: bool,
+    /// One for each choice.
+    pub values: Vec<Option<f64>>,
+    /// The published ones.
+    pub published: Vec<Option<f64>>,
+}
+
+/// An answer. Numbers of choices and figures are places in the verdict's lists.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// One choice, or several that are a tie.
+    Best(Best),
+    /// What becomes of each figure.
+    Change(Vec<Change>),
+    /// How two figures go together.
+    Order {
+        /// The pairs counted.
+        pairs: Concordance,
+        /// What may be said.
+        goes: Goes,
+    },
+    /// How each figure lies over the axis.
+    Line(Vec<Course>),
+    /// Who keeps the limit.
+    Keeps {
+        /// These do.
+        keep: Vec<usize>,
+        /// These do not.
+        break_it: Vec<usize>,
+        /// The figure furthest towards or beyond the limit, of each choice.
+        worst: Vec<Option<f64>>,
+    },
+}
+
+/// The best choice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Best {
+    /// The best, and those that are not worse by more than the margin.
+    pub best: Vec<usize>,
+    /// All choices that have figures, the best first; those that are out come last.
+    pub standings: Vec<Standing>,
+    /// Figures without which another answer would come out, and that answer.
+    pub rests_on: Vec<RestsOn>,
+    /// Share of the draws in which the order of the first two holds, where repetitions were drawn again.
+    pub holds: Option<f64>,
+}
+
+/// A choice in its place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// The choice.
+    pub choice: usize,
+    /// How many times as good as the best, over all figures: 1 for the best itself.
+    pub of_best: f64,
+    /// A limit of the use that it breaks.
+    pub out: Option<Out>,
+}
+
+/// A figure on which the answer rests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RestsOn {
+    /// The figure.
+    pub figure: usize,
+    /// Without it, these would be the best.
+    pub instead: Vec<usize>,
+}
+
+/// What becomes of a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The figure.
+    pub figure: usize,
+    /// Its value before.
+    pub from: f64,
+    /// Its value after.
+    pub to: f64,
+    /// What that is.
+    pub becomes: Becomes,
+}
+
+/// How a figure lies over an axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Course {
+    /// The figure.
+    pub figure: usize,
+    /// The line of least squares, over the axis in its base unit.
+    pub line: Line,
+    /// Whether the figure follows it.
+    pub on_line: bool,
+    /// What the base unit of the axis is.
+    pub along: Along,
+}
+
+/// What the article concludes, beside the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Said {
+    /// In a few words.
+    pub says: Text,
+    /// The same in the form of an answer, if it has one.
+    pub conclusion: Option<Conclusion>,
+    /// Whether the figures come to the same; `None` if the article leaves the answer to the reader.
+    pub agreement: Option<Agreement>,
+    /// Why they do not, where it is known.
+    pub why: Option<Text>,
+}
+
+/// Whether figures come to what an article concludes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// They do.
+    Agrees,
+    /// In some of the figures, or among others that are as good.
+    Partly,
+    /// They come to something else.
+    Differs,
+    /// The figures cannot tell.
+    CannotBeTold,
+}
+
+/// The place of a choice, whatever way its value is written in.
+fn place_of(choices: &[Choice], key: &str) -> Option<usize> {
+    choices.iter().position(|choice| is_same_value(&choice.key, key))
+}
+
+/// The verdicts on questions whose tables are all there, in their order. `cells` are what was measured, for uses.
+pub(crate) fn verdicts(questions: &[Question], parts: &[PartResult], cells: &Cells<'_>) -> Vec<Verdict> {
+    let is_there = |question: &&Question| question.parts().all(|id| parts.iter().any(|part| part.id == id));
+    questions.iter().filter(is_there).map(|question| verdict(question, parts, cells)).collect()
+}
+
+fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> Verdict {
+    let purpose = match &question.ask {
+        Ask::BestFor(wanted) => Some((wanted.name.clone(), wanted.title.clone())),
+        _ => None,
+    };
+    let (grid, answer) = match &question.ask {
+        Ask::Untold(_) => (Grid::default(), None),
+        Ask::BestFor(wanted) => match gather::for_use(question, wanted, parts, cells) {
+            Some(grid) => {
+                let answer = decide::decide(question, &grid, &grid.values());
+                (grid, answer)
+            }
+            None => (gather::choices_only(question, parts), None),
+        },
+        _ => {
+            let grid = gather::gather(question, parts);
+            let answer = decide::decide(question, &grid, &grid.values());
+            (grid, answer)
+        }
+    };
+    let untold = match (&question.ask, &answer) {
+        (Ask::Untold(why), _) => Some(why.clone()),
+        (_, None) => {
+            Some(text!("not enough of these figures were measured", "この問いに必要な値がそろっていません"))
+        }
+        _ => None,
+    };
+    let margin = decide::margin(question, &grid);
+    let held = |article: &Article, answer: &Answer| {
+        let conclusion = article.conclusion.as_ref()?;
+        Some(agree::agreement(conclusion, answer, &grid.choices, margin))
+    };
+    let published = decide::decide(question, &grid, &grid.published()).map(|answer| OfPublished {
+        agreement: question.article.as_ref().and_then(|article| held(article, &answer)),
+        answer,
+    });
+    Verdict {
+        id: question.id.clone(),
+        title: question.title.clone(),
+        purpose,
+        margin,
+        article: question
+            .article
+            .as_ref()
+            .map(|article| said(article, &grid.choices, answer.as_ref(), margin)),
+        choices: grid.choices,
+        figures: grid.figures,
+        answer,
+        untold,
+        published,
+        changed: grid.changed,
+        unreached: grid.unreached,
+    }
+}
+
+fn said(article: &Article, choices: &[Choice], answer: Option<&Answer>, margin: f64) -> Said {
+    let agreement = match (&article.conclusion, answer) {
+        (Some(conclusion), Some(answer)) => Some(agree::agreement(conclusion, answer, choices, margin)),
+        (None, Some(_)) => None,
+        (_, None) => Some(Agreement::CannotBeTold),
+    };
+    let why = article.why.clone().filter(|_| agreement != Some(Agreement::Agrees));
+    Said { says: article.says.clone(), conclusion: article.conclusion.clone(), agreement, why }
+}

@@ -1,0 +1,78 @@
+//! An answer held against what an article concludes.
+
+use super::{Agreement, Answer, Best, Choice, place_of};
+use crate::question::Conclusion;
+
+/// Whether an answer comes to a conclusion.
+pub(super) fn agreement(
+    conclusion: &Conclusion,
+    answer: &Answer,
+    choices: &[Choice],
+    margin: f64,
+) -> Agreement {
+    let places =
+        |keys: &[String]| -> Option<Vec<usize>> { keys.iter().map(|key| place_of(choices, key)).collect() };
+    let told = match (conclusion, answer) {
+        (Conclusion::Best(keys), Answer::Best(best)) => places(keys).map(|said| is_best(&said, best)),
+        (Conclusion::Groups { first, last }, Answer::Best(best)) => {
+            places(first).zip(places(last)).map(|(first, last)| are_apart(&first, &last, best, margin))
+        }
+        (Conclusion::Becomes(becomes), Answer::Change(changes)) => {
+            Some(all_or_some(changes.iter().map(|change| change.becomes == *becomes)))
+        }
+        (Conclusion::Never(becomes), Answer::Change(changes)) => {
+            Some(all_or_some(changes.iter().map(|change| change.becomes != *becomes)))
+        }
+        (Conclusion::Goes(said), Answer::Order { goes, .. }) => Some(all_or_some([said == goes].into_iter())),
+        (Conclusion::OnLine(said), Answer::Line(courses)) => {
+            Some(all_or_some(courses.iter().map(|course| course.on_line == *said)))
+        }
+        (Conclusion::Keeps { keep: kept, break_it: broken }, Answer::Keeps { keep, break_it, .. }) => {
+            places(kept).zip(places(broken)).map(|(kept, broken)| {
+                let measured = |row: &&usize| keep.contains(row) || break_it.contains(row);
+                let does = kept.iter().filter(measured).map(|row| keep.contains(row));
+                all_or_some(does.chain(broken.iter().filter(measured).map(|row| break_it.contains(row))))
+            })
+        }
+        _ => None,
+    };
+    told.unwrap_or(Agreement::CannotBeTold)
+}
+
+fn all_or_some(holds: impl Iterator<Item = bool>) -> Agreement {
+    let (mut yes, mut no) = (0, 0);
+    holds.for_each(|holds| if holds { yes += 1 } else { no += 1 });
+    match (yes, no) {
+        (0, 0) => Agreement::CannotBeTold,
+        (_, 0) => Agreement::Agrees,
+        (0, _) => Agreement::Differs,
+        _ => Agreement::Partly,
+    }
+}
+
+/// The same choices agree; if only some of them are the same, or others are as good, that is part of it.
+fn is_best(said: &[usize], found: &Best) -> Agreement {
+    let mut said = said.to_vec();
+    said.sort_unstable();
+    if said == found.best {
+        Agreement::Agrees
+    } else if said.iter().any(|choice| found.best.contains(choice)) {
+        Agreement::Partly
+    } else {
+        Agreement::Differs
+    }
+}
+
+/// Each of the first is better than each of the last, by more than the margin or because the last is out. Choices
+/// without figures do not count.
+fn are_apart(first: &[usize], last: &[usize], found: &Best, margin: f64) -> Agreement {
+    let standing = |choice: &usize| found.standings.iter().find(|standing| standing.choice == *choice);
+    let pairs = first
+        .iter()
+        .filter_map(standing)
+        .flat_map(|better| last.iter().filter_map(standing).map(move |worse| (better, worse)));
+    let holds = pairs.map(|(better, worse)| {
+        better.out.is_none() && (worse.out.is_some() || better.of_best > worse.of_best * (1.0 + margin))
+    });
+    all_or_some(holds)
+}

@@ -1,0 +1,178 @@
+//! Deciding: from a grid of figures to an answer.
+//!
+//! The model: a decision is a function of the grid's values alone, so that measured and published figures go through the
+//! same one. A figure counts only if every choice that was measured has it. What cannot be decided is no answer.
+
+use super::gather::Grid;
+use super::{Answer, Best, Change, Course, RestsOn, Standing, place_of};
+use crate::axis::{Along, number_of};
+use crate::question::{Ask, Becomes, Goes, MODEL_MARGIN, Question, USUAL_MARGIN};
+use kurabe_compare::FIRM_SHARE;
+use kurabe_stats::{CONFIDENCE, concordance, geometric_mean, line};
+
+/// A figure lies on a line that tells this share of its variance.
+const ON_LINE: f64 = 0.99;
+
+/// One line for each figure, one place for each choice.
+type Values = [Vec<Option<f64>>];
+
+/// The answer that values give; `None` if they do not.
+pub(super) fn decide(question: &Question, grid: &Grid, values: &Values) -> Option<Answer> {
+    let margin = margin(question, grid);
+    match &question.ask {
+        Ask::Best | Ask::BestFor(_) => best(grid, values, margin).map(Answer::Best),
+        Ask::Change { from, to } => changes(grid, values, [from, to], margin).map(Answer::Change),
+        Ask::Order => order(values),
+        Ask::Line => courses(grid, values).map(Answer::Line),
+        Ask::Keeps { at_most, at_least } => keeps(grid, values, *at_most, *at_least),
+        Ask::Untold(_) => None,
+    }
+}
+
+/// The share below which a difference does not matter.
+pub(super) fn margin(question: &Question, grid: &Grid) -> f64 {
+    let ranks = matches!(question.ask, Ask::Best | Ask::BestFor(_));
+    let computed = grid.choices.iter().all(|choice| !choice.real);
+    question.margin.unwrap_or(if ranks && computed { MODEL_MARGIN } else { USUAL_MARGIN })
+}
+
+/// The choices that have any figure.
+fn present(grid: &Grid, values: &Values) -> Vec<usize> {
+    (0..grid.choices.len()).filter(|choice| values.iter().any(|line| line[*choice].is_some())).collect()
+}
+
+/// The figures that all of these choices have, above zero.
+fn usable(values: &Values, choices: &[usize]) -> Vec<usize> {
+    let is_usable = |line: &Vec<Option<f64>>| {
+        choices.iter().all(|choice| line[*choice].is_some_and(|value| value > 0.0 && value.is_finite()))
+    };
+    (0..values.len()).filter(|figure| is_usable(&values[*figure])).collect()
+}
+
+fn best(grid: &Grid, values: &Values, margin: f64) -> Option<Best> {
+    let choices = present(grid, values);
+    let figures = usable(values, &choices);
+    if choices.len() < 2 || figures.is_empty() {
+        return None;
+    }
+    let standings = ranked(grid, values, &choices, &figures);
+    let holds = grid.holds;
+    let leaders = leaders(&standings, margin, holds);
+    let rests_on = figures
+        .iter()
+        .filter(|_| figures.len() > 1)
+        .filter_map(|left_out| {
+            let others: Vec<usize> = figures.iter().copied().filter(|figure| figure != left_out).collect();
+            let instead = self::leaders(&ranked(grid, values, &choices, &others), margin, None);
+            (instead != leaders).then_some(RestsOn { figure: *left_out, instead })
+        })
+        .collect();
+    // With noise the order is told by how often it holds, not by single figures.
+    Some(Best {
+        best: leaders,
+        rests_on: if holds.is_some() { Vec::new() } else { rests_on },
+        standings,
+        holds,
+    })
+}
+
+/// The choices in order: by the weighted geometric mean of their figures; those that break a limit come last.
+fn ranked(grid: &Grid, values: &Values, choices: &[usize], figures: &[usize]) -> Vec<Standing> {
+    let worth = |choice: usize| {
+        geometric_mean(figures.iter().map(|figure| {
+            let deciding = &grid.figures[*figure];
+            let value = values[*figure][choice].unwrap_or(f64::NAN);
+            (deciding.weight, if deciding.less_is_better { 1.0 / value } else { value })
+        }))
+    };
+    let out = |choice: usize| grid.outs[choice].clone();
+    let mut order: Vec<(usize, f64)> = choices.iter().map(|choice| (*choice, worth(*choice))).collect();
+    order.sort_by(|a, b| out(a.0).is_some().cmp(&out(b.0).is_some()).then(b.1.total_cmp(&a.1)));
+    let first = order[0].1;
+    order
+        .into_iter()
+        .map(|(choice, worth)| Standing { choice, of_best: worth / first, out: out(choice) })
+        .collect()
+}
+
+/// The first, and those whose distance to it does not matter, in the order of the choices. None if all are out.
+fn leaders(standings: &[Standing], margin: f64, holds: Option<f64>) -> Vec<usize> {
+    let able = standings.iter().filter(|standing| standing.out.is_none());
+    let unsure = holds.is_some_and(|share| share < FIRM_SHARE);
+    let mut leaders: Vec<usize> = able
+        .enumerate()
+        .filter(|(place, standing)| standing.of_best * (1.0 + margin) > 1.0 || (unsure && *place == 1))
+        .map(|(_, standing)| standing.choice)
+        .collect();
+    leaders.sort_unstable();
+    leaders
+}
+
+fn changes(grid: &Grid, values: &Values, ends: [&String; 2], margin: f64) -> Option<Vec<Change>> {
+    let (from, to) = (place_of(&grid.choices, ends[0])?, place_of(&grid.choices, ends[1])?);
+    let of_figure = |figure: usize| {
+        let (from, to) = (values[figure][from]?, values[figure][to]?);
+        let less_is_better = grid.figures[figure].less_is_better;
+        Some(Change { figure, from, to, becomes: becomes(from, to, less_is_better, margin) })
+    };
+    let found: Vec<Change> = (0..values.len()).filter_map(of_figure).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+fn becomes(from: f64, to: f64, less_is_better: bool, margin: f64) -> Becomes {
+    let (low, high) = if from < to { (from, to) } else { (to, from) };
+    if high <= low * (1.0 + margin) {
+        return Becomes::Same;
+    }
+    if (to > from) == less_is_better { Becomes::Worse } else { Becomes::Better }
+}
+
+fn order(values: &Values) -> Option<Answer> {
+    let [one, other] = values else { return None };
+    let both: Vec<(f64, f64)> = one.iter().zip(other).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+    let (one, other): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
+    let pairs = concordance(&one, &other)?;
+    let goes = match pairs.p_value < 1.0 - CONFIDENCE {
+        true if pairs.tau > 0.0 => Goes::Together,
+        true => Goes::Opposite,
+        false => Goes::Neither,
+    };
+    Some(Answer::Order { pairs, goes })
+}
+
+fn courses(grid: &Grid, values: &Values) -> Option<Vec<Course>> {
+    let (along, places): (Vec<Along>, Vec<f64>) = grid
+        .choices
+        .iter()
+        .map(|choice| number_of(&choice.key))
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .unzip();
+    let unit = *along.first()?;
+    let of_figure = |figure: usize| {
+        let points =
+            places.iter().zip(&values[figure]).filter_map(|(place, value)| Some((*place, (*value)?)));
+        let (places, values): (Vec<f64>, Vec<f64>) = points.unzip();
+        let line = line(&places, &values)?;
+        Some(Course { figure, line, on_line: line.fit >= ON_LINE, along: unit })
+    };
+    let found: Vec<Course> = (0..values.len()).filter_map(of_figure).collect();
+    let same_unit = along.iter().all(|one| *one == unit);
+    (same_unit && !found.is_empty()).then_some(found)
+}
+
+fn keeps(grid: &Grid, values: &Values, at_most: Option<f64>, at_least: Option<f64>) -> Option<Answer> {
+    let choices = present(grid, values);
+    let of_choice = |choice: usize| values.iter().filter_map(move |line| line[choice]);
+    let (keep, break_it): (Vec<usize>, Vec<usize>) = choices.iter().partition(|choice| {
+        of_choice(**choice).all(|value| {
+            at_most.is_none_or(|most| value <= most) && at_least.is_none_or(|least| value >= least)
+        })
+    });
+    let worst = |choice: usize| match at_most {
+        Some(_) => of_choice(choice).max_by(f64::total_cmp),
+        None => of_choice(choice).min_by(f64::total_cmp),
+    };
+    let worst = (0..grid.choices.len()).map(worst).collect();
+    (!choices.is_empty()).then_some(Answer::Keeps { keep, break_it, worst })
+}

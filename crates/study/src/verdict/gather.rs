@@ -1,0 +1,238 @@
+//! The figures of a question, as a grid: one line for each figure, one place for each choice.
+//!
+//! The model: a row of a table has an id and a value on each axis. One of these tells the choice, the others tell which
+//! figure it is; so the same figure of two choices stands in one line whatever order the table has.
+
+use super::{Choice, Deciding};
+use crate::axis::Axis;
+use crate::published::Published;
+use crate::question::{Among, FigureSet, Question};
+use crate::result::{CellResult, ColumnResult, PartResult, RowResult};
+use kurabe_compare::{Out, Recommendation, Use, recommend_cells};
+use kurabe_core::record::Cell;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Text, text};
+
+/// The cells that were measured for a row of a part, by the places of both.
+pub(crate) type Cells<'a> = dyn Fn(usize, usize) -> Option<&'a [Cell]> + 'a;
+
+/// Figures of choices.
+#[derive(Default)]
+pub(super) struct Grid {
+    pub(super) choices: Vec<Choice>,
+    pub(super) figures: Vec<Deciding>,
+    /// A limit that a choice breaks.
+    pub(super) outs: Vec<Option<Out>>,
+    /// How often the order holds when repetitions are drawn again.
+    pub(super) holds: Option<f64>,
+    /// Whether the user changed a model among them.
+    pub(super) changed: bool,
+    pub(super) unreached: Vec<Text>,
+    /// Which figure a line is, beside its columns.
+    keys: Vec<Key>,
+}
+
+/// Part, column, row (where the axis tells the choice), values on the other axes.
+type Key = (usize, usize, Option<usize>, Vec<String>);
+
+impl Grid {
+    /// The figures that were measured.
+    pub(super) fn values(&self) -> Vec<Vec<Option<f64>>> {
+        self.figures.iter().map(|figure| figure.values.clone()).collect()
+    }
+
+    /// Those that are published.
+    pub(super) fn published(&self) -> Vec<Vec<Option<f64>>> {
+        self.figures.iter().map(|figure| figure.published.clone()).collect()
+    }
+
+    fn line(&mut self, key: Key, deciding: impl FnOnce() -> Deciding) -> &mut Deciding {
+        let place = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+            self.keys.push(key);
+            self.figures.push(deciding());
+            self.figures.len() - 1
+        });
+        &mut self.figures[place]
+    }
+}
+
+/// The choices alone.
+pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> Grid {
+    let parts: Vec<&PartResult> =
+        question.figures.iter().filter_map(|set| part_of(parts, &set.part)).collect();
+    let choices: Vec<Choice> = match &question.among {
+        Among::Rows(ids) => ids.iter().map(|id| row_choice(id, &parts)).collect(),
+        Among::Axis { parameter, .. } => {
+            let axis =
+                |part: &&PartResult| part.axes.iter().find(|axis| axis.parameter == *parameter).cloned();
+            let values = parts.iter().find_map(axis).map(|axis: Axis| axis.values).unwrap_or_default();
+            values
+                .into_iter()
+                .map(|value| Choice { name: Text::same(value.clone()), key: value, real: false })
+                .collect()
+        }
+    };
+    let outs = vec![None; choices.len()];
+    Grid { choices, outs, ..Grid::default() }
+}
+
+fn part_of<'p>(parts: &'p [PartResult], id: &str) -> Option<&'p PartResult> {
+    parts.iter().find(|part| part.id == id)
+}
+
+fn row_choice(id: &str, parts: &[&PartResult]) -> Choice {
+    let row = parts.iter().flat_map(|part| &part.rows).find(|row| row.id.as_deref() == Some(id));
+    Choice {
+        key: id.to_owned(),
+        name: row.map_or_else(|| Text::same(id), |row| row.label.clone()),
+        real: row.is_some_and(|row| row.path.is_some()),
+    }
+}
+
+/// The grid of a question over columns of tables.
+pub(super) fn gather(question: &Question, parts: &[PartResult]) -> Grid {
+    let mut grid = choices_only(question, parts);
+    for set in &question.figures {
+        let Some(place) = parts.iter().position(|part| part.id == set.part) else { continue };
+        for (index, row) in parts[place].rows.iter().enumerate() {
+            add_row(&mut grid, question, set, (place, &parts[place]), (index, row));
+        }
+    }
+    tell_apart(&mut grid, parts);
+    grid
+}
+
+/// Puts a row's figures into the grid, if it belongs to a choice.
+fn add_row(
+    grid: &mut Grid,
+    question: &Question,
+    set: &FigureSet,
+    (place, part): (usize, &PartResult),
+    (index, row): (usize, &RowResult),
+) {
+    let Some((choice, base, rest)) = choice_of(&grid.choices, &question.among, part, index, row) else {
+        return;
+    };
+    for (column, of) in part.columns.iter().enumerate().filter(|(_, of)| set.columns.contains(&of.key)) {
+        let cell = &row.cells[column];
+        let count = grid.choices.len();
+        let name = || figure_name(row, of, base.is_some(), &rest);
+        let line = grid.line((place, column, base, rest.clone()), || deciding(of, set.weight, name(), count));
+        line.values[choice] = cell.value;
+        line.published[choice] = published(cell);
+        grid.changed |= row.changed;
+        let reason = cell.unreachable.iter().filter(|reason| !grid.unreached.contains(reason));
+        let reasons: Vec<Text> = reason.cloned().collect();
+        grid.unreached.extend(reasons);
+    }
+}
+
+/// Which choice a row is of, which of the part's own rows it is if the axis tells the choice, and its values on the
+/// other axes.
+fn choice_of(
+    choices: &[Choice],
+    among: &Among,
+    part: &PartResult,
+    index: usize,
+    row: &RowResult,
+) -> Option<(usize, Option<usize>, Vec<String>)> {
+    let of_key = |key: &str| choices.iter().position(|choice| choice.key == key);
+    match among {
+        Among::Rows(_) => Some((of_key(row.id.as_deref()?)?, None, row.values.clone())),
+        Among::Axis { parameter, rows } => {
+            if !rows.is_empty() && !row.id.as_ref().is_some_and(|id| rows.contains(id)) {
+                return None;
+            }
+            let axis = part.axes.iter().position(|axis| axis.parameter == *parameter)?;
+            let of_row: usize = part.axes.iter().map(|axis| axis.values.len()).product();
+            let others = row.values.iter().enumerate().filter(|(place, _)| *place != axis);
+            let rest = others.map(|(_, value)| value.clone()).collect();
+            Some((of_key(row.values.get(axis)?)?, Some(index / of_row.max(1)), rest))
+        }
+    }
+}
+
+fn deciding(column: &ColumnResult, weight: f64, name: Text, choices: usize) -> Deciding {
+    Deciding {
+        name,
+        unit: column.unit.clone(),
+        decimals: column.decimals,
+        weight,
+        less_is_better: column.less_is_better,
+        values: vec![None; choices],
+        published: vec![None; choices],
+    }
+}
+
+/// A published figure as one number: the middle of a span, the bound where only one is told; none where it cannot be what
+/// it says.
+fn published(cell: &CellResult) -> Option<f64> {
+    let Published { low, high, .. } = cell.published.filter(|_| cell.anomaly.is_none())?;
+    Some(high.map_or(low, |high| (low + high) / 2.0))
+}
+
+/// `cache on, 1 MiB read, 64 KiB`
+fn figure_name(row: &RowResult, column: &ColumnResult, with_row: bool, rest: &[String]) -> Text {
+    let row = with_row.then(|| row.label.clone());
+    let rest = rest.iter().map(|value| Text::same(value.clone()));
+    joined(&row.into_iter().chain([column.name.clone()]).chain(rest).collect::<Vec<_>>())
+}
+
+fn joined(names: &[Text]) -> Text {
+    let join = |pick: fn(&Text) -> &str, with: &str| names.iter().map(pick).collect::<Vec<_>>().join(with);
+    Text { en: join(|name| &name.en, ", "), ja: join(|name| &name.ja, "、") }
+}
+
+/// Names that several figures share get the title of their table before them.
+fn tell_apart(grid: &mut Grid, parts: &[PartResult]) {
+    let names: Vec<Text> = grid.figures.iter().map(|figure| figure.name.clone()).collect();
+    for (place, (figure, key)) in grid.figures.iter_mut().zip(&grid.keys).enumerate() {
+        let shared = names.iter().enumerate().any(|(other, name)| other != place && *name == figure.name);
+        if shared {
+            figure.name = joined(&[parts[key.0].title.clone(), figure.name.clone()]);
+        }
+    }
+}
+
+/// The grid of a use: its parts as figures, as `kurabe recommend` chooses them. `None` if rows are missing, stand at
+/// several values of an axis, or have nothing in common that the use does.
+pub(super) fn for_use(
+    question: &Question,
+    wanted: &Use,
+    parts: &[PartResult],
+    cells: &Cells<'_>,
+) -> Option<Grid> {
+    let mut grid = choices_only(question, parts);
+    let place = parts.iter().position(|part| question.parts().next() == Some(part.id.as_str()))?;
+    let mut measured: Vec<&[Cell]> = Vec::new();
+    for choice in &grid.choices {
+        let of_choice = |row: &&(usize, &RowResult)| row.1.id.as_ref() == Some(&choice.key);
+        let rows: Vec<(usize, &RowResult)> = parts[place].rows.iter().enumerate().collect();
+        let found: Vec<&(usize, &RowResult)> = rows.iter().filter(of_choice).collect();
+        let [(index, row)] = found.as_slice() else { return None };
+        grid.changed |= row.changed;
+        measured.push(cells(place, *index)?);
+    }
+    let Recommendation { parts, standings, holds, .. } = recommend_cells(&measured, wanted)?;
+    for part in parts.iter().filter(|part| part.cell.is_some()) {
+        let name = match part.direction {
+            Direction::Write => text!("{} write", "{} 書き込み", part.label),
+            _ => text!("{} read", "{} 読み出し", part.label),
+        };
+        grid.figures.push(Deciding {
+            name,
+            unit: "MB/s".to_owned(),
+            decimals: 2,
+            weight: part.share,
+            less_is_better: false,
+            values: part.rates_bytes_per_s.iter().map(|rate| Some(rate / 1e6)).collect(),
+            published: vec![None; grid.choices.len()],
+        });
+    }
+    for standing in standings {
+        grid.outs[standing.run] = standing.out;
+    }
+    // A model's figures are computed: drawing them again tells nothing.
+    grid.holds = Some(holds).filter(|_| grid.choices.iter().any(|choice| choice.real));
+    Some(grid)
+}
