@@ -205,7 +205,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
         let alike = |entry: &&Entry| entry.measure == row.entries[0].measure;
         let scale =
             Scale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
-        draw_bar(paper, &row.entries[0], place, &scale.from_zero());
+        draw_bar(paper, &row.entries[0], place, &scale.linear());
         draw_figure(paper, &row.entries[0], place, true);
     }
     label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
@@ -277,7 +277,7 @@ impl Scale {
     }
 
     /// The same without a logarithm: times are compared by their length.
-    fn from_zero(self) -> Self {
+    fn linear(self) -> Self {
         if self.logarithmic { Self { low: 0.0, logarithmic: false, ..self } } else { self }
     }
 
