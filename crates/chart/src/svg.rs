@@ -16,11 +16,11 @@ mod legend;
 mod lines;
 mod marks;
 mod shares;
-mod span;
+pub(crate) mod span;
 #[cfg(test)]
 mod tests;
 mod thin;
-mod ticks;
+pub(crate) mod ticks;
 
 use crate::font;
 use crate::plot::{Chart, Plot};

@@ -1,6 +1,7 @@
 //! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
+use crate::charts::show_forest;
 use crate::output::{print, print_json, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
@@ -32,6 +33,9 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     let runs = load(&args.runs, global)?;
     let [baseline, other] = runs.as_slice() else { return Err(two_runs()) };
     let pair = pair(baseline, other, args.margin);
+    if args.chart {
+        return show_forest(&pair, [baseline, other]);
+    }
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": pair }),

@@ -6,6 +6,7 @@ mod text;
 
 pub mod device;
 pub mod digest;
+pub mod display;
 pub mod environment;
 pub mod event;
 pub mod glib_random;

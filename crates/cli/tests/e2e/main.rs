@@ -23,6 +23,7 @@ mod languages;
 mod models;
 mod neighbours;
 mod other_tools;
+mod pictures;
 mod pivots;
 mod procedures;
 mod round_trip;
