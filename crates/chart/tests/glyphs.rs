@@ -1,7 +1,7 @@
 //! No box stands for a character: the embedded font has whatever the program itself may write into a picture.
 //!
 //! The words are read where they are written: the strings of all sources, and the data files that come with the program.
-//! Tests are left out (they hold hostile words on purpose), so are private characters (bounds of ranges), and so are the signs of which only terminals are drawn.
+//! Tests are left out (they hold hostile words on purpose), so are characters that are none (bounds of ranges), and so are the signs of which only terminals are drawn.
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ fn lacking(words: &str) -> Vec<char> {
     let mut lacking: Vec<char> = words
         .chars()
         .filter(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'))
-        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{e000}'..='\u{f8ff}') && !kurabe_chart::has_glyph(*c))
+        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fffe}' | '\u{ffff}') && !kurabe_chart::has_glyph(*c))
         .collect();
     lacking.sort_unstable();
     lacking.dedup();
