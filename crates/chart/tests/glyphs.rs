@@ -1,7 +1,7 @@
 //! No box stands for a character: the embedded font has whatever the program itself may write into a picture.
 //!
 //! The words are read where they are written: the strings of all sources, and the data files that come with the program.
-//! Tests are left out (they hold hostile words on purpose), so are private characters (bounds of ranges), and so are the signs of which only terminals are drawn.
+//! Tests are left out (they hold hostile words on purpose), so are bounds of ranges and what Unicode says is no character, and so are the signs of which only terminals are drawn.
 
 use std::path::{Path, PathBuf};
 
@@ -54,11 +54,17 @@ fn literals(source: &str) -> String {
             }
             at += 1;
         } else if chars[at] == '\'' && (starts(at + 1, "\\") || chars.get(at + 2) == Some(&'\'')) {
+            let (start, mut found) = (at, String::new());
             at += 1;
             while at < chars.len() && chars[at] != '\'' {
-                at += read_char(&chars, at, &mut out);
+                at += read_char(&chars, at, &mut found);
             }
             at += 1;
+            // The bound of a range is not written anywhere.
+            let before: String = chars[start.saturating_sub(3)..start].iter().collect();
+            if !(before.ends_with("..") || before.ends_with("..=") || starts(at, "..")) {
+                out += &found;
+            }
         } else {
             at += 1;
         }
@@ -90,7 +96,7 @@ fn lacking(words: &str) -> Vec<char> {
     let mut lacking: Vec<char> = words
         .chars()
         .filter(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'))
-        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{e000}'..='\u{f8ff}') && !kurabe_chart::has_glyph(*c))
+        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{fffe}' | '\u{ffff}') && !kurabe_chart::has_glyph(*c))
         .collect();
     lacking.sort_unstable();
     lacking.dedup();
@@ -100,7 +106,7 @@ fn lacking(words: &str) -> Vec<char> {
 #[test]
 fn literals_are_found() {
     let source = r###"let a = "A\u{e9}\n"; // "not this"
-        let b = 'Z'; fn f<'a>(x: &'a str) {} let c = r#"raw "é" end"#; #[cfg(test)] "no""###;
+        let b = 'Z'; fn f<'a>(x: &'a str) {} let c = r#"raw "é" end"#; if ('あ'..='ん').contains(&b) {} #[cfg(test)] "no""###;
     assert_eq!(literals(source), "AéZraw \"é\" end");
 }
 
