@@ -6,7 +6,7 @@
 //! mean of its samples. A printed figure of another tool is one value, of which no spread is known.
 
 use kurabe_core::imported::{ImportedCell, Quantity};
-use kurabe_core::record::{Cell, Measure};
+use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_stats::repetition_values;
 use serde::Serialize;
@@ -95,12 +95,13 @@ pub fn values(cell: &Cell) -> Vec<f64> {
     if let Some(imported) = &cell.imported {
         return printed(imported, cell.measure).into_iter().collect();
     }
-    cell.counted()
-        .filter_map(|repetition| {
-            let values = repetition_values(cell, repetition);
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        })
-        .collect()
+    cell.counted().filter_map(|repetition| value(cell, repetition)).collect()
+}
+
+/// The value of a repetition in the base unit of its cell's measure.
+pub(crate) fn value(cell: &Cell, repetition: &Repetition) -> Option<f64> {
+    let values = repetition_values(cell, repetition);
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The main figure of an imported cell.

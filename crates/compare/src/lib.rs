@@ -5,6 +5,7 @@ mod fairness;
 mod history;
 mod pair;
 mod recommend;
+mod turns;
 mod uses;
 
 pub use cells::{CellKey, values};
@@ -12,4 +13,5 @@ pub use fairness::{Difference, KEYS, Weight, differences};
 pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend};
+pub use turns::Standings;
 pub use uses::{Limit, USES, Use, Work};

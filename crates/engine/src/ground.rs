@@ -18,6 +18,9 @@ pub trait Ground: Sized {
     /// What the record keeps of it, and what tasks must fit.
     fn facts(&self) -> TargetRecord;
 
+    /// Makes do with fewer bytes of it, so that several targets are measured over as many.
+    fn narrow(&mut self, span_bytes: u64);
+
     /// Its clock.
     fn now_ns(&self) -> u64;
 

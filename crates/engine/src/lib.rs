@@ -44,6 +44,7 @@ mod target;
 mod task;
 mod test_file;
 mod traffic;
+mod turns;
 mod work_folder;
 mod zipf;
 
@@ -62,3 +63,4 @@ pub use real::{CachePolicy, Settings};
 pub use session::Session;
 pub use target::{Target, TargetOptions};
 pub use test_file::{remove_orphan, test_file_name};
+pub use turns::{Contender, Ended, InTurns, WhyEnded, measure_in_turns};

@@ -93,6 +93,10 @@ impl<M: Model> Ground for Modelled<'_, M> {
         self.facts.clone()
     }
 
+    fn narrow(&mut self, span_bytes: u64) {
+        self.facts.span_bytes = self.facts.span_bytes.min(span_bytes);
+    }
+
     fn now_ns(&self) -> u64 {
         self.model.now_ns()
     }

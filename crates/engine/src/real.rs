@@ -73,6 +73,10 @@ impl Ground for Real<'_> {
         self.target.record()
     }
 
+    fn narrow(&mut self, span_bytes: u64) {
+        self.target.narrow(span_bytes);
+    }
+
     fn now_ns(&self) -> u64 {
         monotonic_ns()
     }

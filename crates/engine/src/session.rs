@@ -65,23 +65,43 @@ impl<'a, G: Ground> Session<'a, G> {
     /// # Errors
     /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
     pub fn run(mut self) -> Result<()> {
-        let tasks = plan_tasks(self.profile, &self.ground.facts())?;
-        self.say_how()?;
-        G::begin(&mut self, &tasks)?;
+        self.begin()?;
         // The ground may have become smaller, so the spans are taken again.
-        let tasks = plan_tasks(self.profile, &self.ground.facts())?;
+        let ongoing = self.take_up(self.plan()?)?;
+        match &self.profile.rounds {
+            None => self.one_by_one(ongoing)?,
+            Some(rounds) => self.in_rounds(rounds, ongoing)?,
+        }
+        self.end()
+    }
+
+    /// What of the profile the target takes as it is now.
+    pub(crate) fn plan(&self) -> Result<Vec<Task>> {
+        plan_tasks(self.profile, &self.ground.facts())
+    }
+
+    /// Checks the plan, says how it will be done, and writes the test file.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        let tasks = self.plan()?;
+        self.say_how()?;
+        G::begin(self, &tasks)
+    }
+
+    /// Brings the target into the state that the profile wants before these tasks, which begin with it.
+    pub(crate) fn take_up(&mut self, tasks: Vec<Task>) -> Result<Vec<Ongoing<G::Prepared>>> {
         self.precondition()?;
         let mut first_cell = 0;
-        let mut ongoing: Vec<Ongoing<G::Prepared>> = Vec::new();
+        let mut ongoing = Vec::new();
         for task in tasks {
             let cells = task.cells.len() as u32;
             ongoing.push(Ongoing::new(task, first_cell));
             first_cell += cells;
         }
-        match &self.profile.rounds {
-            None => self.one_by_one(ongoing)?,
-            Some(rounds) => self.in_rounds(rounds, ongoing)?,
-        }
+        Ok(ongoing)
+    }
+
+    /// Says what holds for the whole run.
+    pub(crate) fn end(&mut self) -> Result<()> {
         for remark in self.disturbance.on_the_machine() {
             let text = Text {
                 en: format!("{} over the whole run", remark.en),
@@ -102,7 +122,7 @@ impl<'a, G: Ground> Session<'a, G> {
             let mut ending = self.prepare(&mut ongoing);
             for number in 0..count {
                 if ending.is_ok() {
-                    ending = self.repeat(&mut ongoing, number, count);
+                    ending = self.repeat(&mut ongoing, number, count, None);
                 }
             }
             ending.and(self.close(ongoing))?;
@@ -122,7 +142,7 @@ impl<'a, G: Ground> Session<'a, G> {
         let mut steady = false;
         for round in 0..most {
             for ongoing in &mut tasks {
-                ending = ending.and_then(|()| self.repeat(ongoing, round, most));
+                ending = ending.and_then(|()| self.repeat(ongoing, round, most, None));
                 ending = ending.and_then(|()| self.keep_so_far(ongoing));
             }
             if ending.is_err() {
@@ -227,7 +247,7 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(())
     }
 
-    fn pause(&mut self, length_ns: u64) -> Result<()> {
+    pub(crate) fn pause(&mut self, length_ns: u64) -> Result<()> {
         if length_ns == 0 {
             return self.check_interrupt();
         }

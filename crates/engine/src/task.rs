@@ -35,6 +35,8 @@ pub struct Attempt {
     pub(crate) seed: u64,
     /// Its start, from the start of the run.
     pub(crate) started_ns: u64,
+    /// Its place in the order that several targets share.
+    pub(crate) turn: Option<u32>,
 }
 
 /// One repetition done.
@@ -67,6 +69,7 @@ impl Attempt {
             discarded: self.discarded,
             seed: self.seed,
             started_ns: self.started_ns,
+            turn: self.turn,
             ..Repetition::default()
         }
     }
@@ -160,12 +163,13 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// One repetition of a task.
+    /// One repetition of a task; `turn` is its place in the order that several targets share.
     pub(crate) fn repeat(
         &mut self,
         ongoing: &mut Ongoing<G::Prepared>,
         number: u32,
         count: u32,
+        turn: Option<u32>,
     ) -> Result<()> {
         self.check_interrupt()?;
         let rules = &self.profile.rules;
@@ -187,7 +191,7 @@ impl<G: Ground> Session<'_, G> {
             discarded,
         })?;
         let started_ns = self.ground.now_ns() - self.started_ns;
-        let attempt = Attempt { number, discarded, seed, started_ns };
+        let attempt = Attempt { number, discarded, seed, started_ns, turn };
         let done = G::repeat(self, task, &mut ongoing.prepared, &attempt)?;
         for (index, repetition) in (cell_index..).zip(&done.repetitions) {
             self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;

@@ -1,6 +1,7 @@
 //! Statistics of storage measurements: latency histograms, percentiles, figures and their intervals. Pure
 //! functions; nothing here reads a clock or a file.
 
+mod blocked;
 mod bootstrap;
 mod cell;
 mod compare;
@@ -11,8 +12,11 @@ mod latency;
 mod normal;
 mod quantile;
 mod rank;
+mod signed_rank;
 mod stutter;
+mod trend;
 
+pub use blocked::{Blocked, Course, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, rate_bytes_per_s, rate_iops,
@@ -26,3 +30,4 @@ pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
 pub use stutter::{Stutter, stutter};
+pub use trend::trend;

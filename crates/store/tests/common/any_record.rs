@@ -399,6 +399,7 @@ impl Tape {
             discarded: self.bool(),
             seed: self.u64(),
             started_ns: self.u64(),
+            turn: self.maybe(Self::u32),
             elapsed_ns: self.u64() >> 5,
             read: self.ops(),
             write: self.ops(),
