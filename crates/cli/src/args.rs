@@ -1,8 +1,10 @@
 //! The command line, in both languages.
 
 mod study;
+mod versus;
 
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
+pub use versus::VersusArgs;
 
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
@@ -82,6 +84,8 @@ pub enum Command {
     Why(WhyArgs),
     #[command(about = t("Compare two stored runs cell by cell, with a verdict and what else differed", "2 つの測定を項目ごとに比べ、判定と、ほかに違った条件を示す"))]
     Compare(CompareArgs),
+    #[command(about = t("Measure two or more targets in turns until it is clear which is faster", "2 つ以上の対象を交互に測り、どちらが速いかがはっきりするまで続ける"))]
+    Versus(VersusArgs),
     #[command(about = t("Which of several stored runs suits a use, and how firm that is", "複数の測定のうち、用途に向くのはどれか。順位の確かさも示す"))]
     Recommend(RecommendArgs),
     #[command(about = t("The same device and profile over time: faster, slower, stutters more?", "同じデバイスと同じプロファイルの推移(速くなったか、遅くなったか、止まりやすくなったか)"))]

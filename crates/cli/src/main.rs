@@ -4,6 +4,7 @@ mod args;
 mod catalogue;
 mod compare;
 mod doctor;
+mod foresee;
 mod help;
 mod lang;
 mod model;
@@ -17,6 +18,7 @@ mod run;
 mod signals;
 mod stored;
 mod study;
+mod versus;
 mod words;
 
 use args::{Cli, Command};
@@ -35,7 +37,11 @@ fn main() -> ExitCode {
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
-        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_)) => ExitCode::SUCCESS,
+        Err(_)
+            if output::reader_is_gone() && !matches!(cli.command, Command::Run(_) | Command::Versus(_)) =>
+        {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             tell(&cli, &error);
             ExitCode::from(error.kind().exit_code())
@@ -51,6 +57,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),
         Command::Compare(args) => compare::compare(args, global),
+        Command::Versus(args) => versus::versus(args, global, command_line),
         Command::Recommend(args) => compare::recommend(args, global),
         Command::History(args) => compare::history(args, global),
         Command::Rm(args) => stored::remove(args, global),

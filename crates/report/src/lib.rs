@@ -36,6 +36,8 @@ mod stutter;
 mod style;
 mod sweep;
 mod times;
+mod turns;
+mod versus_progress;
 mod why;
 mod words;
 
@@ -58,4 +60,6 @@ pub use spark::sparkline;
 pub use study::{render_studies, render_study, render_study_file, render_study_markdown};
 pub use study_progress::StudyProgress;
 pub use style::Style;
+pub use turns::render_versus;
+pub use versus_progress::VersusProgress;
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
