@@ -8,7 +8,7 @@ use crate::plan;
 use crate::run::{Run, Subject, header, plain_run, random_word};
 use crate::signals::Signals;
 use crate::stored::{headline_of, open_store, parse_label, recover};
-use kurabe_compare::{Standings, pair};
+use kurabe_compare::{Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RunRecord, VersusRecord};
@@ -178,7 +178,7 @@ struct Live<'a, 'r> {
     progress: VersusProgress,
     /// The cells of each target by their place.
     cells: Vec<BTreeMap<u32, Cell>>,
-    standings: Standings,
+    referee: Referee,
     stored: Vec<Instant>,
     /// Time of the repetitions so far.
     spent_ns: u64,
@@ -218,16 +218,16 @@ impl Live<'_, '_> {
             }
             self.stored[place] = Instant::now();
         }
-        let cells: Vec<Vec<Cell>> =
-            self.cells.iter().map(|cells| cells.values().cloned().collect()).collect();
-        let standings = Standings::of(&cells, self.args.margin);
+        let before = self.referee.standings().clone();
+        let cells = || self.cells.iter().map(|cells| cells.values().cloned().collect()).collect();
+        let wanted = self.referee.decide(blocks, cells);
+        let standings = self.referee.standings();
         for (other, found) in standings.others.iter().enumerate() {
-            for (cell, found) in found.iter().enumerate() {
-                let before =
-                    self.standings.others.get(other).and_then(|cells| cells.get(cell).copied().flatten());
+            for ((place, found), cell) in found.iter().enumerate().zip(self.cells[0].values()) {
+                let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
                 let Some(found) = found.filter(|found| found.course.settled) else { continue };
                 if !before.is_some_and(|before| before.course.settled) {
-                    self.progress.settled(&cells[0][cell], &self.runs[other + 1].header.id, &found);
+                    self.progress.settled(cell, &self.runs[other + 1].header.id, &found);
                 }
             }
         }
@@ -238,8 +238,6 @@ impl Live<'_, '_> {
                 "event": "versus_blocks", "blocks": blocks, "settled": settled.0, "comparisons": settled.1,
             }))?;
         }
-        let wanted = standings.wanted(blocks);
-        self.standings = standings;
         Ok(wanted)
     }
 }
@@ -253,7 +251,7 @@ fn measure(args: &VersusArgs, order_seed: u64, runs: &[Run<'_>], mut subjects: V
         args,
         progress: VersusProgress::new(error_style(), progress_mode(global)),
         cells: vec![BTreeMap::new(); runs.len()],
-        standings: Standings { others: Vec::new() },
+        referee: Referee::new(args.margin, runs[0].profile.rules.discarded_runs),
         stored: vec![Instant::now(); runs.len()],
         spent_ns: 0,
     });

@@ -13,5 +13,5 @@ pub use fairness::{Difference, KEYS, Weight, differences};
 pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend};
-pub use turns::Standings;
+pub use turns::{Referee, Standings};
 pub use uses::{Limit, USES, Use, Work};

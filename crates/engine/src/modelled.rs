@@ -7,6 +7,7 @@
 use crate::content::Content;
 use crate::driver::{Plan, Stop, drive, filled_buffers};
 use crate::ground::Ground;
+use crate::measure::Engine;
 use crate::recorder::{Recorded, Recorder};
 use crate::replay::ReplaySource;
 use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
@@ -124,6 +125,12 @@ impl<M: Model> Ground for Modelled<'_, M> {
     fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
         Ok(())
     }
+
+    fn engine(_prepared: &()) -> Option<Engine> {
+        None
+    }
+
+    fn use_threads(_prepared: &mut ()) {}
 
     fn settle(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
         Ok(())

@@ -9,6 +9,7 @@
 
 use crate::driver::Stop;
 use crate::ground::Ground;
+use crate::measure::Engine;
 use crate::session::{Session, interrupted};
 use crate::task::Ongoing;
 use kurabe_core::profile::Task;
@@ -41,6 +42,12 @@ pub trait Contender {
     /// # Errors
     /// When that fails.
     fn prepare(&mut self, tasks: Vec<Task>) -> Result<()>;
+
+    /// How operations of a prepared task reach the kernel, where there is a choice.
+    fn engine(&self, task: usize) -> Option<Engine>;
+
+    /// Has a prepared task issued by threads.
+    fn use_threads(&mut self, task: usize);
 
     /// Makes one repetition of a task: its number, and its place in the common order.
     ///
@@ -120,6 +127,14 @@ impl<G: Ground> Contender for InTurns<'_, G> {
             }
             Ok(())
         })
+    }
+
+    fn engine(&self, task: usize) -> Option<Engine> {
+        G::engine(&self.tasks[task].prepared)
+    }
+
+    fn use_threads(&mut self, task: usize) {
+        G::use_threads(&mut self.tasks[task].prepared);
     }
 
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()> {
@@ -263,7 +278,18 @@ impl Turns<'_, '_> {
         for (place, tasks) in shared.into_iter().enumerate() {
             self.each(place, |contender| contender.prepare(tasks))?;
         }
+        self.align_engines(cells.len());
         Ok(cells)
+    }
+
+    /// Trials of the ways to the kernel end differently by chance, too, and the way is no difference of the storage. Where
+    /// one target needs threads, all have them: those work everywhere.
+    fn align_engines(&mut self, tasks: usize) {
+        for task in 0..tasks {
+            if self.contenders.iter().any(|contender| contender.engine(task) == Some(Engine::Threads)) {
+                self.contenders.iter_mut().for_each(|contender| contender.use_threads(task));
+            }
+        }
     }
 
     /// Has a target do something, and notes it as the culprit if it fails.

@@ -32,4 +32,5 @@ mod studies;
 mod terminal;
 mod traces;
 mod truth;
+mod versus;
 mod workloads;
