@@ -30,7 +30,7 @@ const STORE_EVERY: Duration = Duration::from_secs(2);
 /// # Errors
 /// Whatever keeps the measurement from its end; what was measured until then is stored and shown.
 pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    check_consent(args)?;
+    check_targets(args)?;
     let run_args = args.targets.iter().map(|target| of_target(args, target)).collect::<Result<Vec<_>>>()?;
     let order_seed = args.seed.map_or_else(random_word, Ok)?;
     let labels = args.label.iter().map(|label| parse_label(label)).collect::<Result<Vec<_>>>()?;
@@ -70,8 +70,18 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     show(args, &store, &runs, ended)
 }
 
-/// Every device that may be written must be one of the targets: a slip must not go unnoticed.
-fn check_consent(args: &VersusArgs) -> Result<()> {
+/// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
+fn check_targets(args: &VersusArgs) -> Result<()> {
+    if args.targets.len() < 2 {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"),
+        )
+        .remedy(text!(
+            "name two or more, the baseline first; `kurabe run` measures one",
+            "2 つ以上を、基準を先頭にして指定してください。1 つだけ測るなら `kurabe run` です"
+        )));
+    }
     let Some(device) = args.destroy_data_on.iter().find(|device| !args.targets.contains(device)) else {
         return Ok(());
     };

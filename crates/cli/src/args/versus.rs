@@ -29,7 +29,7 @@ use std::path::PathBuf;
 ))]
 pub struct VersusArgs {
     #[arg(
-        value_name = "TARGET", required = true, num_args = 2.., value_hint = ValueHint::AnyPath,
+        value_name = "TARGET", required = true, value_hint = ValueHint::AnyPath,
         help = t("What to measure, the baseline first: directories, files, block devices, or model:NAME",
                  "測る対象(最初が基準): ディレクトリ、ファイル、ブロックデバイス、または model:名前")
     )]
