@@ -103,8 +103,12 @@ pub fn main(out: &mut impl Write) -> Result<()> {
     flags.set("disk-trials", &mut disk_trials)?;
     flags.set("disk-time", &mut time)?;
     flags.set("directory", &mut directory)?;
-    computed(trials, out)?;
-    models(model_trials, out)?;
+    if trials > 0 {
+        computed(trials, out)?;
+    }
+    if model_trials > 0 {
+        models(model_trials, out)?;
+    }
     if disk_trials > 0 {
         let kurabe = build_kurabe()?;
         writeln!(out, "\nThe same directory twice, {}, {time} each:", directory.display())?;
