@@ -4,11 +4,13 @@ mod card;
 mod pivot;
 mod study;
 mod sweep;
+mod versus;
 
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
+pub use versus::VersusArgs;
 
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
@@ -90,6 +92,8 @@ pub enum Command {
     Why(WhyArgs),
     #[command(about = t("Compare two stored runs cell by cell, or all of them by what they differ in (--by)", "2 つの測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
     Compare(CompareArgs),
+    #[command(about = t("Measure two or more targets in turns until it is clear which is faster", "2 つ以上の対象を交互に測り、どちらが速いかがはっきりするまで続ける"))]
+    Versus(VersusArgs),
     #[command(about = t("Which of several stored runs suits a use, and how firm that is", "複数の測定のうち、用途に向くのはどれか。順位の確かさも示す"))]
     Recommend(RecommendArgs),
     #[command(about = t("The same device and profile over time: faster, slower, stutters more?", "同じデバイスと同じプロファイルの推移(速くなったか、遅くなったか、止まりやすくなったか)"))]

@@ -6,6 +6,7 @@ mod catalogue;
 mod charts;
 mod compare;
 mod doctor;
+mod foresee;
 mod help;
 mod lang;
 mod model;
@@ -21,6 +22,7 @@ mod signals;
 mod stored;
 mod study;
 mod sweep;
+mod versus;
 mod words;
 
 use args::{Cli, Command};
@@ -39,7 +41,10 @@ fn main() -> ExitCode {
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
-        Err(_) if output::reader_is_gone() && !matches!(cli.command, Command::Run(_) | Command::Sweep(_)) => {
+        Err(_)
+            if output::reader_is_gone()
+                && !matches!(cli.command, Command::Run(_) | Command::Sweep(_) | Command::Versus(_)) =>
+        {
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -58,6 +63,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),
         Command::Compare(args) => compare::compare(args, global),
+        Command::Versus(args) => versus::versus(args, global, command_line),
         Command::Recommend(args) => compare::recommend(args, global),
         Command::History(args) => compare::history(args, global),
         Command::Card(args) => card::card(args, global),

@@ -1,6 +1,7 @@
 //! `kurabe run`: plan, target, environment, store and events brought together.
 
-use crate::args::{Global, RunArgs};
+use crate::args::{Cli, Command, Global, RunArgs};
+use crate::foresee::{Ground, dry_run, planned_write_bytes};
 use crate::lang::t;
 use crate::model::{model_name, model_spec, refuse_flags_of_real_targets};
 use crate::now::now;
@@ -9,24 +10,24 @@ use crate::pivot::keep_digest;
 use crate::plan;
 use crate::signals::Signals;
 use crate::stored::{headline_of, open_store, recover};
+use clap::Parser;
 use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
-use kurabe_core::profile::{Profile, Step, Task, Work};
-use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
+use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{
-    CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
-    measure_clock, model_target, plan_tasks, planned_time_ns, test_file_name,
+    CachePolicy, Contender, Engine, EngineChoice, InTurns, Pages, Session, Settings, Target, TargetOptions,
+    WaitMode, measure_clock, model_target, plan_tasks, planned_time_ns, test_file_name,
 };
 use kurabe_explain::explain_sweep;
 use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe, remove_orphaned_traces};
 use kurabe_report::{Progress, render_run, render_sweep_run};
 use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs the command.
@@ -69,7 +70,17 @@ pub fn run_planned(args: &RunArgs, planned: Planned, global: &Global, command_li
     remove_orphaned_traces();
     let mut subject = Subject::open(args, &profile)?;
     let header = header(args, &store, &subject, &profile, command_line)?;
-    let mut run = Run { args, global, store: &store, signals: &signals, header, profile, traces, follow_up };
+    let mut run = Run {
+        args,
+        global,
+        store: &store,
+        signals: &signals,
+        header,
+        profile,
+        traces,
+        follow_up,
+        test_file: None,
+    };
     run.begin()?;
     let prepared = run.open_target(&mut subject).and_then(|()| {
         for (key, value) in &labels {
@@ -87,6 +98,18 @@ pub fn run_planned(args: &RunArgs, planned: Planned, global: &Global, command_li
             store.remove(&run.header.id, |_| false)?;
             Err(error)
         }
+    }
+}
+
+/// `kurabe run PATH` without any flags.
+///
+/// # Errors
+/// Never, as far as is known: every path is a target to the command line.
+pub fn plain_run(path: &Path) -> Result<Box<RunArgs>> {
+    let words = [Path::new("kurabe"), Path::new("run"), Path::new("--"), path];
+    match Cli::try_parse_from(words).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => Ok(args),
+        _ => Err(Error::new(ErrorKind::Internal, text!("a path is no target", "パスを対象にできません"))),
     }
 }
 
@@ -112,8 +135,17 @@ pub fn measure_path(
     remove_orphaned_traces();
     let mut subject = Subject::open(args, profile)?;
     let header = header(args, store, &subject, profile, command_line)?;
-    let mut run =
-        Run { args, global, store, signals, header, profile: profile.clone(), traces, follow_up: None };
+    let mut run = Run {
+        args,
+        global,
+        store,
+        signals,
+        header,
+        profile: profile.clone(),
+        traces,
+        follow_up: None,
+        test_file: None,
+    };
     run.begin()?;
     let outcome = run.open_target(&mut subject).and_then(|()| run.measure(subject));
     let record = store.load(&run.header.id)?;
@@ -124,7 +156,7 @@ pub fn measure_path(
 }
 
 /// What is measured.
-enum Subject {
+pub(crate) enum Subject {
     /// A path that is yet to be opened.
     Path,
     /// Files or a device.
@@ -135,7 +167,7 @@ enum Subject {
 
 impl Subject {
     /// A model is built; a path is not touched yet.
-    fn open(args: &RunArgs, profile: &Profile) -> Result<Self> {
+    pub(crate) fn open(args: &RunArgs, profile: &Profile) -> Result<Self> {
         match model_name(args) {
             Some(name) => {
                 refuse_flags_of_real_targets(args)?;
@@ -156,7 +188,7 @@ impl Subject {
 }
 
 /// What is known before the target is touched.
-fn header(
+pub(crate) fn header(
     args: &RunArgs,
     store: &Store,
     subject: &Subject,
@@ -187,38 +219,43 @@ fn header(
         instrument: model.is_none().then(measure_clock),
         origin: None,
         model,
+        versus: None,
     })
 }
 
 /// A run being put together.
-struct Run<'a> {
-    args: &'a RunArgs,
-    global: &'a Global,
-    store: &'a Store,
-    signals: &'a Signals,
-    header: RunHeader,
-    profile: Profile,
-    traces: Vec<Option<Arc<Trace>>>,
-    follow_up: Option<FurtherSteps>,
+pub(crate) struct Run<'a> {
+    pub(crate) args: &'a RunArgs,
+    pub(crate) global: &'a Global,
+    pub(crate) store: &'a Store,
+    pub(crate) signals: &'a Signals,
+    pub(crate) header: RunHeader,
+    pub(crate) profile: Profile,
+    pub(crate) traces: Vec<Option<Arc<Trace>>>,
+    /// What asks for further steps.
+    pub(crate) follow_up: Option<FurtherSteps>,
+    /// The test file, as long as it is there.
+    pub(crate) test_file: Option<PathBuf>,
 }
 
 impl Run<'_> {
     /// Takes an id. The target is not touched yet.
-    fn begin(&mut self) -> Result<()> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
         self.store.begin_run(&mut self.header, &Owner { pid, start_ticks, boot_id })?;
         Ok(())
     }
 
     /// Opens the target. The name of the test file is in the store before the file exists.
-    fn open_target(&mut self, subject: &mut Subject) -> Result<()> {
+    pub(crate) fn open_target(&mut self, subject: &mut Subject) -> Result<()> {
         if matches!(subject, Subject::Path) {
             let id = &self.header.id;
             let mut options = target_options(self.args, &self.profile);
             options.test_file_name = test_file_name(id, random_word()?);
             if let Some(path) = test_file_path(&self.args.target, &options.test_file_name) {
                 self.store.set_test_file(id, Some(&path))?;
-                self.signals.set_test_file(Some(path));
+                self.signals.add_test_file(path.clone());
+                self.test_file = Some(path);
             }
             let target = Target::open(&self.args.target, &options)?;
             self.header.target = Some(target.record());
@@ -236,39 +273,71 @@ impl Run<'_> {
 
     /// Measures and stores.
     fn measure(&self, mut subject: Subject) -> Result<()> {
-        let tasks = plan_tasks(&self.profile, self.target()?)?;
         let mut progress =
             Progress::new(error_style(), progress_mode(self.global)).with_headline(headline_of);
-        let id = &self.header.id;
         let mut emit = |event: Event| {
             self.keep(&event)?;
             progress.on_event(&event);
             if self.global.json { print_json(&event) } else { Ok(()) }
         };
+        let outcome = emit(self.started(&subject)?).and_then(|()| self.session(&mut subject, &mut emit));
+        let told = self.conclude(subject, outcome.as_ref().err()).and_then(&mut emit);
+        progress.finish();
+        outcome.and(told)
+    }
+
+    /// The first event.
+    pub(crate) fn started(&self, subject: &Subject) -> Result<Event> {
+        let tasks = plan_tasks(&self.profile, self.target()?)?;
         let ground =
-            Ground::of(self.target()?, matches!(&subject, Subject::Real(target) if target.has_test_file()));
-        let outcome = emit(Event::RunStarted {
+            Ground::of(self.target()?, matches!(subject, Subject::Real(target) if target.has_test_file()));
+        Ok(Event::RunStarted {
             header: Box::new(self.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
             planned_write_bytes: Some(planned_write_bytes(&self.profile, &tasks, &self.traces, ground)),
             planned_ns: planned_time_ns(&self.profile, &tasks),
         })
-        .and_then(|()| self.session(&mut subject, &mut emit));
+    }
+
+    /// Ends the run, by an error if there was one; the last event.
+    pub(crate) fn conclude(&self, subject: Subject, error: Option<&Error>) -> Result<Event> {
+        let id = &self.header.id;
         // The test file goes before anything else can fail.
         drop(subject);
-        self.signals.set_test_file(None);
+        if let Some(path) = &self.test_file {
+            self.signals.forget_test_file(path);
+        }
         self.store.set_test_file(id, None)?;
-        let (status, error) = match &outcome {
-            Ok(()) => (RunStatus::Complete, None),
-            Err(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
-            Err(error) => (RunStatus::Failed, Some(error.what().clone())),
+        let (status, error) = match error {
+            None => (RunStatus::Complete, None),
+            Some(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
+            Some(error) => (RunStatus::Failed, Some(error.what().clone())),
         };
         let ended_at = now();
         let health_after = health(&self.header.environment.devices);
         self.store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
-        let told = emit(Event::RunDone { status, ended_at, error });
-        progress.finish();
-        outcome.and(told)
+        Ok(Event::RunDone { status, ended_at, error })
+    }
+
+    /// A run that waits for its turns.
+    pub(crate) fn in_turns<'s>(
+        &'s self,
+        subject: &'s mut Subject,
+        noise: &'s NoiseWatch,
+        emit: &'s mut dyn FnMut(Event) -> Result<()>,
+    ) -> Result<Box<dyn Contender + 's>> {
+        let (profile, stop, traces) = (&self.profile, &*self.signals.stop, self.traces.clone());
+        Ok(match subject {
+            Subject::Real(target) => {
+                let session = Session::new(target, profile, settings(self.args), noise, stop, emit);
+                Box::new(InTurns::from(session.with_traces(traces)))
+            }
+            Subject::Model(model, name) => {
+                let session = Session::on_model(&mut **model, name, profile, stop, emit);
+                Box::new(InTurns::from(session.with_traces(traces)))
+            }
+            Subject::Path => return Err(not_open()),
+        })
     }
 
     /// The run itself.
@@ -295,14 +364,12 @@ impl Run<'_> {
                     None => session.run(),
                 }
             }
-            Subject::Path => {
-                Err(Error::new(ErrorKind::Internal, text!("the target is not open", "対象を開いていません")))
-            }
+            Subject::Path => Err(not_open()),
         }
     }
 
     /// What the store keeps of an event.
-    fn keep(&self, event: &Event) -> Result<()> {
+    pub(crate) fn keep(&self, event: &Event) -> Result<()> {
         let id = &self.header.id;
         match event {
             Event::Notice { notice } => self.store.append_notice(id, notice),
@@ -359,6 +426,10 @@ impl Run<'_> {
     }
 }
 
+fn not_open() -> Error {
+    Error::new(ErrorKind::Internal, text!("the target is not open", "対象を開いていません"))
+}
+
 fn settings(args: &RunArgs) -> Settings {
     Settings {
         engine: match args.engine.as_str() {
@@ -403,125 +474,12 @@ fn unopened(args: &RunArgs, options: &TargetOptions) -> TargetRecord {
 }
 
 /// Where the test file will be, if the target is a directory.
-fn test_file_path(target: &std::path::Path, name: &str) -> Option<PathBuf> {
+fn test_file_path(target: &Path, name: &str) -> Option<PathBuf> {
     let directory = target.canonicalize().ok()?;
     directory.is_dir().then(|| directory.join(name))
 }
 
-/// What the bytes that a run writes depend on.
-#[derive(Clone, Copy)]
-struct Ground {
-    span_bytes: u64,
-    writable: bool,
-    /// A file of kurabe's own is written first, and copies are files beside it.
-    test_file: bool,
-}
-
-impl Ground {
-    fn of(target: &TargetRecord, test_file: bool) -> Self {
-        // Whatever a model is asked to write, nothing is written.
-        let writable = target.writable && target.kind != TargetKind::Model;
-        Self { span_bytes: target.span_bytes, writable, test_file }
-    }
-
-    /// What a target will be, as far as that can be told without opening it.
-    fn planned(args: &RunArgs, profile: &Profile) -> Result<Self> {
-        if let Subject::Model(model, name) = Subject::open(args, profile)? {
-            return Ok(Self::of(&model_target(&name, &*model, profile), false));
-        }
-        let facts = args.target.metadata().map_err(|error| {
-            let shown = args.target.display();
-            Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), &error)
-        })?;
-        let whole = profile.rules.whole_device && args.size.is_none();
-        let span_bytes = match facts.len() {
-            length if facts.is_file() && (whole || length < profile.rules.size_bytes) => length,
-            _ => profile.rules.size_bytes,
-        };
-        let consent = if facts.is_file() { args.write_existing } else { args.destroy_data_on.is_some() };
-        Ok(Self {
-            span_bytes,
-            writable: facts.is_dir() || consent,
-            test_file: facts.is_dir() && profile.needs_span(),
-        })
-    }
-}
-
-/// Bytes that the run writes at most, as far as its end is given in bytes; the cells bounded by time are told apart.
-fn planned_write_bytes(
-    profile: &Profile,
-    tasks: &[Task],
-    traces: &[Option<Arc<Trace>>],
-    ground: Ground,
-) -> u64 {
-    if !ground.writable {
-        return 0;
-    }
-    let span_bytes = ground.span_bytes;
-    // Where there is no file of its own, a copy goes from one half to the other; the first is written once before.
-    let copied_bytes = if ground.test_file { span_bytes } else { span_bytes / 2 };
-    let before = profile
-        .precondition_tasks(span_bytes)
-        .iter()
-        .map(|task| task.planned_write_bytes(span_bytes))
-        .chain(tasks.iter().map(|task| match task.work {
-            Work::Copy(_) if !ground.test_file => copied_bytes,
-            _ => 0,
-        }))
-        .fold(if ground.test_file { span_bytes } else { 0 }, u64::saturating_add);
-    let replayed = |task: &Task| match (&task.work, traces.get(task.step_index)) {
-        (Work::Replay(_), Some(Some(trace))) => trace.summary().write_bytes,
-        _ => task.planned_write_bytes(copied_bytes),
-    };
-    let once = tasks.iter().map(replayed).fold(0, u64::saturating_add);
-    before.saturating_add(once.saturating_mul(u64::from(profile.repetitions())))
-}
-
-fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>]) -> Result<()> {
-    let ground = Ground::planned(args, profile)?;
-    let tasks = profile.tasks(ground.span_bytes);
-    let writes = tasks.iter().filter(|task| task.writes()).count();
-    let on_model = model_name(args).is_some();
-    let mut lines = vec![kurabe_report::render_profile(profile, &style())];
-    if let Some(ns) = planned_time_ns(profile, &tasks) {
-        lines.push(format!(
-            "{} {}\n",
-            match on_model {
-                true => t("of the model's time, at least", "モデルの中の時間(最短):"),
-                false => t("measuring takes at least", "測定時間(最短):"),
-            },
-            format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns))
-        ));
-    }
-    if ground.test_file {
-        lines.push(format!(
-            "{} {}\n",
-            t("test file to write:", "書き込むテストファイル:"),
-            format_bytes_decimal(ground.span_bytes)
-        ));
-    }
-    lines.push(format!("{} {writes}\n", t("cells that write:", "書き込みを含む項目:")));
-    if !ground.writable && !on_model && writes > 0 {
-        lines.push(format!(
-            "{}\n",
-            t(
-                "they are left out: the target may not be written without --write-existing or --destroy-data-on",
-                "これらは測りません(--write-existing または --destroy-data-on がなければ対象に書き込みません)"
-            )
-        ));
-    }
-    let bytes = planned_write_bytes(profile, &tasks, traces, ground);
-    if bytes > 0 {
-        lines.push(format!(
-            "{} {}\n",
-            t("written at most, cells that end by time apart:", "書き込み量(最大、時間で終わる項目を除く):"),
-            format_bytes_decimal(bytes)
-        ));
-    }
-    print(&lines.concat())
-}
-
-fn random_word() -> Result<u64> {
+pub(crate) fn random_word() -> Result<u64> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()).map_err(|error| {
         Error::new(ErrorKind::Internal, text!("no random numbers", "乱数を得られません")).because(error)

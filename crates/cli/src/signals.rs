@@ -5,7 +5,7 @@ use crate::output::say;
 use kurabe_core::{Error, Result, text};
 use kurabe_engine::{Stop, kill_running_program, remove_orphan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the signals act upon.
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Signals {
     /// Asked to stop at the first signal.
     pub stop: Arc<Stop>,
-    test_file: Arc<Mutex<Option<PathBuf>>>,
+    test_files: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Signals {
@@ -43,15 +43,20 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Names the test file to remove if the program has to end at once.
-    pub fn set_test_file(&self, path: Option<PathBuf>) {
-        *self.test_file.lock().unwrap_or_else(PoisonError::into_inner) = path;
+    /// Names a test file to remove if the program has to end at once.
+    pub fn add_test_file(&self, path: PathBuf) {
+        self.test_files.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+    }
+
+    /// A test file is gone.
+    pub fn forget_test_file(&self, path: &Path) {
+        self.test_files.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != path);
     }
 
     fn end_at_once(&self, signal: i32) -> ! {
         // A timed program has a process group of its own and would live on.
         kill_running_program();
-        if let Some(path) = self.test_file.lock().unwrap_or_else(PoisonError::into_inner).as_deref() {
+        for path in self.test_files.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             // If it cannot be removed now, the store still names it, and the next start tries again.
             let _ = remove_orphan(path);
         }

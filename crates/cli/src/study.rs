@@ -1,14 +1,13 @@
 //! `kurabe study`: list, show, run.
 
-use crate::args::{Cli, Command, Global, RunArgs, StudyAction, StudyArgs, StudyRunArgs};
+use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
 use crate::output::{error_style, print, print_json, progress_mode, style};
 use crate::plan;
-use crate::run::{Keeping, measure_path};
+use crate::run::{Keeping, measure_path, plain_run};
 use crate::signals::Signals;
 use crate::stored::{open_store, recover};
 use crate::words::{assignment, text_of};
-use clap::Parser;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -22,7 +21,7 @@ use kurabe_study::{
     Axis, Measured, Models, Options, Paths, Plan, Point, PointTarget, STUDIES, Study, StudyResult,
     embedded_trace, load_study, study_named,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs the command.
@@ -251,15 +250,6 @@ impl Paths for PathRunner<'_> {
         };
         let record = measure_path(&*plain_run(path)?, &point.profile, traces(&point.profile)?, &keeping)?;
         Ok(Measured { cells: record.cells, power_cut: None, run: Some(record.header.id) })
-    }
-}
-
-/// `kurabe run PATH` without any flags.
-fn plain_run(path: &Path) -> Result<Box<RunArgs>> {
-    let words = [Path::new("kurabe"), Path::new("run"), Path::new("--"), path];
-    match Cli::try_parse_from(words).map(|cli| cli.command) {
-        Ok(Command::Run(args)) => Ok(args),
-        _ => Err(Error::new(ErrorKind::Internal, text!("a path is no target", "パスを対象にできません"))),
     }
 }
 

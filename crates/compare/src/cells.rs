@@ -7,7 +7,7 @@
 
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, Measure};
+use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_stats::{figure, repetition_values};
 use serde::{Deserialize, Serialize};
@@ -97,12 +97,13 @@ pub fn values(cell: &Cell) -> Vec<f64> {
     if let Some(imported) = &cell.imported {
         return printed(imported, cell.measure).into_iter().collect();
     }
-    cell.counted()
-        .filter_map(|repetition| {
-            let values = repetition_values(cell, repetition);
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        })
-        .collect()
+    cell.counted().filter_map(|repetition| value(cell, repetition)).collect()
+}
+
+/// The value of a repetition in the base unit of its cell's measure.
+pub(crate) fn value(cell: &Cell, repetition: &Repetition) -> Option<f64> {
+    let values = repetition_values(cell, repetition);
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The values of cells that do the same in different runs, made by one statistic as far as that can be: where another tool

@@ -5,13 +5,14 @@
 //! statistic, a model beside a device, memory beside a disk), notable ones can explain a difference of their size, minor
 //! ones are for completeness. The user may have asked for one of them; then it is the comparison's subject, not a doubt.
 
+use crate::cells::CellKey;
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::imported::Origin;
 use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Rules;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
-use kurabe_core::workload::Data;
+use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{Text, text};
 use serde::Serialize;
 
@@ -107,6 +108,7 @@ pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
             })
         })
         .collect();
+    found.extend(engines(baseline, other));
     found.extend(noise(baseline, other));
     found.sort_by_key(|difference| difference.weight);
     found
@@ -284,16 +286,40 @@ fn facts() -> Vec<Fact> {
         fact("kernel", text!("kernel", "カーネル"), Weight::Notable, |run| {
             told(run.header.environment.machine.kernel.as_deref())
         }),
-        fact("engine", text!("engine", "エンジン"), Weight::Minor, |run| {
-            run.cells
-                .iter()
-                .find_map(|cell: &Cell| cell.engine.as_ref())
-                .map(|engine| Text::same(engine.name.clone()))
-        }),
         fact("kurabe", text!("version of kurabe", "kurabe のバージョン"), Weight::Minor, |run| {
             run.header.origin.is_none().then(|| Text::same(run.header.kurabe_version.clone()))
         }),
     ]
+}
+
+/// The cells that both have and whose operations reached the kernel in different ways.
+fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
+    let name = |cell: &Cell| cell.engine.as_ref().map(|engine| engine.name.clone());
+    let mut ways: Vec<(String, String, String)> = Vec::new();
+    for cell in &baseline.cells {
+        let key = CellKey::of(cell);
+        let Some(across) = other.cells.iter().find(|cell| CellKey::of(cell) == key) else { continue };
+        let (Some(one), Some(two)) = (name(cell), name(across)) else { continue };
+        // A model has no kernel, and that it is one is told as such.
+        if one != two && one != "model" && two != "model" {
+            let direction = cell.direction.map_or("", Direction::word);
+            ways.push((one, two, [direction, &cell.label].join(" ").trim().to_owned()));
+        }
+    }
+    let list = |side: fn(&(String, String, String)) -> &str| {
+        Text::same(ways.iter().map(|way| format!("{}: {}", way.2, side(way))).collect::<Vec<_>>().join(", "))
+    };
+    (!ways.is_empty()).then(|| Difference {
+        key: "engine",
+        name: text!("engine", "エンジン"),
+        baseline: list(|way| &way.0),
+        other: list(|way| &way.1),
+        weight: Weight::Notable,
+        effect: Some(text!(
+            "the way to the kernel can cost more than the storage: --engine makes it the same",
+            "カーネルまでの経路の差がストレージの差より大きいこともあります。--engine で揃えられます"
+        )),
+    })
 }
 
 /// Whether the environment was observed at all; an imported run and a model have none.

@@ -7,6 +7,7 @@ mod history;
 mod pair;
 mod pivot;
 mod recommend;
+mod turns;
 mod uses;
 
 pub use cells::{CellKey, alike, values};
@@ -16,4 +17,5 @@ pub use history::{History, history};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{Baseline, Group, Pivot, PivotDifference, PivotFigure, PivotKey, PivotWanted, Place, pivot};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend, recommend_cells};
+pub use turns::{Referee, Standings};
 pub use uses::{Limit, USES, Use, Work};

@@ -2,10 +2,11 @@
 
 use crate::cells::{CellKey, alike};
 use crate::fairness::{Difference, differences};
+use crate::turns::{in_blocks, pair_ns, together};
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{Compared, Sides, Stutter, compare, compare_computed, figure, stutter};
+use kurabe_stats::{Compared, Course, Sides, Stutter, compare, compare_computed, figure, judge, stutter};
 use serde::Serialize;
 
 /// Two runs beside one another.
@@ -25,6 +26,8 @@ pub struct Pair {
     pub only_other: Vec<String>,
     /// What else differed.
     pub differences: Vec<Difference>,
+    /// What the runs were measured in together, if they took turns.
+    pub versus: Option<VersusRecord>,
 }
 
 /// One side of a cell.
@@ -61,6 +64,10 @@ pub struct ComparedCell {
     pub statistic: Statistic,
     /// By how much they differ; `None` if a side has no usable value.
     pub compared: Option<Compared>,
+    /// How that came about, if both sides took turns.
+    pub course: Option<Course>,
+    /// Time of a pair of blocks on both sides, in ns, if they took turns.
+    pub pair_ns: Option<u64>,
 }
 
 /// Compares two runs.
@@ -74,26 +81,35 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     };
     let both: Vec<(&Cell, &Cell)> =
         baseline.cells.iter().filter_map(|cell| Some((cell, find(cell)?))).collect();
+    let versus = together(baseline, other);
     let mut statistics: Vec<Statistic> = Vec::new();
     let sides: Vec<Sides> = both
         .iter()
         .map(|(one, two)| {
+            if versus.is_some() {
+                statistics.push(Statistic::Mean);
+                return in_blocks(one, two);
+            }
             let (mut lists, statistic) = alike(&[*one, *two]);
             let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
             statistics.push(statistic);
             Sides { baseline, other, higher_is_better: one.measure == Measure::Rate }
         })
         .collect();
-    let compared = if baseline.header.model.is_some() && other.header.model.is_some() {
-        sides.iter().map(|sides| compare_computed(sides, margin)).collect()
-    } else {
-        compare(&sides, margin)
+    let computed = baseline.header.model.is_some() && other.header.model.is_some();
+    let compared: Vec<(Option<Compared>, Option<Course>)> = match versus {
+        Some(versus) => judge(&sides, margin, versus.targets.len().saturating_sub(1))
+            .into_iter()
+            .map(|found| found.map(|found| (found.compared, found.course)).unzip())
+            .collect(),
+        None if computed => sides.iter().map(|sides| (compare_computed(sides, margin), None)).collect(),
+        None => compare(&sides, margin).into_iter().map(|compared| (compared, None)).collect(),
     };
     let cells = both
         .iter()
         .zip(sides.iter().zip(compared))
         .zip(statistics)
-        .map(|(((one, two), (sides, compared)), statistic)| ComparedCell {
+        .map(|(((one, two), (sides, (compared, course))), statistic)| ComparedCell {
             key: CellKey::of(one),
             label: one.label.clone(),
             part: one.part.clone(),
@@ -103,6 +119,8 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
             other: side(two, &sides.other),
             statistic,
             compared,
+            course,
+            pair_ns: course.map(|_| pair_ns(one, two)),
         })
         .collect();
     let without = |run: &RunRecord, paired: &dyn Fn(&Cell) -> bool| {
@@ -116,6 +134,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         only_baseline: without(baseline, &|cell| both.iter().any(|(one, _)| std::ptr::eq(*one, cell))),
         only_other: without(other, &|cell| both.iter().any(|(_, two)| std::ptr::eq(*two, cell))),
         differences: differences(baseline, other),
+        versus: versus.cloned(),
     }
 }
 

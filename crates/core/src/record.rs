@@ -252,6 +252,9 @@ pub struct Repetition {
     pub seed: u64,
     /// Start, from the start of the run.
     pub started_ns: u64,
+    /// Its place in the order that all targets of a `versus` share, from 0; `None` in a run by itself.
+    #[serde(default)]
+    pub turn: Option<u32>,
     /// Measured time: from the first submission to the last completion, a timed fsync included.
     pub elapsed_ns: u64,
     /// Reads.
@@ -418,6 +421,19 @@ pub struct Instrument {
     pub clock_cost_ns: f64,
 }
 
+/// The part of a run in a measurement of several targets in turns. Repetitions of one number are of one block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersusRecord {
+    /// What all its runs share and no others: id of the first.
+    pub group: String,
+    /// Seed of the order.
+    pub order_seed: u64,
+    /// The targets as the user named them, the baseline first.
+    pub targets: Vec<String>,
+    /// Which of them this run is, from 0.
+    pub place: u32,
+}
+
 /// What is known of a run before its first cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunHeader {
@@ -445,6 +461,9 @@ pub struct RunHeader {
     /// The modelled stack, if the target is one.
     #[serde(default)]
     pub model: Option<ModelRecord>,
+    /// The targets that took turns with this one, if any did.
+    #[serde(default)]
+    pub versus: Option<VersusRecord>,
 }
 
 impl RunHeader {

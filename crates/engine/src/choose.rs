@@ -45,6 +45,21 @@ pub struct Choice {
     pub fallbacks: Vec<String>,
 }
 
+impl Choice {
+    /// Takes the way that another target needs, so that all are measured alike.
+    pub(crate) fn use_threads_as_others(&mut self) {
+        if self.issue.engine == Engine::Threads {
+            return;
+        }
+        // pread and pwrite can only sleep.
+        self.issue = Issue { engine: Engine::Threads, wait: WaitMode::Sleep, ..self.issue };
+        self.reason = text!(
+            "pread/pwrite as on the other targets, so that all are measured alike",
+            "条件を揃えるため、ほかの対象と同じ pread/pwrite を使います"
+        );
+    }
+}
+
 /// Rounds of the comparison.
 const ROUNDS: u32 = 3;
 /// Operations of a round.

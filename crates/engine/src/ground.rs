@@ -3,6 +3,7 @@
 //! The model: a session goes through a profile's tasks, repetitions and pauses and tells what happens, the same on every
 //! ground. What differs is behind this trait: whose clock it is, what must be done before, and how a repetition is made.
 
+use crate::measure::Engine;
 use crate::session::Session;
 use crate::task::{Attempt, Done};
 use kurabe_core::Result;
@@ -17,6 +18,9 @@ pub trait Ground: Sized {
 
     /// What the record keeps of it, and what tasks must fit.
     fn facts(&self) -> TargetRecord;
+
+    /// Makes do with fewer bytes of it, so that several targets are measured over as many.
+    fn narrow(&mut self, span_bytes: u64);
 
     /// Its clock.
     fn now_ns(&self) -> u64;
@@ -41,6 +45,12 @@ pub trait Ground: Sized {
     /// # Errors
     /// When that fails.
     fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<Self::Prepared>;
+
+    /// How a prepared task's operations reach the kernel, where there is a choice.
+    fn engine(prepared: &Self::Prepared) -> Option<Engine>;
+
+    /// Has a prepared task issued by threads, because another target that takes turns needs it.
+    fn use_threads(prepared: &mut Self::Prepared);
 
     /// Does what every repetition of a task needs before it.
     ///

@@ -45,6 +45,7 @@ mod task;
 mod test_file;
 mod traced;
 mod traffic;
+mod turns;
 mod work_folder;
 mod zipf;
 
@@ -63,3 +64,4 @@ pub use real::{CachePolicy, Settings};
 pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
 pub use test_file::{remove_orphan, test_file_name};
+pub use turns::{Contender, Ended, InTurns, WhyEnded, measure_in_turns};

@@ -7,6 +7,7 @@
 use crate::content::Content;
 use crate::driver::{Plan, Stop, drive, filled_buffers};
 use crate::ground::Ground;
+use crate::measure::Engine;
 use crate::recorder::{Recorded, Recorder};
 use crate::replay::ReplaySource;
 use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
@@ -93,6 +94,10 @@ impl<M: Model> Ground for Modelled<'_, M> {
         self.facts.clone()
     }
 
+    fn narrow(&mut self, span_bytes: u64) {
+        self.facts.span_bytes = self.facts.span_bytes.min(span_bytes);
+    }
+
     fn now_ns(&self) -> u64 {
         self.model.now_ns()
     }
@@ -120,6 +125,12 @@ impl<M: Model> Ground for Modelled<'_, M> {
     fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
         Ok(())
     }
+
+    fn engine(_prepared: &()) -> Option<Engine> {
+        None
+    }
+
+    fn use_threads(_prepared: &mut ()) {}
 
     fn settle(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
         Ok(())

@@ -8,7 +8,7 @@ use crate::copy::CopyWork;
 use crate::device_uring::WaitMode;
 use crate::driver::Stop;
 use crate::ground::Ground;
-use crate::measure::{Measured, measure};
+use crate::measure::{Engine, Measured, measure};
 use crate::platform;
 use crate::session::{Session, interrupted, progress};
 use crate::target::Target;
@@ -75,6 +75,10 @@ impl Ground for Real<'_> {
         self.target.record()
     }
 
+    fn narrow(&mut self, span_bytes: u64) {
+        self.target.narrow(span_bytes);
+    }
+
     fn now_ns(&self) -> u64 {
         monotonic_ns()
     }
@@ -109,6 +113,19 @@ impl Ground for Real<'_> {
             Work::Command(step) => Prepared::Command(session.prepare_command(step)?),
             Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => Prepared::Nothing,
         })
+    }
+
+    fn engine(prepared: &Prepared) -> Option<Engine> {
+        match prepared {
+            Prepared::Io(choice) => Some(choice.issue.engine),
+            _ => None,
+        }
+    }
+
+    fn use_threads(prepared: &mut Prepared) {
+        if let Prepared::Io(choice) = prepared {
+            choice.use_threads_as_others();
+        }
     }
 
     fn settle(session: &mut Session<'_, Self>, task: &Task) -> Result<()> {

@@ -32,8 +32,8 @@ pub struct Session<'a, G> {
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
     /// Asked for further steps when all are measured.
     follow_up: Option<FollowUp<'a>>,
-    /// Whether somebody looks at the cells.
-    pub(crate) keeps_cells: bool,
+    /// The cells so far, if somebody is going to look at them.
+    pub(crate) kept: Option<Vec<Cell>>,
 }
 
 /// Looks at the cells of a run and tells which steps should be measured as well; none ends the run. It is given the
@@ -59,7 +59,7 @@ impl<'a, G: Ground> Session<'a, G> {
             disturbance: Disturbance::default(),
             traces: Vec::new(),
             follow_up: None,
-            keeps_cells: false,
+            kept: None,
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a, G: Ground> Session<'a, G> {
     /// the device is steady, and are not asked.
     #[must_use]
     pub fn with_follow_up(mut self, follow_up: FollowUp<'a>) -> Self {
-        (self.follow_up, self.keeps_cells) = (Some(follow_up), true);
+        (self.follow_up, self.kept) = (Some(follow_up), Some(Vec::new()));
         self
     }
 
@@ -83,28 +83,49 @@ impl<'a, G: Ground> Session<'a, G> {
     /// # Errors
     /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
     pub fn run(mut self) -> Result<()> {
-        let tasks = plan_tasks(self.profile, &self.ground.facts())?;
-        self.say_how()?;
-        G::begin(&mut self, &tasks)?;
+        self.begin()?;
         // The ground may have become smaller, so the spans are taken again.
-        let tasks = plan_tasks(self.profile, &self.ground.facts())?;
+        let ongoing = self.take_up(self.plan()?)?;
+        match &self.profile.rounds {
+            None => {
+                let cell_count = ongoing.iter().map(|one| one.task.cells.len() as u32).sum();
+                self.one_by_one(ongoing)?;
+                if let Some(follow_up) = self.follow_up.take() {
+                    self.follow(follow_up, cell_count)?;
+                }
+            }
+            Some(rounds) => self.in_rounds(rounds, ongoing)?,
+        }
+        self.end()
+    }
+
+    /// What of the profile the target takes as it is now.
+    pub(crate) fn plan(&self) -> Result<Vec<Task>> {
+        plan_tasks(self.profile, &self.ground.facts())
+    }
+
+    /// Checks the plan, says how it will be done, and writes the test file.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        let tasks = self.plan()?;
+        self.say_how()?;
+        G::begin(self, &tasks)
+    }
+
+    /// Brings the target into the state that the profile wants before these tasks, which begin with it.
+    pub(crate) fn take_up(&mut self, tasks: Vec<Task>) -> Result<Vec<Ongoing<G::Prepared>>> {
         self.precondition()?;
         let mut first_cell = 0;
-        let mut ongoing: Vec<Ongoing<G::Prepared>> = Vec::new();
+        let mut ongoing = Vec::new();
         for task in tasks {
             let cells = task.cells.len() as u32;
             ongoing.push(Ongoing::new(task, first_cell));
             first_cell += cells;
         }
-        match &self.profile.rounds {
-            None => {
-                let mut cells = self.one_by_one(ongoing)?;
-                if let Some(follow_up) = self.follow_up.take() {
-                    self.follow(follow_up, &mut cells, first_cell)?;
-                }
-            }
-            Some(rounds) => self.in_rounds(rounds, ongoing)?,
-        }
+        Ok(ongoing)
+    }
+
+    /// Says what holds for the whole run.
+    pub(crate) fn end(&mut self) -> Result<()> {
         for remark in self.disturbance.on_the_machine() {
             let text = Text {
                 en: format!("{} over the whole run", remark.en),
@@ -116,15 +137,10 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     /// Measures further steps as long as the cells call for any.
-    fn follow(
-        &mut self,
-        mut follow_up: FollowUp<'a>,
-        cells: &mut Vec<Cell>,
-        mut first_cell: u32,
-    ) -> Result<()> {
+    fn follow(&mut self, mut follow_up: FollowUp<'a>, mut first_cell: u32) -> Result<()> {
         let mut profile = self.profile.clone();
         loop {
-            let steps = follow_up(&profile, cells);
+            let steps = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
             if steps.is_empty() {
                 return Ok(());
             }
@@ -141,14 +157,13 @@ impl<'a, G: Ground> Session<'a, G> {
                 ongoing.push(Ongoing::new(task, first_cell));
                 first_cell += count;
             }
-            cells.extend(self.one_by_one(ongoing)?);
+            self.one_by_one(ongoing)?;
         }
     }
 
-    /// All repetitions of a task, then the next task; their cells.
-    fn one_by_one(&mut self, tasks: Vec<Ongoing<G::Prepared>>) -> Result<Vec<Cell>> {
+    /// All repetitions of a task, then the next task.
+    fn one_by_one(&mut self, tasks: Vec<Ongoing<G::Prepared>>) -> Result<()> {
         let count = self.profile.repetitions();
-        let mut cells = Vec::new();
         for (index, mut ongoing) in tasks.into_iter().enumerate() {
             if index > 0 {
                 self.pause(self.profile.rules.interval_ns)?;
@@ -156,13 +171,13 @@ impl<'a, G: Ground> Session<'a, G> {
             let mut ending = self.prepare(&mut ongoing);
             for number in 0..count {
                 if ending.is_ok() {
-                    ending = self.repeat(&mut ongoing, number, count);
+                    ending = self.repeat(&mut ongoing, number, count, None);
                 }
             }
             ending = ending.and_then(|()| self.trace_once(&mut ongoing, count));
-            ending.and(self.close(ongoing, &mut cells))?;
+            ending.and(self.close(ongoing))?;
         }
-        Ok(cells)
+        Ok(())
     }
 
     /// One repetition of every task, again and again, until the device is steady.
@@ -177,7 +192,7 @@ impl<'a, G: Ground> Session<'a, G> {
         let mut steady = false;
         for round in 0..most {
             for ongoing in &mut tasks {
-                ending = ending.and_then(|()| self.repeat(ongoing, round, most));
+                ending = ending.and_then(|()| self.repeat(ongoing, round, most, None));
                 ending = ending.and_then(|()| self.keep_so_far(ongoing));
             }
             if ending.is_err() {
@@ -198,7 +213,7 @@ impl<'a, G: Ground> Session<'a, G> {
             ongoing.count_last(rounds.window);
             let rounds_done = ongoing.repetitions();
             ending = ending.and_then(|()| self.trace_once(&mut ongoing, rounds_done));
-            ending = ending.and(self.close(ongoing, &mut Vec::new()));
+            ending = ending.and(self.close(ongoing));
         }
         ending
     }
@@ -284,7 +299,7 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(())
     }
 
-    fn pause(&mut self, length_ns: u64) -> Result<()> {
+    pub(crate) fn pause(&mut self, length_ns: u64) -> Result<()> {
         if length_ns == 0 {
             return self.check_interrupt();
         }

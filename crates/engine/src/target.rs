@@ -273,6 +273,11 @@ impl Target {
         Ok(())
     }
 
+    /// Makes do with fewer bytes; what is there stays as it is.
+    pub fn narrow(&mut self, span_bytes: u64) {
+        self.span_bytes = self.span_bytes.min(span_bytes);
+    }
+
     /// Where it is; for a directory, the test file.
     pub fn path(&self) -> &Path {
         &self.path

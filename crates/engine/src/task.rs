@@ -36,6 +36,8 @@ pub struct Attempt {
     pub(crate) seed: u64,
     /// Its start, from the start of the run.
     pub(crate) started_ns: u64,
+    /// Its place in the order that several targets share.
+    pub(crate) turn: Option<u32>,
 }
 
 /// One repetition done.
@@ -68,6 +70,7 @@ impl Attempt {
             discarded: self.discarded,
             seed: self.seed,
             started_ns: self.started_ns,
+            turn: self.turn,
             ..Repetition::default()
         }
     }
@@ -166,12 +169,13 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// One repetition of a task.
+    /// One repetition of a task; `turn` is its place in the order that several targets share.
     pub(crate) fn repeat(
         &mut self,
         ongoing: &mut Ongoing<G::Prepared>,
         number: u32,
         count: u32,
+        turn: Option<u32>,
     ) -> Result<()> {
         self.check_interrupt()?;
         let rules = &self.profile.rules;
@@ -194,7 +198,7 @@ impl<G: Ground> Session<'_, G> {
             discarded,
         })?;
         let started_ns = self.ground.now_ns() - self.started_ns;
-        let attempt = Attempt { number, discarded, seed, started_ns };
+        let attempt = Attempt { number, discarded, seed, started_ns, turn };
         let done = G::repeat(self, task, &mut ongoing.prepared, &attempt)?;
         for (index, repetition) in (cell_index..).zip(&done.repetitions) {
             self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
@@ -228,7 +232,7 @@ impl<G: Ground> Session<'_, G> {
         let rules = &self.profile.rules;
         let seed = split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)));
         let started_ns = self.ground.now_ns() - self.started_ns;
-        let attempt = Attempt { number, discarded: true, seed, started_ns };
+        let attempt = Attempt { number, discarded: true, seed, started_ns, turn: None };
         let Some(done) = G::trace(self, task, &mut ongoing.prepared, &attempt)? else { return Ok(()) };
         for (index, repetition) in (cell_index..).zip(&done.repetitions) {
             self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
@@ -263,9 +267,8 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it, and added to
-    /// `kept` where somebody looks at it.
-    pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>, kept: &mut Vec<Cell>) -> Result<()> {
+    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it.
+    pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>) -> Result<()> {
         let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
         let cleaned_up = G::close(self, &task, prepared);
         for cell in cells.into_iter().filter(|cell| cell.counted().next().is_some()) {
@@ -278,7 +281,7 @@ impl<G: Ground> Session<'_, G> {
                     ),
                 )?;
             }
-            if self.keeps_cells {
+            if let Some(kept) = &mut self.kept {
                 kept.push(cell.clone());
             }
             self.emit(Event::CellDone { cell: Box::new(cell) })?;

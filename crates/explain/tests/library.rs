@@ -183,6 +183,7 @@ fn measured_on(mut model: ModelTarget, device: &str, profile: &Profile) -> RunRe
     };
     RunRecord {
         header: RunHeader {
+            versus: None,
             schema: RECORD_SCHEMA,
             kurabe_version: String::new(),
             id: "abc".to_owned(),

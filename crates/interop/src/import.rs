@@ -73,6 +73,7 @@ impl ImportedRun {
                 instrument: None,
                 origin: Some(self.origin),
                 model: None,
+                versus: None,
             },
             status: RunStatus::Complete,
             ended_at: None,

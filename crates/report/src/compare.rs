@@ -4,6 +4,7 @@ use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, wrap};
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
+use crate::turns;
 use crate::words;
 use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::number;
@@ -36,6 +37,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
     lines.extend(single_line(pair, style));
     lines.extend(missing(pair, style));
     lines.extend(stutters(pair, style));
+    lines.extend(turns::lines(pair, style));
     lines.push(String::new());
     lines.extend(fairness(&pair.differences, about, style));
     page(&lines)
@@ -97,7 +99,7 @@ pub(crate) fn tally(said: &[Said]) -> Text {
     Text { en: en.join(", "), ja: ja.join("、") }
 }
 
-fn table(pair: &Pair, style: &Style) -> Vec<String> {
+pub(crate) fn table(pair: &Pair, style: &Style) -> Vec<String> {
     let heads = [
         Column::left(style.pick("cell", "項目")),
         Column::right(&pair.baseline),
@@ -173,12 +175,17 @@ pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
     let Some(compared) = &cell.compared else {
         return (Role::Quiet, style.pick("no usable figure", "使える値なし").to_owned());
     };
-    let (role, words) = verdict_words(compared, cell.baseline.count.min(cell.other.count));
+    let (role, words) = match (compared.verdict, &cell.course) {
+        (Verdict::NotEnough { more }, Some(_)) => {
+            (Role::Warn, turns::unsettled(&compared.speed, more, cell.pair_ns))
+        }
+        _ => verdict_words(compared, cell.baseline.count.min(cell.other.count)),
+    };
     (role, style.say(&words))
 }
 
 /// A verdict as it is read aloud.
-fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
+pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
     words_of(&compared.speed, compared.verdict, count)
 }
 
@@ -291,12 +298,12 @@ fn by_single_figures(speed: &Estimate) -> Text {
 }
 
 /// The change of speed in whole percent.
-fn per_cent(ratio: f64) -> i64 {
+pub(crate) fn per_cent(ratio: f64) -> i64 {
     ((ratio - 1.0) * 100.0).round() as i64
 }
 
 /// `-1 to +2 %`
-fn change_span(speed: &Estimate) -> Text {
+pub(crate) fn change_span(speed: &Estimate) -> Text {
     let (from, to) = (per_cent(speed.low), per_cent(speed.high));
     text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %")
 }
@@ -324,7 +331,7 @@ pub(crate) fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
 }
 
 /// Cells that only one run has.
-fn missing(pair: &Pair, style: &Style) -> Vec<String> {
+pub(crate) fn missing(pair: &Pair, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (run, cells) in [(&pair.baseline, &pair.only_baseline), (&pair.other, &pair.only_other)] {
         if cells.is_empty() {

@@ -40,6 +40,8 @@ mod style;
 mod sweep;
 mod sweep_curves;
 mod times;
+mod turns;
+mod versus_progress;
 mod why;
 mod words;
 
@@ -66,4 +68,6 @@ pub use study::{render_studies, render_study, render_study_file, render_study_ma
 pub use study_progress::StudyProgress;
 pub use style::Style;
 pub use sweep_curves::{render_sweep, sweep_answer};
+pub use turns::render_versus;
+pub use versus_progress::VersusProgress;
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};

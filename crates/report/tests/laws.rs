@@ -195,6 +195,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 discarded,
                 seed: 0,
                 started_ns,
+                turn: None,
                 elapsed_ns,
                 read,
                 write,

@@ -1,6 +1,7 @@
 //! Statistics of storage measurements: latency histograms, percentiles, figures and their intervals. Pure
 //! functions; nothing here reads a clock or a file.
 
+mod blocked;
 mod bootstrap;
 mod cell;
 mod change;
@@ -13,9 +14,12 @@ mod normal;
 mod quantile;
 mod rank;
 mod relation;
+mod signed_rank;
 mod stutter;
 mod summary;
+mod trend;
 
+pub use blocked::{Blocked, Course, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, rate_bytes_per_s, rate_iops,
@@ -35,3 +39,4 @@ pub use rank::{RankTest, holm, rank_test};
 pub use relation::{Concordance, Line, concordance, geometric_mean, line};
 pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};
 pub use summary::{Judged, SummarySides, compare_summaries, summary_half_width};
+pub use trend::trend;

@@ -3,7 +3,7 @@
 use crate::{id, label};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic};
 use kurabe_core::profile::{MOST_RATE_IOPS, Profile, Rounds, Step};
-use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, RunRecord};
+use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, RunRecord, VersusRecord};
 use kurabe_core::workload::{BlockSize, OpenLoop};
 use kurabe_core::{Text, text};
 
@@ -44,6 +44,14 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
     }
     require(header.origin.is_some() || header.profile.is_some(), "header.profile", || {
         text!("a run that kurabe measured has a profile", "kurabe が測った記録にはプロファイルが必要です")
+    })?;
+    let place_holds =
+        |versus: &VersusRecord| (versus.place as usize) < versus.targets.len() && versus.targets.len() > 1;
+    require(header.versus.as_ref().is_none_or(place_holds), "header.versus", || {
+        text!(
+            "it has two targets or more, and this run is one of them",
+            "対象は 2 つ以上で、この測定はそのひとつです"
+        )
     })?;
     check_totals(&record.cells)
 }

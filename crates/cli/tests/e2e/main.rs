@@ -35,4 +35,5 @@ mod sweeping;
 mod terminal;
 mod traces;
 mod truth;
+mod versus;
 mod workloads;

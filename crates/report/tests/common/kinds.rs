@@ -48,6 +48,7 @@ fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
         discarded: false,
         seed: 7,
         started_ns: u64::from(index) * 60 * S,
+        turn: None,
         elapsed_ns,
         read: OpsRecord::default(),
         write: OpsRecord::default(),

@@ -175,6 +175,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                 discarded: false,
                 seed: 7,
                 started_ns: (u64::from(index) * 3 + u64::from(number)) * 5_100 * MS,
+                turn: None,
                 elapsed_ns: 5 * S,
                 read,
                 write,
@@ -275,6 +276,7 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
         instrument: Some(Instrument { clock_resolution_ns: 1, clock_cost_ns: 21.4 }),
         origin: None,
         model: None,
+        versus: None,
     }
 }
 

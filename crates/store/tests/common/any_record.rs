@@ -21,7 +21,7 @@ use kurabe_core::profile::{
 use kurabe_core::record::{
     Cell, CpuUse, EngineRecord, FillRecord, Instrument, Interval, LatencyRecord, Measure, Noise, Notice,
     NoticeKind, OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Sample, Series, Stall,
-    TargetKind, TargetRecord, Traffic,
+    TargetKind, TargetRecord, Traffic, VersusRecord,
 };
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
 use kurabe_core::workload::{
@@ -402,6 +402,7 @@ impl Tape {
             discarded: self.bool() || kernel.is_some(),
             seed: self.u64(),
             started_ns: self.u64(),
+            turn: self.option(Self::u32),
             elapsed_ns: self.u64() >> 5,
             read: self.ops(),
             write: self.ops(),
@@ -664,6 +665,12 @@ impl Tape {
         ModelRecord { name: self.string(), title: self.text(), seed: self.u64(), layers }
     }
 
+    fn versus(&mut self) -> VersusRecord {
+        let targets = [vec![self.string(), self.string()], self.list(2, Self::string)].concat();
+        let place = self.u32() % targets.len() as u32;
+        VersusRecord { group: self.string(), order_seed: self.u64(), targets, place }
+    }
+
     fn header(&mut self, foreign: bool) -> RunHeader {
         let origin = foreign.then(|| self.origin());
         RunHeader {
@@ -678,6 +685,7 @@ impl Tape {
                 .then(|| Instrument { clock_resolution_ns: self.u64(), clock_cost_ns: self.f64() }),
             origin,
             model: self.option(Self::model),
+            versus: self.option(Self::versus),
             ..sample_header()
         }
     }

@@ -84,6 +84,7 @@ pub fn sample_cell(index: u32) -> Cell {
         discarded: number == 0,
         seed: u64::MAX - u64::from(number),
         started_ns: 5,
+        turn: None,
         elapsed_ns: 1_000_000_007,
         read: ops.clone(),
         write: ops.clone(),
@@ -189,6 +190,7 @@ pub fn sample_header() -> RunHeader {
         instrument: Some(Instrument { clock_resolution_ns: 1, clock_cost_ns: 23.7 }),
         origin: None,
         model: None,
+        versus: None,
     }
 }
 

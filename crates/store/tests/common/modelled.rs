@@ -5,7 +5,7 @@ use kurabe_core::environment::Environment;
 use kurabe_core::model::{
     CauseRecord, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord, TimeAccount, TimeShare,
 };
-use kurabe_core::record::{RunHeader, RunRecord, TargetKind, TargetRecord};
+use kurabe_core::record::{RunHeader, RunRecord, TargetKind, TargetRecord, VersusRecord};
 use kurabe_core::text;
 
 fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRecord {
@@ -87,11 +87,18 @@ pub fn sample_modelled() -> RunRecord {
         profile: run.header.profile,
         environment: Environment::default(),
         model: Some(model()),
+        versus: Some(VersusRecord {
+            group: "k2d".to_owned(),
+            order_seed: u64::MAX - 3,
+            targets: vec!["model:rascsi".to_owned(), "/mnt/比べ".to_owned()],
+            place: 0,
+        }),
         ..sample_header()
     };
     run.cells.truncate(2);
     for repetition in run.cells.iter_mut().flat_map(|cell| &mut cell.repetitions) {
         repetition.account = Some(account());
+        repetition.turn = Some(1);
     }
     run
 }

@@ -1,0 +1,296 @@
+//! The null experiment: the same target twice, by the rules of `kurabe versus`. How often is it called different, how often
+//! no different, and how often does the time not suffice? And how soon is a true difference found?
+//!
+//! The model: three grounds. Computed noise, where the truth is known: independent, hanging together over time, drifting,
+//! with spikes, bimodal. Models, two of the same kind that differ in what chance decides in them. A directory of this machine, with its real noise: there kurabe runs as its users run
+//! it, with two test files. A trial is a family of cells: one false alarm in any of them counts.
+
+use crate::Result;
+use crate::options::Flags;
+use crate::table::layout;
+use crate::tools::build_kurabe;
+use kurabe_compare::{Referee, Standings};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::random::Random;
+use kurabe_core::record::Cell;
+use kurabe_engine::{Contender, InTurns, Session, Stop, measure_in_turns};
+use kurabe_sim::{ModelTarget, device_named};
+use kurabe_stats::{Blocked, Sides, Verdict, judge};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const HELP: &str = "flags: --trials N (1000, computed noise)  --model-trials N (40)  --disk-trials N (4)  \
+                    --disk-time TIME (5min)  --directory PATH (.)";
+/// What `kurabe versus` takes for granted.
+const MARGIN: f64 = 0.05;
+/// Cells of a family of computed noise, as many as the profile `quick` has.
+const CELLS: usize = 6;
+/// Pairs of blocks that five minutes suffice for: six cells of 250 ms on two targets.
+const PAIRS: usize = 48;
+/// Time of a repetition on a model: as in `kurabe versus`.
+const REPETITION_NS: u64 = 250_000_000;
+/// Time of all repetitions on models: as in `kurabe versus`.
+const TIME_NS: u64 = 300_000_000_000;
+
+/// Models of the null experiment: a solid-state drive, a hard disk, a RAID, a stick.
+const MODELS: [&str; 4] =
+    ["samsung-870-evo", "hitachi-hua722020ala330", "raid-9260", "samsung-fit-plus-exfat"];
+
+/// What became of the cells of some families.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    families: u64,
+    alarmed_families: u64,
+    same: u64,
+    different: u64,
+    open: u64,
+    blocks: Vec<usize>,
+}
+
+impl Tally {
+    fn add(&mut self, verdicts: &[(Verdict, usize)]) {
+        let different = |verdict: &Verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);
+        self.families += 1;
+        self.alarmed_families += u64::from(verdicts.iter().any(|(verdict, _)| different(verdict)));
+        for (verdict, blocks) in verdicts {
+            match verdict {
+                Verdict::Same => self.same += 1,
+                Verdict::NotEnough { .. } => self.open += 1,
+                Verdict::Faster | Verdict::Slower => self.different += 1,
+            }
+            self.blocks.push(*blocks);
+        }
+    }
+
+    /// Name, families, shares of cells, families with any alarm, and the median number of blocks.
+    fn row(&self, name: &str) -> Vec<String> {
+        let cells = (self.same + self.different + self.open).max(1) as f64;
+        let percent = |count: u64, of: f64| format!("{:.1} %", 100.0 * count as f64 / of);
+        let mut blocks = self.blocks.clone();
+        blocks.sort_unstable();
+        vec![
+            name.to_owned(),
+            self.families.to_string(),
+            percent(self.same, cells),
+            percent(self.different, cells),
+            percent(self.open, cells),
+            percent(self.alarmed_families, self.families.max(1) as f64),
+            blocks.get(blocks.len() / 2).copied().unwrap_or(0).to_string(),
+        ]
+    }
+}
+
+const HEAD: [&str; 7] =
+    ["", "families", "no difference", "different", "not enough", "families with an alarm", "blocks, median"];
+
+/// The bench from its command line.
+///
+/// # Errors
+/// When a flag is wrong, or something cannot be measured.
+pub fn main(out: &mut impl Write) -> Result<()> {
+    let valued = ["trials", "model-trials", "disk-trials", "disk-time", "directory"];
+    let flags = Flags::from_environment(&valued, &[], HELP)?;
+    let (mut trials, mut model_trials, mut disk_trials) = (1000, 40, 4);
+    let (mut time, mut directory) = ("5min".to_owned(), PathBuf::from("."));
+    flags.set("trials", &mut trials)?;
+    flags.set("model-trials", &mut model_trials)?;
+    flags.set("disk-trials", &mut disk_trials)?;
+    flags.set("disk-time", &mut time)?;
+    flags.set("directory", &mut directory)?;
+    if trials > 0 {
+        computed(trials, out)?;
+    }
+    if model_trials > 0 {
+        models(model_trials, out)?;
+    }
+    if disk_trials > 0 {
+        let kurabe = build_kurabe()?;
+        writeln!(out, "\nThe same directory twice, {}, {time} each:", directory.display())?;
+        disk(&kurabe, &directory, disk_trials, &time, out)?;
+    }
+    Ok(())
+}
+
+/// Noise as it is over time; the log of a disturbance at each call.
+type Noise = fn(&mut Random, &mut f64) -> f64;
+
+/// Each with a spread of about 5 % of a repetition.
+const NOISES: [(&str, Noise); 6] = [
+    ("independent, 5 %", |random, _| 0.05 * normal(random)),
+    ("independent, 10 %", |random, _| 0.1 * normal(random)),
+    ("hangs together (AR 0.9), 5 %", |random, state| {
+        *state = 0.9 * *state + 0.05 * (1.0_f64 - 0.81).sqrt() * normal(random);
+        *state
+    }),
+    ("drift of 50 % over the run, 5 %", |random, state| {
+        *state -= 0.5 / (4 * PAIRS) as f64;
+        *state + 0.05 * normal(random)
+    }),
+    ("spikes, one in ten takes three times as long", |random, _| {
+        0.03 * normal(random) - if random.below(10) == 0 { 3.0_f64.ln() } else { 0.0 }
+    }),
+    ("two states 20 % apart, lasting for about ten repetitions", |random, state| {
+        if random.below(10) == 0 {
+            *state = 0.2 - *state;
+        }
+        *state + 0.03 * normal(random)
+    }),
+];
+
+/// A standard normal value (Box and Muller).
+fn normal(random: &mut Random) -> f64 {
+    (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// A family of cells with this true ratio; all cells end together, at the time that suffices for as many pairs.
+fn family(random: &mut Random, noise: Noise, ratio: f64) -> Vec<(Verdict, usize)> {
+    let cells: Vec<Sides> = (0..CELLS)
+        .map(|_| {
+            let (mut baseline, mut other, mut state) = (Vec::new(), Vec::new(), 0.0);
+            for _ in 0..PAIRS {
+                let times: Vec<f64> = (0..4).map(|_| noise(random, &mut state)).collect();
+                let (a, b) = if random.below(2) == 0 { ([0, 3], [1, 2]) } else { ([1, 2], [0, 3]) };
+                baseline.extend(a.map(|at| times[at].exp()));
+                other.extend(b.map(|at| ratio * times[at].exp()));
+            }
+            Sides { baseline, other, higher_is_better: true }
+        })
+        .collect();
+    judge(&cells, MARGIN, 1).into_iter().flatten().map(told).collect()
+}
+
+fn told(found: Blocked) -> (Verdict, usize) {
+    (found.compared.verdict, 2 * found.course.block_pairs)
+}
+
+fn computed(trials: u64, out: &mut impl Write) -> Result<()> {
+    for (title, ratio) in
+        [("Equal sides", 1.0), ("The other side is 10 % faster", 1.1), ("The other side is 30 % faster", 1.3)]
+    {
+        let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+        for (name, noise) in NOISES {
+            let mut tally = Tally::default();
+            for trial in 0..trials {
+                tally.add(&family(&mut Random::new(1, trial), noise, ratio));
+            }
+            rows.push(tally.row(name));
+        }
+        writeln!(out, "\n{title}, computed noise, {CELLS} cells, at most {} blocks:", 2 * PAIRS)?;
+        write!(out, "{}", layout(&rows))?;
+    }
+    Ok(())
+}
+
+fn models(trials: u64, out: &mut impl Write) -> Result<()> {
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    for name in MODELS {
+        let mut tally = Tally::default();
+        for trial in 0..trials {
+            tally.add(&on_models(name, trial)?);
+        }
+        rows.push(tally.row(name));
+    }
+    writeln!(out, "\nThe same model twice; the models' seeds differ:")?;
+    write!(out, "{}", layout(&rows))?;
+    Ok(())
+}
+
+fn profile(seed: u64) -> Result<Profile> {
+    let mut profile = profile_named("quick")?;
+    profile.rules.seed = seed;
+    profile.rules.time_ns = REPETITION_NS;
+    for step in &mut profile.steps {
+        if let Step::Io(step) = step
+            && let Some(time_ns) = &mut step.end.time_ns
+        {
+            *time_ns = REPETITION_NS;
+        }
+    }
+    Ok(profile)
+}
+
+/// A family of cells on two models that are the same but for their seeds.
+pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
+    // The same places on both sides, as `kurabe versus` has it; what chance decides in the model differs.
+    let profile = profile(trial + 1)?;
+    let mut targets = Vec::new();
+    for side in [1, 2] {
+        targets.push(ModelTarget::new(&device_named(name)?, 2 * trial + side)?);
+    }
+    let cells: RefCell<[BTreeMap<u32, Cell>; 2]> = RefCell::default();
+    let stop = Stop::default();
+    let mut listeners = [0, 1].map(|place| {
+        let cells = &cells;
+        move |event: Event| {
+            if let Event::CellSoFar { cell } = event {
+                cells.borrow_mut()[place].insert(cell.index, *cell);
+            }
+            Ok(())
+        }
+    });
+    let mut contenders: Vec<Box<dyn Contender + '_>> = Vec::new();
+    for (target, listener) in targets.iter_mut().zip(&mut listeners) {
+        let session = Session::on_model(target, name, &profile, &stop, listener);
+        contenders.push(Box::new(InTurns::from(session.with_traces(vec![None; profile.steps.len()]))));
+    }
+    let lists = || -> Vec<Vec<Cell>> {
+        cells.borrow().iter().map(|cells| cells.values().cloned().collect()).collect()
+    };
+    let mut referee = Referee::new(MARGIN, 0);
+    let mut decide = |blocks: u32| Ok(referee.decide(blocks, lists));
+    measure_in_turns(&mut contenders, trial, TIME_NS, &stop, &mut decide).why?;
+    Ok(Standings::of(&lists(), MARGIN).others.into_iter().flatten().flatten().map(told).collect())
+}
+
+fn disk(kurabe: &Path, directory: &Path, trials: u64, time: &str, out: &mut impl Write) -> Result<()> {
+    let mut tally = Tally::default();
+    let mut cells: BTreeMap<String, Tally> = BTreeMap::new();
+    for _ in 0..trials {
+        let family = on_disk(kurabe, directory, time)?;
+        for (name, verdict) in &family {
+            cells.entry(name.clone()).or_default().add(&[*verdict]);
+        }
+        let verdicts: Vec<(Verdict, usize)> = family.into_iter().map(|(_, verdict)| verdict).collect();
+        tally.add(&verdicts);
+    }
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    rows.extend(cells.iter().map(|(name, tally)| tally.row(name)));
+    rows.push(tally.row("all cells"));
+    write!(out, "{}", layout(&rows))?;
+    Ok(())
+}
+
+/// One `kurabe versus` of a directory with itself: the cells by name, with their verdict and number of blocks.
+pub fn on_disk(kurabe: &Path, directory: &Path, time: &str) -> Result<Vec<(String, (Verdict, usize))>> {
+    let store = tempfile::tempdir()?;
+    let output = Command::new(kurabe)
+        .args(["versus", "--json", "--quiet", "--time", time])
+        .args([directory, directory])
+        .arg("--db")
+        .arg(store.path().join("kurabe.db"))
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let last: Value = serde_json::from_str(text.lines().last().ok_or("no result")?)?;
+    let cells = last["comparisons"][0]["cells"].as_array().ok_or("no cells")?;
+    let read = |cell: &Value| {
+        let name =
+            format!("{} {}", cell["direction"].as_str().unwrap_or(""), cell["label"].as_str().unwrap_or(""));
+        let verdict = match cell["compared"]["verdict"].as_str() {
+            Some("same") => Verdict::Same,
+            Some("faster") => Verdict::Faster,
+            Some("slower") => Verdict::Slower,
+            _ => Verdict::NotEnough { more: None },
+        };
+        (name, (verdict, 2 * cell["course"]["block_pairs"].as_u64().unwrap_or(0) as usize))
+    };
+    Ok(cells.iter().map(read).collect())
+}

@@ -1,0 +1,61 @@
+//! The words of `kurabe versus`.
+
+use super::{bytes, duration, duration_or_zero, margin};
+use crate::lang::t;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "The targets are measured block by block: each cell once on each target, one right after the other, in an order that\n\
+     is tossed; the next block goes back the same way (A B, B A). What goes on meanwhile meets all of them. A cell ends\n\
+     as soon as it is clear: faster, slower, or no measurable difference. Each target gets a run of its own in the store;\n\
+     `kurabe compare` of two of them says the same again. Ctrl-C keeps what was measured and says what it shows.\n\n\
+     Examples:\n  kurabe versus /mnt/exfat /mnt/apfs           six cells, at most five minutes\n  \
+     kurabe versus /dev/sda /dev/sdb              reads only; nothing is written\n  \
+     kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
+     kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
+     kurabe versus . .                            the same twice: how much this place varies",
+    "対象をブロック単位で交互に測ります。1 ブロックでは、各項目を各対象で 1 回ずつ続けて測り、順番は乱数で決めます。次の\n\
+     ブロックは逆順です(A B、B A)。途中の外乱はすべての対象に同じようにかかります。項目は、速い・遅い・測れる差なしの\n\
+     どれかがはっきりした時点で終わります。測定は対象ごとに保存され、`kurabe compare` で同じ結果を見られます。\n\
+     Ctrl-C で止めても、そこまでの測定は残り、結果も表示します。\n\n\
+     例:\n  kurabe versus /mnt/exfat /mnt/apfs           6 項目、最長 5 分\n  \
+     kurabe versus /dev/sda /dev/sdb              読み出しだけ(何も書きません)\n  \
+     kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
+     kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
+     kurabe versus . .                            同じ場所どうしで、ばらつきを確かめる"
+))]
+pub struct VersusArgs {
+    #[arg(
+        value_name = "TARGET", required = true, value_hint = ValueHint::AnyPath,
+        help = t("What to measure, the baseline first: directories, files, block devices, or model:NAME",
+                 "測る対象(最初が基準): ディレクトリ、ファイル、ブロックデバイス、または model:名前")
+    )]
+    pub targets: Vec<PathBuf>,
+    #[arg(long, short, value_name = "NAME|FILE", default_value = "quick", help = t("Profile: a name from `kurabe profiles`, or a TOML file", "プロファイル: `kurabe profiles` の名前か TOML ファイル"))]
+    pub profile: String,
+    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = duration, help = t("Longest time of measuring, all targets together", "測定時間の上限(全対象の合計)"))]
+    pub time: u64,
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration, help = t("Time of each repetition that ends by time, whatever the profile says: many short ones show more than few long ones", "時間で終わる項目の 1 回の時間(プロファイルより優先。長い少数回より、短い多数回のほうがよく分かります)"))]
+    pub repetition: u64,
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero, help = t("Pause before each repetition, on all targets alike", "各回の前の休み(全対象で同じ)"))]
+    pub interval: u64,
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
+    pub margin: f64,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test files, or bytes of each target to cover", "テストファイルの大きさ、または各対象のうち使う範囲"))]
+    pub size: Option<u64>,
+    #[arg(long, value_name = "N", help = t("Seed of the order, and of offsets and data [default: a new order each time]", "順番、オフセット、データの乱数の種 [既定: 順番は毎回新しく決める]"))]
+    pub seed: Option<u64>,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the runs (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    pub engine: String,
+    #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]
+    pub buffered: bool,
+    #[arg(long, help = t("Write to targets that are existing files; their contents are lost", "対象が既存のファイルなら書き込む(中身は失われます)"))]
+    pub write_existing: bool,
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help = t("Write to this block device, which must be a target; everything on it is lost (once for each)", "対象であるこのブロックデバイスに書き込む(中身はすべて失われます。デバイスごとに指定)"))]
+    pub destroy_data_on: Vec<PathBuf>,
+}

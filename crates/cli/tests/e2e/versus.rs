@@ -1,0 +1,181 @@
+//! Targets in turns: what is said, what is kept, and what is left behind.
+
+use crate::lab::{Lab, Live, list_of, names, text};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// Two models, so short that it is over in a moment.
+fn on_models(lab: &Lab, one: &str, other: &str, words: &[&str]) -> Vec<Value> {
+    let start = ["versus", one, other, "--repetition", "2ms", "--seed", "7", "--json"];
+    lab.kurabe(&[&start, words].concat()).ok().json_lines()
+}
+
+fn verdicts(comparison: &Value) -> Vec<&str> {
+    list_of(&comparison["cells"])
+        .iter()
+        .map(|cell| cell["compared"]["verdict"].as_str().unwrap_or("none"))
+        .collect()
+}
+
+/// The whole measurement, which is the last line.
+fn result(lines: &[Value]) -> &Value {
+    let last = lines.last().expect("a line");
+    assert_eq!(last["event"], "versus");
+    last
+}
+
+#[test]
+fn the_faster_model_is_found_and_compare_says_the_same_again() {
+    let lab = Lab::new();
+    let lines = on_models(&lab, "model:samsung-870-evo", "model:ideal-ram-disk", &[]);
+    let found = result(&lines);
+    assert_eq!((&found["ended"], &found["blocks"]), (&"settled".into(), &20.into()));
+    assert_eq!(verdicts(&found["comparisons"][0]), ["faster"; 6]);
+    let runs = lab.list();
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
+    assert_eq!(ids.len(), 2);
+    let again = lab.kurabe(&["compare", ids[0], ids[1], "--json"]).ok().json_lines().remove(0);
+    assert_eq!(again["comparison"], found["comparisons"][0]);
+    assert_eq!(again["answer"], found["answers"][0]);
+    let page = lab.kurabe(&["compare", ids[0], ids[1]]).ok().out;
+    assert!(page.contains("Measured in turns: 20 blocks per cell") && page.contains("seed 7"), "{page}");
+}
+
+#[test]
+fn a_model_and_itself_do_not_differ() {
+    let lab = Lab::new();
+    let lines = on_models(&lab, "model:samsung-870-evo", "model:samsung-870-evo", &[]);
+    assert_eq!(verdicts(&result(&lines)["comparisons"][0]), ["same"; 6]);
+}
+
+#[test]
+fn one_seed_gives_one_order_and_the_order_goes_there_and_back() {
+    let lab = Lab::new();
+    let order = |lines: &[Value]| -> Vec<(u64, u64, u64)> {
+        let mut turns: Vec<(u64, u64, u64)> = Vec::new();
+        for line in lines.iter().filter(|line| line["event"] == "record") {
+            let place = line["run"]["header"]["versus"]["place"].as_u64().expect("a place");
+            for cell in list_of(&line["run"]["cells"]) {
+                let index = cell["index"].as_u64().expect("an index");
+                turns.extend(
+                    list_of(&cell["repetitions"])
+                        .iter()
+                        .filter_map(|repetition| Some((repetition["turn"].as_u64()?, index, place))),
+                );
+            }
+        }
+        turns.sort_unstable();
+        turns
+    };
+    let (one, two) = ["model:ideal-ram-disk", "model:samsung-870-evo"].into();
+    let first = order(&on_models(&lab, one, two, &[]));
+    assert_eq!(first, order(&on_models(&lab, one, two, &[])));
+    // Six cells on two targets are twelve turns a block, each with a number of its own.
+    assert!(first.iter().enumerate().all(|(place, turn)| turn.0 == place as u64), "{first:?}");
+    let without = |turns: &[(u64, u64, u64)]| -> Vec<(u64, u64)> {
+        turns.iter().map(|turn| (turn.1, turn.2)).collect()
+    };
+    let (there, mut back) = (without(&first[..12]), without(&first[12..24]));
+    back.reverse();
+    assert_eq!(there, back);
+}
+
+#[test]
+fn three_targets_are_each_held_against_the_first() {
+    let lab = Lab::new();
+    let (one, two) = ("model:ideal-ram-disk", "model:samsung-870-evo");
+    let lines = on_models(&lab, one, two, &[one]);
+    let comparisons = list_of(&result(&lines)["comparisons"]);
+    assert_eq!(comparisons.len(), 2);
+    assert_eq!((verdicts(&comparisons[0]), verdicts(&comparisons[1])), (vec!["slower"; 6], vec!["same"; 6]));
+}
+
+#[test]
+fn directories_take_turns_and_no_test_file_stays() {
+    let lab = Lab::new();
+    let other = lab.beside("other");
+    std::fs::create_dir(&other).expect("a directory");
+    let target = lab.target();
+    let words = [
+        "versus",
+        text(&target),
+        text(&other),
+        "--size",
+        "16m",
+        "--repetition",
+        "2ms",
+        "--time",
+        "200ms",
+        "--lang",
+        "en",
+    ];
+    let ended = lab.kurabe(&words).ok();
+    assert!(ended.out.contains("The time is up") || ended.out.contains("Every cell is clear"), "{ended:#?}");
+    assert!(ended.out.contains("Measured in turns"), "{ended:#?}");
+    assert!(names(&target).is_empty() && names(&other).is_empty());
+    let runs = lab.list();
+    assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "complete"), "{runs:?}");
+}
+
+/// A measurement that would take long, in its second pair of blocks.
+fn under_way(lab: &Lab) -> Live {
+    let target = lab.target();
+    let words = [
+        "versus",
+        text(&target),
+        text(&target),
+        "--size",
+        "16m",
+        "--repetition",
+        "5ms",
+        "--margin",
+        "0%",
+        "--json",
+        "--quiet",
+    ];
+    let mut live = Live::start(lab.command(&words));
+    live.wait_for_out("\"event\":\"versus_blocks\"");
+    assert_eq!(names(&target).len(), 2, "both test files are there");
+    live
+}
+
+#[test]
+fn ctrl_c_keeps_both_runs_and_says_what_was_measured() {
+    let lab = Lab::new();
+    let live = under_way(&lab);
+    live.signal(Signal::INT);
+    let ended = live.end();
+    assert_eq!(ended.code(), Some(130), "{ended:#?}");
+    assert!(names(&lab.target()).is_empty(), "no test file stays");
+    let lines = ended.json_lines();
+    let told = lines.iter().find(|line| line["event"] == "versus").expect("a result");
+    assert_eq!(told["ended"], "error");
+    assert_eq!(list_of(&told["comparisons"][0]["cells"]).len(), 6);
+    let runs = lab.list();
+    assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "interrupted"), "{runs:?}");
+}
+
+#[test]
+fn after_kill_9_the_next_start_removes_both_test_files() {
+    let lab = Lab::new();
+    let live = under_way(&lab);
+    live.signal(Signal::KILL);
+    live.end();
+    assert_eq!(names(&lab.target()).len(), 2, "nobody could remove them");
+    lab.kurabe(&["list"]).ok();
+    assert!(names(&lab.target()).is_empty());
+}
+
+#[test]
+fn what_cannot_be_measured_in_turns_is_refused_before_anything_is_written() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let here = text(&target);
+    lab.kurabe(&["versus", here, here, "--profile", "snia-wsat-small"])
+        .is_refusal(2, &["rounds", "kurabe compare"]);
+    lab.kurabe(&["versus", here, "/no/such/place"]).is_refusal(4, &["/no/such/place"]);
+    lab.kurabe(&["versus", here, here, "--destroy-data-on", "/dev/sdx"])
+        .is_refusal(2, &["none of the targets"]);
+    lab.kurabe(&["versus", here]).is_refusal(2, &["nothing to be compared with"]);
+    assert!(names(&target).is_empty() && lab.list().is_empty());
+}

@@ -1,0 +1,203 @@
+//! Runs whose repetitions took turns: compared block by block.
+//!
+//! The model: repetitions with one number are of one block. What both sides have of a block counts; what one side has
+//! alone, because it was stopped in the middle, does not.
+
+use crate::cells::value;
+use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
+use kurabe_stats::{Blocked, MOST_BLOCKS, Sides, is_look, judge};
+use std::collections::BTreeMap;
+
+/// What two runs were measured in together, if they took turns.
+pub(crate) fn together<'r>(baseline: &'r RunRecord, other: &RunRecord) -> Option<&'r VersusRecord> {
+    let (one, two) = (baseline.header.versus.as_ref()?, other.header.versus.as_ref()?);
+    (one.group == two.group && one.order_seed == two.order_seed && one.targets == two.targets).then_some(one)
+}
+
+/// The values of a cell on both sides, in the order of the blocks that both have.
+pub(crate) fn in_blocks(baseline: &Cell, other: &Cell) -> Sides {
+    let mut sides = Sides {
+        baseline: Vec::new(),
+        other: Vec::new(),
+        higher_is_better: baseline.measure == Measure::Rate,
+    };
+    let took_turns = |repetition: &&Repetition| repetition.turn.is_some();
+    let by_block: BTreeMap<u32, &Repetition> =
+        other.counted().filter(took_turns).map(|repetition| (repetition.index, repetition)).collect();
+    for repetition in baseline.counted().filter(took_turns) {
+        let Some(across) = by_block.get(&repetition.index) else { continue };
+        // A repetition without a value makes the cell unusable: leaving it out would leave out the worst.
+        sides.baseline.push(value(baseline, repetition).unwrap_or(f64::NAN));
+        sides.other.push(value(other, across).unwrap_or(f64::NAN));
+    }
+    sides
+}
+
+/// Time of a pair of blocks of a cell on both sides, in ns, by the repetitions so far.
+pub(crate) fn pair_ns(baseline: &Cell, other: &Cell) -> u64 {
+    let mean = |cell: &Cell| {
+        let times: Vec<u64> = cell.counted().map(|repetition| repetition.elapsed_ns).collect();
+        times.iter().fold(0, |sum: u64, time| sum.saturating_add(*time)) / (times.len() as u64).max(1)
+    };
+    mean(baseline).saturating_add(mean(other)).saturating_mul(2)
+}
+
+/// Where the cells of a measurement in turns stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standings {
+    /// For each target but the first, what may be said of each cell against the first; `None` where a side has no usable
+    /// value.
+    pub others: Vec<Vec<Option<Blocked>>>,
+}
+
+impl Standings {
+    /// Of the cells of all targets, the baseline first; each list has the same cells.
+    pub fn of(targets: &[Vec<Cell>], margin: f64) -> Self {
+        let Some((baseline, others)) = targets.split_first() else { return Self { others: Vec::new() } };
+        let judged = |other: &Vec<Cell>| {
+            let sides: Vec<Sides> =
+                baseline.iter().zip(other).map(|(one, two)| in_blocks(one, two)).collect();
+            judge(&sides, margin, others.len())
+        };
+        Self { others: others.iter().map(judged).collect() }
+    }
+
+    /// For each cell the targets that need it again.
+    fn wanted(&self) -> Vec<Vec<usize>> {
+        let cells = self.others.first().map_or(0, Vec::len);
+        (0..cells)
+            .map(|cell| {
+                let open =
+                    |other: &Vec<Option<Blocked>>| !other[cell].is_some_and(|found| found.course.settled);
+                let mut places: Vec<usize> =
+                    (1..=self.others.len()).filter(|place| open(&self.others[place - 1])).collect();
+                if !places.is_empty() {
+                    places.insert(0, 0);
+                }
+                places
+            })
+            .collect()
+    }
+
+    /// Comparisons that are settled, and all.
+    pub fn settled(&self) -> (usize, usize) {
+        let all = self.others.iter().flatten();
+        (all.clone().flatten().filter(|found| found.course.settled).count(), all.count())
+    }
+}
+
+/// Decides while it is measured what needs more blocks.
+///
+/// It looks at the values only where a look is due: who looks more often finds something at last.
+#[derive(Clone, Debug)]
+pub struct Referee {
+    margin: f64,
+    /// Blocks at the beginning that do not count.
+    discarded: u32,
+    standings: Standings,
+    wanted: Vec<Vec<usize>>,
+}
+
+impl Referee {
+    /// One that lets differences below `margin` pass, and so many blocks before it begins to count.
+    pub fn new(margin: f64, discarded: u32) -> Self {
+        Self { margin, discarded, standings: Standings { others: Vec::new() }, wanted: Vec::new() }
+    }
+
+    /// For each cell the targets that need it again after so many blocks. `targets` gives the cells of all targets, the
+    /// baseline first; each list has the same cells.
+    pub fn decide(&mut self, blocks: u32, targets: impl FnOnce() -> Vec<Vec<Cell>>) -> Vec<Vec<usize>> {
+        let counted = blocks.saturating_sub(self.discarded) as usize;
+        // The first time only tells how many cells there are: a single pair of blocks settles nothing.
+        if self.wanted.is_empty() || is_look(counted) {
+            self.standings = Standings::of(&targets(), self.margin);
+            self.wanted = self.standings.wanted();
+        }
+        if counted >= MOST_BLOCKS {
+            self.wanted.iter_mut().for_each(Vec::clear);
+        }
+        self.wanted.clone()
+    }
+
+    /// What it saw at the last look.
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::record::OpsRecord;
+
+    /// A cell with a repetition of a second for each rate, in turns with another's.
+    fn cell(rates: impl Iterator<Item = u64>) -> Cell {
+        let repetitions = rates
+            .enumerate()
+            .map(|(index, bytes)| Repetition {
+                index: index as u32,
+                turn: Some(index as u32),
+                elapsed_ns: 1_000_000_000,
+                read: OpsRecord { bytes, completed: 1, ..OpsRecord::default() },
+                ..Repetition::default()
+            })
+            .collect();
+        Cell {
+            index: 0,
+            step_index: 0,
+            part: String::new(),
+            label: "reads".to_owned(),
+            direction: Some(kurabe_core::workload::Direction::Read),
+            measure: Measure::Rate,
+            workload: None,
+            engine: None,
+            repetitions,
+            imported: None,
+        }
+    }
+
+    fn targets(blocks: u32) -> Vec<Vec<Cell>> {
+        // Equal until block 12, then the other is twice as fast.
+        let other =
+            (0..blocks).map(|block| if block < 12 { 1000 + u64::from(block * 77 % 500) } else { 3000 });
+        let baseline = (0..blocks).map(|block| 1000 + u64::from(block * 131 % 500));
+        vec![vec![cell(baseline)], vec![cell(other)]]
+    }
+
+    #[test]
+    fn between_looks_nothing_is_decided() {
+        let mut referee = Referee::new(0.05, 0);
+        let mut looks = Vec::new();
+        for blocks in (2..=40).step_by(2) {
+            let mut looked = false;
+            let wanted = referee.decide(blocks, || {
+                looked = true;
+                targets(blocks)
+            });
+            if looked {
+                looks.push(blocks);
+            }
+            assert!(blocks > 20 || wanted == [[0, 1]], "{blocks}: {wanted:?}");
+        }
+        assert_eq!(looks, [2, 20, 28, 40]);
+        assert_eq!(referee.standings().settled(), (1, 1));
+        assert_eq!(referee.decide(42, || panic!("no look")), [[]; 1]);
+    }
+
+    #[test]
+    fn blocks_that_do_not_count_put_the_looks_off() {
+        let mut referee = Referee::new(0.05, 2);
+        referee.decide(2, || targets(2));
+        referee.decide(20, || panic!("no look"));
+        referee.decide(22, || targets(20));
+    }
+
+    #[test]
+    fn a_block_that_only_one_side_has_is_left_out() {
+        let (one, mut two) = (cell(1..8), cell(11..16));
+        two.repetitions.remove(2);
+        assert_eq!(in_blocks(&one, &two).baseline, [1.0, 2.0, 4.0, 5.0]);
+        two.repetitions[0].turn = None;
+        assert_eq!(in_blocks(&one, &two).other, [12.0, 14.0, 15.0]);
+    }
+}

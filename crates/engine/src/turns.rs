@@ -1,0 +1,395 @@
+//! Several targets measured in turns, so that whatever goes on meanwhile meets all of them.
+//!
+//! The model: every target has a session of its own, which is a run like any other; only who is next is decided here. A
+//! block measures each task once on each target, one right after the other. Blocks come in pairs: the order of the first is
+//! tossed, the second goes back the same way (A B, B A), so what changes steadily cancels out, and so does what a
+//! repetition leaves behind for the next. After each pair somebody else says which targets still need which task.
+//!
+//! Not here: statistics. When there is enough is for `decide` to say.
+
+use crate::driver::Stop;
+use crate::ground::Ground;
+use crate::measure::Engine;
+use crate::session::{Session, interrupted};
+use crate::task::Ongoing;
+use kurabe_core::profile::Task;
+use kurabe_core::random::Random;
+use kurabe_core::record::NoticeKind;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+
+/// Purpose of the generator of the order.
+const ORDER_STREAM: u64 = 0x7475_726e;
+
+/// A target that takes turns with others: a session whose steps are taken from outside.
+pub trait Contender {
+    /// Checks the plan, says how, and writes the test file.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    fn begin(&mut self) -> Result<()>;
+
+    /// Bytes that offsets may cover, and the smallest unit of them.
+    fn span(&self) -> (u64, u32);
+
+    /// Makes do with so many bytes, and tells what can be measured there.
+    ///
+    /// # Errors
+    /// When nothing can.
+    fn narrow(&mut self, span_bytes: u64) -> Result<Vec<Task>>;
+
+    /// Prepares these tasks.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn prepare(&mut self, tasks: Vec<Task>) -> Result<()>;
+
+    /// How operations of a prepared task reach the kernel, where there is a choice.
+    fn engine(&self, task: usize) -> Option<Engine>;
+
+    /// Has a prepared task issued by threads.
+    fn use_threads(&mut self, task: usize);
+
+    /// Makes one repetition of a task: its number, and its place in the common order.
+    ///
+    /// # Errors
+    /// When the target fails, or the user stops it.
+    fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()>;
+
+    /// Has the cells kept as they stand.
+    ///
+    /// # Errors
+    /// When whoever keeps them cannot.
+    fn keep(&mut self) -> Result<()>;
+
+    /// Ends all tasks; cells of which a repetition is whole are kept.
+    ///
+    /// # Errors
+    /// When they cannot be kept, or what they left cannot be removed.
+    fn close(&mut self) -> Result<()>;
+
+    /// Time that this target had so far, by its own clock.
+    fn spent_ns(&self) -> u64;
+}
+
+/// A session that waits for its turns.
+pub struct InTurns<'a, G: Ground> {
+    session: Session<'a, G>,
+    tasks: Vec<Ongoing<G::Prepared>>,
+    spent_ns: u64,
+}
+
+impl<'a, G: Ground> From<Session<'a, G>> for InTurns<'a, G> {
+    fn from(session: Session<'a, G>) -> Self {
+        Self { session, tasks: Vec::new(), spent_ns: 0 }
+    }
+}
+
+impl<G: Ground> InTurns<'_, G> {
+    /// Counts the time of what is done.
+    fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before_ns = self.session.ground.now_ns();
+        let done = work(self);
+        self.spent_ns += self.session.ground.now_ns().saturating_sub(before_ns);
+        done
+    }
+}
+
+impl<G: Ground> Contender for InTurns<'_, G> {
+    fn begin(&mut self) -> Result<()> {
+        self.timed(|this| this.session.begin())
+    }
+
+    fn span(&self) -> (u64, u32) {
+        let facts = self.session.ground.facts();
+        (facts.span_bytes, facts.alignment_bytes)
+    }
+
+    fn narrow(&mut self, span_bytes: u64) -> Result<Vec<Task>> {
+        self.session.ground.narrow(span_bytes);
+        self.session.plan()
+    }
+
+    fn prepare(&mut self, tasks: Vec<Task>) -> Result<()> {
+        let left_out: Vec<String> = self
+            .session
+            .plan()?
+            .iter()
+            .filter(|task| !tasks.iter().any(|kept| same(kept, task)))
+            .map(name)
+            .collect();
+        if !left_out.is_empty() {
+            self.session.notice(NoticeKind::Other, not_everywhere(&left_out.join(", ")))?;
+        }
+        self.timed(|this| {
+            this.tasks = this.session.take_up(tasks)?;
+            for ongoing in &mut this.tasks {
+                this.session.prepare(ongoing)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn engine(&self, task: usize) -> Option<Engine> {
+        G::engine(&self.tasks[task].prepared)
+    }
+
+    fn use_threads(&mut self, task: usize) {
+        G::use_threads(&mut self.tasks[task].prepared);
+    }
+
+    fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()> {
+        self.timed(|this| {
+            let profile = this.session.profile;
+            this.session.pause(profile.rules.interval_ns)?;
+            this.session.repeat(&mut this.tasks[task], number, profile.repetitions(), Some(turn))
+        })
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        for ongoing in &self.tasks {
+            self.session.keep_so_far(ongoing)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let mut ending = Ok(());
+        for ongoing in std::mem::take(&mut self.tasks) {
+            ending = ending.and(self.session.close(ongoing));
+        }
+        ending.and_then(|()| self.session.end())
+    }
+
+    fn spent_ns(&self) -> u64 {
+        self.spent_ns
+    }
+}
+
+/// Why the turns ended by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyEnded {
+    /// Nobody needs another repetition.
+    Settled,
+    /// The time is up.
+    TimeUp,
+}
+
+/// How the turns ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Why, or the error that ended them.
+    pub why: Result<WhyEnded>,
+    /// The target whose error it is.
+    pub failed: Option<usize>,
+    /// Whole blocks.
+    pub blocks: u32,
+}
+
+/// Measures targets in turns until nobody needs more or their time together is up.
+///
+/// `decide` is asked after every pair of blocks, with the number of blocks; it gives for each cell the targets that need
+/// it again. All targets are measured over as many bytes as the smallest has, and only what fits all of them.
+pub fn measure_in_turns(
+    contenders: &mut [Box<dyn Contender + '_>],
+    order_seed: u64,
+    time_ns: u64,
+    interrupt: &Stop,
+    decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
+) -> Ended {
+    let mut turns =
+        Turns { contenders, random: Random::new(order_seed, ORDER_STREAM), turn: 0, blocks: 0, failed: None };
+    let mut why = turns.run(time_ns, interrupt, decide);
+    // Every run is closed, whatever ended this one.
+    for contender in turns.contenders.iter_mut() {
+        let closed = contender.close();
+        why = why.and_then(|why| closed.map(|()| why));
+    }
+    Ended { why, failed: turns.failed, blocks: turns.blocks }
+}
+
+struct Turns<'c, 'a> {
+    contenders: &'c mut [Box<dyn Contender + 'a>],
+    random: Random,
+    turn: u32,
+    blocks: u32,
+    failed: Option<usize>,
+}
+
+impl Turns<'_, '_> {
+    fn run(
+        &mut self,
+        time_ns: u64,
+        interrupt: &Stop,
+        decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
+    ) -> Result<WhyEnded> {
+        let cells = self.prepare()?;
+        let mut wanted: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells.len()];
+        loop {
+            for (block, order) in pair_of_blocks(&mut self.random, &wanted).into_iter().enumerate() {
+                for (task, place) in order {
+                    if interrupt.is_asked() {
+                        return Err(interrupted());
+                    }
+                    let (number, turn) = (self.blocks + block as u32, self.turn);
+                    self.each(place, |contender| contender.repeat(task, number, turn))?;
+                    self.turn += 1;
+                }
+            }
+            self.blocks += 2;
+            for place in 0..self.contenders.len() {
+                self.each(place, |contender| contender.keep())?;
+            }
+            wanted = of_tasks(&cells, decide(self.blocks)?);
+            if wanted.iter().all(Vec::is_empty) {
+                return Ok(WhyEnded::Settled);
+            }
+            if self.contenders.iter().map(|contender| contender.spent_ns()).sum::<u64>() >= time_ns {
+                return Ok(WhyEnded::TimeUp);
+            }
+        }
+    }
+
+    /// Brings all targets to where the first repetition can begin; how many cells each task has that they share.
+    fn prepare(&mut self) -> Result<Vec<usize>> {
+        for place in 0..self.contenders.len() {
+            self.each(place, |contender| contender.begin())?;
+        }
+        let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
+        let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
+        let least = spans.iter().map(|(span, _)| *span).min().unwrap_or(0);
+        let mut plans = Vec::new();
+        for place in 0..self.contenders.len() {
+            plans.push(self.each(place, |contender| contender.narrow(least - least % unit))?);
+        }
+        let everywhere = |task: &Task| plans.iter().all(|plan| plan.iter().any(|other| same(task, other)));
+        let shared: Vec<Vec<Task>> =
+            plans.iter().map(|plan| plan.iter().filter(|task| everywhere(task)).cloned().collect()).collect();
+        let cells: Vec<usize> = shared.first().into_iter().flatten().map(|task| task.cells.len()).collect();
+        if cells.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Target,
+                text!("there is nothing that all targets can be measured by", "すべての対象で測れる項目がありません"),
+            )
+            .remedy(text!(
+                "allow the same on all of them (--write-existing, --destroy-data-on), or choose another profile",
+                "どの対象にも同じ許可(--write-existing、--destroy-data-on)を与えるか、別のプロファイルを選んでください"
+            )));
+        }
+        for (place, tasks) in shared.into_iter().enumerate() {
+            self.each(place, |contender| contender.prepare(tasks))?;
+        }
+        self.align_engines(cells.len());
+        Ok(cells)
+    }
+
+    /// Trials of the ways to the kernel end differently by chance, too, and the way is no difference of the storage. Where
+    /// one target needs threads, all have them: those work everywhere.
+    fn align_engines(&mut self, tasks: usize) {
+        for task in 0..tasks {
+            if self.contenders.iter().any(|contender| contender.engine(task) == Some(Engine::Threads)) {
+                self.contenders.iter_mut().for_each(|contender| contender.use_threads(task));
+            }
+        }
+    }
+
+    /// Has a target do something, and notes it as the culprit if it fails.
+    fn each<T>(
+        &mut self,
+        place: usize,
+        work: impl FnOnce(&mut (dyn Contender + '_)) -> Result<T>,
+    ) -> Result<T> {
+        let done = work(&mut *self.contenders[place]);
+        if matches!(&done, Err(error) if error.kind() != ErrorKind::Interrupted) {
+            self.failed = Some(place);
+        }
+        done
+    }
+}
+
+/// A task is wanted where any of its cells is.
+fn of_tasks(cells: &[usize], wanted: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut wanted = wanted.into_iter();
+    cells
+        .iter()
+        .map(|count| {
+            let mut places: Vec<usize> = wanted.by_ref().take(*count).flatten().collect();
+            places.sort_unstable();
+            places.dedup();
+            places
+        })
+        .collect()
+}
+
+/// The order of a pair of blocks, as task and target: the second is the first from its end.
+fn pair_of_blocks(random: &mut Random, wanted: &[Vec<usize>]) -> [Vec<(usize, usize)>; 2] {
+    let mut tasks: Vec<usize> = (0..wanted.len()).collect();
+    shuffle(random, &mut tasks);
+    let mut there = Vec::new();
+    for task in tasks {
+        let mut places = wanted[task].clone();
+        shuffle(random, &mut places);
+        there.extend(places.into_iter().map(|place| (task, place)));
+    }
+    let back = there.iter().rev().copied().collect();
+    [there, back]
+}
+
+/// Fisher and Yates's shuffle.
+fn shuffle(random: &mut Random, list: &mut [usize]) {
+    for last in (1..list.len()).rev() {
+        list.swap(last, random.below(last as u64 + 1) as usize);
+    }
+}
+
+/// Whether two plans mean the same task.
+fn same(one: &Task, other: &Task) -> bool {
+    one.step_index == other.step_index && one.cells == other.cells
+}
+
+fn name(task: &Task) -> String {
+    let direction = task.direction().map_or("", kurabe_core::workload::Direction::word);
+    [direction, &task.label].join(" ").trim().to_owned()
+}
+
+fn not_everywhere(names: &str) -> Text {
+    text!(
+        "left out, because another target cannot do it: {names}",
+        "ほかの対象で測れないため、測らない項目: {names}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_pair_of_blocks_goes_there_and_back_over_all_that_is_wanted(
+            seed in any::<u64>(),
+            wanted in prop::collection::vec(prop::collection::btree_set(0usize..4, 0..4), 0..6),
+        ) {
+            let wanted: Vec<Vec<usize>> = wanted.into_iter().map(|places| places.into_iter().collect()).collect();
+            let [there, back] = pair_of_blocks(&mut Random::new(seed, 0), &wanted);
+            prop_assert!(there.iter().eq(back.iter().rev()));
+            let mut found = there.clone();
+            found.sort_unstable();
+            let mut all: Vec<(usize, usize)> = wanted
+                .iter()
+                .enumerate()
+                .flat_map(|(task, places)| places.iter().map(move |place| (task, *place)))
+                .collect();
+            all.sort_unstable();
+            prop_assert_eq!(found, all);
+            // The targets of a task come one right after the other.
+            prop_assert_eq!(there.chunk_by(|one, two| one.0 == two.0).count(), wanted.iter().filter(|places| !places.is_empty()).count());
+        }
+    }
+
+    #[test]
+    fn either_target_is_first_half_of_the_time() {
+        let mut random = Random::new(1, ORDER_STREAM);
+        let first = (0..1000).filter(|_| pair_of_blocks(&mut random, &[vec![0, 1]])[0][0].1 == 0).count();
+        assert!((450..550).contains(&first), "{first}");
+    }
+}

@@ -1,0 +1,172 @@
+//! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
+
+use crate::compare::{answer, cell_name, change_span, fairness, missing, per_cent, stutters, table};
+use crate::layout::{hanging, page, wrap};
+use crate::style::{Role, Style};
+use kurabe_compare::{ComparedCell, Pair};
+use kurabe_core::number;
+use kurabe_core::record::RunHeader;
+use kurabe_core::{Text, text};
+use kurabe_stats::Estimate;
+
+/// A bound above this says nothing that anybody would read aloud.
+const MOST_BOUND_PERCENT: i64 = 50;
+
+/// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped.
+pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<bool>, style: &Style) -> String {
+    let mut lines = vec![style.paint(Role::Strong, "kurabe versus")];
+    for (place, header) in headers.iter().enumerate() {
+        let role = match place {
+            0 => style.pick("baseline", "基準"),
+            _ => style.pick("other", "比較"),
+        };
+        let words = format!("{role}: {} · {}", header.id, header.target_name());
+        lines.extend(hanging(wrap(&words, style.width.saturating_sub(4)), 2, 4));
+    }
+    lines.push(String::new());
+    let ended = match settled {
+        Some(true) => text!(
+            "Every cell is clear, so measuring ended.",
+            "すべての項目がはっきりしたため、測定を終えました。"
+        ),
+        Some(false) => text!("The time is up (--time allows more).", "時間切れです(--time で延ばせます)。"),
+        None => text!(
+            "It was stopped; this is what was measured until then.",
+            "中断しました。そこまでの結果です。"
+        ),
+    };
+    lines.extend(wrap(&style.say(&ended), style.width));
+    for pair in pairs {
+        lines.push(String::new());
+        lines.extend(wrap(&style.say(&answer(pair)), style.width));
+        lines.push(String::new());
+        lines.extend(table(pair, style));
+        lines.extend(missing(pair, style));
+        lines.extend(stutters(pair, style));
+        lines.extend(self::lines(pair, style));
+        lines.push(String::new());
+        lines.extend(fairness(&pair.differences, &[], style));
+    }
+    page(&lines)
+}
+
+/// How the runs took turns, and what changed over them; nothing for runs that did not.
+pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
+    let Some(versus) = &pair.versus else { return Vec::new() };
+    let blocks = pair.cells.iter().filter_map(|cell| cell.course.map(|course| 2 * course.block_pairs));
+    let Some((fewest, most)) = blocks.clone().min().zip(blocks.max()) else { return Vec::new() };
+    let span = if fewest == most { most.to_string() } else { format!("{fewest}–{most}") };
+    let span_ja = span.replace('–', "〜");
+    let seed = versus.order_seed;
+    let how = Text {
+        en: format!(
+            "Measured in turns: {span} blocks per cell, order tossed and then back (A B, B A) with seed {seed}. The \
+             ratio is within blocks, so what went on meanwhile met both."
+        ),
+        ja: format!(
+            "交互に測定: 項目ごとに {span_ja} ブロック。順番は乱数で決め、次は逆順 (A B、B A、種 {seed})。比は同じブロックどうしで\
+             取るため、途中の外乱は両方に同じようにかかっています。"
+        ),
+    };
+    let mut lines = vec![String::new()];
+    lines.extend(wrap(&style.say(&how), style.width));
+    let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair, style)).collect();
+    if drifts.is_empty() {
+        let none = text!(
+            "Drift: none that shows above the scatter, neither of a side nor of a ratio.",
+            "経時変化: ばらつきを超える変化は、どちらの側にも比にもありません。"
+        );
+        lines.extend(wrap(&style.say(&none), style.width));
+    } else {
+        lines.push(
+            style
+                .pick("Drift, from the first block to the last:", "経時変化 (最初のブロックから最後まで):")
+                .to_owned(),
+        );
+    }
+    for words in drifts {
+        lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(4)), 2, 4));
+    }
+    lines
+}
+
+/// What changed in a cell from the first block to the last, if it shows above the scatter.
+fn drift(cell: &ComparedCell, pair: &Pair, style: &Style) -> Option<Text> {
+    let course = cell.course.as_ref()?;
+    // Beyond the scatter, and enough for a whole percent.
+    let shows = |trend: &Option<Estimate>| {
+        trend.filter(|trend| (trend.low > 1.0 || trend.high < 1.0) && per_cent(trend.value) != 0)
+    };
+    let (one, two) = (shows(&course.baseline_trend), shows(&course.other_trend));
+    let ratio = shows(&course.ratio_trend);
+    let side = |run: &str, trend: Option<Estimate>| -> Option<String> {
+        Some(format!("{run} {:+} %", per_cent(trend?.value)))
+    };
+    let sides: Vec<String> =
+        [side(&pair.baseline, one), side(&pair.other, two)].into_iter().flatten().collect();
+    if sides.is_empty() && ratio.is_none() {
+        return None;
+    }
+    let (name, sides) = (cell_name(cell, style), sides.join(", "));
+    Some(match ratio {
+        Some(ratio) => {
+            let (change, span) = (per_cent(ratio.value), change_span(&ratio));
+            let before = if sides.is_empty() { String::new() } else { format!("{sides}; ") };
+            Text {
+                en: format!(
+                    "{name}: {before}the ratio itself changed by {change:+} % ({}): it holds for this time only",
+                    span.en
+                ),
+                ja: format!(
+                    "{name}: {before}比そのものが {change:+} % 変化 ({})。この時間内に限った結果です",
+                    span.ja
+                ),
+            }
+        }
+        None => text!("{name}: {sides}; the ratio is steady", "{name}: {sides}。比は安定"),
+    })
+}
+
+/// What may be said of a cell that is not settled: how large a difference could be, and how long it would take to know.
+pub(crate) fn unsettled(speed: &Estimate, more: Option<u32>, pair_ns: Option<u64>) -> Text {
+    let time_ns = more.zip(pair_ns).map(|(more, ns)| u64::from(more).saturating_mul(ns) / 2);
+    let (en, ja) = match time_ns {
+        Some(ns) => {
+            let time = number::long_time(ns);
+            (
+                format!("; about {time} more would likely settle it"),
+                format!("。あと約 {time} で判断できる見込み"),
+            )
+        }
+        None => (String::new(), String::new()),
+    };
+    let bound = per_cent(speed.high).abs().max(per_cent(speed.low).abs());
+    if !speed.low.is_finite() || !speed.high.is_finite() || bound > MOST_BOUND_PERCENT || speed.low <= 0.0 {
+        return Text {
+            en: format!("not enough to say anything{en}"), ja: format!("判断には足りない{ja}")
+        };
+    }
+    let span = change_span(speed);
+    Text {
+        en: format!("no difference found; it is below {bound} % ({}){en}", span.en),
+        ja: format!("差は見つからず、あっても {bound} % 未満 ({}){ja}", span.ja),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_settled_has_a_bound_where_the_interval_allows_it() {
+        let of = |low: f64, high: f64| Estimate { value: 1.01, low, high };
+        let words = unsettled(&of(0.94, 1.09), Some(20), Some(6_000_000_000));
+        assert_eq!(
+            words.en,
+            "no difference found; it is below 9 % (-6 to +9 %); about 1 min more would likely settle it"
+        );
+        assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満 (-6〜+9 %)。あと約 1 min で判断できる見込み");
+        assert_eq!(unsettled(&of(0.4, 2.0), None, None).en, "not enough to say anything");
+        assert_eq!(unsettled(&of(0.0, f64::INFINITY), None, None).ja, "判断には足りない");
+    }
+}

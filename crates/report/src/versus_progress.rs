@@ -1,0 +1,150 @@
+//! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
+
+use crate::compare::verdict_words;
+use crate::layout::{clip, hanging, tame, wrap};
+use crate::progress::Mode;
+use crate::style::Style;
+use crate::words;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kurabe_core::event::Event;
+use kurabe_core::number;
+use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::record::{Cell, RunHeader};
+use kurabe_core::{Text, text};
+use kurabe_stats::Blocked;
+use std::collections::BTreeSet;
+use std::io::Write;
+
+/// Redraws per second at most.
+const REDRAWS_HZ: u8 = 10;
+
+/// Shows how far a measurement in turns is.
+pub struct VersusProgress {
+    style: Style,
+    mode: Mode,
+    bar: ProgressBar,
+    blocks: u32,
+    settled: (usize, usize),
+    /// What was told of several targets is told once.
+    told: BTreeSet<String>,
+}
+
+impl VersusProgress {
+    /// Progress on standard error. A live line needs a terminal there; without one, lines only.
+    pub fn new(style: Style, mode: Mode) -> Self {
+        let target = match mode {
+            Mode::Terminal => ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ),
+            Mode::Plain | Mode::Quiet => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let mode = if mode == Mode::Terminal && bar.is_hidden() { Mode::Plain } else { mode };
+        Self { style, mode, bar, blocks: 0, settled: (0, 0), told: BTreeSet::new() }
+    }
+
+    /// What will be done: the runs with the words in parentheses behind their targets, the baseline first.
+    pub fn start(&mut self, runs: &[(RunHeader, Text)], time_ns: u64, repetition_ns: u64) {
+        for (place, (header, headline)) in runs.iter().enumerate() {
+            let role = if place == 0 { self.style.pick(" · baseline", " · 基準") } else { "" };
+            let headline = match self.style.say(headline) {
+                words if words.is_empty() => String::new(),
+                words => format!(" ({words})"),
+            };
+            self.line(&format!("{} · {}{headline}{role}", header.id, tame(header.target_name())));
+        }
+        let Some((header, _)) = runs.first() else { return };
+        let profile = header.profile_name();
+        let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
+        let (most, once) = (number::long_time(time_ns), format_time_setting(repetition_ns));
+        self.line(&self.style.say(&text!(
+            "profile {profile}, {once} per repetition, at most {most} · order seed {seed}",
+            "プロファイル {profile}、1 回 {once}、最長 {most} · 順番の種 {seed}"
+        )));
+    }
+
+    /// Takes notice of what happened in the run of this id.
+    pub fn on_event(&mut self, run: &str, event: &Event, left_ns: u64) {
+        match event {
+            Event::Notice { notice } => {
+                let (kind, words) = (words::notice(&self.style, notice.kind), self.style.say(&notice.text));
+                // What holds for all targets is told once, without a name.
+                if self.told.insert(words.clone()) {
+                    self.line(&format!("{kind} ({run}): {words}"));
+                }
+            }
+            Event::FillProgress { done_bytes, total_bytes } => {
+                let (done, total) = (format_bytes(*done_bytes), format_bytes(*total_bytes));
+                self.live(&self.style.say(&text!(
+                    "{run}: writing the test file, {done} of {total}",
+                    "{run}: テストファイルを書き込み中 {done} / {total}"
+                )));
+            }
+            Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
+            Event::RepetitionStarted { label, direction, .. } => {
+                let name = [words::of_direction(&self.style, *direction), &tame(label)].join(" ");
+                let name = name.trim();
+                let (block, (settled, all)) = (self.blocks + 1, self.settled);
+                let left = number::clock(left_ns);
+                let clear = match all {
+                    0 => Text::same(""),
+                    _ => text!(" · {settled} of {all} clear", " · {all} 項目中 {settled} 項目が確定"),
+                };
+                let words = Text {
+                    en: format!("from block {block} · {run} {name}{} · at most {left} left", clear.en),
+                    ja: format!("ブロック {block}〜 · {run} {name}{} · 残り最大 {left}", clear.ja),
+                };
+                self.live(&self.style.say(&words));
+            }
+            _ => {}
+        }
+    }
+
+    /// A cell became clear.
+    pub fn settled(&mut self, cell: &Cell, other: &str, found: &Blocked) {
+        let direction = cell.direction.map_or("", |direction| words::direction(&self.style, direction));
+        let name = [direction, &tame(&cell.label)].join(" ");
+        let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
+        let blocks = 2 * found.course.block_pairs;
+        let words = Text {
+            en: format!("clear after {blocks} blocks: {} · {other} is {}", name.trim(), verdict.en),
+            ja: format!("{blocks} ブロックで確定: {} · {other} は{}", name.trim(), verdict.ja),
+        };
+        self.line(&self.style.say(&words));
+    }
+
+    /// So many blocks are whole; comparisons that are clear, and all.
+    pub fn after_blocks(&mut self, blocks: u32, settled: (usize, usize)) {
+        (self.blocks, self.settled) = (blocks, settled);
+    }
+
+    /// Clears the live line.
+    pub fn finish(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn live(&self, words: &str) {
+        if self.mode == Mode::Terminal {
+            self.bar.set_message(clip(words, self.style.width.saturating_sub(1)));
+        }
+    }
+
+    /// A line that stays.
+    fn line(&self, words: &str) {
+        for line in hanging(wrap(words, self.style.width.saturating_sub(2)), 0, 2) {
+            match self.mode {
+                Mode::Terminal => self.bar.println(line),
+                // Progress is a courtesy: a closed pipe must not end a measurement.
+                Mode::Plain => {
+                    let _ = writeln!(std::io::stderr(), "{line}");
+                }
+                Mode::Quiet => {}
+            }
+        }
+    }
+}
+
+impl Drop for VersusProgress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

@@ -1,0 +1,308 @@
+//! Two sides that were measured in turns: what may be said after so many blocks, and when to stop.
+//!
+//! The model: in a block each side is measured once, close together, so that a disturbance meets both. The order in the
+//! first block of a pair is tossed, the second block has it the other way round (A B B A), so what changes steadily
+//! cancels out within the pair. The mean log ratio of such a pair of blocks is one difference, and the tests are those of
+//! signed ranks (`signed_rank`): exact because of the toss, whatever the noise is like.
+//!
+//! Whoever looks again and again finds something at last. So there are few looks, fixed before, and the error that is
+//! allowed is shared out among them (`LOOKS`; "alpha spending" of Lan and DeMets, "Discrete sequential boundaries for
+//! clinical trials", 1983, in the form that holds whatever the looks have to do with one another, the union bound). The
+//! p-value of a look divided by the look's share is a p-value that holds whenever one stops (Johari, Koomen, Pekelis and
+//! Walsh, "Always valid inference", 2022). Holm's procedure over the cells takes these (Bartroff and Song, "Sequential tests of
+//! multiple hypotheses controlling type I and II familywise error rates", 2014), for differences and for "no difference" each
+//! on its own: a cell that is settled one way has not failed the other way, so it gives nothing back there.
+//!
+//! The looks are gone through again from the stored values, so an analysis of the records says what was said live.
+
+use crate::bootstrap::Estimate;
+use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
+use crate::quantile::quantile_interval;
+use crate::rank::holm;
+use crate::signed_rank::SignedRanks;
+use crate::trend::trend;
+use serde::Serialize;
+
+/// After how many pairs of blocks there is a look, and its share of the error that is allowed. The first has the most:
+/// most differences are larger than they need be to be seen, and ten pairs are the fewest that can show any.
+const LOOKS: [(usize, f64); 10] = [
+    (10, 0.28),
+    (14, 0.08),
+    (20, 0.08),
+    (28, 0.08),
+    (40, 0.08),
+    (56, 0.08),
+    (80, 0.08),
+    (112, 0.08),
+    (160, 0.08),
+    (224, 0.08),
+];
+
+/// Blocks after which nothing more is said.
+pub const MOST_BLOCKS: usize = 2 * LOOKS[LOOKS.len() - 1].0;
+
+/// A cell of two sides that took turns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Blocked {
+    /// The ratio with its interval, and what may be said. The rank test's p-value is that of the signed ranks, valid
+    /// whenever one stops, and corrected for the number of cells.
+    pub compared: Compared,
+    /// How it came about.
+    pub course: Course,
+}
+
+/// How the comparison of a cell came about.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Course {
+    /// Pairs of blocks behind the verdict.
+    pub block_pairs: usize,
+    /// Whether the verdict stands, so that the cell needs no more blocks.
+    pub settled: bool,
+    /// How many times as fast the baseline was in the last block as in the first; `None` for too few blocks.
+    pub baseline_trend: Option<Estimate>,
+    /// The other side likewise.
+    pub other_trend: Option<Estimate>,
+    /// The same of the ratio of both.
+    pub ratio_trend: Option<Estimate>,
+}
+
+/// Whether there is a look after so many blocks.
+pub fn is_look(blocks: usize) -> bool {
+    LOOKS.iter().any(|(pairs, _)| 2 * pairs == blocks)
+}
+
+/// Goes through the looks at cells whose values are in the order of blocks, in both sides alike. A difference below
+/// `margin` does not matter. `families` is how many such comparisons are made at once, each with these cells: the allowed error is divided by it.
+/// A cell without usable values is `None`.
+pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocked>> {
+    let level = (1.0 - CONFIDENCE) / families.max(1) as f64;
+    let mut trials: Vec<Option<Trial>> = cells.iter().map(|sides| Trial::of(sides, margin)).collect();
+    for (look, (pairs, share)) in LOOKS.iter().enumerate() {
+        let before = look.checked_sub(1).map_or(0, |before| LOOKS[before].0);
+        for trial in trials.iter_mut().flatten() {
+            trial.look(*pairs, before, *share);
+        }
+        settle(&mut trials, level);
+    }
+    let counts = Open::of(&trials);
+    let mut p_values: Vec<f64> = trials.iter().flatten().map(|trial| trial.p_value).collect();
+    p_values = holm(&p_values).into_iter().map(|p_value| (p_value * families as f64).min(1.0)).collect();
+    let mut corrected = p_values.into_iter();
+    let told = |(trial, sides): (&Option<Trial>, &Sides)| {
+        let trial = trial.as_ref()?;
+        Some(trial.told(sides, level, counts, corrected.next()?))
+    };
+    trials.iter().zip(cells).map(told).collect()
+}
+
+/// Verdicts of one kind free the others of that kind from a part of the correction, so it goes on until nothing changes.
+fn settle(trials: &mut [Option<Trial>], level: f64) {
+    loop {
+        let counts = Open::of(trials);
+        let mut changed = false;
+        // The clearest first, as Holm has it.
+        let mut open: Vec<&mut Trial> =
+            trials.iter_mut().flatten().filter(|trial| trial.settled.is_none()).collect();
+        open.sort_by(|one, two| one.p_value.total_cmp(&two.p_value));
+        for trial in open {
+            if let Some(settled) = trial.verdict(level, counts) {
+                trial.settled = Some(settled);
+                changed = true;
+                break;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Cells for which either claim is still open or would be false: what Holm divides the allowed error by.
+#[derive(Clone, Copy)]
+struct Open {
+    difference: usize,
+    sameness: usize,
+}
+
+impl Open {
+    fn of(trials: &[Option<Trial>]) -> Self {
+        let all = trials.iter().flatten().count();
+        let same = |trial: &&Trial| trial.settled.is_some_and(|settled| settled.verdict == Verdict::Same);
+        let settled = trials.iter().flatten().filter(|trial| trial.settled.is_some()).count();
+        let same = trials.iter().flatten().filter(same).count();
+        Self { difference: (all - (settled - same)).max(1), sameness: (all - same).max(1) }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Settled {
+    verdict: Verdict,
+    interval: Estimate,
+    pairs: usize,
+}
+
+/// A cell on its way through the looks.
+struct Trial {
+    /// Log ratio of each pair of blocks.
+    differences: Vec<f64>,
+    margin: f64,
+    /// What the last look saw.
+    ranks: Option<SignedRanks>,
+    pairs: usize,
+    share: f64,
+    /// The smallest p-value so far, divided by the share of its look.
+    p_value: f64,
+    settled: Option<Settled>,
+}
+
+impl Trial {
+    fn of(sides: &Sides, margin: f64) -> Option<Self> {
+        let speeds = Speeds::of(sides)?;
+        Some(Self {
+            differences: speeds.pairs(),
+            margin,
+            ranks: None,
+            pairs: 0,
+            share: LOOKS[0].1,
+            p_value: 1.0,
+            settled: None,
+        })
+    }
+
+    /// Looks after so many pairs. What ended between two looks, because the time was up, is looked at once more with the
+    /// share of the look that did not come: the clock ended it, not the values.
+    fn look(&mut self, pairs: usize, before: usize, share: f64) {
+        let there = self.differences.len().min(pairs);
+        if self.settled.is_some() || there <= before {
+            return;
+        }
+        self.ranks = SignedRanks::of(&self.differences[..there]);
+        (self.pairs, self.share) = (there, share);
+        if let Some(ranks) = &self.ranks {
+            self.p_value = self.p_value.min(ranks.p_value() / share);
+        }
+    }
+
+    fn interval(&self, level: f64, among: usize) -> Option<Estimate> {
+        let logs = self.ranks.as_ref()?.estimate(1.0 - level * self.share / among as f64);
+        Some(Estimate { value: logs.value.exp(), low: logs.low.exp(), high: logs.high.exp() })
+    }
+
+    fn verdict(&self, level: f64, open: Open) -> Option<Settled> {
+        let pairs = self.pairs;
+        let within = self.interval(level, open.sameness)?;
+        if within.low >= 1.0 / (1.0 + self.margin) && within.high <= 1.0 + self.margin {
+            return Some(Settled { verdict: Verdict::Same, interval: within, pairs });
+        }
+        let interval = self.interval(level, open.difference)?;
+        let verdict = if interval.low > 1.0 {
+            Verdict::Faster
+        } else if interval.high < 1.0 {
+            Verdict::Slower
+        } else {
+            return None;
+        };
+        Some(Settled { verdict, interval, pairs })
+    }
+
+    fn told(&self, sides: &Sides, level: f64, open: Open, p_value: f64) -> Blocked {
+        let unsettled = || {
+            let among = open.difference.max(open.sameness);
+            let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
+            let interval = self.interval(level, among).unwrap_or(nothing);
+            Settled {
+                verdict: Verdict::NotEnough { more: self.more(&interval) },
+                interval,
+                pairs: self.pairs,
+            }
+        };
+        let Settled { verdict, interval, pairs } = self.settled.unwrap_or_else(unsettled);
+        let better = self.differences[..pairs].iter().map(|log| match log.total_cmp(&0.0) {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Less => 0.0,
+        });
+        let speeds = Speeds::of(sides);
+        let cells = 1.0 - (1.0 - CONFIDENCE) / open.difference.max(open.sameness) as f64;
+        let over = |values: fn(&Speeds) -> Vec<f64>| {
+            speeds.as_ref().and_then(|speeds| trend(&values(speeds), cells))
+        };
+        Blocked {
+            compared: Compared {
+                speed: interval,
+                speed_by_median: self.middle(pairs),
+                superiority: better.sum::<f64>() / pairs.max(1) as f64,
+                p_value,
+                verdict,
+            },
+            course: Course {
+                block_pairs: pairs,
+                settled: self.settled.is_some(),
+                baseline_trend: over(|speeds| speeds.baseline.clone()),
+                other_trend: over(|speeds| speeds.other.clone()),
+                ratio_trend: over(|speeds| {
+                    let pairs = speeds.other.iter().zip(&speeds.baseline);
+                    pairs.map(|(other, baseline)| other / baseline).collect()
+                }),
+            },
+        }
+    }
+
+    /// The median of the pairs of blocks by itself, with the usual interval of one look at one cell.
+    fn middle(&self, pairs: usize) -> Estimate {
+        let mut sorted = self.differences[..pairs].to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let found = quantile_interval(&sorted, 0.5, CONFIDENCE);
+        let (low, high) = found.and_then(|found| found.interval).unwrap_or((f64::NAN, f64::NAN));
+        let value = found.map_or(f64::NAN, |found| found.value);
+        Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
+    }
+
+    /// Repetitions of each side that would likely settle it: the interval narrows with the root of their number, and
+    /// must come to exclude 1 or to lie within the margin. Looks come at fixed numbers only.
+    fn more(&self, interval: &Estimate) -> Option<u32> {
+        let half_width = (interval.high / interval.low).ln() / 2.0;
+        let distance = interval.value.ln().abs();
+        let needed = distance.max((1.0 + self.margin).ln() - distance);
+        if !half_width.is_finite() {
+            // Not even the first look was reached.
+            return Some(2 * (LOOKS[0].0.saturating_sub(self.pairs)).max(2) as u32);
+        }
+        let enough = self.pairs as f64 * (half_width / needed).powi(2);
+        let (look, _) = LOOKS.iter().find(|(pairs, _)| *pairs as f64 >= enough && *pairs > self.pairs)?;
+        Some(2 * (look - self.pairs) as u32)
+    }
+}
+
+/// Values of both sides in the order of blocks, turned so that larger is faster.
+struct Speeds {
+    baseline: Vec<f64>,
+    other: Vec<f64>,
+}
+
+impl Speeds {
+    /// Whole pairs of blocks only; `None` if there is none, or a value is not positive.
+    fn of(sides: &Sides) -> Option<Self> {
+        let blocks = sides.baseline.len().min(sides.other.len());
+        let whole = (blocks - blocks % 2).min(MOST_BLOCKS);
+        let usable = |value: &f64| value.is_finite() && *value > 0.0;
+        let speeds = |values: &[f64]| -> Option<Vec<f64>> {
+            let values = &values[..whole];
+            let turned = |value: &f64| if sides.higher_is_better { *value } else { 1.0 / value };
+            values.iter().all(usable).then(|| values.iter().map(turned).collect())
+        };
+        let (baseline, other) = (speeds(&sides.baseline)?, speeds(&sides.other)?);
+        (whole > 0).then_some(Self { baseline, other })
+    }
+
+    /// The mean log ratio of each pair of blocks.
+    fn pairs(&self) -> Vec<f64> {
+        let logs: Vec<f64> =
+            self.other.iter().zip(&self.baseline).map(|(other, baseline)| (other / baseline).ln()).collect();
+        logs.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "blocked_tests.rs"]
+mod tests;

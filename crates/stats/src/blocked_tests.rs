@@ -1,0 +1,177 @@
+use super::*;
+use kurabe_core::random::Random;
+use proptest::prelude::*;
+
+fn normal(random: &mut Random) -> f64 {
+    (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// Both sides of a cell, whose order is tossed for each pair of blocks. `disturb` gives the log of the disturbance at each
+/// point of time, four of them for a pair of blocks.
+fn measured(
+    random: &mut Random,
+    pairs: usize,
+    log_ratio: f64,
+    disturb: &mut dyn FnMut(&mut Random) -> f64,
+) -> Sides {
+    let (mut baseline, mut other) = (Vec::new(), Vec::new());
+    for _ in 0..pairs {
+        let times: Vec<f64> = (0..4).map(|_| disturb(random)).collect();
+        // A B B A or B A A B.
+        let (a, b) = if random.below(2) == 0 { ([0, 3], [1, 2]) } else { ([1, 2], [0, 3]) };
+        baseline.extend(a.map(|at| 100.0 * times[at].exp()));
+        other.extend(b.map(|at| 100.0 * (times[at] + log_ratio).exp()));
+    }
+    Sides { baseline, other, higher_is_better: true }
+}
+
+fn steady(random: &mut Random, pairs: usize, ratio: f64, spread: f64) -> Sides {
+    measured(random, pairs, ratio.ln(), &mut |random| spread * normal(random))
+}
+
+fn only(sides: Sides) -> Blocked {
+    judge(&[sides], 0.05, 1)[0].unwrap()
+}
+
+#[test]
+fn a_clear_difference_is_settled_at_the_first_look() {
+    let mut random = Random::new(1, 0);
+    let sides = steady(&mut random, 30, 1.3, 0.03);
+    let found = only(sides.clone());
+    assert_eq!(
+        (found.compared.verdict, found.course.block_pairs, found.course.settled),
+        (Verdict::Faster, 10, true)
+    );
+    assert!((found.compared.speed.value - 1.3).abs() < 0.05 && found.compared.superiority == 1.0);
+    let turned = only(Sides { higher_is_better: false, ..sides });
+    assert_eq!(turned.compared.verdict, Verdict::Slower);
+}
+
+#[test]
+fn what_comes_after_the_verdict_does_not_change_it() {
+    let mut random = Random::new(2, 0);
+    let long = steady(&mut random, 60, 1.1, 0.05);
+    let found = only(long.clone());
+    let cut = 2 * found.course.block_pairs;
+    let short = Sides {
+        baseline: long.baseline[..cut].to_vec(),
+        other: long.other[..cut].to_vec(),
+        higher_is_better: true,
+    };
+    assert_eq!(only(short).compared, found.compared);
+    assert!(is_look(cut) && !is_look(cut + 1));
+}
+
+#[test]
+fn equal_sides_settle_on_no_difference_that_matters() {
+    let found = only(steady(&mut Random::new(3, 0), 80, 1.0, 0.05));
+    assert_eq!((found.compared.verdict, found.course.settled), (Verdict::Same, true));
+}
+
+#[test]
+fn too_few_blocks_settle_nothing_and_foresee_how_many_would() {
+    let few = only(steady(&mut Random::new(4, 0), 6, 2.0, 0.01));
+    assert_eq!(few.compared.verdict, Verdict::NotEnough { more: Some(8) });
+    let noisy = only(steady(&mut Random::new(4, 0), 30, 1.0, 0.2));
+    let Verdict::NotEnough { more: Some(more) } = noisy.compared.verdict else { panic!("{noisy:?}") };
+    assert!((50..400).contains(&more), "{more}");
+    assert!(noisy.compared.speed.low < 1.0 && noisy.compared.speed.high > 1.0);
+}
+
+#[test]
+fn a_block_of_one_side_only_is_left_out() {
+    let mut sides = steady(&mut Random::new(5, 0), 12, 1.0, 0.2);
+    sides.other.pop();
+    assert_eq!(only(sides).course.block_pairs, 11);
+    assert_eq!(
+        judge(&[Sides { baseline: vec![1.0], other: vec![1.0], higher_is_better: true }], 0.05, 1),
+        [None]
+    );
+    let stuck = Sides { baseline: vec![1.0, 0.0], other: vec![1.0; 2], higher_is_better: true };
+    assert_eq!(judge(&[stuck], 0.05, 1), [None]);
+}
+
+#[test]
+fn more_cells_and_more_families_ask_for_more() {
+    let sides = steady(&mut Random::new(6, 0), 40, 1.06, 0.05);
+    let alone = only(sides.clone());
+    let among = judge(&vec![sides.clone(); 20], 0.05, 1)[0].unwrap();
+    let families = judge(&[sides], 0.05, 20)[0].unwrap();
+    for stricter in [among, families] {
+        assert!(stricter.course.block_pairs >= alone.course.block_pairs);
+    }
+    // Cells that are found to differ free the others from a part of the correction.
+    let mut random = Random::new(6, 1);
+    let clear: Vec<Sides> = (0..19).map(|_| steady(&mut random, 40, 2.0, 0.01)).collect();
+    let mixed = [clear, vec![steady(&mut Random::new(6, 0), 40, 1.06, 0.05)]].concat();
+    assert!(judge(&mixed, 0.05, 1)[19].unwrap().course.block_pairs <= among.course.block_pairs);
+}
+
+#[test]
+fn a_drift_of_both_sides_shows_and_does_not_touch_the_ratio() {
+    let mut at = 0.0;
+    let mut random = Random::new(7, 0);
+    let sides = measured(&mut random, 40, 0.0, &mut |random| {
+        at -= 0.002;
+        at + 0.01 * normal(random)
+    });
+    let found = only(sides);
+    assert_eq!(found.compared.verdict, Verdict::Same);
+    assert!(found.course.baseline_trend.unwrap().high < 0.8 && found.course.other_trend.unwrap().high < 0.8);
+    let ratio = found.course.ratio_trend.unwrap();
+    assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
+}
+
+#[test]
+fn a_few_wild_values_do_not_move_the_centre() {
+    let mut sides = steady(&mut Random::new(8, 0), 40, 1.0, 0.02);
+    for wild in [25, 48, 63] {
+        sides.other[wild] /= 20.0;
+    }
+    let found = only(sides);
+    assert_eq!(found.compared.verdict, Verdict::Same, "{found:?}");
+}
+
+/// Of trials with equal sides and eight cells, how many call any cell different.
+fn false_alarms(trials: u64, mut cell: impl FnMut(&mut Random) -> Sides) -> u64 {
+    let mut alarms = 0;
+    for trial in 0..trials {
+        let mut random = Random::new(9, trial);
+        let cells: Vec<Sides> = (0..8).map(|_| cell(&mut random)).collect();
+        let different = |found: &Option<Blocked>| {
+            found.is_some_and(|found| matches!(found.compared.verdict, Verdict::Faster | Verdict::Slower))
+        };
+        alarms += u64::from(judge(&cells, 0.05, 1).iter().any(different));
+    }
+    alarms
+}
+
+/// With 5 % of 200, more than 20 would come by chance once in 500.
+#[test]
+fn noise_that_hangs_together_and_spikes_raise_no_more_alarms_than_allowed() {
+    let alarms = false_alarms(200, |random| {
+        let mut state = 0.0;
+        measured(random, 40, 0.0, &mut |random| {
+            state = 0.95 * state + 0.05 * normal(random);
+            let spike = if random.below(20) == 0 { -1.0 } else { 0.0 };
+            state + spike
+        })
+    });
+    assert!(alarms <= 20, "{alarms}");
+}
+
+proptest! {
+    #[test]
+    fn turning_the_sides_turns_the_verdict(seed in 0u64..1000, pairs in 1usize..40, ratio in 0.8f64..1.25) {
+        let sides = steady(&mut Random::new(seed, 0), pairs, ratio, 0.05);
+        let turned = Sides { baseline: sides.other.clone(), other: sides.baseline.clone(), higher_is_better: true };
+        let (one, two) = (only(sides), only(turned));
+        let expected = match one.compared.verdict {
+            Verdict::Faster => Verdict::Slower,
+            Verdict::Slower => Verdict::Faster,
+            other => other,
+        };
+        prop_assert_eq!(two.compared.verdict, expected);
+        prop_assert!((one.compared.speed.value * two.compared.speed.value - 1.0).abs() < 1e-9);
+    }
+}

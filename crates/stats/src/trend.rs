@@ -1,0 +1,54 @@
+//! Whether values rise or fall over the course of a measurement.
+
+use crate::bootstrap::Estimate;
+use crate::normal::student_quantile;
+
+/// How many times as large the last of a series of values is as the first, by the line of least squares through their
+/// logarithms, with its interval (Student's t; Draper and Smith, "Applied regression analysis", section 1.4). `None` for
+/// fewer than three values, or one that is not positive.
+pub fn trend(values: &[f64], confidence: f64) -> Option<Estimate> {
+    let count = values.len() as f64;
+    if values.len() < 3 || values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
+        return None;
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let middle = (count - 1.0) / 2.0;
+    let mean = logs.iter().sum::<f64>() / count;
+    let across = |place: usize| place as f64 - middle;
+    let (mut width, mut together) = (0.0, 0.0);
+    for (place, log) in logs.iter().enumerate() {
+        width += across(place).powi(2);
+        together += across(place) * (log - mean);
+    }
+    let slope = together / width;
+    let left: f64 =
+        logs.iter().enumerate().map(|(place, log)| (log - mean - slope * across(place)).powi(2)).sum();
+    let error = (left / (count - 2.0) / width).sqrt();
+    let reach = student_quantile((1.0 + confidence) / 2.0, count - 2.0) * error;
+    let over_all = |slope: f64| (slope * (count - 1.0)).exp();
+    Some(Estimate { value: over_all(slope), low: over_all(slope - reach), high: over_all(slope + reach) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_is_that_of_scipy() {
+        // scipy.stats.linregress of the logarithms and scipy.stats.t.ppf(0.975, 6).
+        let found = trend(&[1.0, 1.2, 0.9, 1.1, 1.05, 0.95, 1.3, 1.25], 0.95).unwrap();
+        for (value, expected) in
+            [(found.value, 1.189_054_361_6), (found.low, 0.848_668_670_2), (found.high, 1.665_962_612_5)]
+        {
+            assert!((value - expected).abs() < 1e-8, "{value} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_line_needs_three_values_above_zero() {
+        assert_eq!(trend(&[1.0, 2.0], 0.95), None);
+        assert_eq!(trend(&[1.0, 0.0, 2.0], 0.95), None);
+        let doubled = trend(&[1.0, 2.0, 4.0], 0.95).unwrap();
+        assert!((doubled.value - 4.0).abs() < 1e-12 && doubled.high - doubled.low < 1e-9);
+    }
+}
