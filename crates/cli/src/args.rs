@@ -1,7 +1,9 @@
 //! The command line, in both languages.
 
+mod report;
 mod study;
 
+pub use report::{FORMATS, ReportArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 
 use crate::lang::t;
@@ -86,6 +88,8 @@ pub enum Command {
     Recommend(RecommendArgs),
     #[command(about = t("The same device and profile over time: faster, slower, stutters more?", "同じデバイスと同じプロファイルの推移(速くなったか、遅くなったか、止まりやすくなったか)"))]
     History(HistoryArgs),
+    #[command(about = t("Write a report of runs: a page, Markdown, a picture, CSV or JSON", "測定をレポートにする(HTML、Markdown、画像、CSV、JSON)"))]
+    Report(ReportArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]

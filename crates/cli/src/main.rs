@@ -13,6 +13,7 @@ mod output;
 mod plan;
 mod profiles;
 mod record;
+mod report;
 mod run;
 mod signals;
 mod stored;
@@ -53,6 +54,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Compare(args) => compare::compare(args, global),
         Command::Recommend(args) => compare::recommend(args, global),
         Command::History(args) => compare::history(args, global),
+        Command::Report(args) => report::report(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),

@@ -127,7 +127,7 @@ pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
 }
 
 /// A verdict as it is read aloud.
-fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
+pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
     let speed = &compared.speed;
     match compared.verdict {
         Verdict::Faster => (Role::Good, faster(speed)),
@@ -277,8 +277,11 @@ fn missing(pair: &Pair, style: &Style) -> Vec<String> {
     lines
 }
 
-/// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+/// What else differed in a sentence, and the differences that were not asked about, the weightiest first.
+pub(crate) fn fairness_words<'d>(
+    differences: &'d [Difference],
+    about: &[String],
+) -> (Text, Vec<&'d Difference>) {
     let asked = |difference: &&Difference| about.iter().any(|key| key == difference.key);
     let subject: Vec<&Difference> = differences.iter().filter(asked).collect();
     let rest: Vec<&Difference> = differences.iter().filter(|difference| !asked(difference)).collect();
@@ -314,6 +317,12 @@ pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Sty
             }
         }
     };
+    (sentence, rest)
+}
+
+/// What else differed, the weightiest first.
+pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+    let (sentence, rest) = fairness_words(differences, about);
     let mut lines = wrap(&style.say(&sentence), style.width);
     let heads = [
         Column::left(""),

@@ -20,6 +20,7 @@ mod layout;
 mod list;
 mod model;
 mod models;
+mod page;
 mod positions;
 mod profile;
 mod progress;
@@ -50,6 +51,7 @@ pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,
 };
+pub use page::{PageTheme, Report};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};

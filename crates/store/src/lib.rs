@@ -18,6 +18,7 @@
 //!
 //! Not a goal: an index over figures. Whoever asks for figures loads the run.
 
+mod bundle;
 mod care;
 mod check;
 mod export;
@@ -34,6 +35,7 @@ mod sqlite_error;
 mod tidy_json;
 mod write;
 
+pub use bundle::{ExportedRun, REPORT_VERSION, export_bundle, looks_bundled, parse_bundle};
 pub use care::Abandoned;
 pub use export::{EXPORT_VERSION, export, parse_export};
 pub use location::default_path;
