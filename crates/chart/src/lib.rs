@@ -9,7 +9,7 @@ mod plot;
 mod unit;
 
 pub use plot::{
-    Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot, Scale, ShareRow,
-    Shares, Stretch,
+    Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot,
+    Scale, ShareRow, Shares, Stretch,
 };
 pub use unit::Unit;

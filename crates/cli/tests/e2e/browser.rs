@@ -39,8 +39,7 @@ impl Browser {
             line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
         });
         let profile = tempfile::tempdir().expect("a directory");
-        let mut browser =
-            Self { driver, port: port.unwrap_or(0), session: String::new(), _profile: profile };
+        let mut browser = Self { driver, port: port.unwrap_or(0), session: String::new(), _profile: profile };
         if port.is_none() {
             return Err("chromedriver did not start".to_owned());
         }

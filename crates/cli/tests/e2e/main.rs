@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr)]
 
+mod browser;
 mod lab;
 mod system;
 
@@ -24,6 +25,7 @@ mod models;
 mod neighbours;
 mod other_tools;
 mod procedures;
+mod reports;
 mod round_trip;
 mod scripts;
 mod shells;
