@@ -5,11 +5,17 @@
 //! second, ns, bytes); the chart knows how numbers of each unit are written, at axes as in words. Nothing here knows runs,
 //! records or languages.
 
+mod font;
 mod plot;
+mod png;
+mod svg;
 mod unit;
 
+pub use font::{fit, has_glyph, text_width, wrap};
 pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot,
     Scale, ShareRow, Shares, Stretch,
 };
+pub use png::{PngError, png};
+pub use svg::{Drawing, Size, Theme};
 pub use unit::Unit;

@@ -1,0 +1,207 @@
+//! The embedded fonts: how wide words are, where lines break, which characters exist.
+//!
+//! The model: a width is the sum of the advances in the embedded font, so that a picture is laid out before anything draws
+//! it. A browser may draw an SVG in another font: layouts keep some space free. Non-goals: shaping, right-to-left text.
+
+use skrifa::charmap::Charmap;
+use skrifa::instance::{LocationRef, Size as FontSize};
+use skrifa::metrics::GlyphMetrics;
+use skrifa::{FontRef, MetadataProvider};
+use std::sync::OnceLock;
+
+pub(crate) static REGULAR: &[u8] = include_bytes!("../fonts/NotoSansJP-Regular.subset.ttf");
+pub(crate) static BOLD: &[u8] = include_bytes!("../fonts/NotoSansJP-Bold.subset.ttf");
+
+/// What stands in pictures for a character that the font lacks.
+pub(crate) const STAND_IN: char = '?';
+/// Width of a character that the font lacks, in ems: a browser draws it from another font, and emoji are wide.
+const LACKING_EM: f64 = 1.3;
+/// Units of an em in both fonts when they cannot be read; they are read in every test.
+const UNITS: f64 = 1000.0;
+
+struct Face {
+    chars: Charmap<'static>,
+    advances: GlyphMetrics<'static>,
+    units: f64,
+}
+
+impl Face {
+    fn read(data: &'static [u8]) -> Option<Self> {
+        let font = FontRef::new(data).ok()?;
+        let units = f64::from(font.metrics(FontSize::unscaled(), LocationRef::default()).units_per_em);
+        let advances = font.glyph_metrics(FontSize::unscaled(), LocationRef::default());
+        Some(Self { chars: font.charmap(), advances, units: if units > 0.0 { units } else { UNITS } })
+    }
+
+    /// Advance of a character in ems.
+    fn advance(&self, c: char) -> Option<f64> {
+        let glyph = self.chars.map(c).filter(|glyph| glyph.to_u32() != 0)?;
+        Some(f64::from(self.advances.advance_width(glyph)?) / self.units)
+    }
+}
+
+fn face(bold: bool) -> Option<&'static Face> {
+    static FACES: OnceLock<[Option<Face>; 2]> = OnceLock::new();
+    FACES.get_or_init(|| [Face::read(REGULAR), Face::read(BOLD)])[usize::from(bold)].as_ref()
+}
+
+/// Whether the regular font, and so every picture, has the character.
+pub fn has_glyph(c: char) -> bool {
+    face(false).is_some_and(|face| face.advance(c).is_some())
+}
+
+/// Whether the bold font has all characters; words that it lacks are better drawn in one weight than in two.
+pub(crate) fn bold_has(words: &str) -> bool {
+    words.chars().all(|c| face(true).is_some_and(|face| face.advance(c).is_some()))
+}
+
+/// Whether a character is drawn as nothing: joiners, variation selectors, byte order marks.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+fn advance_em(c: char, bold: bool) -> f64 {
+    if is_invisible(c) {
+        return 0.0;
+    }
+    let found = (bold.then(|| face(true)).flatten().and_then(|face| face.advance(c)))
+        .or_else(|| face(false).and_then(|face| face.advance(c)));
+    found.unwrap_or(LACKING_EM)
+}
+
+/// How wide words are in pixels when drawn at a size, in the embedded font.
+pub fn text_width(words: &str, size_px: f64, bold: bool) -> f64 {
+    words.chars().map(|c| advance_em(c, bold)).sum::<f64>() * size_px
+}
+
+/// The words, cut at their end with an ellipsis if they are wider than `width_px`; nothing if not even that fits.
+pub fn fit(words: &str, size_px: f64, bold: bool, width_px: f64) -> String {
+    if text_width(words, size_px, bold) <= width_px {
+        return words.to_owned();
+    }
+    let mut left = width_px - text_width("…", size_px, bold);
+    if left < 0.0 {
+        return String::new();
+    }
+    let mut out: String = words
+        .chars()
+        .take_while(|c| {
+            left -= advance_em(*c, bold) * size_px;
+            left >= 0.0
+        })
+        .collect();
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}
+
+/// Whether lines may break beside the character, as in Japanese.
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}')
+}
+
+/// Whether a line may not begin with this character.
+fn clings_to_the_left(c: char) -> bool {
+    "、。，．・：；！？）」),.』】〉》ーぁぃぅぇぉっゃゅょァィゥェォッャュョ…".contains(c)
+}
+
+/// Whether a line may not end with this character.
+fn clings_to_the_right(c: char) -> bool {
+    "（「『【〈《(".contains(c)
+}
+
+/// Whether a word is a number, which its unit and its next thousands must not leave.
+fn is_number(word: &str) -> bool {
+    word.ends_with(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_digit() || ".,±<–".contains(c))
+}
+
+/// Pieces that stay whole, and whether a space stands before each.
+fn pieces(words: &str) -> Vec<(String, bool)> {
+    let mut pieces: Vec<(String, bool)> = Vec::new();
+    for word in words.split_whitespace() {
+        let glued = pieces.last().is_some_and(|(last, _)| is_number(last.rsplit(' ').next().unwrap_or(last)));
+        let mut before: Option<char> = None;
+        for c in word.chars() {
+            let joins = match before {
+                None => glued,
+                Some(b) => !(is_wide(c) || is_wide(b)) || clings_to_the_left(c) || clings_to_the_right(b),
+            };
+            match pieces.last_mut() {
+                Some((last, _)) if joins => {
+                    if before.is_none() {
+                        last.push(' ');
+                    }
+                    last.push(c);
+                }
+                _ => pieces.push((c.to_string(), before.is_none())),
+            }
+            before = Some(c);
+        }
+    }
+    pieces
+}
+
+/// The words in lines of at most `width_px`, at most `most` of them: what does not fit ends in an ellipsis. A number keeps
+/// its unit; Japanese breaks between characters where it may.
+pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let space = text_width(" ", size_px, bold);
+    let mut used = 0.0;
+    for (piece, spaced) in pieces(words) {
+        let width = text_width(&piece, size_px, bold);
+        let lead = if spaced && used > 0.0 { space } else { 0.0 };
+        let full = lines.len() >= most.max(1);
+        match lines.last_mut() {
+            Some(line) if full || used == 0.0 || used + lead + width <= width_px => {
+                if lead > 0.0 {
+                    line.push(' ');
+                }
+                line.push_str(&piece);
+                used += lead + width;
+            }
+            _ => {
+                lines.push(piece);
+                used = width;
+            }
+        }
+    }
+    lines.iter().map(|line| fit(line, size_px, bold, width_px)).filter(|line| !line.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_of_one_width_and_japanese_is_an_em() {
+        for bold in [false, true] {
+            let widths: Vec<f64> =
+                "0123456789".chars().map(|c| text_width(&c.to_string(), 10.0, bold)).collect();
+            assert!(widths.iter().all(|width| (width - widths[0]).abs() < 1e-9), "{widths:?}");
+        }
+        assert_eq!(text_width("読み出し", 12.0, false), 48.0);
+        assert_eq!(text_width("", 12.0, false), 0.0);
+        assert!(text_width("throughput", 12.0, true) > text_width("throughput", 12.0, false));
+        assert_eq!(text_width("👨\u{200d}👩", 10.0, false), 26.0);
+    }
+
+    #[test]
+    fn words_that_do_not_fit_end_in_an_ellipsis() {
+        assert_eq!(fit("short", 12.0, false, 100.0), "short");
+        let cut = fit("a very long label of a device", 12.0, false, 80.0);
+        assert!(cut.ends_with('…') && text_width(&cut, 12.0, false) <= 80.0, "{cut}");
+        assert_eq!(fit("anything", 12.0, false, 3.0), "");
+    }
+
+    #[test]
+    fn lines_keep_a_number_with_its_unit_and_japanese_breaks_where_it_may() {
+        assert_eq!(wrap("speed of 6 911.3 MB/s", 10.0, false, 75.0, 3), ["speed of", "6 911.3 MB/s"]);
+        assert_eq!(wrap("読み出しと書き込み。速度", 10.0, false, 95.0, 3), ["読み出しと書き込", "み。速度"]);
+        assert_eq!(wrap("読み出しと書き込み。", 10.0, false, 90.0, 3), ["読み出しと書き込", "み。"]);
+        let cut = wrap("one two three four five six", 10.0, false, 50.0, 2);
+        assert_eq!(cut.len(), 2);
+        assert!(cut[1].ends_with('…'));
+        assert!(wrap("", 10.0, false, 50.0, 2).is_empty());
+    }
+}

@@ -1,0 +1,106 @@
+//! PNG from the SVG that the charts give, with the embedded fonts alone.
+//!
+//! The model: what a picture shows depends on its SVG only, not on the fonts of the machine. A character that the embedded
+//! font lacks becomes `?`, since a picture with empty boxes tells nothing. Media queries and CSS variables are not
+//! understood: give an SVG of one theme.
+
+use crate::font;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// The longest side of a picture, in pixels.
+const LONGEST_PX: f32 = 20_000.0;
+
+/// Why there is no picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PngError {
+    /// The SVG cannot be read.
+    Svg(String),
+    /// The picture would be empty or too large: width and height in pixels.
+    Size(u64, u64),
+    /// The pixels cannot be packed.
+    Encode(String),
+}
+
+impl fmt::Display for PngError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PngError::Svg(why) => write!(f, "the SVG cannot be read: {why}"),
+            PngError::Size(width, height) => {
+                write!(
+                    f,
+                    "a picture of {width} × {height} pixels cannot be drawn: the longest side is {LONGEST_PX}"
+                )
+            }
+            PngError::Encode(why) => write!(f, "the picture cannot be packed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for PngError {}
+
+fn fonts() -> Arc<fontdb::Database> {
+    static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
+    let load = || {
+        let mut fonts = fontdb::Database::new();
+        for data in [font::REGULAR, font::BOLD] {
+            fonts.load_font_source(fontdb::Source::Binary(Arc::new(data)));
+        }
+        Arc::new(fonts)
+    };
+    Arc::clone(FONTS.get_or_init(load))
+}
+
+/// The SVG read as resvg reads it, with the embedded fonts.
+pub(crate) fn tree(svg: &str) -> Result<Tree, PngError> {
+    let options = Options { fontdb: fonts(), font_family: "Noto Sans JP".to_owned(), ..Options::default() };
+    Tree::from_str(&drawable(svg), &options).map_err(|error| PngError::Svg(error.to_string()))
+}
+
+/// The SVG with `?` for each character that the font lacks, and without those that only join others.
+fn drawable(svg: &str) -> String {
+    let stand_in = |c: char| if c.is_ascii() || font::has_glyph(c) { c } else { font::STAND_IN };
+    svg.chars().filter(|c| !font::is_invisible(*c)).map(stand_in).collect()
+}
+
+/// Draws an SVG as a PNG, `scale` times its size in pixels.
+///
+/// # Errors
+/// If the SVG cannot be read, or the picture would be empty or larger than 20 000 pixels on a side.
+pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
+    let tree = tree(svg)?;
+    let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
+    let fits = |side: f32| (0.5..=LONGEST_PX).contains(&side);
+    let refused = || PngError::Size(width.round() as u64, height.round() as u64);
+    if !fits(width) || !fits(height) {
+        return Err(refused());
+    }
+    let mut pixels = Pixmap::new(width.round() as u32, height.round() as u32).ok_or_else(refused)?;
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| PngError::Encode(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LACKING: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><text x="2" y="14" font-family="Noto Sans JP">A👨‍👩B</text></svg>"#;
+
+    #[test]
+    fn what_the_font_lacks_becomes_a_question_mark() {
+        assert!(drawable(LACKING).contains(">A??B<"));
+        let shown = png(LACKING, 1.0).unwrap();
+        assert_eq!(shown, png(&LACKING.replace("👨‍👩", "??"), 1.0).unwrap());
+        assert_ne!(shown, png(&LACKING.replace("👨‍👩", ""), 1.0).unwrap());
+    }
+
+    #[test]
+    fn sizes_and_texts_that_cannot_be_drawn_are_refused() {
+        assert!(matches!(png("<svg", 1.0), Err(PngError::Svg(_))));
+        assert!(matches!(png(LACKING, 0.0), Err(PngError::Size(0, 0))));
+        assert!(matches!(png(LACKING, f32::NAN), Err(PngError::Size(..))));
+        assert!(matches!(png(LACKING, 1e6), Err(PngError::Size(60_000_000, 20_000_000))));
+    }
+}

@@ -1,0 +1,138 @@
+//! Ratios with intervals against 1, and what may be said of each in words.
+
+use super::canvas::{Align, Canvas, px};
+use super::ink::Ink;
+use super::marks::{hollow, shape};
+use super::span::{Ends, Span, shown};
+use super::ticks::{self, Way};
+use super::{LABEL, PAD_PX, widest};
+use crate::font;
+use crate::plot::{Axis, Forest, ForestRow, Outcome, Scale};
+use crate::unit::Unit;
+
+/// Ratios further from 1 are drawn at the edge.
+const FURTHEST: f64 = 1000.0;
+
+struct Layout {
+    span: Span,
+    labels_px: f64,
+    words_px: f64,
+}
+
+pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
+    let layout = layout(forest, canvas.width);
+    let span = layout.span;
+    let rows: Vec<_> = forest.rows.iter().map(|row| texts(row, &layout)).collect();
+    let heights: Vec<f64> = rows
+        .iter()
+        .map(|(label, words)| label.len().max(words.len()).max(1) as f64 * LABEL.size * 1.25 + 13.0)
+        .collect();
+    let bottom = top + heights.iter().sum::<f64>().max(16.0);
+    let axis = Axis { label: forest.axis_label.clone(), unit: Unit::Factor, scale: Scale::Log };
+    let ticks = ticks::ticks(&axis, &span, Way::Across);
+    band(forest, canvas, &span, (top, bottom));
+    ticks::grid_across(canvas, &ticks, &span, (top, bottom));
+    if let Some(one) = span.at(1.0) {
+        canvas.line((one, top), (one, bottom), Ink::Axis, r#" stroke-width="1.4""#);
+    }
+    let mut y = top;
+    for ((row, (label, words)), height) in forest.rows.iter().zip(&rows).zip(&heights) {
+        let middle = y + height / 2.0;
+        canvas.line((PAD_PX, y + height), (canvas.width - PAD_PX, y + height), Ink::Grid, "");
+        canvas.lines_mid(PAD_PX, middle, Align::Start, LABEL, Ink::Text, label);
+        let ink = if row.outcome == Outcome::Open { Ink::Quiet } else { Ink::Text };
+        canvas.lines_mid(span.to + 22.0, middle, Align::Start, LABEL, ink, words);
+        canvas.open_mark(&row.label, &said(row));
+        draw_ratio(row, canvas, &span, middle);
+        canvas.close_mark();
+        y += height;
+    }
+    ticks::across(canvas, &ticks, &span, bottom)
+}
+
+fn layout(forest: &Forest, width: f64) -> Layout {
+    let labels_px = widest(forest.rows.iter().map(|row| row.label.as_str()), LABEL, width * 0.26);
+    let words_px = widest(forest.rows.iter().map(|row| row.words.as_str()), LABEL, width * 0.36);
+    let margin =
+        if shown(forest.margin).is_some_and(|margin| margin > 0.0) { forest.margin.min(10.0) } else { 0.0 };
+    let mut furthest = 1.1_f64.max((1.0 + margin).powf(1.6));
+    for (ratio, low, high) in forest.rows.iter().filter_map(|row| row.ratio) {
+        for value in [ratio, low, high].into_iter().filter(|value| shown(*value).is_some() && *value > 0.0) {
+            furthest = furthest.max(value.max(1.0 / value));
+        }
+    }
+    // As far to the left as to the right: twice as fast looks as large as half as fast.
+    let furthest = furthest.powf(1.06).min(FURTHEST);
+    let from = PAD_PX + labels_px + 22.0;
+    let to = (width - PAD_PX - words_px - 22.0).max(from + 20.0);
+    let span =
+        Span::over([1.0 / furthest, furthest].into_iter(), Scale::Log, Ends::AtValues).between(from, to);
+    Layout { span, labels_px, words_px }
+}
+
+fn texts(row: &ForestRow, layout: &Layout) -> (Vec<String>, Vec<String>) {
+    (
+        font::wrap(&row.label, LABEL.size, false, layout.labels_px, 3),
+        font::wrap(&row.words, LABEL.size, false, layout.words_px, 3),
+    )
+}
+
+/// Ratio, interval and verdict in words.
+fn said(row: &ForestRow) -> String {
+    match row.ratio {
+        Some((ratio, low, high)) => {
+            let words = |value: f64| Unit::Factor.words(value);
+            format!("{} ({} – {}): {}", words(ratio), words(low), words(high), row.words)
+        }
+        None => row.words.clone(),
+    }
+}
+
+/// The stretch in which ratios do not matter.
+fn band(forest: &Forest, canvas: &mut Canvas, span: &Span, (top, bottom): (f64, f64)) {
+    let margin = forest.margin;
+    if !(margin.is_finite() && margin > 0.0) {
+        return;
+    }
+    if let (Some(from), Some(to)) = (span.at(1.0 / (1.0 + margin)), span.at(1.0 + margin)) {
+        let fill = canvas.paint(Ink::Band);
+        canvas.rect((from, top), (to - from, bottom - top), &fill, "");
+    }
+}
+
+fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &Span, y: f64) {
+    let Some((ratio, low, high)) = row.ratio else { return };
+    let Some(x) = span.at(ratio) else { return };
+    let ink = match row.outcome {
+        Outcome::Better => Ink::Better,
+        Outcome::Worse => Ink::Worse,
+        Outcome::Same => Ink::Text,
+        Outcome::Open => Ink::Quiet,
+    };
+    let stroke = canvas.paint(ink);
+    // An interval without an end runs to the edge.
+    let end = |value: f64, edge: f64| if value.is_nan() { x } else { span.at(value).unwrap_or(edge) };
+    let (from, to) = (end(low, span.from), end(high, span.to));
+    let cap = |at: f64, value: f64, out: f64| {
+        if span.holds(value) {
+            format!("M{} {}v8", px(at), px(y - 4.0))
+        } else {
+            format!("M{} {}l{} 4l{} 4", px(at - out), px(y - 4.0), px(out), px(-out))
+        }
+    };
+    let ends = cap(from, low, -4.0) + &cap(to, high, 4.0);
+    let dash = if row.outcome == Outcome::Open { r#" stroke-dasharray="3 2.5""# } else { "" };
+    canvas.raw(&format!(
+        r#"<path d="M{} {}H{}" fill="none" stroke="{stroke}" stroke-width="2"{dash}/>"#,
+        px(from),
+        px(y),
+        px(to)
+    ));
+    canvas.raw(&format!(r#"<path d="{ends}" fill="none" stroke="{stroke}" stroke-width="1.6"/>"#));
+    match row.outcome {
+        Outcome::Better => shape(canvas, 2, (x, y), 5.6, ink),
+        Outcome::Worse => shape(canvas, 4, (x, y), 5.6, ink),
+        Outcome::Same => shape(canvas, 1, (x, y), 5.0, ink),
+        Outcome::Open => hollow(canvas, 0, (x, y), 4.6, ink),
+    }
+}

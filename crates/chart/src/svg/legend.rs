@@ -1,0 +1,64 @@
+//! What the colours, patterns, dashes and markers of a drawing stand for.
+
+use super::canvas::{Align, Canvas};
+use super::ink::Ink;
+use super::marks::{dash, marker};
+use super::{LABEL, PAD_PX, room_for};
+use crate::font;
+use crate::plot::LineStyle;
+
+const SAMPLE_PX: f64 = 22.0;
+const ROW_PX: f64 = 20.0;
+const GAP_PX: f64 = 20.0;
+
+/// What stands before a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sample {
+    /// The fill of a series.
+    Fill(usize),
+    /// The line of a series.
+    Line(usize, LineStyle),
+    /// A stretch.
+    Stall,
+}
+
+/// Draws the names in as many rows as they need; where they end.
+pub(super) fn draw(canvas: &mut Canvas, entries: &[(Sample, String)], top: f64) -> f64 {
+    if entries.is_empty() {
+        return top;
+    }
+    let right = canvas.width - PAD_PX;
+    let most = right - PAD_PX - SAMPLE_PX - 6.0;
+    let (mut x, mut y) = (PAD_PX, top);
+    for (sample, name) in entries {
+        let name = font::fit(name, LABEL.size, false, most);
+        let width = SAMPLE_PX + 6.0 + room_for(&name, LABEL);
+        if x > PAD_PX && x + width > right {
+            (x, y) = (PAD_PX, y + ROW_PX);
+        }
+        draw_sample(canvas, *sample, x, y + ROW_PX / 2.0);
+        canvas.text_mid(x + SAMPLE_PX + 6.0, y + ROW_PX / 2.0, Align::Start, LABEL, Ink::Text, &name);
+        x += width + GAP_PX;
+    }
+    y + ROW_PX + 8.0
+}
+
+fn draw_sample(canvas: &mut Canvas, sample: Sample, x: f64, y: f64) {
+    match sample {
+        Sample::Fill(index) => {
+            let fill = canvas.series_fill(index);
+            canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, r#" rx="2""#);
+        }
+        Sample::Line(index, style) => {
+            if style != LineStyle::Dots {
+                let more = format!(r#" stroke-width="2"{}"#, dash(index));
+                canvas.line((x, y), (x + SAMPLE_PX, y), Ink::series(index), &more);
+            }
+            marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6);
+        }
+        Sample::Stall => {
+            let fill = canvas.paint(Ink::Stall);
+            canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, "");
+        }
+    }
+}

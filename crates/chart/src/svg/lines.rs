@@ -1,0 +1,359 @@
+//! Lines and dots over a place, a time, a size, a depth or a percentile, with what happened where.
+
+use super::canvas::{Align, Canvas, px};
+use super::ink::Ink;
+use super::legend::{self, Sample};
+use super::marks::{dash, marker};
+use super::span::{Ends, Span, shown};
+use super::ticks::{self, Ticks, Way};
+use super::{LABEL, PAD_PX, TICK, room_for, thin};
+use crate::font;
+use crate::plot::{Axis, Line, LineStyle, Lines, Mark};
+use std::fmt::Write as _;
+
+/// So many points may each have a marker and say their value.
+const FEW: usize = 80;
+/// A line of more pieces than pixels over this has no dashes: they would look like data.
+const DENSE_PX: f64 = 4.0;
+/// Stretches of the horizontal axis that say what is in them.
+const STRIPS: usize = 48;
+/// Rows of labels above the drawing.
+const LANES: usize = 6;
+const LANE_PX: f64 = 17.0;
+
+/// Where things stand.
+struct Frame {
+    x: Span,
+    left: Span,
+    right: Option<Span>,
+    x_ticks: Ticks,
+    left_ticks: Ticks,
+    right_ticks: Option<Ticks>,
+    top: f64,
+    bottom: f64,
+}
+
+impl Frame {
+    fn span(&self, line: &Line) -> &Span {
+        match &self.right {
+            Some(right) if line.at_right => right,
+            _ => &self.left,
+        }
+    }
+
+    fn places<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = thin::Placed> + 'a {
+        let span = self.span(line);
+        line.points.iter().map(move |(x, y)| Some((self.x.at(*x)?, span.at(*y)?)))
+    }
+}
+
+/// A labelled rule: its place, its words, where they begin, in which row they stand.
+struct Rule<'a> {
+    x: f64,
+    mark: &'a Mark,
+    words: String,
+    from: f64,
+    width: f64,
+    lane: Option<usize>,
+}
+
+pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
+    let top = legend::draw(canvas, &entries(lines), top);
+    let labels = if lines.y.label.is_empty() && lines.right.is_none() { top + 6.0 } else { top + 22.0 };
+    let mut frame = frame(lines, canvas.width);
+    let rules = rules(lines, &frame, canvas.width);
+    let lanes = rules.iter().filter_map(|rule| rule.lane).max().map_or(0, |lane| lane + 1);
+    frame.top = labels + lanes as f64 * LANE_PX + if lanes > 0 { 6.0 } else { 0.0 };
+    frame.bottom = frame.top + height(canvas.width);
+    frame.left = frame.left.between(frame.bottom, frame.top);
+    frame.right = frame.right.map(|right| right.between(frame.bottom, frame.top));
+    axis_labels(canvas, &frame, top + 12.0);
+    stretches(lines, canvas, &frame);
+    grid(canvas, &frame);
+    for (index, line) in lines.lines.iter().enumerate() {
+        draw_line(lines, line, canvas, &frame, index);
+    }
+    draw_rules(lines, canvas, &frame, &rules);
+    strips(lines, canvas, &frame);
+    ticks::across(canvas, &frame.x_ticks, &frame.x, frame.bottom)
+}
+
+fn height(width: f64) -> f64 {
+    (width * 0.36).clamp(180.0, 360.0)
+}
+
+/// What stands in the legend: the lines, and the stretches if they are all of one kind.
+fn entries(lines: &Lines) -> Vec<(Sample, String)> {
+    let mut entries: Vec<(Sample, String)> = Vec::new();
+    let one = lines.lines.len() == 1 && lines.lines[0].name.is_empty();
+    if !one {
+        let named = lines.lines.iter().enumerate();
+        entries.extend(named.map(|(index, line)| (Sample::Line(index, line.style), line.name.clone())));
+    }
+    if let Some(first) = lines.stretches.first().filter(|first| !first.label.is_empty())
+        && lines.stretches.iter().all(|stretch| stretch.label == first.label)
+    {
+        entries.push((Sample::Stall, first.label.clone()));
+    }
+    entries
+}
+
+fn frame(lines: &Lines, width: f64) -> Frame {
+    let of = |right: bool| {
+        let chosen = lines.lines.iter().filter(move |line| (line.at_right && lines.right.is_some()) == right);
+        chosen.flat_map(|line| line.points.iter().map(|point| point.1))
+    };
+    let height = height(width);
+    let upright = |axis: &Axis, right: bool| {
+        let span = Span::over(of(right), axis.scale, Ends::Round).between(height, 0.0);
+        (span, ticks::ticks(axis, &span, Way::Up))
+    };
+    let (left, left_ticks) = upright(&lines.y, false);
+    let right = lines.right.as_ref().map(|axis| upright(axis, true));
+    let from = PAD_PX + ticks::gutter(&left_ticks) + 8.0;
+    let gutter = right.as_ref().map_or(0.0, |(_, ticks)| ticks::gutter(ticks) + 8.0);
+    let to = (width - PAD_PX - gutter).max(from + 20.0);
+    let places = || lines.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
+    let marks =
+        lines.marks.iter().map(|mark| mark.x).chain(lines.stretches.iter().flat_map(|s| [s.from, s.to]));
+    let x = if places().any(|place| shown(place).is_some()) {
+        Span::over(places(), lines.x.scale, Ends::AtValues)
+    } else {
+        Span::over(marks, lines.x.scale, Ends::AtValues)
+    };
+    let x = x.between(from, to);
+    let x_ticks = ticks::ticks(&lines.x, &x, Way::Across);
+    let (right, right_ticks) = right.unzip();
+    Frame { x, left, right, x_ticks, left_ticks, right_ticks, top: 0.0, bottom: height }
+}
+
+/// Labels of the upright axes stand above them: no one reads with the head turned, least of all Japanese.
+fn axis_labels(canvas: &mut Canvas, frame: &Frame, y: f64) {
+    let room = canvas.width - 2.0 * PAD_PX;
+    let room = if frame.right.is_some() { room / 2.0 - 10.0 } else { room };
+    let left = font::fit(&frame.left_ticks.label, LABEL.size, false, room);
+    canvas.text(PAD_PX, y, Align::Start, LABEL, Ink::Text, &left);
+    if let Some(ticks) = &frame.right_ticks {
+        let right = font::fit(&ticks.label, LABEL.size, false, room);
+        canvas.text(canvas.width - PAD_PX, y, Align::End, LABEL, Ink::Text, &right);
+    }
+}
+
+fn grid(canvas: &mut Canvas, frame: &Frame) {
+    ticks::grid_across(canvas, &frame.x_ticks, &frame.x, (frame.top, frame.bottom));
+    for y in frame.left_ticks.minor.iter().filter_map(|value| frame.left.at(*value)) {
+        canvas.line((frame.x.from, y), (frame.x.to, y), Ink::Grid, r#" stroke-width=".5""#);
+    }
+    for tick in &frame.left_ticks.ticks {
+        let Some(y) = frame.left.at(tick.value) else { continue };
+        canvas.line((frame.x.from, y), (frame.x.to, y), Ink::Grid, "");
+        let words = font::fit(&tick.words, TICK.size, false, 125.0);
+        canvas.text_mid(frame.x.from - 7.0, y, Align::End, TICK, Ink::Quiet, &words);
+    }
+    let (Some(span), Some(ticks)) = (&frame.right, &frame.right_ticks) else { return };
+    canvas.line((frame.x.to, frame.top), (frame.x.to, frame.bottom), Ink::Axis, "");
+    for tick in &ticks.ticks {
+        let Some(y) = span.at(tick.value) else { continue };
+        canvas.line((frame.x.to, y), (frame.x.to + 4.0, y), Ink::Axis, "");
+        let words = font::fit(&tick.words, TICK.size, false, 125.0);
+        canvas.text_mid(frame.x.to + 7.0, y, Align::Start, TICK, Ink::Quiet, &words);
+    }
+}
+
+fn stretches(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
+    for stretch in &lines.stretches {
+        let (Some(from), Some(to)) = (frame.x.at(stretch.from), frame.x.at(stretch.to)) else { continue };
+        let (from, to) = (from.min(to), from.max(to));
+        let between = format!("{} – {}", lines.x.unit.words(stretch.from), lines.x.unit.words(stretch.to));
+        canvas.open_mark(&stretch.label, &between);
+        let fill = canvas.paint(Ink::Stall);
+        // The shortest stall is still seen.
+        canvas.rect((from, frame.top), ((to - from).max(1.5), frame.bottom - frame.top), &fill, "");
+        canvas.close_mark();
+    }
+}
+
+fn draw_line(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, index: usize) {
+    let few = line.points.len() <= FEW;
+    let stroke = canvas.paint(Ink::series(index));
+    if line.style == LineStyle::Dots {
+        if !few {
+            let mut path = String::new();
+            for (x, y) in thin::dots(frame.places(line)) {
+                let _ = write!(path, "M{} {}h0", px(x), px(y));
+            }
+            let path = path.replace("h0", "h.1");
+            canvas.raw(&format!(r#"<path d="{path}" fill="none" stroke="{stroke}" stroke-width="2.4" stroke-linecap="round" opacity=".75"/>"#));
+        }
+    } else {
+        let pieces = thin::pieces(frame.places(line));
+        let points: usize = pieces.iter().map(Vec::len).sum();
+        let dense = points as f64 > (frame.x.to - frame.x.from) / DENSE_PX;
+        let path: String =
+            pieces.iter().map(|piece| path(piece, line.style == LineStyle::Steps && !dense)).collect();
+        let (width, dashes) = if dense { ("1.2", String::new()) } else { ("2", dash(index)) };
+        canvas.raw(&format!(
+            r#"<path d="{path}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}/>"#
+        ));
+        if dense && lines.lines.len() > 1 {
+            landmarks(canvas, &pieces, index);
+        }
+    }
+    if few && line.style != LineStyle::Joined && line.style != LineStyle::Steps {
+        markers(lines, line, canvas, frame, index);
+    }
+}
+
+/// The path of a piece. Steps go along first, then up or down.
+fn path(piece: &[(f64, f64)], steps: bool) -> String {
+    let mut out = String::new();
+    let mut last = (0.0, 0.0);
+    // Rounded first, so that errors of relative moves do not add up.
+    let tenth = |value: f64| (value * 10.0).round() / 10.0;
+    for (index, (x, y)) in piece.iter().map(|(x, y)| (tenth(*x), tenth(*y))).enumerate() {
+        let (dx, dy) = (px(x - last.0), px(y - last.1));
+        let _ = match (index, steps) {
+            (0, _) => write!(out, "M{} {}", px(x), px(y)),
+            (_, true) => write!(out, "h{dx}v{dy}"),
+            _ => write!(out, "l{dx} {dy}"),
+        };
+        last = (x, y);
+    }
+    // A point alone is a dot.
+    if piece.len() == 1 { out + "h.1" } else { out }
+}
+
+/// Markers here and there on a dense line, so that it is told apart without colour.
+fn landmarks(canvas: &mut Canvas, pieces: &[Vec<(f64, f64)>], index: usize) {
+    let mut next = f64::NEG_INFINITY;
+    for (x, y) in pieces.iter().flatten() {
+        if next == f64::NEG_INFINITY {
+            next = x + 20.0 + 23.0 * (index % 5) as f64;
+        }
+        if *x >= next {
+            marker(canvas, index, (*x, *y), 3.4);
+            next = x + 130.0;
+        }
+    }
+}
+
+fn markers(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, index: usize) {
+    let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
+    for ((x, y), place) in line.points.iter().zip(frame.places(line)) {
+        let Some(place) = place else { continue };
+        let at = lines.x.unit.words(*x);
+        let label = if line.name.is_empty() { at } else { format!("{}, {at}", line.name) };
+        canvas.open_mark(&label, &axis.unit.words(*y));
+        marker(canvas, index, place, 3.6);
+        canvas.close_mark();
+    }
+}
+
+/// Labelled rules, each in the lowest row in which it meets no other.
+fn rules<'a>(lines: &'a Lines, frame: &Frame, width: f64) -> Vec<Rule<'a>> {
+    let most = ((frame.x.to - frame.x.from) * 0.6).min(320.0);
+    let mut rules: Vec<Rule> = lines
+        .marks
+        .iter()
+        .filter(|mark| frame.x.holds(mark.x))
+        .filter_map(|mark| {
+            let x = frame.x.at(mark.x)?;
+            let words = font::fit(&mark.label, TICK.size, false, most);
+            let room = room_for(&words, TICK);
+            let from = (x + 5.0).min(width - PAD_PX / 2.0 - room);
+            Some(Rule { x, mark, words, from, width: room, lane: None })
+        })
+        .collect();
+    rules.sort_by(|a, b| b.x.total_cmp(&a.x));
+    for index in 0..rules.len() {
+        let (placed, rest) = rules.split_at_mut(index);
+        let Some(rule) = rest.first_mut().filter(|rule| !rule.words.is_empty()) else { continue };
+        let (from, to) = (rule.from - 6.0, rule.from + rule.width + 6.0);
+        let meets = |other: &&Rule| {
+            (other.x >= from && other.x <= to) || (other.from < to && other.from + other.width > from)
+        };
+        // Above every rule that would run through it.
+        let lane =
+            placed.iter().filter(meets).filter_map(|other| other.lane).max().map_or(0, |lane| lane + 1);
+        rule.lane = (lane < LANES).then_some(lane);
+    }
+    rules
+}
+
+fn draw_rules(lines: &Lines, canvas: &mut Canvas, frame: &Frame, rules: &[Rule]) {
+    for rule in rules {
+        canvas.open_mark(&rule.mark.label, &lines.x.unit.words(rule.mark.x));
+        let lane = |lane: usize| frame.top - 6.0 - LANE_PX * (lane as f64 + 0.5);
+        let top = rule.lane.map_or(frame.top, |at| lane(at) - 6.0);
+        canvas.line(
+            (rule.x, top),
+            (rule.x, frame.bottom),
+            Ink::Text,
+            r#" stroke-width="1.2" stroke-dasharray="4 3" opacity=".8""#,
+        );
+        if let Some(at) = rule.lane {
+            canvas.text_mid(rule.from, lane(at), Align::Start, TICK, Ink::Text, &rule.words);
+        }
+        canvas.close_mark();
+    }
+}
+
+/// Unseen strips over lines of many points, which say the lowest and the highest value in them.
+fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
+    let many =
+        |line: &&Line| line.points.len() > FEW || matches!(line.style, LineStyle::Joined | LineStyle::Steps);
+    let chosen: Vec<&Line> = lines.lines.iter().filter(many).take(4).collect();
+    let step = (frame.x.to - frame.x.from) / STRIPS as f64;
+    if chosen.is_empty() || step <= 0.0 {
+        return;
+    }
+    let mut strips: Vec<Vec<Option<Range>>> = vec![vec![None; chosen.len()]; STRIPS];
+    for (index, line) in chosen.iter().enumerate() {
+        for (x, y) in &line.points {
+            let (Some(place), Some(y)) = (frame.x.at(*x), shown(*y)) else { continue };
+            let strip = (((place - frame.x.from) / step) as usize).min(STRIPS - 1);
+            let range = strips[strip][index].get_or_insert(Range { from: *x, to: *x, low: y, high: y });
+            *range = Range {
+                from: range.from.min(*x),
+                to: range.to.max(*x),
+                low: range.low.min(y),
+                high: range.high.max(y),
+            };
+        }
+    }
+    let paper = canvas.paint(Ink::Paper);
+    for (strip, ranges) in strips.iter().enumerate().filter(|(_, ranges)| ranges.iter().any(Option::is_some))
+    {
+        let all = || ranges.iter().flatten();
+        let (from, to) =
+            all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), r| (a.min(r.from), b.max(r.to)));
+        let place = between(&lines.x, from, to);
+        let values: Vec<String> = chosen
+            .iter()
+            .zip(ranges)
+            .filter_map(|(line, range)| {
+                let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
+                let words = between(axis, range.as_ref()?.low, range.as_ref()?.high);
+                Some(if line.name.is_empty() { words } else { format!("{} {words}", line.name) })
+            })
+            .collect();
+        canvas.open_mark(&place, &values.join(", "));
+        let x = frame.x.from + step * strip as f64;
+        canvas.rect((x, frame.top), (step, frame.bottom - frame.top), &paper, r#" fill-opacity="0""#);
+        canvas.close_mark();
+    }
+}
+
+/// What lies in a strip.
+#[derive(Clone, Debug)]
+struct Range {
+    from: f64,
+    to: f64,
+    low: f64,
+    high: f64,
+}
+
+fn between(axis: &Axis, low: f64, high: f64) -> String {
+    let (low, high) = (axis.unit.words(low), axis.unit.words(high));
+    if low == high { low } else { format!("{low} – {high}") }
+}

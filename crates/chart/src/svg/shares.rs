@@ -1,0 +1,105 @@
+//! Where the time went: each row a bar of parts.
+
+use super::canvas::{Align, Canvas};
+use super::ink::Ink;
+use super::legend::{self, Sample};
+use super::span::{Ends, Span, shown};
+use super::ticks::{self, Way};
+use super::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
+use crate::font;
+use crate::plot::{Axis, Scale, ShareRow, Shares};
+use crate::unit::Unit;
+
+const BAR_PX: f64 = 24.0;
+const ROW_GAP_PX: f64 = 12.0;
+
+struct Layout {
+    span: Span,
+    labels_px: f64,
+    sums_px: f64,
+}
+
+/// The parts of a row; what is no number or less than nothing is nothing.
+fn parts(row: &ShareRow) -> Vec<f64> {
+    row.values.iter().map(|value| shown(*value).unwrap_or(0.0).max(0.0)).collect()
+}
+
+fn sum(row: &ShareRow) -> f64 {
+    parts(row).iter().sum()
+}
+
+pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
+    let entries: Vec<(Sample, String)> =
+        shares.parts.iter().enumerate().map(|(index, name)| (Sample::Fill(index), name.clone())).collect();
+    let top = legend::draw(canvas, &entries, top);
+    let layout = layout(shares, canvas.width);
+    let rows: Vec<Vec<String>> = shares
+        .rows
+        .iter()
+        .map(|row| font::wrap(&row.label, LABEL.size, false, layout.labels_px, 3))
+        .collect();
+    let heights: Vec<f64> =
+        rows.iter().map(|lines| (lines.len() as f64 * LABEL.size * 1.25).max(BAR_PX) + ROW_GAP_PX).collect();
+    let bottom = top + heights.iter().sum::<f64>().max(ROW_GAP_PX) + ROW_GAP_PX / 2.0;
+    // Full length is a share, whatever the values are.
+    let axis = Axis { label: String::new(), unit: Unit::Share, scale: Scale::Linear };
+    let axis = if shares.relative { &axis } else { &shares.axis };
+    let ticks = ticks::ticks(axis, &layout.span, Way::Across);
+    ticks::grid_across(canvas, &ticks, &layout.span, (top, bottom));
+    let mut y = top + ROW_GAP_PX * 0.25;
+    for ((row, lines), height) in shares.rows.iter().zip(&rows).zip(&heights) {
+        let middle = y + height / 2.0;
+        canvas.lines_mid(PAD_PX + layout.labels_px, middle, Align::End, LABEL, Ink::Text, lines);
+        draw_row(shares, row, canvas, &layout, middle);
+        y += height;
+    }
+    canvas.line((layout.span.from, top), (layout.span.from, bottom), Ink::Axis, "");
+    ticks::across(canvas, &ticks, &layout.span, bottom)
+}
+
+fn layout(shares: &Shares, width: f64) -> Layout {
+    let labels_px = widest(shares.rows.iter().map(|row| row.label.as_str()), LABEL, width * 0.3);
+    let sums: Vec<String> = shares.rows.iter().map(|row| shares.axis.unit.words(sum(row))).collect();
+    let sums_px = widest(sums.iter().map(String::as_str), FIGURE, width * 0.25);
+    let from = PAD_PX + labels_px + 12.0;
+    let to = (width - PAD_PX - sums_px - 10.0).max(from + 20.0);
+    let longest = if shares.relative { 1.0 } else { shares.rows.iter().map(sum).fold(0.0, f64::max) };
+    let span = Span::over([longest].into_iter(), Scale::Linear, Ends::AtValues).between(from, to);
+    Layout { span, labels_px, sums_px }
+}
+
+fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &Layout, middle: f64) {
+    let whole = sum(row);
+    let scale = if shares.relative && whole > 0.0 { 1.0 / whole } else { 1.0 };
+    let mut before = 0.0;
+    let mut end = layout.span.from;
+    for (index, value) in parts(row).into_iter().enumerate().filter(|(_, value)| *value > 0.0) {
+        let x = layout.span.at(before * scale).unwrap_or(end);
+        before += value;
+        end = layout.span.at(before * scale).unwrap_or(x);
+        let part = shares.parts.get(index).map_or("", String::as_str);
+        let share = Unit::Share.words(value / whole);
+        let value = format!("{} ({share})", shares.axis.unit.words(value));
+        canvas.open_mark(&format!("{}, {part}", row.label), &value);
+        let fill = canvas.series_fill(index);
+        let seam = if end - x > 3.0 { 1.0 } else { 0.0 };
+        canvas.rect((x, middle - BAR_PX / 2.0), ((end - x - seam).max(0.4), BAR_PX), &fill, "");
+        inside(canvas, &share, (x, end), middle);
+        canvas.close_mark();
+    }
+    let words = font::fit(&shares.axis.unit.words(whole), FIGURE.size, false, layout.sums_px + 4.0);
+    let place = if shares.relative { layout.span.to } else { end };
+    canvas.text_mid(place + 8.0, middle, Align::Start, FIGURE, Ink::Text, &words);
+}
+
+/// A share inside its part, on a piece of paper so that no pattern disturbs it; nothing if there is no room.
+fn inside(canvas: &mut Canvas, words: &str, (from, to): (f64, f64), middle: f64) {
+    let width = room_for(words, TICK) + 8.0;
+    if to - from < width + 6.0 {
+        return;
+    }
+    let paper = canvas.paint(Ink::Paper);
+    let x = f64::midpoint(from, to);
+    canvas.rect((x - width / 2.0, middle - 8.0), (width, 16.0), &paper, r#" rx="3" opacity=".92""#);
+    canvas.text_mid(x, middle, Align::Middle, TICK, Ink::Text, words);
+}

@@ -1,0 +1,313 @@
+//! Numbers along an axis: which, and how they are written.
+//!
+//! The model: candidates from fine to coarse, of which the first is taken whose labels stand apart. A unit stands once,
+//! beside the axis's own label, unless the axis runs over several (ns to s, KiB to GiB): then each number carries its own.
+
+use super::canvas::{Align, Canvas};
+use super::ink::Ink;
+use super::span::{Span, round_up};
+use super::{LABEL, TICK, room_for};
+use crate::font;
+use crate::plot::{Axis, Scale};
+use crate::unit::Unit;
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+
+/// Free space between the labels of two ticks.
+const APART_PX: f64 = 14.0;
+const LEVEL_PX: f64 = 26.0;
+/// From here on digits are counted instead of written.
+const TOO_LONG: f64 = 1e7;
+
+/// A number along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    pub value: f64,
+    pub words: String,
+}
+
+/// The numbers of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ticks {
+    /// The axis's label with its unit.
+    pub label: String,
+    pub ticks: Vec<Tick>,
+    /// Places between them, without numbers.
+    pub minor: Vec<f64>,
+}
+
+/// Which way an axis runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Across,
+    Up,
+}
+
+/// The unit that an axis is written in: what one of it is, and its word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Written {
+    one: f64,
+    word: &'static str,
+}
+
+const TIMES: [Written; 4] = [
+    Written { one: 1.0, word: "ns" },
+    Written { one: 1e3, word: "µs" },
+    Written { one: 1e6, word: "ms" },
+    Written { one: 1e9, word: "s" },
+];
+const MOMENTS: [Written; 3] =
+    [Written { one: 1e9, word: "s" }, Written { one: 60e9, word: "min" }, Written { one: 3600e9, word: "h" }];
+const SIZES: [Written; 6] = [
+    Written { one: 1.0, word: "B" },
+    Written { one: 1024.0, word: "KiB" },
+    Written { one: 1_048_576.0, word: "MiB" },
+    Written { one: 1_073_741_824.0, word: "GiB" },
+    Written { one: 1_099_511_627_776.0, word: "TiB" },
+    Written { one: 1_125_899_906_842_624.0, word: "PiB" },
+];
+
+/// The largest unit of which there are at least `least`.
+fn largest(units: &[Written], value: f64, least: f64) -> Written {
+    units.iter().rev().copied().find(|unit| value >= unit.one * least).unwrap_or(units[0])
+}
+
+/// The unit for values up to `high`.
+fn written(unit: Unit, high: f64) -> Written {
+    match unit {
+        Unit::Rate => Written { one: 1e6, word: "MB/s" },
+        Unit::Iops => Written { one: 1.0, word: "IOPS" },
+        Unit::Latency => largest(&TIMES, high, 1.0),
+        Unit::Moment => largest(&MOMENTS, high, 3.0),
+        Unit::Bytes => largest(&SIZES, high, 1.0),
+        Unit::Count => Written { one: 1.0, word: "" },
+        Unit::Factor => Written { one: 1.0, word: "×" },
+        Unit::Share => Written { one: 0.01, word: "%" },
+    }
+}
+
+/// A number with as many places as it needs for a step.
+fn plain(value: f64, step: f64) -> String {
+    if value.abs() >= TOO_LONG {
+        return format!("{value:e}").chars().take(12).collect();
+    }
+    let digits = (-(step.abs().log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
+    let words = number::fixed(value, digits);
+    if words.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') { "0".to_owned() } else { words }
+}
+
+/// The label of an axis with its unit.
+fn with_unit(label: &str, word: &str) -> String {
+    match (label.trim(), word) {
+        (label, "") => label.to_owned(),
+        ("", word) => word.to_owned(),
+        (label, word) => format!("{label} ({word})"),
+    }
+}
+
+/// The numbers of an axis.
+pub(super) fn ticks(axis: &Axis, span: &Span, way: Way) -> Ticks {
+    match span.scale {
+        Scale::Linear => linear(axis, span, way),
+        Scale::Log => log(axis, span, way),
+        Scale::Tail => tail(axis, span, way),
+    }
+}
+
+fn linear(axis: &Axis, span: &Span, way: Way) -> Ticks {
+    let written = written(axis.unit, span.low.abs().max(span.high.abs()));
+    let (low, high) = (span.low / written.one, span.high / written.one);
+    let binary = axis.unit == Unit::Bytes && high - low < 100.0;
+    let candidates = [12.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0].into_iter().map(|count| {
+        let rough = (high - low) / count;
+        let mut step = if binary { 2f64.powf(rough.log2().ceil()) } else { round_up(rough) };
+        if axis.unit == Unit::Count {
+            step = step.max(1.0);
+        }
+        let first = (low / step - 1e-9).ceil();
+        let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 100.0) as u32;
+        let at = |index: u32| (first + f64::from(index)) * step;
+        (0..=count)
+            .map(|index| Tick { value: at(index) * written.one, words: plain(at(index), step) })
+            .collect()
+    });
+    let ticks = choose(candidates, span, way);
+    Ticks { label: with_unit(&axis.label, written.word), ticks, minor: Vec::new() }
+}
+
+fn log(axis: &Axis, span: &Span, way: Way) -> Ticks {
+    let top = written(axis.unit, span.high);
+    let mixed = match axis.unit {
+        Unit::Bytes => true,
+        Unit::Latency | Unit::Moment => span.low < top.one / 10.0,
+        _ => false,
+    };
+    let words = |value: f64| {
+        let unit = if mixed { written(axis.unit, value * (1.0 + 1e-9)) } else { top };
+        let number = value / unit.one;
+        let words =
+            plain(number, if number < 1.0 { 10f64.powf((number.log10() + 1e-9).floor()) } else { 1.0 });
+        match axis.unit {
+            Unit::Bytes if value < 1e18 => format_bytes(value.round() as u64),
+            _ if mixed => format!("{words} {}", unit.word),
+            _ => words,
+        }
+    };
+    let tick = |value: f64| Tick { value, words: words(value) };
+    let doubles =
+        axis.unit == Unit::Bytes || (axis.unit == Unit::Count && span.high <= 65_536.0 && span.low >= 1.0);
+    let places = if doubles { powers_of_two(span) } else { decades(span) };
+    let minor = if doubles { Vec::new() } else { minor(span) };
+    let mut ticks =
+        choose(places.into_iter().map(|places| places.into_iter().map(tick).collect()), span, way);
+    if ticks.len() < 2 && !doubles {
+        // Less than a step of 1, 2, 5 is shown: the ends say what it is.
+        let all = linear(axis, span, way);
+        return Ticks { label: all.label, ticks: all.ticks, minor };
+    }
+    ticks.dedup_by(|b, a| a.words == b.words);
+    Ticks { label: with_unit(&axis.label, if mixed { "" } else { top.word }), ticks, minor }
+}
+
+/// Powers of two, then of four, sixteen and so on.
+fn powers_of_two(span: &Span) -> Vec<Vec<f64>> {
+    let (first, last) = (span.low.max(1.0).log2() - 1e-9, span.high.max(1.0).log2() + 1e-9);
+    let of = |step: u32| -> Vec<f64> {
+        (0..=70)
+            .step_by(step as usize)
+            .map(f64::from)
+            .filter(|p| *p >= first && *p <= last)
+            .map(f64::exp2)
+            .collect()
+    };
+    [1, 2, 3, 4, 5, 6, 10, 20].into_iter().map(of).collect()
+}
+
+/// Whole steps, then 1-2-5, decades, every second decade and so on.
+fn decades(span: &Span) -> Vec<Vec<f64>> {
+    let (first, last) = (span.low.log10().floor() as i32, span.high.log10().ceil() as i32);
+    let of = |steps: &[f64], every: usize| -> Vec<f64> {
+        (first..=last)
+            .filter(|power| power.rem_euclid(every as i32) == 0)
+            .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
+            .filter(|value| span.holds(*value) || span.holds(value * (1.0 - 1e-9)))
+            .collect()
+    };
+    let mut all = vec![of(&[1.0, 2.0, 5.0], 1), of(&[1.0], 1)];
+    all.extend([2, 3, 4, 5, 6].map(|every| of(&[1.0], every)));
+    if last - first <= 1 {
+        all.insert(0, of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1));
+    }
+    all
+}
+
+/// Places of a logarithmic axis without a number; none where they would be a blur.
+fn minor(span: &Span) -> Vec<f64> {
+    let (first, last) = (span.low.log10().floor() as i32, span.high.log10().ceil() as i32);
+    if last - first > 6 {
+        return Vec::new();
+    }
+    (first..=last)
+        .flat_map(|power| (1..=9).map(move |step| f64::from(step) * 10f64.powi(power)))
+        .filter(|value| span.holds(*value))
+        .collect()
+}
+
+fn tail(axis: &Axis, span: &Span, way: Way) -> Ticks {
+    let mut places = vec![0.0, 0.5];
+    places.extend((1..=9).map(|nines| 1.0 - 10f64.powi(-nines)));
+    places.push(1.0);
+    let ticks = places
+        .into_iter()
+        .filter(|place| span.holds(*place) || *place == 1.0)
+        .map(|value| Tick { value, words: percentile(value) })
+        .collect();
+    let word = written(axis.unit, 1.0).word;
+    Ticks { label: with_unit(&axis.label, word), ticks: apart(ticks, span, way), minor: Vec::new() }
+}
+
+/// A percentile without its sign: 50, 99, 99.9.
+fn percentile(share: f64) -> String {
+    let words = format!("{:.7}", share * 100.0);
+    words.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The first of the candidates that has at least two numbers with room between them.
+fn choose(candidates: impl Iterator<Item = Vec<Tick>>, span: &Span, way: Way) -> Vec<Tick> {
+    let mut last = Vec::new();
+    for candidate in candidates {
+        if candidate.len() >= 2 && stand_apart(&candidate, span, way) {
+            return candidate;
+        }
+        if !candidate.is_empty() {
+            last = candidate;
+        }
+    }
+    apart(last, span, way)
+}
+
+/// Half of the room that a label takes along its axis.
+fn half(tick: &Tick, way: Way) -> f64 {
+    match way {
+        Way::Across => (room_for(&tick.words, TICK) + APART_PX) / 2.0,
+        Way::Up => LEVEL_PX / 2.0,
+    }
+}
+
+fn stand_apart(ticks: &[Tick], span: &Span, way: Way) -> bool {
+    ticks.windows(2).all(|pair| match (span.at(pair[0].value), span.at(pair[1].value)) {
+        (Some(a), Some(b)) => (b - a).abs() >= half(&pair[0], way) + half(&pair[1], way),
+        _ => true,
+    })
+}
+
+/// Those of the numbers that stand apart, from the first on.
+fn apart(ticks: Vec<Tick>, span: &Span, way: Way) -> Vec<Tick> {
+    let mut kept: Vec<Tick> = Vec::new();
+    for tick in ticks {
+        let fits = kept.last().is_none_or(|last| stand_apart(&[last.clone(), tick.clone()], span, way));
+        if fits {
+            kept.push(tick);
+        }
+    }
+    kept
+}
+
+/// Room that the numbers need beside an upright axis.
+pub(super) fn gutter(ticks: &Ticks) -> f64 {
+    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, 120.0)
+}
+
+/// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
+pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &Span, bottom: f64) -> f64 {
+    for tick in &ticks.ticks {
+        let Some(x) = span.at(tick.value) else { continue };
+        canvas.line((x, bottom), (x, bottom + 4.0), Ink::Axis, "");
+        let half = room_for(&tick.words, TICK) / 2.0;
+        let x = x.clamp(half + 2.0, (canvas.width - half - 2.0).max(half + 2.0));
+        let words = font::fit(&tick.words, TICK.size, false, canvas.width - 4.0);
+        canvas.text(x, bottom + 17.0, Align::Middle, TICK, Ink::Quiet, &words);
+    }
+    let (left, right) = (span.from.min(span.to), span.from.max(span.to));
+    canvas.line((left, bottom), (right, bottom), Ink::Axis, "");
+    let room = (canvas.width - 2.0 * super::PAD_PX).max(0.0);
+    let label = font::fit(&ticks.label, LABEL.size, false, room);
+    if label.is_empty() {
+        return bottom + 22.0;
+    }
+    let half = room_for(&label, LABEL) / 2.0;
+    let middle = f64::midpoint(left, right);
+    let middle = middle.clamp(half + 4.0, (canvas.width - half - 4.0).max(half + 4.0));
+    canvas.text(middle, bottom + 37.0, Align::Middle, LABEL, Ink::Text, &label);
+    bottom + 42.0
+}
+
+/// Draws the faint lines of a horizontal axis behind a drawing.
+pub(super) fn grid_across(canvas: &mut Canvas, ticks: &Ticks, span: &Span, (top, bottom): (f64, f64)) {
+    for x in ticks.minor.iter().filter_map(|value| span.at(*value)) {
+        canvas.line((x, top), (x, bottom), Ink::Grid, r#" stroke-width=".5""#);
+    }
+    for x in ticks.ticks.iter().filter_map(|tick| span.at(tick.value)) {
+        canvas.line((x, top), (x, bottom), Ink::Grid, "");
+    }
+}
