@@ -6,14 +6,16 @@ use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
 use kurabe_core::record::{Notice, NoticeKind, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
-use kurabe_report::{PageTheme, Report};
-use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle};
+use kurabe_report::{Embedded, PageTheme, Report};
+use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
 /// A page larger than this is slow to open and too large for most places that take attachments.
 const MOST_PAGE_BYTES: usize = 3_000_000;
+/// What stands in a page behind the records and around them: its script and the foot.
+const ROOM_BEHIND_BYTES: usize = 20_000;
 /// Pixels of a picture for one of the drawing.
 const PNG_SCALE: f32 = 2.0;
 
@@ -112,29 +114,40 @@ fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
 
 /// The page with the records in it, as far as they fit, and what was left out.
 fn page(report: &Report<'_>, runs: &[RunRecord], theme: PageTheme) -> (Vec<u8>, Option<Text>) {
-    let build = |records: Vec<RunRecord>, left_out: &Text| {
-        let records = if records.is_empty() { String::new() } else { export_bundle(records) };
-        report.html(&records, left_out.get(lang()), theme).into_bytes()
-    };
-    let whole = build(runs.to_vec(), &Text::same(""));
-    if whole.len() <= MOST_PAGE_BYTES {
-        return (whole, None);
+    let mut left_out = None;
+    let page = report.html(theme, |page_bytes| {
+        let embedded = records(runs, MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES));
+        left_out.clone_from(&embedded.left_out);
+        embedded
+    });
+    (page.into_bytes(), left_out)
+}
+
+/// The records as JSON that is no longer than this: as they are; packed; without what is longest; none.
+fn records(runs: &[RunRecord], most_bytes: usize) -> Embedded {
+    let whole = export_bundle(runs.to_vec());
+    if whole.len() <= most_bytes {
+        return Embedded { json: whole, left_out: None };
+    }
+    let packed = export_packed_bundle(runs.to_vec());
+    if packed.len() <= most_bytes {
+        return Embedded { json: packed, left_out: None };
     }
     let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
     let said = text!(
-        "the time series and samples of the records were left out of this report to keep it below {most} MB; \
-         `kurabe export RUN` has them",
-        "レポートを {most} MB 以下に収めるため、測定記録の時系列とサンプルを省きました。`kurabe export RUN` にはすべて入っています"
+        "the time series of the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has \
+         them",
+        "レポートを {most} MB 以下に収めるため、測定記録の時系列を省きました。`kurabe export RUN` にはすべて入っています"
     );
-    let thin = build(runs.iter().map(|run| without_series(run, &said)).collect(), &said);
-    if thin.len() <= MOST_PAGE_BYTES {
-        return (thin, Some(said));
+    let thin = export_packed_bundle(runs.iter().map(|run| without_series(run, &said)).collect());
+    if thin.len() <= most_bytes {
+        return Embedded { json: thin, left_out: Some(said) };
     }
     let said = text!(
         "the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them",
         "レポートを {most} MB 以下に収めるため、測定記録を省きました。`kurabe export RUN` で書き出せます"
     );
-    (build(Vec::new(), &said), Some(said))
+    Embedded { json: String::new(), left_out: Some(said) }
 }
 
 /// A record without what makes it large. It says so, wherever it is taken in again.
@@ -200,7 +213,13 @@ fn refuse_existing(path: &Path, force: bool) -> Result<()> {
 /// Writes the file whole or not at all: it takes its name when it is complete.
 fn write(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
     let failed = |error: &std::io::Error| {
-        Error::os(text!("cannot write {}", "{} に書けません", path.display()), error)
+        let told = Error::os(text!("cannot write {}", "{} に書けません", path.display()), error);
+        match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                told.remedy(text!("make the folder first", "先にフォルダーを作ってください"))
+            }
+            _ => told,
+        }
     };
     // Something that is no file (a pipe, /dev/stdout) cannot be replaced, only written to.
     if force && path.metadata().is_ok_and(|found| !found.is_file()) {

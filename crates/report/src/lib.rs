@@ -51,7 +51,7 @@ pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,
 };
-pub use page::{PageTheme, Report};
+pub use page::{Embedded, PageTheme, Report};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};

@@ -21,7 +21,7 @@ use crate::style::Style;
 use html::Html;
 use kurabe_compare::{Pair, pair};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, number, text};
+use kurabe_core::{Lang, Text, number, text};
 use rows::{Row, rows};
 
 const STYLE: &str = include_str!("page/page.css");
@@ -37,6 +37,15 @@ pub enum PageTheme {
     Light,
     /// Dark.
     Dark,
+}
+
+/// The records that a page holds.
+#[derive(Clone, Debug, Default)]
+pub struct Embedded {
+    /// As JSON; empty if there are none.
+    pub json: String,
+    /// What is missing of them, and where it is.
+    pub left_out: Option<Text>,
 }
 
 /// What a report is of.
@@ -107,8 +116,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The page. `records` is the JSON of the runs, to be embedded; empty if there is none.
-    pub fn html(&self, records: &str, left_out: &str, theme: PageTheme) -> String {
+    /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
+    pub fn html(&self, theme: PageTheme, records: impl FnOnce(usize) -> Embedded) -> String {
         let mut html = Html::new();
         self.head(&mut html, theme);
         html.raw("<body><main>\n");
@@ -145,7 +154,8 @@ impl<'a> Report<'a> {
             );
         }
         self.runs_part(&mut html);
-        self.foot(&mut html, records, left_out);
+        let embedded = records(html.bytes());
+        self.foot(&mut html, &embedded);
         html.finish()
     }
 
@@ -294,27 +304,23 @@ impl<'a> Report<'a> {
         });
     }
 
-    fn foot(&self, html: &mut Html, records: &str, left_out: &str) {
-        let style = &self.style;
+    fn foot(&self, html: &mut Html, embedded: &Embedded) {
+        let (records, style) = (embedded.json.as_str(), &self.style);
         html.raw("<footer>");
-        if records.is_empty() {
-            html.element(
-                "p",
-                &[],
-                style.pick("This page holds no records.", "このページに測定記録は入っていません。"),
-            );
-        } else {
-            html.element(
-                "p",
-                &[],
-                style.pick(
-                    "This page holds the whole records of its runs: kurabe import takes them in again.",
-                    "このページには測定記録が入っています。kurabe import で取り込めます。",
-                ),
-            );
-        }
-        if !left_out.is_empty() {
-            html.element("p", &[("class", "notice warn")], left_out);
+        let words = match (records.is_empty(), &embedded.left_out) {
+            (true, _) => style.pick("This page holds no records.", "このページに測定記録は入っていません。"),
+            (false, None) => style.pick(
+                "This page holds the whole records of its runs: kurabe import takes them in again.",
+                "このページには測定記録がすべて入っています。kurabe import で取り込めます。",
+            ),
+            (false, Some(_)) => style.pick(
+                "This page holds records of its runs: kurabe import takes them in again.",
+                "このページには測定記録が入っています。kurabe import で取り込めます。",
+            ),
+        };
+        html.element("p", &[], words);
+        if let Some(left_out) = &embedded.left_out {
+            html.element("p", &[("class", "notice warn")], &style.say(left_out));
         }
         html.element("p", &[], concat!("kurabe ", env!("CARGO_PKG_VERSION")));
         html.raw("</footer></main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");

@@ -35,7 +35,9 @@ mod sqlite_error;
 mod tidy_json;
 mod write;
 
-pub use bundle::{ExportedRun, REPORT_VERSION, export_bundle, looks_bundled, parse_bundle};
+pub use bundle::{
+    ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
+};
 pub use care::Abandoned;
 pub use export::{EXPORT_VERSION, export, parse_export};
 pub use location::default_path;

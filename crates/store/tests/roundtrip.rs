@@ -4,7 +4,7 @@ mod common;
 
 use common::{any_record, fresh_store, record, sample_foreign, sample_kinds, sample_record, sample_rounds};
 use kurabe_core::record::RunStatus;
-use kurabe_store::{export, export_bundle, looks_bundled, parse_bundle, parse_export};
+use kurabe_store::{export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export};
 use proptest::prelude::*;
 
 proptest! {
@@ -29,7 +29,10 @@ proptest! {
     fn the_runs_of_a_report_are_read_unchanged(runs in proptest::collection::vec(any_record(), 1..4)) {
         let bundle = export_bundle(runs.clone());
         prop_assert!(looks_bundled(bundle.as_bytes()) && !bundle.contains('\n'));
-        prop_assert_eq!(parse_bundle(bundle.as_bytes()).unwrap(), runs);
+        prop_assert_eq!(&parse_bundle(bundle.as_bytes()).unwrap(), &runs);
+        let packed = export_packed_bundle(runs.clone());
+        prop_assert!(looks_bundled(packed.as_bytes()));
+        prop_assert_eq!(parse_bundle(packed.as_bytes()).unwrap(), runs);
     }
 
     #[test]
@@ -101,5 +104,8 @@ fn a_report_that_cannot_be_read_says_why() {
     assert!(
         said(&bundle.replacen("\"kurabe_record\":1", "\"kurabe_record\":9", 1)).contains("kurabe_record")
     );
+    let packed = export_packed_bundle(vec![sample_record()]);
+    assert!(packed.len() < bundle.len());
+    assert!(said(&packed.replacen("H4sI", "AAAA", 1)).contains("cannot be read"));
     assert!(!looks_bundled(export(&sample_record()).as_bytes()));
 }

@@ -76,6 +76,11 @@ impl Html {
         self.open(tag, attributes).words(words).close(tag)
     }
 
+    /// How long it is so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     pub(super) fn finish(self) -> String {
         self.text
     }
