@@ -80,7 +80,7 @@ pub enum Command {
     List,
     #[command(about = t("Show a stored run", "保存した測定を表示"))]
     Show(ShowArgs),
-    #[command(about = t("Where the time of a modelled run went, layer by layer", "モデルの測定で時間がどこに使われたかを、層ごとに示す"))]
+    #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目の上限を決めたものと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
     #[command(about = t("Compare two stored runs cell by cell, with a verdict and what else differed", "2 つの測定を項目ごとに比べ、判定と、ほかに違った条件を示す"))]
     Compare(CompareArgs),
@@ -182,6 +182,8 @@ pub struct RunArgs {
     pub buffered: bool,
     #[arg(long, value_name = "POLICY", default_value = "drop", value_parser = PossibleValuesParser::new(["drop", "keep"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Page cache before each buffered repetition", "バッファ経由の各回の前にページキャッシュを破棄するか残すか"))]
     pub cache: String,
+    #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("After each cell's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
+    pub trace: bool,
 
     #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
     pub write_existing: bool,
@@ -271,15 +273,21 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Every nanosecond of a modelled operation has a cause: a bus, a head that moves, a table that is walked. For each cell \
-     the causes stand by layer, from the computer down to the medium, with what they took of an operation and a sentence \
-     on the largest. Real devices do not tell this.\n\n\
-     Examples:\n  kurabe run model:ideal-ram-disk --profile gnome-disks\n  kurabe why                     every cell of it\n  \
+    "Of a real run: what limited each cell (the connection, seeks, a cache that filled up, too few operations in flight …) as \
+     far as the run shows it, with the evidence, and what would tell where it does not. A run with --trace also shows \
+     the time in the kernel's queues and in the device.\n\n\
+     Of a modelled run: every nanosecond of an operation has a cause: a bus, a head that moves, a table that is walked. The \
+     causes stand by layer, from the computer down to the medium, with a sentence on the largest.\n\n\
+     Examples:\n  kurabe run --trace /mnt/ssd    measures, and follows operations through the kernel (root)\n  \
+     kurabe why                     every cell of it\n  \
      kurabe why last --cell access  only the access time\n  kurabe why k7f --cell 3 --json for scripts",
-    "モデルでは、操作にかかった時間のすべてに要因があります(バス、ヘッドの移動、表の探索など)。\n\
-     項目ごとに、コンピューターから媒体へ層の順に要因を並べ、1 操作あたりの時間と、最大の要因の説明を\n\
-     示します。実機はこの内訳を教えてくれません。\n\n\
-     例:\n  kurabe run model:ideal-ram-disk --profile gnome-disks\n  kurabe why                     すべての項目\n  \
+    "実機の測定では、各項目の上限を決めたもの(接続、シーク、埋まったキャッシュ、同時操作数の不足など)を、測定から\n\
+     分かる範囲で根拠とともに示します。分からない場合は、何を測れば分かるかを示します。--trace を付けた測定では、\n\
+     カーネルのキューとデバイスの時間も分けて示します。\n\n\
+     モデルの測定では、操作にかかった時間のすべてに要因があります(バス、ヘッドの移動、表の探索など)。\n\
+     コンピューターから媒体へ層の順に要因を並べ、最大の要因を説明します。\n\n\
+     例:\n  kurabe run --trace /mnt/ssd    測定し、操作をカーネル内で追跡する(root が必要)\n  \
+     kurabe why                     すべての項目\n  \
      kurabe why last --cell access  アクセス時間だけ\n  kurabe why k7f --cell 3 --json スクリプト用"
 ))]
 pub struct WhyArgs {

@@ -35,6 +35,7 @@ pub fn refuse_flags_of_real_targets(args: &RunArgs) -> Result<()> {
         ("--direct", args.direct),
         ("--buffered", args.buffered),
         ("--cache", args.cache != "drop"),
+        ("--trace", args.trace),
         ("--write-existing", args.write_existing),
         ("--destroy-data-on", args.destroy_data_on.is_some()),
         ("--with-serial", args.with_serial),
@@ -45,6 +46,10 @@ pub fn refuse_flags_of_real_targets(args: &RunArgs) -> Result<()> {
         "--chunk" => text!(
             "the model's host decides: --set host.copy_piece=SIZE, --set host.copy_turn=SIZE",
             "モデルのホストで決まります。--set host.copy_piece=サイズ、--set host.copy_turn=サイズ を使ってください"
+        ),
+        "--trace" => text!(
+            "leave it out: a model tells where its time goes without it (kurabe why)",
+            "外してください。モデルの時間の内訳は、指定しなくても kurabe why で見られます"
         ),
         _ => text!("leave it out", "外してください"),
     };

@@ -20,7 +20,7 @@ use kurabe_engine::{
     CachePolicy, Engine, EngineChoice, Pages, Session, Settings, Target, TargetOptions, WaitMode,
     measure_clock, model_target, plan_tasks, planned_time_ns, test_file_name,
 };
-use kurabe_host::{NoiseWatch, ObserveOptions, health, observe, remove_orphaned_traces};
+use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe, remove_orphaned_traces};
 use kurabe_report::{Progress, render_run};
 use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
@@ -254,7 +254,11 @@ impl Run<'_> {
             Subject::Real(target) => {
                 let noise = NoiseWatch::new(&self.header.environment);
                 let settings = settings(self.args);
-                Session::new(target, profile, settings, &noise, stop, emit).with_traces(traces).run()
+                let devices = self.args.trace.then(|| devices_under(&self.args.target));
+                Session::new(target, profile, settings, &noise, stop, emit)
+                    .with_traces(traces)
+                    .with_kernel_trace(devices)
+                    .run()
             }
             Subject::Model(model, name) => {
                 Session::on_model(&mut **model, name, profile, stop, emit).with_traces(traces).run()

@@ -129,7 +129,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
 /// `kurabe why`
 ///
 /// # Errors
-/// When there is no such run or cell, or the run is not of a model.
+/// When there is no such run or cell.
 pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
@@ -137,7 +137,7 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     if global.json {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
-    print(&render_why(&record, cell, &style())?)
+    print(&render_why(&record, &headline_of(&record.header), cell, &style())?)
 }
 
 /// `kurabe rm`

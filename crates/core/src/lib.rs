@@ -16,6 +16,7 @@ pub mod profile_library;
 pub mod quantity;
 pub mod random;
 pub mod record;
+pub mod split;
 pub mod steady;
 pub mod trace;
 pub mod workload;

@@ -14,6 +14,7 @@ macro_rules! library {
 pub const PROFILES: &[(&str, &str)] = library![
     "default",
     "quick",
+    "stutter",
     "cdm-9",
     "cdm-9-peak",
     "cdm-9-real",
@@ -189,6 +190,18 @@ mod tests {
     /// The workload of the cell at this place.
     fn workload(name: &str, index: usize) -> Workload {
         profile_named(name).unwrap().tasks(1 << 30)[index].workload().unwrap().clone()
+    }
+
+    #[test]
+    fn stutter_reads_alone_and_while_writing_at_the_same_depth() {
+        let named = cells("stutter");
+        let expected =
+            ["read RND 4 KiB Q4 T1", "mix RND 4 KiB Q4 T1", "read SEQ 1 MiB Q4 T1", "mix SEQ 1 MiB Q4 T1"];
+        assert!(
+            named.iter().zip(expected).all(|(name, start)| name.starts_with(start)) && named.len() == 4,
+            "{named:?}"
+        );
+        assert_eq!((workload("stutter", 1).read_percent, workload("stutter", 1).iodepth), (50, 4));
     }
 
     const SEQ_DEEP: &str = "SEQ 1 MiB Q8 T1";

@@ -8,6 +8,7 @@ use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
 use crate::model::{ModelRecord, TimeAccount};
 use crate::profile::Profile;
+use crate::split::KernelSplit;
 use crate::text::Text;
 use crate::workload::{Direction, OpKind, Workload};
 use serde::{Deserialize, Serialize};
@@ -288,6 +289,9 @@ pub struct Repetition {
     /// Where the time of its operations went, on a modelled target.
     #[serde(default)]
     pub account: Option<TimeAccount>,
+    /// What the kernel's tracepoints told of it. Tracing costs time, so such a repetition is discarded.
+    #[serde(default)]
+    pub kernel: Option<KernelSplit>,
 }
 
 /// One timed operation of a step that samples the target.

@@ -59,6 +59,21 @@ pub trait Ground: Sized {
         attempt: &Attempt,
     ) -> Result<Done>;
 
+    /// Makes one repetition more, in which the kernel's tracepoints tell of each operation; none where that is not
+    /// wanted, or does not work, which is told once.
+    ///
+    /// # Errors
+    /// When the target fails, or the user stops it.
+    fn trace(
+        session: &mut Session<'_, Self>,
+        task: &Task,
+        prepared: &mut Self::Prepared,
+        attempt: &Attempt,
+    ) -> Result<Option<Done>>;
+
+    /// Whether a task gets such a repetition, as far as that can be told before it is tried.
+    fn traces(&self, task: &Task) -> bool;
+
     /// Ends a task.
     ///
     /// # Errors

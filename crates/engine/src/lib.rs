@@ -43,6 +43,7 @@ mod source;
 mod target;
 mod task;
 mod test_file;
+mod traced;
 mod traffic;
 mod work_folder;
 mod zipf;

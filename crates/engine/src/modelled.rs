@@ -148,6 +148,20 @@ impl<M: Model> Ground for Modelled<'_, M> {
         Ok(Done { engine: Some(engine()), repetitions })
     }
 
+    /// A model tells where the time went in every repetition.
+    fn trace(
+        _: &mut Session<'_, Self>,
+        _: &Task,
+        _: &mut Self::Prepared,
+        _: &Attempt,
+    ) -> Result<Option<Done>> {
+        Ok(None)
+    }
+
+    fn traces(&self, _: &Task) -> bool {
+        false
+    }
+
     fn close(_session: &mut Session<'_, Self>, _task: &Task, _prepared: ()) -> Result<()> {
         Ok(())
     }

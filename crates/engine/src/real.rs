@@ -50,6 +50,8 @@ pub struct Real<'a> {
     pub(crate) settings: Settings,
     pub(crate) noise: &'a NoiseWatch,
     pub(crate) chooser: Chooser,
+    /// The devices (major, minor) on which operations are traced once more, if that is wanted and works.
+    pub(crate) traced: Option<Vec<(u32, u32)>>,
 }
 
 /// What a task holds from its first repetition to its last.
@@ -82,6 +84,7 @@ impl Ground for Real<'_> {
     }
 
     fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()> {
+        session.check_tracing()?;
         session.check_copy_room(tasks)?;
         let fill = match session.ground.target.kind() {
             TargetKind::Directory if session.ground.target.has_test_file() => Some(session.fill()?),
@@ -133,6 +136,19 @@ impl Ground for Real<'_> {
         }
     }
 
+    fn trace(
+        session: &mut Session<'_, Self>,
+        task: &Task,
+        prepared: &mut Prepared,
+        attempt: &Attempt,
+    ) -> Result<Option<Done>> {
+        session.repeat_traced(task, prepared, attempt)
+    }
+
+    fn traces(&self, task: &Task) -> bool {
+        self.traced.is_some() && matches!(task.work, Work::Io(_) | Work::Positional(_) | Work::AccessTime(_))
+    }
+
     fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Prepared) -> Result<()> {
         match (&task.work, prepared) {
             (Work::Command(step), Prepared::Command(work)) => session.close_command(step, work),
@@ -151,7 +167,7 @@ impl<'a> Session<'a, Real<'a>> {
         interrupt: &'a Stop,
         emit: &'a mut dyn FnMut(Event) -> Result<()>,
     ) -> Self {
-        let ground = Real { target, settings, noise, chooser: Chooser::default() };
+        let ground = Real { target, settings, noise, chooser: Chooser::default(), traced: None };
         Self::on(ground, profile, interrupt, emit)
     }
 }

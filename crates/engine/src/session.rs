@@ -105,6 +105,7 @@ impl<'a, G: Ground> Session<'a, G> {
                     ending = self.repeat(&mut ongoing, number, count);
                 }
             }
+            ending = ending.and_then(|()| self.trace_once(&mut ongoing, count));
             ending.and(self.close(ongoing))?;
         }
         Ok(())
@@ -141,6 +142,8 @@ impl<'a, G: Ground> Session<'a, G> {
         }
         for mut ongoing in tasks {
             ongoing.count_last(rounds.window);
+            let rounds_done = ongoing.repetitions();
+            ending = ending.and_then(|()| self.trace_once(&mut ongoing, rounds_done));
             ending = ending.and(self.close(ongoing));
         }
         ending

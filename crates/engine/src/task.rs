@@ -110,6 +110,11 @@ impl<P: Default> Ongoing<P> {
         cell.repetitions.iter().map(|repetition| rounds.tracked_value(repetition, direction)).collect()
     }
 
+    /// Repetitions so far.
+    pub(crate) fn repetitions(&self) -> u32 {
+        self.cells.first().map_or(0, |cell| cell.repetitions.len() as u32)
+    }
+
     fn add(&mut self, done: Done) {
         if self.cells.is_empty() {
             let workload = self.task.workload();
@@ -196,6 +201,35 @@ impl<G: Ground> Session<'_, G> {
             for sum in [&mut ongoing.disturbance, &mut self.disturbance] {
                 sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
             }
+        }
+        ongoing.add(done);
+        Ok(())
+    }
+
+    /// One repetition more in which operations are followed through the kernel. Following them costs time, so it does
+    /// not count, and nothing that is said of the figures comes from it.
+    pub(crate) fn trace_once(&mut self, ongoing: &mut Ongoing<G::Prepared>, number: u32) -> Result<()> {
+        if !self.ground.traces(&ongoing.task) {
+            return Ok(());
+        }
+        self.check_interrupt()?;
+        let (cell_index, task) = (ongoing.first_cell, &ongoing.task);
+        G::settle(self, task)?;
+        self.emit(Event::RepetitionStarted {
+            cell_index,
+            label: task.label.clone(),
+            direction: task.direction().filter(|_| task.cells.len() == 1),
+            repetition_index: number,
+            repetition_count: number + 1,
+            discarded: true,
+        })?;
+        let rules = &self.profile.rules;
+        let seed = split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)));
+        let started_ns = self.ground.now_ns() - self.started_ns;
+        let attempt = Attempt { number, discarded: true, seed, started_ns };
+        let Some(done) = G::trace(self, task, &mut ongoing.prepared, &attempt)? else { return Ok(()) };
+        for (index, repetition) in (cell_index..).zip(&done.repetitions) {
+            self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
         }
         ongoing.add(done);
         Ok(())

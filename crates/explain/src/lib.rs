@@ -4,3 +4,6 @@
 // Sweeps: change points, named.
 
 // Limits: what bounded each cell.
+mod limits;
+
+pub use limits::{CellLimit, Limit, LimitKind, Strength, limits, limits_from_outside};

@@ -14,6 +14,7 @@
 mod assemble;
 mod event;
 mod instance;
+mod split;
 mod tracefs;
 
 pub use assemble::RecordedTrace;
@@ -23,8 +24,13 @@ use crate::block::Block;
 use crate::platform::Number;
 use crate::roots::Roots;
 use assemble::Watched;
-use instance::Instance;
+use event::What;
+use instance::{Instance, Ours};
+use kurabe_core::split::KernelSplit;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use split::Disk;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use tracefs::Tracefs;
 
 /// A recording that goes on.
@@ -57,7 +63,12 @@ impl BlockTrace {
         let tracefs = Tracefs::find(&roots)?;
         tracefs.remove_orphans();
         let private_mount = tracefs.is_private();
-        let instance = Instance::start(tracefs, &watched)?;
+        let wanted = What::NAMES.map(|(_, what)| {
+            let requests = !matches!(what, What::Queued | What::Ended);
+            let devices = watched.iter().filter(|one| one.requests == requests);
+            (what, devices.flat_map(|one| one.numbers.iter().copied()).collect())
+        });
+        let instance = Instance::start(tracefs, &wanted.into(), Arc::new(|_, _| false))?;
         Ok(Self { watched, instance, private_mount })
     }
 
@@ -74,6 +85,84 @@ impl BlockTrace {
         let read = self.instance.stop()?;
         Ok(assemble::assemble(&self.watched, read))
     }
+}
+
+/// A recording that follows the operations of this process through the kernel's queues and the device.
+#[derive(Debug)]
+pub struct SplitTrace {
+    disks: Vec<Disk>,
+    instance: Instance,
+}
+
+impl SplitTrace {
+    /// Begins to follow, on those of these devices (major, minor) that have a request queue, what the threads of this
+    /// process hand in, and io_uring's workers on their behalf.
+    ///
+    /// # Errors
+    /// When none of the devices has a request queue, or the kernel's tracing cannot be had here.
+    pub fn start(devices: &[(u32, u32)]) -> Result<Self> {
+        let roots = Roots::default();
+        let mut disks: Vec<Disk> = Vec::new();
+        for disk in devices.iter().filter_map(|number| disk(&roots, *number)) {
+            if !disks.contains(&disk) {
+                disks.push(disk);
+            }
+        }
+        if disks.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                text!(
+                    "no device under the target has a request queue that could be followed",
+                    "対象の下に、追跡できる要求キューを持つデバイスがありません"
+                ),
+            )
+            .remedy(text!(
+                "trace a target on a disk (not in memory or on the network)",
+                "ディスク上の対象で試してください(メモリー上やネットワーク上は不可)"
+            )));
+        }
+        let tracefs = Tracefs::find(&roots)?;
+        tracefs.remove_orphans();
+        let numbers: Vec<Number> = disks.iter().flat_map(|disk| disk.numbers.iter().copied()).collect();
+        let wanted = [What::Queued, What::Issued, What::Completed, What::Requeued];
+        let wanted = wanted.map(|what| (what, numbers.clone())).into();
+        let instance = Instance::start(tracefs, &wanted, own_threads(&roots))?;
+        Ok(Self { disks, instance })
+    }
+
+    /// Ends the recording and gives what it tells of operations of this size; of all sizes, if they differ.
+    ///
+    /// # Errors
+    /// When the events could not be read.
+    pub fn stop(self, operation_bytes: Option<u64>) -> Result<KernelSplit> {
+        let read = self.instance.stop()?;
+        Ok(split::split(&self.disks, read, operation_bytes))
+    }
+}
+
+/// Tells the threads of this process from others while they live, and remembers. Other processes may well be kurabe, too.
+fn own_threads(roots: &Roots) -> Ours {
+    let tasks = roots.proc.join("self/task");
+    let known: Mutex<HashMap<u32, bool>> = Mutex::default();
+    Arc::new(move |thread, name| {
+        // A worker of io_uring bears the number of the thread that it works for.
+        let thread = name.strip_prefix("iou-wrk-").and_then(|number| number.parse().ok()).unwrap_or(thread);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(thread).or_insert_with(|| tasks.join(thread.to_string()).is_dir())
+    })
+}
+
+/// The disk that a device is or lies on, if it has a request queue.
+fn disk(roots: &Roots, number: Number) -> Option<Disk> {
+    let block = Block::by_number(roots, number).ok()?;
+    let whole = block.disk().unwrap_or(block);
+    // Only a disk with a request queue has hardware queues in sysfs.
+    if !whole.directory.join("mq").is_dir() {
+        return None;
+    }
+    let partitions = whole.partitions().unwrap_or_default();
+    let numbers = whole.number().into_iter().chain(partitions.iter().filter_map(Block::number)).collect();
+    Some(Disk { name: whole.name, numbers })
 }
 
 /// How a device is watched.

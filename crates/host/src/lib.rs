@@ -33,7 +33,7 @@ mod fake;
 #[cfg(test)]
 mod never_panics;
 
-pub use block_trace::{BlockTrace, RecordedTrace, remove_orphaned_traces};
+pub use block_trace::{BlockTrace, RecordedTrace, SplitTrace, remove_orphaned_traces};
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::devices_under;

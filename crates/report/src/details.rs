@@ -5,6 +5,7 @@ use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::environment;
 use crate::figures::{completed, failed};
 use crate::layout::page;
+use crate::stutter::stutter_items;
 use crate::style::{Role, Style};
 use crate::{imported, spark, times, words};
 use kurabe_core::number;
@@ -15,7 +16,7 @@ use kurabe_core::text;
 use kurabe_core::workload::OpKind;
 use kurabe_stats::{
     cell_values, figure, merge, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency,
-    repetition_values,
+    repetition_values, stutter,
 };
 
 /// Percentiles of the latency table.
@@ -156,7 +157,9 @@ fn figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [Strin
 fn note(repetition: &Repetition, style: &Style) -> Entry {
     let mut notes = Vec::new();
     let mut role = Role::Quiet;
-    if repetition.discarded {
+    if repetition.kernel.is_some() {
+        notes.push(style.pick("traced, does not count", "トレースつき、集計外").to_owned());
+    } else if repetition.discarded {
         notes.push(style.pick("discarded", "集計外").to_owned());
     }
     if repetition.generator_bound {
@@ -264,6 +267,10 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
             style.pick("stalls", "停滞").to_owned(),
             vec![style.say(&text!("counted from {limits} up", "{limits} 以上を停滞と数える"))],
         ));
+    }
+    let stutters = stutter(cell).map(|stutter| stutter_items(&stutter, style)).unwrap_or_default();
+    if !stutters.is_empty() {
+        fields.push((style.pick("stutter", "引っかかり").to_owned(), stutters));
     }
     let seconds = spark::per_second(cell);
     if seconds.len() > 1 {

@@ -3,7 +3,7 @@
 use crate::figures::{Figures, stall_count, worst_stall};
 use crate::grid::GENERATOR_SIGN;
 use crate::layout::{hanging, indented, tame, wrap};
-use crate::stutter::stutter_words;
+use crate::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::number;
@@ -61,10 +61,14 @@ pub(crate) fn status(record: &RunRecord, style: &Style) -> Vec<String> {
     remark(style, role, &sentence)
 }
 
+/// Mixed cells of which it is told what reads suffer beside writes.
+const BESIDE_TOLD: usize = 2;
+
 /// Everything else below the table, in the order of weight.
 pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(worst(record, style));
+    lines.extend(beside(record, style));
     lines.extend(fill(record, style));
     let mut told = BTreeSet::new();
     for notice in &record.notices {
@@ -117,6 +121,17 @@ fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
         lines.extend(remark(style, Role::Plain, &style.say(&felt)));
     }
     lines
+}
+
+/// What reads suffer beside writes, where the run has them alone as well.
+fn beside(record: &RunRecord, style: &Style) -> Vec<String> {
+    let found = reads_beside(record);
+    let told = found.iter().take(BESIDE_TOLD).map(|(cell, beside)| {
+        let (words, place) = (reads_beside_words(beside), words::label(style, cell));
+        let (en, ja) = (words.en, words.ja);
+        style.say(&text!("{place}: {en}", "{place}: {ja}"))
+    });
+    told.flat_map(|sentence| remark(style, Role::Plain, &sentence)).collect()
 }
 
 /// The writing of the test file.

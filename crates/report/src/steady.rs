@@ -64,6 +64,7 @@ fn one(cell: &Cell, direction: Direction, rounds: &Rounds, alone: bool, style: &
     let values: Vec<f64> = cell
         .repetitions
         .iter()
+        .filter(|repetition| repetition.kernel.is_none())
         .filter_map(|repetition| rounds.tracked_value(repetition, direction))
         .collect();
     let name = words::cell(style, cell);
@@ -149,6 +150,7 @@ fn course(cell: &Cell, values: &[f64], over: Over) -> (Vec<(f64, f64)>, f64) {
     let points = cell
         .repetitions
         .iter()
+        .filter(|repetition| repetition.kernel.is_none())
         .zip(values)
         .map(|(repetition, value)| {
             let point = (at, *value);

@@ -1,8 +1,10 @@
 //! Stutter in one line that a person understands.
 
+use crate::style::Style;
 use kurabe_core::number;
+use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::Stutter;
+use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes};
 
 /// Shorter stalls than this nobody feels.
 const FELT_NS: u64 = 100_000_000;
@@ -34,9 +36,84 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     })
 }
 
+/// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.
+pub(crate) fn stutter_items(stutter: &Stutter, style: &Style) -> Vec<String> {
+    let mut items = Vec::new();
+    if stutter.stalls > 0 {
+        let often =
+            number::fixed(stutter.stalls_per_minute, if stutter.stalls_per_minute < 10.0 { 1 } else { 0 });
+        let (typical, worst) = (number::latency_ns(stutter.typical_ns), number::latency_ns(stutter.worst_ns));
+        let share = number::percent(stutter.stalled_share);
+        items.push(style.say(&text!("{often} stalls a minute", "毎分 {often} 回の停滞")));
+        items
+            .push(style.say(&text!("typically {typical}, at worst {worst}", "通常 {typical}、最長 {worst}")));
+        items.push(style.say(&match stutter.all_kept {
+            true => text!("stalled {share} of the time", "停滞は時間の {share}"),
+            false => text!("stalled at least {share} of the time", "停滞は少なくとも時間の {share}"),
+        }));
+    }
+    if stutter.longest_silence_ns > 0 {
+        let silence = number::latency_ns(stutter.longest_silence_ns);
+        items.push(style.say(&text!(
+            "{silence} without any completion, at the longest",
+            "完了が 1 つもなかった時間は最長 {silence}"
+        )));
+    }
+    if let Some(life) = &stutter.life {
+        let (first, last) = (number::latency(life.first.mean_ns), number::latency(life.last.mean_ns));
+        let (from, to) = (number::latency_ns(life.first.worst_ns), number::latency_ns(life.last.worst_ns));
+        items.push(style.say(&text!(
+            "latency in the first third {first}, in the last {last}",
+            "レイテンシは最初の 1/3 で {first}、最後の 1/3 で {last}"
+        )));
+        items.push(style.say(&text!(
+            "the worst of 100 ms typically {from}, then {to}",
+            "100 ms ごとの最悪値は通常 {from}、最後は {to}"
+        )));
+    }
+    items
+}
+
+/// What reads suffer beside writes, for each mixed cell of a run that has the same reads alone, the most first.
+pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)> {
+    let mut found: Vec<(&Cell, ReadsBesideWrites)> = record
+        .cells
+        .iter()
+        .filter_map(|mixed| {
+            let alone = record.cells.iter().find_map(|alone| reads_beside_writes(alone, mixed))?;
+            Some((mixed, alone))
+        })
+        .collect();
+    found.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
+    found
+}
+
+/// `reads take 7.2 times as long while writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
+pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
+    let (alone, with) = (number::latency_ns(beside.alone_p50_ns), number::latency_ns(beside.beside_p50_ns));
+    let (slow, slower) = (number::latency_ns(beside.alone_p99_ns), number::latency_ns(beside.beside_p99_ns));
+    let ratio = number::fixed(beside.ratio, if beside.ratio < 9.95 { 1 } else { 0 });
+    let detail = text!(
+        "p50 {alone} alone, {with} beside writes; p99 {slow}, {slower}",
+        "p50 は単独 {alone}、書き込み中 {with}。p99 は {slow}、{slower}"
+    );
+    let (en, ja) = (detail.en, detail.ja);
+    if beside.ratio < 1.05 {
+        return text!(
+            "reads take no longer while writing ({en})",
+            "書き込み中も読み出しは遅くなりません ({ja})"
+        );
+    }
+    text!(
+        "reads take {ratio} times as long while writing ({en})",
+        "書き込み中は、読み出しに {ratio} 倍の時間がかかります ({ja})"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_stats::{Life, Stretch};
 
     fn stutter(stalls: u64, per_minute: f64, worst_ns: u64) -> Stutter {
         Stutter {
@@ -48,7 +125,51 @@ mod tests {
             stalled_share: 0.053,
             all_kept: true,
             longest_silence_ns: 0,
+            life: None,
         }
+    }
+
+    #[test]
+    fn reads_beside_writes_are_told_as_how_many_times_as_long() {
+        let beside = |ratio| ReadsBesideWrites {
+            alone_p50_ns: 93_000,
+            beside_p50_ns: 670_000,
+            alone_p99_ns: 180_000,
+            beside_p99_ns: 4_100_000,
+            ratio,
+        };
+        let told = reads_beside_words(&beside(7.23));
+        assert!(
+            told.en.starts_with("reads take 7.2 times as long while writing (p50 93.0 µs alone"),
+            "{}",
+            told.en
+        );
+        assert!(told.ja.starts_with("書き込み中は、読み出しに 7.2 倍の時間がかかります"), "{}", told.ja);
+        assert!(reads_beside_words(&beside(1.01)).en.starts_with("reads take no longer"));
+    }
+
+    #[test]
+    fn who_wants_more_gets_all_of_it() {
+        let style = Style { lang: kurabe_core::Lang::En, color: false, width: 80 };
+        let life = |ms: u64| Stretch { mean_ns: ms as f64 * 1e6, worst_ns: ms * 10_000_000 };
+        let all = Stutter {
+            all_kept: false,
+            longest_silence_ns: 300_000_000,
+            life: Some(Life { first: life(2), last: life(9) }),
+            ..stutter(4, 4.2, 2_100_000_000)
+        };
+        let told = stutter_items(&all, &style).join("; ");
+        for part in [
+            "4.2 stalls a minute",
+            "at worst 2.10 s",
+            "at least 5.3 %",
+            "300 ms without",
+            "2.00 ms, in the last 9.00 ms",
+            "20.0 ms, then 90.0 ms",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert!(stutter_items(&stutter(0, 0.0, 0), &style).is_empty());
     }
 
     #[test]

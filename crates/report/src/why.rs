@@ -1,10 +1,12 @@
-//! Why a modelled run took as long as it did: for each cell its time by layer and cause, and what that means in words.
+//! Why a run took as long as it did: for each cell what bounded it, with the evidence; of a modelled run its time by layer
+//! and cause, and what that means in words; of a real run what the kernel tells, if it was asked.
 //!
-//! The model: the accounts of a cell's counted repetitions are added up and given for one operation, one sample or one
+//! The model: the limit is what kurabe-explain makes of the record. The accounts of a cell's counted repetitions are added up and given for one operation, one sample or one
 //! repetition, whichever the cell's figure is of. Layers stand from the host down. Causes too small to matter are one
 //! row. Nothing is guessed: every nanosecond of an operation has a cause, so the rows add up to its time.
 
 mod account;
+mod evidence;
 mod sentences;
 mod stories;
 
@@ -13,41 +15,62 @@ pub use account::{CauseTime, CellTime, CountOf, Per};
 use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::figures::Figures;
 use crate::layout::{hanging, page, tame, wrap};
+use crate::stutter::{reads_beside_words, stutter_words};
 use crate::style::{Role, Style};
 use crate::{model, times, words};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::split::KernelSplit;
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, text};
+use kurabe_explain::{Limit, limits};
+use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
 
 /// Causes with a smaller share are put together.
 const SMALL: f64 = 0.005;
 
-/// Where the time of a cell went, for scripts.
+/// What bounded a cell and where its time went, for scripts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Why {
     /// Id of the run.
     pub run: String,
+    /// Place of the cell in the run, from 1.
+    pub number: usize,
     /// Name of the cell's step.
     pub label: String,
     /// Name of the cell within its step.
     pub part: String,
-    /// The times.
-    pub time: CellTime,
-    /// What they mean.
+    /// What bounded it.
+    pub limit: Limit,
+    /// The times by cause, of a modelled run.
+    pub time: Option<CellTime>,
+    /// What the kernel's tracepoints told, of a real run that asked them.
+    pub kernel: Option<KernelSplit>,
+    /// How it stuttered, if kurabe measured it.
+    pub stutter: Option<Stutter>,
+    /// What its reads suffered beside writes, if the run has the same reads alone.
+    pub reads_beside_writes: Option<ReadsBesideWrites>,
+    /// What the times mean.
     pub sentences: Vec<Text>,
 }
 
-/// Where the time of a run's cells went; `wanted` is a cell's number from 1, or words of its name, and all cells if
+/// What bounded a run's cells and where their time went; `wanted` is a cell's number from 1, or words of its name, and all cells if
 /// it is not given.
 ///
 /// # Errors
-/// When the run is not of a model, or no cell is meant.
+/// When no cell is meant, or a modelled run has none of which an operation was completed.
 pub fn explain(record: &RunRecord, wanted: Option<&str>) -> Result<Vec<Why>> {
-    let model = model_of(record)?;
     let cells = choose(record, wanted)?;
+    let limits = limits(record);
+    let of = |number: usize| limits[number - 1].limit.clone();
+    let Some(model) = &record.header.model else {
+        return Ok(cells
+            .into_iter()
+            .map(|(number, cell)| of_real(record, number, cell, of(number)))
+            .collect());
+    };
     let times: Vec<(&Cell, CellTime)> = choose(record, None)?
         .into_iter()
         .filter_map(|(number, cell)| Some((cell, CellTime::of(number, cell, model)?)))
@@ -60,8 +83,7 @@ pub fn explain(record: &RunRecord, wanted: Option<&str>) -> Result<Vec<Why>> {
             let mut sentences = sentences::sentences(time);
             sentences.extend(stories::turns(cell, time, &times));
             sentences.extend(stories::remainder(time));
-            let (label, part) = (cell.label.clone(), cell.part.clone());
-            Why { run: record.header.id.clone(), label, part, time: time.clone(), sentences }
+            Why { time: Some(time.clone()), sentences, ..of_real(record, time.number, cell, of(time.number)) }
         })
         .collect();
     if whys.is_empty() {
@@ -77,40 +99,39 @@ pub fn explain(record: &RunRecord, wanted: Option<&str>) -> Result<Vec<Why>> {
     Ok(whys)
 }
 
-/// Where the time went, a screen for each cell.
+/// What a run without a model tells of a cell.
+fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why {
+    Why {
+        run: record.header.id.clone(),
+        number,
+        label: cell.label.clone(),
+        part: cell.part.clone(),
+        limit,
+        time: None,
+        kernel: cell.repetitions.iter().find_map(|repetition| repetition.kernel.clone()),
+        stutter: stutter(cell),
+        reads_beside_writes: record.cells.iter().find_map(|alone| reads_beside_writes(alone, cell)),
+        sentences: Vec::new(),
+    }
+}
+
+/// What bounded the cells and where their time went, a screen for each; `headline` says what the run stood on.
 ///
 /// # Errors
 /// As [`explain`].
-pub fn render_why(record: &RunRecord, wanted: Option<&str>, style: &Style) -> Result<String> {
-    let (whys, model) = (explain(record, wanted)?, model_of(record)?);
-    let mut lines = head(record, model, style);
+pub fn render_why(
+    record: &RunRecord,
+    headline: &Text,
+    wanted: Option<&str>,
+    style: &Style,
+) -> Result<String> {
+    let whys = explain(record, wanted)?;
+    let mut lines = head(record, headline, style);
     for why in &whys {
         lines.push(String::new());
-        lines.extend(screen(record, &record.cells[why.time.number - 1], why, style));
+        lines.extend(screen(record, &record.cells[why.number - 1], why, style));
     }
     Ok(page(&lines))
-}
-
-fn model_of(record: &RunRecord) -> Result<&ModelRecord> {
-    record.header.model.as_ref().ok_or_else(|| {
-        let (id, name) = (&record.header.id, record.header.profile_name());
-        let again = record.header.profile.as_ref().map_or_else(
-            || "kurabe run model:NAME".to_owned(),
-            |_| format!("kurabe run model:NAME --profile {name}"),
-        );
-        Error::new(
-            ErrorKind::Unsupported,
-            text!(
-                "run {id} was measured on a real device, which does not tell where its time goes; so far only runs of \
-                 models have that",
-                "測定 {id} は実機のもので、実機は時間の内訳を教えてくれません。今のところ内訳があるのはモデルの測定だけです"
-            ),
-        )
-        .remedy(text!(
-            "run the same on a model of it: {again} (kurabe models lists them)",
-            "似たモデルで同じ手順を実行してください: {again} (モデルの一覧は kurabe models)"
-        ))
-    })
 }
 
 /// The cells that are meant, with their numbers from 1.
@@ -152,31 +173,44 @@ fn names(cell: &Cell) -> [String; 3] {
     [name(Lang::En), name(Lang::Ja), format!("{} {}", cell.part, cell.label)]
 }
 
-/// The run and its model.
-fn head(record: &RunRecord, model: &ModelRecord, style: &Style) -> Vec<String> {
+/// The run, and its model if it is of one.
+fn head(record: &RunRecord, headline: &Text, style: &Style) -> Vec<String> {
     let name = format!("kurabe why {}", tame(&record.header.id));
-    let items = [
-        tame(record.header.target_name()),
-        tame(model::headline(model).get(style.lang)),
-        tame(&record.header.profile_name()),
-    ];
+    let model: Option<&ModelRecord> = record.header.model.as_ref();
+    let stood_on = model.map_or_else(|| headline.clone(), model::headline);
+    let items: Vec<String> =
+        [record.header.target_name(), stood_on.get(style.lang), &record.header.profile_name()]
+            .into_iter()
+            .filter(|item| !item.is_empty())
+            .map(tame)
+            .collect();
     let mut lines = vec![style.paint(Role::Strong, &name)];
-    let flowed = crate::layout::flow(&items, style.width.saturating_sub(2));
+    let mut flowed = crate::layout::flow(&items, style.width.saturating_sub(2));
+    if let Some(model) = model {
+        flowed.extend(crate::layout::flow(&model::facts(model, style), style.width.saturating_sub(2)));
+    }
     lines.extend(hanging(flowed, 2, 2));
-    lines.extend(hanging(
-        crate::layout::flow(&model::facts(model, style), style.width.saturating_sub(2)),
-        2,
-        2,
-    ));
     lines
 }
 
 fn screen(record: &RunRecord, cell: &Cell, why: &Why, style: &Style) -> Vec<String> {
-    let (time, number) = (&why.time, why.time.number);
+    let number = why.number;
     let title = format!("{number}. {}", times::title(cell, style));
     let mut lines = vec![style.paint(Role::Strong, &crate::layout::clip(&title, style.width))];
-    let facts = crate::layout::flow(&figures(record, cell, time, style), style.width.saturating_sub(2));
+    let facts =
+        crate::layout::flow(&figures(record, cell, why.time.as_ref(), style), style.width.saturating_sub(2));
     lines.extend(hanging(facts, 2, 2));
+    lines.extend(evidence::limit(&why.limit, style));
+    let felt = why
+        .stutter
+        .as_ref()
+        .and_then(stutter_words)
+        .map(|words| Text { en: format!("it {}", words.en), ja: words.ja });
+    for told in felt.iter().chain(why.reads_beside_writes.as_ref().map(reads_beside_words).iter()) {
+        lines.extend(hanging(wrap(told.get(style.lang), style.width.saturating_sub(4)), 2, 4));
+    }
+    lines.extend(why.kernel.iter().flat_map(|split| evidence::split(split, bar, style)));
+    let Some(time) = &why.time else { return lines };
     lines.extend(table(time, style));
     lines.extend(counted(time, style));
     lines.push(String::new());
@@ -187,11 +221,23 @@ fn screen(record: &RunRecord, cell: &Cell, why: &Why, style: &Style) -> Vec<Stri
 }
 
 /// The cell's figure, and the time that is taken apart.
-fn figures(record: &RunRecord, cell: &Cell, time: &CellTime, style: &Style) -> Vec<String> {
+fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>, style: &Style) -> Vec<String> {
     let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
     let figures = Figures::of(cell, statistic);
     let mut items: Vec<String> =
         figures.main.map(|main| figures.value(main).to_string()).into_iter().collect();
+    let Some(time) = time else {
+        let operations = number::count(figures.latency.count);
+        let mean =
+            figures.latency.mean_ns().filter(|_| figures.measure == Measure::Rate).map(number::latency);
+        items.extend(mean.map(|mean| {
+            style.say(&text!(
+                "{operations} operations, {mean} each on average",
+                "{operations} 操作、1 つあたり平均 {mean}"
+            ))
+        }));
+        return items;
+    };
     let (count, each) = (number::count(time.count), number::latency(time.each_ns));
     let plural = if time.count == 1 { "" } else { "s" };
     items.push(style.say(&match time.per {

@@ -225,6 +225,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 samples: Vec::new(),
                 traffic: None,
                 account: None,
+                kernel: None,
             }
         })
 }

@@ -5,7 +5,8 @@ mod common;
 use common::modelled;
 use kurabe_core::model::TimeShare;
 use kurabe_core::record::{RunRecord, RunSummary};
-use kurabe_core::{ErrorKind, Lang};
+use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
+use kurabe_core::{ErrorKind, Lang, Text};
 use kurabe_report::*;
 use proptest::prelude::*;
 
@@ -31,7 +32,9 @@ fn both(name: &str, widths: &[usize], render: impl Fn(&Style) -> String) {
 #[test]
 fn the_four_stories() {
     for (name, record) in modelled::all() {
-        both(&format!("why_{name}"), &[60, 80, 120], |style| render_why(&record, None, style).unwrap());
+        both(&format!("why_{name}"), &[60, 80, 120], |style| {
+            render_why(&record, &Text::same(""), None, style).unwrap()
+        });
     }
 }
 
@@ -44,7 +47,8 @@ fn the_largest_cause_is_named_with_its_explanation() {
         (modelled::turnaround(), "within", "media", "under the head"),
     ] {
         let why = &explain(&record, Some(cell)).unwrap()[0];
-        let largest = why.time.causes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
+        let largest =
+            why.time.as_ref().unwrap().causes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).unwrap();
         assert_eq!(largest.cause, cause);
         assert!(why.sentences[0].en.contains(word), "{}", why.sentences[0].en);
         assert!((2..=4).contains(&why.sentences.len()), "{:?}", why.sentences);
@@ -96,7 +100,11 @@ fn the_shares_add_up_to_the_time() {
                 .causes
                 .iter()
                 .fold((0.0, 0.0), |(each, share), cause| (each + cause.each_ns, share + cause.share));
-            assert!((each - why.time.each_ns).abs() < 1.0, "{each} {}", why.time.each_ns);
+            assert!(
+                (each - why.time.as_ref().unwrap().each_ns).abs() < 1.0,
+                "{each} {}",
+                why.time.as_ref().unwrap().each_ns
+            );
             assert!((share - 1.0).abs() < 1e-9, "{share}");
         }
     }
@@ -104,7 +112,7 @@ fn the_shares_add_up_to_the_time() {
 
 #[test]
 fn times_are_of_what_the_figure_is_of() {
-    let per = |record, cell| explain(&record, Some(cell)).unwrap()[0].time.per;
+    let per = |record, cell| explain(&record, Some(cell)).unwrap()[0].time.as_ref().unwrap().per;
     assert_eq!(per(modelled::fat_walk(), "access"), Per::Sample);
     assert_eq!(per(modelled::one_command(), "1"), Per::Operation);
     assert_eq!(per(modelled::turnaround(), "within"), Per::Repetition);
@@ -113,17 +121,17 @@ fn times_are_of_what_the_figure_is_of() {
 #[test]
 fn discarded_repetitions_tell_nothing() {
     let mut record = modelled::one_command();
-    let whole = explain(&record, None).unwrap()[0].time.count;
+    let whole = explain(&record, None).unwrap()[0].time.as_ref().unwrap().count;
     let first = &mut record.cells[0].repetitions[0];
     first.discarded = true;
     let its = first.account.as_ref().unwrap().operations;
-    assert_eq!(explain(&record, None).unwrap()[0].time.count, whole - its);
+    assert_eq!(explain(&record, None).unwrap()[0].time.as_ref().unwrap().count, whole - its);
 }
 
 #[test]
 fn cells_are_found_by_number_and_by_words() {
     let record = modelled::fat_walk();
-    let found = |wanted| explain(&record, Some(wanted)).map(|whys| whys[0].time.number).unwrap();
+    let found = |wanted| explain(&record, Some(wanted)).map(|whys| whys[0].number).unwrap();
     assert_eq!(found("2"), 2);
     assert_eq!(found("書き込み"), 2);
     assert_eq!(found("Access"), 3);
@@ -134,10 +142,53 @@ fn cells_are_found_by_number_and_by_words() {
 }
 
 #[test]
-fn a_run_of_a_device_has_no_account_and_says_so() {
-    let error = explain(&common::run(), None).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.remedy_text().unwrap().en.contains("--profile default"), "{error:?}");
+fn a_run_of_a_device_names_its_limits() {
+    let record = common::run();
+    let headline = Text::same("Samsung SSD");
+    both("why_real", &[60, 80, 120], |style| render_why(&record, &headline, None, style).unwrap());
+    let whys = explain(&record, None).unwrap();
+    assert_eq!(whys.len(), record.cells.len());
+    assert!(whys.iter().all(|why| why.time.is_none() && !why.limit.sentence.ja.is_empty()));
+}
+
+#[test]
+fn a_traced_repetition_is_taken_apart() {
+    let part = |mean_ns, p50_ns, p99_ns| TimeSplit { mean_ns, p50_ns, p99_ns };
+    let mut record = common::run();
+    record.cells.truncate(1);
+    let mut traced = record.cells[0].repetitions[0].clone();
+    (traced.index, traced.discarded) = (3, true);
+    traced.kernel = Some(KernelSplit {
+        devices: vec!["sda".to_owned()],
+        operations: 2_500,
+        unfollowed_operations: 3,
+        queue: part(9_412_345.0, 9_100_000, 14_800_000),
+        device: part(5_301_210.0, 5_200_000, 6_900_000),
+        rest_mean_ns: Some(28_700.0),
+        requests: 5_003,
+        merged_requests: 12,
+        request_sizes: vec![
+            RequestSize { size_bytes: 4096, count: 3 },
+            RequestSize { size_bytes: 512 << 10, count: 5_000 },
+        ],
+        other_requests: 7,
+        lost_events: 0,
+    });
+    record.cells[0].repetitions.push(traced.clone());
+    let render =
+        |record: &RunRecord, style: &Style| render_why(record, &Text::same("sda"), None, style).unwrap();
+    both("why_traced", &[60, 80, 120], |style| render(&record, style));
+    let why = &explain(&record, None).unwrap()[0];
+    assert_eq!(why.kernel.as_ref(), traced.kernel.as_ref());
+    // Without the rest, and with nothing followed, it says so.
+    let style = common::style(Lang::En, 80);
+    let kernel =
+        |record: &mut RunRecord, kernel: KernelSplit| record.cells[0].repetitions[3].kernel = Some(kernel);
+    kernel(&mut record, KernelSplit { rest_mean_ns: None, lost_events: 5, ..traced.kernel.unwrap() });
+    let told = render(&record, &style);
+    assert!(told.contains("the rest is not known") && told.contains("dropped 5 events"), "{told}");
+    kernel(&mut record, KernelSplit::default());
+    assert!(render(&record, &style).contains("none of its operations"));
 }
 
 #[test]
@@ -200,7 +251,7 @@ proptest! {
                 .collect();
         }
         let lang = if japanese { Lang::Ja } else { Lang::En };
-        match render_why(&record, None, &common::style(lang, width)) {
+        match render_why(&record, &Text::same(""), None, &common::style(lang, width)) {
             Ok(page) if width >= 60 && sane => checked(&page, width),
             Ok(_) => {}
             Err(_) => prop_assert!(operations == 0 || latency_ns == 0),

@@ -25,4 +25,4 @@ pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
-pub use stutter::{Stutter, stutter};
+pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};

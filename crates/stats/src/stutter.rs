@@ -4,7 +4,9 @@
 //! together are one). Time stalled is the union of the stalls that were kept in detail. A silence is a stretch of the
 //! time series in which nothing was completed.
 
+use crate::latency::{merge, percentile_ns};
 use kurabe_core::record::{Cell, Repetition, Series, Stall};
+use kurabe_core::workload::Direction;
 use serde::Serialize;
 
 /// The stutter of a cell over all of its counted repetitions.
@@ -26,6 +28,26 @@ pub struct Stutter {
     pub all_kept: bool,
     /// The longest time without any completion, in whole intervals of the series.
     pub longest_silence_ns: u64,
+    /// How its latency went over its life; `None` where the series is too short to tell.
+    pub life: Option<Life>,
+}
+
+/// A part of a cell's life.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stretch {
+    /// Mean latency, by Little's law: operations in flight over completions per second.
+    pub mean_ns: f64,
+    /// Median over the intervals of their worst latency.
+    pub worst_ns: u64,
+}
+
+/// Latency over the life of a cell: the first and the last third of its repetitions together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Life {
+    /// The first third.
+    pub first: Stretch,
+    /// The last third.
+    pub last: Stretch,
 }
 
 /// The stutter of a cell; `None` if no time was measured.
@@ -50,7 +72,78 @@ pub fn stutter(cell: &Cell) -> Option<Stutter> {
         stalled_share: stalled_ns as f64 / measured_ns as f64,
         all_kept: stalls == lengths_ns.len() as u64,
         longest_silence_ns: repetitions.iter().map(|one| longest_silence_ns(&one.series)).max().unwrap_or(0),
+        life: life(&repetitions),
     })
+}
+
+/// Reads beside writes against reads alone, of the same blocks, order and depth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ReadsBesideWrites {
+    /// Median latency of reads alone.
+    pub alone_p50_ns: u64,
+    /// Median latency of reads beside writes.
+    pub beside_p50_ns: u64,
+    /// 99th percentile of reads alone.
+    pub alone_p99_ns: u64,
+    /// 99th percentile of reads beside writes.
+    pub beside_p99_ns: u64,
+    /// Mean latency beside writes over that alone: how many times as long a read takes.
+    pub ratio: f64,
+}
+
+/// How reads of a mixed cell fare against a cell of the run that only reads, at the same depth; `None` where these are
+/// not two such cells.
+pub fn reads_beside_writes(alone: &Cell, mixed: &Cell) -> Option<ReadsBesideWrites> {
+    let (one, two) = (alone.workload.as_ref()?, mixed.workload.as_ref()?);
+    let same = one.pattern == two.pattern
+        && one.block_sizes == two.block_sizes
+        && (one.iodepth, one.threads) == (two.iodepth, two.threads)
+        && one.open_loop == two.open_loop;
+    if !same || alone.direction != Some(Direction::Read) || mixed.direction != Some(Direction::Mix) {
+        return None;
+    }
+    let reads = |cell: &Cell| merge(cell.counted().map(|repetition| &repetition.read.latency));
+    let (alone, beside) = (reads(alone), reads(mixed));
+    Some(ReadsBesideWrites {
+        alone_p50_ns: percentile_ns(&alone, 0.5)?,
+        beside_p50_ns: percentile_ns(&beside, 0.5)?,
+        alone_p99_ns: percentile_ns(&alone, 0.99)?,
+        beside_p99_ns: percentile_ns(&beside, 0.99)?,
+        ratio: beside.mean_ns()? / alone.mean_ns().filter(|mean_ns| *mean_ns > 0.0)?,
+    })
+}
+
+/// Fewest whole intervals of a repetition whose thirds tell something.
+const FEWEST_INTERVALS: usize = 9;
+
+/// The first and the last third of all repetitions whose series is long enough.
+fn life(repetitions: &[&Repetition]) -> Option<Life> {
+    // The last interval may be cut short.
+    let whole = |one: &'_ Repetition| one.series.intervals.len().saturating_sub(1);
+    let long: Vec<&&Repetition> =
+        repetitions.iter().filter(|one| whole(one) >= FEWEST_INTERVALS && one.elapsed_ns > 0).collect();
+    let stretch = |last: bool| -> Option<Stretch> {
+        let (mut in_flight_ns, mut operations) = (0.0, 0u64);
+        let mut worst_ns: Vec<u64> = Vec::new();
+        for one in &long {
+            let (count, third) = (whole(one), whole(one) / 3);
+            let part = if last { count - third..count } else { 0..third };
+            let latency_ns: f64 = [&one.read, &one.write].iter().map(|side| side.latency.sum_ns as f64).sum();
+            let time_ns = third as f64 * one.series.interval_ns as f64;
+            in_flight_ns += latency_ns / one.elapsed_ns as f64 * time_ns;
+            for interval in &one.series.intervals[part] {
+                let both = u64::from(interval.read_operations) + u64::from(interval.write_operations);
+                operations += both;
+                if both > 0 {
+                    worst_ns.push(interval.read_worst_ns.max(interval.write_worst_ns));
+                }
+            }
+        }
+        worst_ns.sort_unstable();
+        let worst_ns = worst_ns.get(worst_ns.len() / 2).copied()?;
+        Some(Stretch { mean_ns: in_flight_ns / operations as f64, worst_ns })
+    };
+    Some(Life { first: stretch(false)?, last: stretch(true)? })
 }
 
 /// The time covered by stalls, overlaps once.
@@ -85,7 +178,8 @@ fn longest_silence_ns(series: &Series) -> u64 {
 mod tests {
     use super::*;
     use kurabe_core::record::{Interval, Measure};
-    use kurabe_core::workload::{Direction, OpKind};
+    use kurabe_core::record::{LatencyRecord, OpsRecord};
+    use kurabe_core::workload::{BlockSize, Data, End, OpKind, Pattern, SyncRule, ThreadShare, Workload};
 
     fn stall(at_ns: u64, length_ns: u64) -> Stall {
         Stall { at_ns, length_ns, kind: OpKind::Write, offset_bytes: 0, operations: 1 }
@@ -131,6 +225,68 @@ mod tests {
         // 1.0 to 2.3 s and 9.0 to 9.2 s of 30 s.
         assert!((found.stalled_share - 1.5 / 30.0).abs() < 1e-12);
         assert_eq!((found.all_kept, found.longest_silence_ns), (false, 200_000_000));
+    }
+
+    #[test]
+    fn life_is_told_by_the_law_of_little() {
+        // Four in flight all the time; 40 operations an interval of 100 ms at first, 10 at the end: 10 ms, then 40 ms.
+        let interval = |operations: u32, worst_ns: u64| Interval {
+            write_operations: operations,
+            write_worst_ns: worst_ns,
+            ..Interval::default()
+        };
+        let mut intervals = vec![interval(40, 11_000_000); 5];
+        intervals.extend(vec![interval(10, 90_000_000); 5]);
+        let latency = LatencyRecord { count: 250, sum_ns: 4_000_000_000, ..LatencyRecord::default() };
+        let one = Repetition {
+            elapsed_ns: 1_000_000_000,
+            write: OpsRecord { latency, ..OpsRecord::default() },
+            series: Series { interval_ns: 100_000_000, intervals },
+            ..Repetition::default()
+        };
+        let life = stutter(&cell(vec![one.clone()])).unwrap().life.unwrap();
+        assert!(
+            (life.first.mean_ns - 10e6).abs() < 1.0 && (life.last.mean_ns - 40e6).abs() < 1.0,
+            "{life:?}"
+        );
+        assert_eq!((life.first.worst_ns, life.last.worst_ns), (11_000_000, 90_000_000));
+        let short = Repetition { series: Series { intervals: vec![interval(1, 1); 5], ..one.series }, ..one };
+        assert_eq!(stutter(&cell(vec![short])).unwrap().life, None);
+    }
+
+    #[test]
+    fn reads_are_held_against_reads_of_the_same_kind_alone() {
+        let workload = |read_percent: u8, iodepth: u32| Workload {
+            pattern: Pattern::Random,
+            thread_share: ThreadShare::default(),
+            block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
+            read_percent,
+            rewrite_every_reads: None,
+            iodepth,
+            threads: 1,
+            offset_bytes: 0,
+            span_bytes: 1 << 30,
+            open_loop: None,
+            warm_up_ns: 0,
+            end: End::default(),
+            sync: SyncRule::default(),
+            data: Data::Random,
+            seed: 0,
+        };
+        let of = |direction, ns: u64, iodepth| {
+            let latency =
+                LatencyRecord { count: 10, min_ns: ns, max_ns: ns, sum_ns: 10 * ns, buckets: vec![(ns, 10)] };
+            let one =
+                Repetition { read: OpsRecord { latency, ..OpsRecord::default() }, ..Repetition::default() };
+            let read_percent = if direction == Direction::Read { 100 } else { 50 };
+            let workload = Some(workload(read_percent, iodepth));
+            Cell { direction: Some(direction), workload, ..cell(vec![one]) }
+        };
+        let (alone, beside) = (of(Direction::Read, 100, 4), of(Direction::Mix, 200, 4));
+        let found = reads_beside_writes(&alone, &beside).unwrap();
+        assert_eq!((found.alone_p50_ns, found.beside_p99_ns, found.ratio), (100, 200, 2.0));
+        assert_eq!(reads_beside_writes(&alone, &of(Direction::Mix, 200, 8)), None, "another depth");
+        assert_eq!(reads_beside_writes(&beside, &alone), None, "the wrong way round");
     }
 
     #[test]

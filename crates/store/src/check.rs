@@ -170,6 +170,17 @@ fn check_repetition(repetition: &Repetition, field: &str) -> Verdict {
     for (name, ops) in kinds {
         check_latency(&ops.latency, &format!("{field}.{name}.latency"))?;
     }
+    if let Some(split) = &repetition.kernel {
+        let means = [split.queue.mean_ns, split.device.mean_ns];
+        let sound = means.iter().all(|mean_ns| mean_ns.is_finite() && *mean_ns >= 0.0);
+        let rest = split.rest_mean_ns.is_none_or(f64::is_finite);
+        require(sound && rest, format!("{field}.kernel"), || {
+            text!("a time is finite and not negative", "時間は有限で、負であってはなりません")
+        })?;
+        require(repetition.discarded, format!("{field}.discarded"), || {
+            text!("a traced repetition does not count", "トレースつきの回は集計に含められません")
+        })?;
+    }
     for (place, sample) in repetition.samples.iter().enumerate() {
         let end = sample.offset_bytes.checked_add(sample.bytes);
         require(end.is_some(), format!("{field}.samples[{place}]"), || {

@@ -4,7 +4,8 @@ mod common;
 
 use common::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds};
 use kurabe_core::environment::Link;
-use kurabe_core::record::RunRecord;
+use kurabe_core::record::{Repetition, RunRecord};
+use kurabe_core::split::{KernelSplit, RequestSize};
 use kurabe_store::{Store, export};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -43,6 +44,15 @@ fn every_field_of_an_exported_run_is_documented() {
             .devices
             .push(kurabe_core::environment::BlockDevice { link: Some(link), ..device.clone() });
     }
+    let traced = Repetition {
+        discarded: true,
+        kernel: Some(KernelSplit {
+            request_sizes: vec![RequestSize { size_bytes: 4096, count: 1 }],
+            ..KernelSplit::default()
+        }),
+        ..Repetition::default()
+    };
+    run.cells[0].repetitions.push(traced);
     let mut keys = BTreeSet::new();
     let mut foreign = sample_foreign();
     // These keys are the other tool's own words.

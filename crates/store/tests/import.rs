@@ -6,6 +6,7 @@ use common::{any_record, fresh_store, record, sample_foreign, sample_record};
 use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
 use kurabe_core::profile::{PrintedUnit, Profile, Rounds, Step, Tracked};
 use kurabe_core::record::{Repetition, RunRecord, RunStatus, Sample, Traffic};
+use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Arrival, OpenLoop};
 use kurabe_core::{Error, ErrorKind, Lang, Text};
 use kurabe_store::{export, parse_export};
@@ -160,6 +161,10 @@ fn a_record_that_would_overflow_or_divide_by_zero_when_shown_is_refused_at_the_f
             "`run.cells`",
         ),
         (repetition(|repetition| repetition.stall_count = u64::MAX), "`run.cells`"),
+        (
+            repetition(|repetition| repetition.kernel = Some(KernelSplit::default())),
+            "`run.cells[2].repetitions[1].discarded`",
+        ),
     ];
     for (words, field) in refusals {
         assert_eq!(words.matches(field).count(), 2, "{field} in {words}");

@@ -113,10 +113,15 @@ fn why_tells_where_the_time_of_a_model_went() {
 }
 
 #[test]
-fn a_real_device_does_not_tell_why_and_the_way_out_is_said() {
+fn a_real_run_says_what_limited_it_or_that_it_does_not_know() {
     let lab = Lab::new();
     lab.measure(&lab.target(), &ONE_CELL);
-    lab.kurabe(&["why"]).is_refusal(10, &["real device", "kurabe run model:NAME", "kurabe models"]);
+    let told = lab.kurabe(&["why"]).ok().out;
+    assert!(told.contains("limit: ") && !told.contains("where the time went"), "{told}");
+    assert!(lab.kurabe(&["why", "--lang", "ja"]).ok().out.contains("上限を決めたもの: "));
+    let line = lab.kurabe(&["why", "--json"]).ok().out;
+    let why: Value = serde_json::from_str(&line).expect("JSON");
+    assert!(why["limit"]["kind"].is_string() && why["time"].is_null(), "{why}");
 }
 
 #[test]

@@ -42,6 +42,10 @@ pub(super) struct Event {
     pub letters: BlockLetters,
     pub sector: u64,
     pub sectors: u32,
+    /// The thread that ran when it happened, by the kernel's number.
+    pub thread: u32,
+    /// Whether a thread of the kind that is followed handed it in.
+    pub ours: bool,
 }
 
 /// What a line is.
@@ -56,7 +60,14 @@ pub(super) enum Read {
     Other,
 }
 
+/// A line of a recording that follows nobody's threads in particular.
+#[cfg(test)]
 pub(super) fn read_line(line: &str) -> Read {
+    read_line_of(line, &|_, _| false)
+}
+
+/// A line; `ours` tells by its number and name whether a thread is one that is followed.
+pub(super) fn read_line_of(line: &str, ours: &dyn Fn(u32, &str) -> bool) -> Read {
     if let Some(lost) = read_lost(line) {
         return Read::Lost(lost);
     }
@@ -65,7 +76,9 @@ pub(super) fn read_line(line: &str) -> Read {
         Some((*what, &line[..at], &line[at + name.len() + 4..]))
     });
     match found {
-        Some((what, before, after)) => read_event(what, before, after).map_or(Read::Strange, Read::Event),
+        Some((what, before, after)) => {
+            read_event(what, before, after, ours).map_or(Read::Strange, Read::Event)
+        }
         None => Read::Other,
     }
 }
@@ -75,7 +88,7 @@ fn read_lost(line: &str) -> Option<u64> {
     rest.split(' ').next()?.parse().ok()
 }
 
-fn read_event(what: What, before: &str, after: &str) -> Option<Event> {
+fn read_event(what: What, before: &str, after: &str, ours: &dyn Fn(u32, &str) -> bool) -> Option<Event> {
     let at_ns = seconds_ns(before.rsplit(' ').next()?)?;
     let mut words = after.split(' ');
     let (major, minor) = words.next()?.split_once(',')?;
@@ -84,7 +97,20 @@ fn read_event(what: What, before: &str, after: &str) -> Option<Event> {
     let (left, right) = after.split_once(" + ")?;
     let sector = left.rsplit(' ').next()?.parse().ok()?;
     let sectors = right.split(' ').next()?.parse().ok()?;
-    Some(Event { at_ns, what, device, letters, sector, sectors })
+    let thread = thread(before);
+    let ours = what == What::Queued && ours(thread, name(after));
+    Some(Event { at_ns, what, device, letters, sector, sectors, thread, ours })
+}
+
+/// The number in `comm-pid [cpu]`; 0 if it is not there.
+fn thread(before: &str) -> u32 {
+    let task = before.split(" [").next().unwrap_or("").trim_end();
+    task.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// The name of a thread at the end of an event, in brackets.
+fn name(after: &str) -> &str {
+    after.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']')).unwrap_or("")
 }
 
 /// `974.932760` as ns.
@@ -120,12 +146,19 @@ mod tests {
             letters: BlockLetters { verb: BlockVerb::Write, flush_before: false, forced: false },
             sector: 48,
             sectors: 16,
+            thread: 16_737,
+            ours: false,
         };
         assert_eq!(event(issue), expected);
         let queue = "              dd-16737   [001] .....  1075.053803: block_bio_queue: 7,0 WS 48 + 16 [dd]";
         assert_eq!(event(queue), Event { at_ns: 1_075_053_803_000, what: What::Queued, ..expected });
+        let Read::Event(own) = read_line_of(queue, &|_, name| name == "dd") else { panic!("no event") };
+        assert!(own.ours);
         let complete = "     ksoftirqd/1-22      [001] ..s..  1075.054365: block_rq_complete: 7,0 WS () 48 + 16 be,0,4 [0]";
-        assert_eq!(event(complete), Event { at_ns: 1_075_054_365_000, what: What::Completed, ..expected });
+        assert_eq!(
+            event(complete),
+            Event { at_ns: 1_075_054_365_000, what: What::Completed, thread: 22, ..expected }
+        );
         let flush = "     ksoftirqd/1-22      [001] ..s..  1075.054657: block_rq_complete: 7,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
         let flush = event(flush);
         assert_eq!((flush.letters.verb, flush.sector, flush.sectors), (BlockVerb::Flush, u64::MAX, 0));

@@ -3,8 +3,7 @@
 //! The model: the directory is the instance; removing it ends everything. The thread reads without blocking and looks
 //! a few hundred times a second, for which the buffers have room; when told to stop, it reads what is left and ends.
 
-use super::assemble::Watched;
-use super::event::{Event, Read, What, read_line};
+use super::event::{Event, Read, What, read_line_of};
 use super::tracefs::{Tracefs, refusal};
 use crate::platform::Number;
 use crate::platform::open_nonblocking;
@@ -35,6 +34,12 @@ pub(super) struct Recording {
     pub lost: u64,
 }
 
+/// What is to be recorded: kinds of events, each of some devices.
+pub(super) type Wanted = Vec<(What, Vec<Number>)>;
+
+/// Tells by its number and name whether a thread is one whose operations are followed.
+pub(super) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
+
 /// A running instance.
 #[derive(Debug)]
 pub(super) struct Instance {
@@ -46,19 +51,20 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Makes an instance that records what is watched, and starts its thread.
-    pub(super) fn start(tracefs: Tracefs, watched: &[Watched]) -> Result<Self> {
+    /// Makes an instance that records what is wanted, and starts its thread.
+    pub(super) fn start(tracefs: Tracefs, wanted: &Wanted, ours: Ours) -> Result<Self> {
         let directory = tracefs.new_instance();
         std::fs::create_dir(&directory).map_err(|error| refusal(&error))?;
         let mut instance =
             Self { directory, stop: Arc::new(AtomicBool::new(false)), reader: None, _tracefs: tracefs };
         // On an error from here on, the value is dropped and the instance removed.
-        instance.configure(watched).map_err(|error| refusal(&error))?;
+        instance.configure(wanted).map_err(|error| refusal(&error))?;
         let pipe =
             open_nonblocking(&instance.directory.join("trace_pipe")).map_err(|error| refusal(&error))?;
         let stop = Arc::clone(&instance.stop);
-        let reader =
-            std::thread::Builder::new().name("block-trace".to_owned()).spawn(move || empty(pipe, &stop));
+        let reader = std::thread::Builder::new()
+            .name("block-trace".to_owned())
+            .spawn(move || empty(pipe, &stop, &*ours));
         instance.reader = Some(reader.map_err(|error| {
             Error::new(ErrorKind::Internal, text!("cannot start a thread", "スレッドを開始できません"))
                 .because(error)
@@ -77,17 +83,15 @@ impl Instance {
         std::fs::write(self.directory.join(file), words)
     }
 
-    fn configure(&self, watched: &[Watched]) -> std::io::Result<()> {
+    fn configure(&self, wanted: &Wanted) -> std::io::Result<()> {
         self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
         // A smaller buffer does, too; what it cannot hold is counted.
         let _ = self.write("buffer_size_kb", &BUFFER_KIB.to_string());
-        for (name, what) in What::NAMES {
-            let requests = !matches!(what, What::Queued | What::Ended);
-            let devices = watched.iter().filter(|one| one.requests == requests);
-            let numbers: Vec<Number> = devices.flat_map(|one| one.numbers.iter().copied()).collect();
+        for (what, numbers) in wanted {
+            let name = What::NAMES.iter().find(|(_, known)| known == what).map_or("", |(name, _)| name);
             if !numbers.is_empty() {
-                self.write(&format!("events/block/{name}/filter"), &filter(&numbers))?;
+                self.write(&format!("events/block/{name}/filter"), &filter(numbers))?;
                 self.write(&format!("events/block/{name}/enable"), "1")?;
             }
         }
@@ -142,7 +146,7 @@ fn filter(numbers: &[Number]) -> String {
 }
 
 /// Reads until told to stop and nothing is left.
-fn empty(mut pipe: File, stop: &AtomicBool) -> std::io::Result<Recording> {
+fn empty(mut pipe: File, stop: &AtomicBool, ours: &dyn Fn(u32, &str) -> bool) -> std::io::Result<Recording> {
     let mut recording = Recording::default();
     let mut buffer = vec![0; 1 << 16];
     let mut rest: Vec<u8> = Vec::new();
@@ -152,7 +156,7 @@ fn empty(mut pipe: File, stop: &AtomicBool) -> std::io::Result<Recording> {
         match pipe.read(&mut buffer) {
             Ok(0) if stopping => break,
             Ok(0) => std::thread::sleep(PAUSE),
-            Ok(count) => take_lines(&mut rest, &buffer[..count], &mut recording),
+            Ok(count) => take_lines(&mut rest, &buffer[..count], &mut recording, ours),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 if stopping {
                     break;
@@ -163,19 +167,19 @@ fn empty(mut pipe: File, stop: &AtomicBool) -> std::io::Result<Recording> {
             Err(error) => return Err(error),
         }
     }
-    take_lines(&mut rest, b"\n", &mut recording);
+    take_lines(&mut rest, b"\n", &mut recording, ours);
     Ok(recording)
 }
 
 /// Takes whole lines; what follows the last end of a line waits for the next bytes.
-fn take_lines(rest: &mut Vec<u8>, bytes: &[u8], recording: &mut Recording) {
+fn take_lines(rest: &mut Vec<u8>, bytes: &[u8], recording: &mut Recording, ours: &dyn Fn(u32, &str) -> bool) {
     let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') else {
         rest.extend_from_slice(bytes);
         return;
     };
     rest.extend_from_slice(&bytes[..end]);
     for line in rest.split(|&byte| byte == b'\n') {
-        match read_line(&String::from_utf8_lossy(line)) {
+        match read_line_of(&String::from_utf8_lossy(line), ours) {
             Read::Event(event) if recording.events.len() < EVENTS_MOST => recording.events.push(event),
             Read::Event(_) | Read::Strange => recording.lost += 1,
             Read::Lost(count) => recording.lost += count,
@@ -225,7 +229,7 @@ mod tests {
         let mut rest = Vec::new();
         let text = b"a-1 [0] . 1.5: block_bio_queue: 8,0 W 1 + 1 [a]\nCPU:0 [LOST 4 EVENTS]\nx: block_bio_queue: y\n";
         for part in text.chunks(7) {
-            take_lines(&mut rest, part, &mut recording);
+            take_lines(&mut rest, part, &mut recording, &|_, _| false);
         }
         assert_eq!((recording.events.len(), recording.lost), (1, 5));
     }

@@ -306,8 +306,9 @@ fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
         return;
     };
     let Some(device) = LoopDevice::new() else { return };
-    let watched = [watch(&Roots::default(), device.number()).expect("watched")];
-    let instance = Instance::start(Tracefs::find(&Roots::default()).expect("tracefs"), &watched);
+    let wanted = vec![(What::Issued, vec![device.number()])];
+    let tracefs_of_it = Tracefs::find(&Roots::default()).expect("tracefs");
+    let instance = Instance::start(tracefs_of_it, &wanted, Arc::new(|_, _| false));
     let name = roots::base(instance.as_ref().expect("an instance").directory());
     assert!(own_instances(&tracefs).contains(&name));
     drop(instance);
@@ -373,4 +374,38 @@ fn blktrace_sees_the_same() {
         .map(|op| (op.offset_bytes / 512, u64::from(op.length_bytes) / 512))
         .collect();
     assert_eq!(ours, theirs);
+}
+
+#[test]
+fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
+    use std::os::unix::fs::{FileExt, OpenOptionsExt};
+    const BLOCK: usize = 8192;
+    const READS: u64 = 50;
+    let Some(device) = LoopDevice::new() else { return };
+    let trace = match SplitTrace::start(&[device.number()]) {
+        Ok(trace) => trace,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return;
+        }
+    };
+    // O_DIRECT; the same number on x86 and in the generic Linux ABI.
+    let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(&device.node).expect("open");
+    let mut bytes = vec![0; 2 * BLOCK];
+    let start = bytes.as_ptr().align_offset(BLOCK);
+    let begun = Instant::now();
+    for number in 0..READS {
+        file.read_exact_at(&mut bytes[start..start + BLOCK], number * 64 * 1024).expect("a read");
+    }
+    let elapsed_ns = begun.elapsed().as_nanos() as f64;
+    must("dd", &["if=/dev/zero", &format!("of={}", device.node()), "bs=4k", "count=20", "oflag=direct"]);
+    let split = trace.stop(Some(BLOCK as u64)).expect("the split");
+    assert_eq!((split.operations, split.unfollowed_operations), (READS, 0), "{split:?}");
+    assert_eq!((split.requests, split.merged_requests, split.lost_events), (READS, 0, 0), "{split:?}");
+    assert!(split.other_requests >= 20, "{split:?}");
+    assert_eq!(split.request_sizes.len(), 1);
+    let told_ns = (split.queue.mean_ns + split.device.mean_ns) * READS as f64;
+    // Each of both is a sum of times in whole µs.
+    assert!(told_ns > 0.0 && told_ns <= elapsed_ns + READS as f64 * 2_000.0, "{told_ns} of {elapsed_ns}: {split:?}");
 }

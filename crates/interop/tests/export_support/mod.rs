@@ -80,6 +80,7 @@ pub fn repetition(index: u32, elapsed_ns: u64, read: OpsRecord, write: OpsRecord
         samples: Vec::<Sample>::new(),
         traffic: None,
         account: None,
+        kernel: None,
     }
 }
 

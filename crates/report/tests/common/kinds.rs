@@ -65,6 +65,7 @@ fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
         samples: Vec::new(),
         traffic: None,
         account: None,
+        kernel: None,
     }
 }
 

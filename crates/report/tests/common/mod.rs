@@ -199,6 +199,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                 samples: Vec::new(),
                 traffic: None,
                 account: None,
+                kernel: None,
             }
         })
         .collect();

@@ -23,6 +23,7 @@ use kurabe_core::record::{
     NoticeKind, OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord, RunStatus, Sample, Series, Stall,
     TargetKind, TargetRecord, Traffic,
 };
+use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, OpKind, OpenLoop, Pattern, SyncRule, ThreadShare,
     TimeCheck, Workload,
@@ -394,9 +395,10 @@ impl Tape {
     }
 
     fn repetition(&mut self) -> Repetition {
+        let kernel = self.option(Self::kernel);
         Repetition {
             index: self.u32(),
-            discarded: self.bool(),
+            discarded: self.bool() || kernel.is_some(),
             seed: self.u64(),
             started_ns: self.u64(),
             elapsed_ns: self.u64() >> 5,
@@ -462,6 +464,25 @@ impl Tape {
                     count: tape.u64() >> 5,
                 }),
             }),
+            kernel,
+        }
+    }
+
+    fn kernel(&mut self) -> KernelSplit {
+        let part =
+            |tape: &mut Self| TimeSplit { mean_ns: tape.f64().abs(), p50_ns: tape.u64(), p99_ns: tape.u64() };
+        KernelSplit {
+            devices: self.list(2, Self::string),
+            operations: self.u64(),
+            unfollowed_operations: self.u64(),
+            queue: part(self),
+            device: part(self),
+            rest_mean_ns: self.option(Self::f64),
+            requests: self.u64(),
+            merged_requests: self.u64(),
+            request_sizes: self.list(3, |tape| RequestSize { size_bytes: tape.u64(), count: tape.u64() }),
+            other_requests: self.u64(),
+            lost_events: self.u64(),
         }
     }
 

@@ -1,0 +1,158 @@
+//! Limits: what bounded each cell of a run, with the evidence for it and how strong that is.
+//!
+//! The model: a real device does not tell where its time goes, so rules look at what the record holds besides: the
+//! connection and its nominal rate, whether the medium turns, how a cell compares with others of the run that differ in
+//! queue depth alone, the course of the rate, stalls, other work. A rule names a limit only where its evidence leaves
+//! no other reading that it knows of; where none does, the limit is unknown, and it is told what would show it. Of a
+//! modelled run the account of its time names the largest cause exactly.
+//!
+//! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
+//! flash behind it cannot be told apart from outside.
+
+mod ceiling;
+mod cell;
+mod rules;
+mod words;
+
+use cell::CellFacts;
+use kurabe_core::Text;
+use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::text;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What bounded a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// kurabe's own code.
+    Generator,
+    /// Other work on the device or the machine.
+    OtherWork,
+    /// Memory: operations that went through the page cache.
+    HostMemory,
+    /// The computer: system calls and waking up, as its kernel's tracepoints tell.
+    Host,
+    /// The connection's data rate.
+    Link,
+    /// Seek and rotation.
+    Mechanics,
+    /// Writes came faster than they can be kept up with, after a cache was full.
+    WriteCache,
+    /// Pauses in which nothing, or hardly anything, was completed.
+    Stalls,
+    /// More operations are in flight than are served at once: they wait for each other.
+    Saturated,
+    /// Too few operations are in flight: each waits for the answer to the one before.
+    OneAtATime,
+    /// Device and connection together are busy with a single operation: more of them bring nothing.
+    ServesOne,
+    /// The device's own data rate: medium or controller, not the connection.
+    DeviceRate,
+    /// The largest cause in the account of a modelled run.
+    Cause,
+    /// Nothing in the record tells.
+    Unknown,
+}
+
+/// How far the evidence goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// There is none.
+    None,
+    /// It fits, and the record lacks what would rule out everything else.
+    Likely,
+    /// No other reading is known.
+    Strong,
+    /// It was counted, not inferred.
+    Exact,
+}
+
+/// What bounded a cell, and why that is said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Limit {
+    /// What it was.
+    pub kind: LimitKind,
+    /// How far the evidence goes.
+    pub strength: Strength,
+    /// The limit in one sentence.
+    pub sentence: Text,
+    /// The evidence in one sentence; empty if there is none.
+    pub evidence: Text,
+    /// What would tell, or tell more, if something would.
+    pub next: Option<Text>,
+}
+
+/// The limit of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellLimit {
+    /// Place of the cell in the run, from 1.
+    pub number: usize,
+    /// Name of its step.
+    pub label: String,
+    /// Name of the cell within its step.
+    pub part: String,
+    /// What bounded it.
+    pub limit: Limit,
+}
+
+/// The limit of every cell of a run: of a modelled one by its accounts, of a real one by the rules.
+pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
+    let outside = limits_from_outside(record);
+    record
+        .cells
+        .iter()
+        .zip(outside)
+        .map(|(cell, found)| counted(record, cell, &found).unwrap_or(found))
+        .collect()
+}
+
+/// The limit of every cell as far as somebody can tell who sees no account: what the rules say of a real device.
+pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
+    let cells: Vec<CellFacts<'_>> = record.cells.iter().map(CellFacts::of).collect();
+    cells
+        .iter()
+        .enumerate()
+        .map(|(index, facts)| CellLimit {
+            number: index + 1,
+            label: facts.cell.label.clone(),
+            part: facts.cell.part.clone(),
+            limit: rules::judge(record, &cells, facts),
+        })
+        .collect()
+}
+
+/// The largest cause in the accounts of a cell, if it has any.
+fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLimit> {
+    let model = record.header.model.as_ref()?;
+    let mut sums: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut whole_ns = 0u64;
+    for account in cell.counted().filter_map(|repetition| repetition.account.as_ref()) {
+        whole_ns = whole_ns.saturating_add(account.latency_ns);
+        for share in &account.shares {
+            let sum = sums.entry((share.layer.as_str(), share.cause.as_str())).or_default();
+            *sum = sum.saturating_add(share.time_ns);
+        }
+    }
+    let ((layer, key), time_ns) = sums.into_iter().max_by_key(|(_, time_ns)| *time_ns)?;
+    if whole_ns == 0 {
+        return None;
+    }
+    let known = model.layers.iter().find(|one| one.name == layer);
+    let cause = known.and_then(|one| one.causes.iter().find(|cause| cause.key == key));
+    let name = cause.map_or_else(|| Text::same(key), |cause| cause.name.clone());
+    let share = kurabe_core::number::percent(time_ns as f64 / whole_ns as f64);
+    let (en, ja) = (&name.en, &name.ja);
+    let limit = Limit {
+        kind: LimitKind::Cause,
+        strength: Strength::Exact,
+        sentence: text!("most of all, \"{en}\" ({layer})", "最大の要因は「{ja}」({layer}) です"),
+        evidence: text!(
+            "{share} of the time, counted by the model",
+            "モデルが数えた時間の {share} を占めます"
+        ),
+        next: None,
+    };
+    Some(CellLimit { limit, ..place.clone() })
+}

@@ -1,0 +1,162 @@
+//! What the rules look at of a cell, in sums over its counted repetitions.
+
+use kurabe_core::record::{Cell, Measure, Repetition};
+use kurabe_core::split::KernelSplit;
+use kurabe_core::workload::{Direction, Workload};
+use kurabe_stats::{cell_latency, percentile_ns, stutter};
+
+/// Parts of a series: the beginning and the end that are held against each other, as shares of its length.
+const HEAD: f64 = 0.2;
+/// Intervals that a series needs before its course is looked at.
+const FEWEST_INTERVALS: usize = 10;
+
+/// A cell in figures.
+pub(super) struct CellFacts<'a> {
+    pub(super) cell: &'a Cell,
+    /// Its workload, if it is one block size in a closed loop.
+    pub(super) workload: Option<&'a Workload>,
+    /// Bytes per second.
+    pub(super) rate: f64,
+    /// Operations per second.
+    pub(super) iops: f64,
+    /// Mean latency of an operation.
+    pub(super) latency_ns: f64,
+    /// Median latency.
+    pub(super) median_ns: f64,
+    /// Operations in flight on average, by Little's law: the sum of latencies over the time.
+    pub(super) in_flight: f64,
+    /// Share of the time in which something was stalled.
+    pub(super) stalled_share: f64,
+    /// Share of the latency that is neither in the kernel's queues nor in the device, and the split, if one was traced.
+    pub(super) split: Option<&'a KernelSplit>,
+}
+
+impl<'a> CellFacts<'a> {
+    pub(super) fn of(cell: &'a Cell) -> Self {
+        let sum = |of: &dyn Fn(&Repetition) -> f64| cell.counted().map(of).sum::<f64>();
+        let elapsed_ns = sum(&|one| one.elapsed_ns as f64);
+        let latency = cell_latency(cell);
+        let direction = cell.direction.unwrap_or(Direction::Mix);
+        let per_second = |amount: f64| if elapsed_ns > 0.0 { amount * 1e9 / elapsed_ns } else { 0.0 };
+        // Time between single samples is not measured.
+        let apart = cell.counted().any(|one| !one.samples.is_empty());
+        let in_flight = if apart || elapsed_ns <= 0.0 { 1.0 } else { latency.sum_ns as f64 / elapsed_ns };
+        let plain = |workload: &&Workload| workload.block_sizes.len() == 1 && workload.open_loop.is_none();
+        Self {
+            cell,
+            workload: cell.workload.as_ref().filter(plain),
+            rate: per_second(sum(&|one| one.bytes(direction) as f64)),
+            iops: per_second(sum(&|one| one.operations(direction) as f64)),
+            latency_ns: latency.mean_ns().unwrap_or(0.0),
+            median_ns: percentile_ns(&latency, 0.5).map_or(0.0, |ns| ns as f64),
+            in_flight,
+            stalled_share: stutter(cell).map_or(0.0, |stutter| stutter.stalled_share),
+            split: cell.repetitions.iter().find_map(|one| one.kernel.as_ref()),
+        }
+    }
+
+    /// Whether anything was measured that rules can look at.
+    pub(super) fn measured(&self) -> bool {
+        self.rate > 0.0 && self.latency_ns > 0.0
+    }
+
+    /// Operations that the workload keeps in flight.
+    pub(super) fn depth(&self) -> Option<u32> {
+        self.workload.map(|workload| workload.iodepth.saturating_mul(workload.threads))
+    }
+
+    /// Single operations one after the other.
+    pub(super) fn is_alone(&self) -> bool {
+        self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
+    }
+
+    pub(super) fn is_random(&self) -> bool {
+        let random = self.workload.is_some_and(|workload| !workload.pattern.is_sequential());
+        random || self.cell.measure == Measure::AccessTime
+    }
+
+    pub(super) fn is_write(&self) -> bool {
+        self.cell.direction == Some(Direction::Write)
+    }
+
+    /// The cell that differs from this one in a smaller depth alone, the smallest of them.
+    pub(super) fn shallower<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+        let depth = self.depth()?;
+        let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
+        siblings.filter(|other| other.depth() < Some(depth)).min_by_key(|other| other.depth())
+    }
+
+    /// The cell that differs from this one in a larger depth alone, the largest of them.
+    pub(super) fn deeper<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+        let depth = self.depth()?;
+        let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
+        siblings.filter(|other| other.depth() > Some(depth)).max_by_key(|other| other.depth())
+    }
+
+    fn differs_in_depth(&self, other: &Self) -> bool {
+        let (Some(one), Some(two)) = (self.workload, other.workload) else { return false };
+        other.measured()
+            && self.cell.direction == other.cell.direction
+            && one.pattern == two.pattern
+            && one.block_sizes == two.block_sizes
+            && one.read_percent == two.read_percent
+            && one.sync == two.sync
+    }
+
+    /// The cell that does the same in the other direction.
+    pub(super) fn opposite<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
+        let other_way = match self.cell.direction? {
+            Direction::Read => Direction::Write,
+            Direction::Write => Direction::Read,
+            Direction::Mix => return None,
+        };
+        cells.iter().find(|other| {
+            other.measured()
+                && other.cell.direction == Some(other_way)
+                && other.cell.label == self.cell.label
+                && other.cell.part != self.cell.part
+        })
+    }
+
+    /// Rate at the beginning and at the end of the repetition whose rate fell most; none without a course.
+    pub(super) fn fall(&self) -> Option<(f64, f64)> {
+        let falls = self.cell.counted().filter_map(|one| {
+            let whole = &one.series.intervals;
+            // The last interval may be cut short.
+            let whole = &whole[..whole.len().saturating_sub(1)];
+            if whole.len() < FEWEST_INTERVALS || one.series.interval_ns == 0 {
+                return None;
+            }
+            let part = ((whole.len() as f64 * HEAD) as usize).max(1);
+            let rate = |part: &[kurabe_core::record::Interval]| {
+                let bytes: u64 = part.iter().map(|one| one.read_bytes.saturating_add(one.write_bytes)).sum();
+                bytes as f64 * 1e9 / (part.len() as f64 * one.series.interval_ns as f64)
+            };
+            Some((rate(&whole[..part]), rate(&whole[whole.len() - part..])))
+        });
+        falls.filter(|(head, _)| *head > 0.0).min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
+    }
+
+    /// Bytes that others moved on the device, as a share of what the cell moved.
+    pub(super) fn others_share(&self) -> f64 {
+        let mut other = 0.0;
+        let mut own = 0.0;
+        for one in self.cell.counted() {
+            let noise = &one.noise;
+            other += noise.other_read_bytes.unwrap_or(0) as f64 + noise.other_write_bytes.unwrap_or(0) as f64;
+            own += one.bytes(Direction::Mix) as f64;
+        }
+        if own > 0.0 { other / own } else { 0.0 }
+    }
+
+    /// Largest share of the CPU time that the hypervisor took away.
+    pub(super) fn steal_share(&self) -> f64 {
+        self.cell.counted().filter_map(|one| one.noise.steal_share).fold(0.0, f64::max)
+    }
+
+    /// The repetition in which kurabe's own code took most, if that was the limit.
+    pub(super) fn generator_share(&self) -> Option<f64> {
+        let bound = self.cell.counted().filter(|one| one.generator_bound);
+        bound.map(|one| one.generator_share).reduce(f64::max)
+    }
+}

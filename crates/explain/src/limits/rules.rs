@@ -1,0 +1,193 @@
+//! The rules, from what is certain to what is likely. The first that holds names the limit.
+
+use super::ceiling::{Ceiling, ceiling};
+use super::cell::CellFacts;
+use super::{Limit, words};
+use kurabe_core::environment::BlockDevice;
+use kurabe_core::record::{RunRecord, TargetKind};
+
+/// From this share of what good devices reach on a connection, the connection is the limit.
+const AT_CEILING: f64 = 0.93;
+/// From this share of it, a rate in one direction alone tells as much: nothing else ends there.
+const QUITE_AT_CEILING: f64 = 0.98;
+/// Up to this share of it, the connection is not.
+const BELOW_CEILING: f64 = 0.7;
+/// The same where the bridge takes one command at a time, which costs a connection half of its rate.
+const BELOW_CEILING_OF_ONE_COMMAND: f64 = 0.4;
+/// Rates within this of each other are one.
+const SAME: f64 = 0.06;
+/// A rate that falls to this share of its beginning has fallen.
+const FALLEN: f64 = 0.6;
+/// Stalls over this share of the time are the limit.
+const MOSTLY_STALLED: f64 = 0.5;
+/// Others' traffic from this share of the cell's own on.
+const OTHERS: f64 = 0.25;
+/// CPU time that the hypervisor takes from this share on.
+const STEAL: f64 = 0.1;
+/// Nothing without moving parts takes so much shorter than a seek, and nothing with them so much longer.
+const SEEK_NS: std::ops::Range<f64> = 1.5e6..60e6;
+/// From this share of an operation's time on, it is spent waiting behind others.
+const MOSTLY_WAITING: f64 = 0.5;
+/// Depth that brings this share of its number in operations has parallelism left.
+const SCALES: f64 = 0.7;
+/// Below this gain by depth, depth brings nothing.
+const NO_GAIN: f64 = 1.1;
+/// From this gain by depth on, one operation at a time was too few.
+const GAINS: f64 = 1.25;
+/// From this share of the latency on, a part of it is the limit.
+const MOSTLY: f64 = 0.5;
+/// More operations in flight than this are not one after the other.
+const ALONE: f64 = 1.2;
+
+/// The limit of a cell among those of its run.
+pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
+    if facts.cell.imported.is_some() {
+        return words::unknown_import();
+    }
+    if !facts.measured() || (facts.workload.is_none() && facts.cell.workload.is_some()) {
+        return words::unknown_mixture();
+    }
+    if let Some(share) = facts.generator_share() {
+        return words::generator(share);
+    }
+    if facts.others_share() >= OTHERS || facts.steal_share() >= STEAL {
+        return words::other_work(facts.others_share(), facts.steal_share());
+    }
+    let ground = Ground::of(record);
+    host_memory(record, &ground, facts)
+        .or_else(|| at_the_link(&ground, cells, facts))
+        .or_else(|| falling(facts))
+        .or_else(|| stalled(facts))
+        .or_else(|| traced(facts))
+        .or_else(|| mechanics(&ground, facts))
+        .or_else(|| saturated(cells, facts))
+        .or_else(|| one_at_a_time(record, cells, facts))
+        .or_else(|| device_rate(&ground, cells, facts))
+        .or_else(|| serves_one(cells, facts))
+        .unwrap_or_else(|| words::unknown(&ground, facts))
+}
+
+/// What the cells stood on.
+pub(super) struct Ground {
+    pub(super) link: Option<Ceiling>,
+    /// Whether the medium turns, if all devices say the same.
+    pub(super) turns: Option<bool>,
+    /// Several devices: none of their links is the limit of all.
+    pub(super) several: bool,
+}
+
+impl Ground {
+    fn of(record: &RunRecord) -> Self {
+        let devices = &record.header.environment.devices;
+        let link = match devices.as_slice() {
+            [one] => one.link.as_ref().and_then(ceiling),
+            _ => None,
+        };
+        let says = |device: &BlockDevice| device.rotational;
+        let turns = devices
+            .first()
+            .and_then(says)
+            .filter(|turns| devices.iter().all(|one| says(one) == Some(*turns)));
+        Self { link, turns, several: devices.len() > 1 }
+    }
+}
+
+/// Faster than the connection can be: it was not the device.
+fn host_memory(record: &RunRecord, ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
+    let target = record.header.target.as_ref()?;
+    let cached = !target.direct && matches!(target.kind, TargetKind::File | TargetKind::Directory);
+    let link = ground.link.as_ref().filter(|link| facts.rate > link.raw * (1.0 + SAME))?;
+    cached.then(|| words::host_memory(facts.rate, link))
+}
+
+fn at_the_link(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+    let link = ground.link.as_ref()?;
+    if facts.rate < link.usual * AT_CEILING || facts.rate > link.raw * (1.0 + SAME) {
+        return None;
+    }
+    let other = facts.opposite(cells).map(|other| other.rate);
+    let same = other.filter(|other| (other / facts.rate - 1.0).abs() <= SAME);
+    let alone = link.exact && facts.rate >= link.usual * QUITE_AT_CEILING;
+    (same.is_some() || alone).then(|| words::link(link, facts.rate, same))
+}
+
+fn falling(facts: &CellFacts<'_>) -> Option<Limit> {
+    let (head, tail) = facts.fall().filter(|(head, tail)| facts.is_write() && *tail < head * FALLEN)?;
+    Some(words::write_cache(head, tail))
+}
+
+fn stalled(facts: &CellFacts<'_>) -> Option<Limit> {
+    // With many in flight one slow operation is no stall of all; reads in order come in bursts, as they are read ahead.
+    let bursts = !facts.is_random() && !facts.is_write();
+    (!bursts && facts.stalled_share >= MOSTLY_STALLED && facts.median_ns * 4.0 < facts.latency_ns)
+        .then(|| words::stalls(facts.stalled_share, facts.median_ns))
+}
+
+/// What the kernel's tracepoints tell.
+fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
+    let split = facts.split?;
+    let rest_ns = split.rest_mean_ns?.max(0.0);
+    let whole_ns = split.queue.mean_ns + split.device.mean_ns + rest_ns;
+    if whole_ns <= 0.0 {
+        return None;
+    }
+    if rest_ns >= whole_ns * MOSTLY {
+        return Some(words::host(rest_ns, whole_ns));
+    }
+    (split.queue.mean_ns >= whole_ns * MOSTLY).then(|| words::queued(split.queue.mean_ns, whole_ns))
+}
+
+/// Random accesses to what turns, each as long as a seek and some rotation.
+fn mechanics(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
+    if ground.turns != Some(true) || !facts.is_random() || facts.iops <= 0.0 {
+        return None;
+    }
+    let each_ns = if facts.is_alone() { facts.median_ns } else { 1e9 / facts.iops };
+    SEEK_NS.contains(&each_ns).then(|| words::mechanics(each_ns, facts))
+}
+
+/// Operations that wait for each other: more of them take longer, and no more of them are done.
+fn saturated(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+    let before = facts.shallower(cells)?;
+    let waiting = 1.0 - before.latency_ns / facts.latency_ns;
+    (waiting >= MOSTLY_WAITING).then(|| words::saturated(facts, before, waiting))
+}
+
+/// Operations that each wait for the answer to the one before.
+fn one_at_a_time(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+    let machine = record.header.environment.machine.virtualisation.machine.as_deref();
+    if facts.is_alone() && facts.in_flight <= ALONE {
+        let deeper = facts.deeper(cells);
+        let gain = deeper.map(|deeper| (deeper, deeper.rate / facts.rate));
+        return match gain {
+            Some((deeper, gain)) if gain >= GAINS => {
+                Some(words::one_at_a_time(facts, Some((deeper, gain)), machine))
+            }
+            Some(_) => None,
+            None if facts.is_random() => Some(words::one_at_a_time(facts, None, machine)),
+            None => None,
+        };
+    }
+    // In order, depth changes what the kernel and the device make of the operations, too.
+    let before = facts.shallower(cells).filter(|_| facts.is_random())?;
+    let (Some(depth), Some(less)) = (facts.depth(), before.depth()) else { return None };
+    let gain = facts.rate / before.rate;
+    (gain >= f64::from(depth) / f64::from(less) * SCALES).then(|| words::scales(facts, before, gain))
+}
+
+/// One operation keeps device and connection busy: more in flight are no faster.
+fn serves_one(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+    let deeper = facts.deeper(cells).filter(|_| facts.is_alone())?;
+    (deeper.rate / facts.rate < NO_GAIN).then(|| words::serves_one(facts, deeper))
+}
+
+/// A rate that depth does not raise, far below what the connection carries.
+fn device_rate(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
+    let link = ground.link.as_ref()?;
+    let below = if link.one_command { BELOW_CEILING_OF_ONE_COMMAND } else { BELOW_CEILING };
+    if facts.is_random() || facts.rate >= link.usual * below {
+        return None;
+    }
+    let sibling = facts.shallower(cells).or_else(|| facts.deeper(cells))?;
+    ((sibling.rate / facts.rate - 1.0).abs() <= SAME).then(|| words::device_rate(facts, sibling, link))
+}

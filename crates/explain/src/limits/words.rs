@@ -1,0 +1,357 @@
+//! The sentences of the rules, in both languages.
+
+use super::ceiling::Ceiling;
+use super::cell::CellFacts;
+use super::rules::Ground;
+use super::{Limit, LimitKind, Strength};
+use kurabe_core::number;
+use kurabe_core::{Text, text};
+
+fn limit(kind: LimitKind, strength: Strength, sentence: Text, evidence: Text) -> Limit {
+    Limit { kind, strength, sentence, evidence, next: None }
+}
+
+impl Limit {
+    fn next(self, next: Text) -> Self {
+        Self { next: Some(next), ..self }
+    }
+}
+
+fn nothing() -> Text {
+    text!("", "")
+}
+
+fn times(ratio: f64) -> String {
+    let digits = if ratio >= 9.95 { 0 } else { 1 };
+    number::fixed(ratio, digits)
+}
+
+fn depth(facts: &CellFacts<'_>) -> u32 {
+    facts.depth().unwrap_or(1)
+}
+
+pub(super) fn generator(share: f64) -> Limit {
+    let share = number::percent(share);
+    limit(
+        LimitKind::Generator,
+        Strength::Strong,
+        text!("kurabe itself, not the storage", "ストレージではなく kurabe 自身が上限です"),
+        text!(
+            "its own code took {share} of the issuing threads' time",
+            "kurabe のコードが発行スレッドの時間の {share} を使いました"
+        ),
+    )
+    .next(text!(
+        "more --threads show what the storage can",
+        "--threads を増やすとストレージの限界が分かります"
+    ))
+}
+
+pub(super) fn other_work(others: f64, steal: f64) -> Limit {
+    let evidence = if others > steal {
+        let others = number::percent(others);
+        text!(
+            "others moved {others} as many bytes on the device as this cell did",
+            "この項目の転送量の {others} にあたる量を、ほかの処理が同じデバイスで転送しました"
+        )
+    } else {
+        let steal = number::percent(steal);
+        text!(
+            "the hypervisor took away {steal} of the CPU time",
+            "ハイパーバイザーが CPU 時間の {steal} を持ち去りました"
+        )
+    };
+    limit(
+        LimitKind::OtherWork,
+        Strength::Likely,
+        text!("other work at the same time", "同時に動いていたほかの処理です"),
+        evidence,
+    )
+    .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
+}
+
+pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
+    let (rate, raw) = (number::rate(rate), number::rate(link.raw));
+    let (en, ja) = (&link.name.en, &link.name.ja);
+    limit(
+        LimitKind::HostMemory,
+        Strength::Strong,
+        text!("the computer's memory, not the device", "デバイスではなく、コンピューターのメモリーです"),
+        text!(
+            "{rate} through the page cache is more than {en} can carry ({raw})",
+            "ページキャッシュ経由の {rate} は、{ja} で運べる {raw} を超えています"
+        ),
+    )
+    .next(text!("--direct goes around the page cache", "--direct でページキャッシュを避けられます"))
+}
+
+pub(super) fn link(link: &Ceiling, rate: f64, both_ways: Option<f64>) -> Limit {
+    let (en, ja) = (&link.name.en, &link.name.ja);
+    let (shown, raw) = (number::rate(rate), number::rate(link.raw));
+    let share = number::percent((rate / link.raw).min(1.0));
+    let mut evidence = text!(
+        "{shown} is {share} of the {raw} that its line carries, and good devices reach little more",
+        "{shown} は回線上の上限 {raw} の {share} で、優れたデバイスでもほぼここまでです"
+    );
+    if let Some(other) = both_ways {
+        let other = number::rate(other);
+        evidence.en.push_str(&format!("; the other direction ends at the same rate ({other})"));
+        evidence.ja.push_str(&format!("。逆方向も同じ速さ ({other}) で頭打ちです"));
+    }
+    let strength = if both_ways.is_some() { Strength::Strong } else { Strength::Likely };
+    let found = limit(LimitKind::Link, strength, text!("the connection: {en}", "接続 ({ja}) です"), evidence);
+    match link.could.map(number::rate) {
+        Some(could) => found.next(text!(
+            "the device could carry {could} on a better port or cable",
+            "ポートやケーブルを替えれば、このデバイスは {could} まで運べます"
+        )),
+        None => found,
+    }
+}
+
+pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
+    let (from, to) = (number::rate(head), number::rate(tail));
+    limit(
+        LimitKind::WriteCache,
+        Strength::Likely,
+        text!(
+            "what the device can write for long: a cache in front of it filled up",
+            "キャッシュが埋まったあとの、持続的な書き込み速度です"
+        ),
+        text!(
+            "within one repetition the rate fell from {from} to {to} and did not return",
+            "1 回の測定の間に {from} から {to} へ下がり、戻りませんでした"
+        ),
+    )
+    .next(text!(
+        "a sweep over sizes shows how much fits (kurabe sweep)",
+        "どれだけ入るかはサイズを変えた測定で分かります (kurabe sweep)"
+    ))
+}
+
+pub(super) fn stalls(share: f64, median_ns: f64) -> Limit {
+    let (share, median) = (number::percent(share), number::latency(median_ns));
+    limit(
+        LimitKind::Stalls,
+        Strength::Strong,
+        text!("pauses of the device", "デバイスの停滞です"),
+        text!(
+            "something was stalled for {share} of the time, while half of the operations took {median} or less",
+            "時間の {share} で何かが停滞していましたが、操作の半分は {median} 以内に終わっています"
+        ),
+    )
+}
+
+pub(super) fn host(rest_ns: f64, whole_ns: f64) -> Limit {
+    let (rest, whole) = (number::latency(rest_ns), number::latency(whole_ns));
+    limit(
+        LimitKind::Host,
+        Strength::Strong,
+        text!("the way through the computer, not the device", "デバイスではなく、コンピューター側の処理です"),
+        text!(
+            "an operation takes {whole}, and {rest} of it pass outside of the block layer: system call, interrupt, waking up",
+            "1 操作 {whole} のうち {rest} は、ブロック層の外 (システムコール、割り込み、スレッドの起床) です"
+        ),
+    )
+    .next(text!("--wait spin does without the waking up", "--wait spin で起床待ちを省けます"))
+}
+
+pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
+    let (queue, whole) = (number::latency(queue_ns), number::latency(whole_ns));
+    limit(
+        LimitKind::Saturated,
+        Strength::Strong,
+        text!(
+            "operations wait in the kernel's queues: the device takes no more at once",
+            "デバイスが同時に受け付ける数を超え、操作がカーネルのキューで待っています"
+        ),
+        text!(
+            "an operation takes {whole}, and {queue} of it pass in queues before the device is handed anything",
+            "1 操作 {whole} のうち {queue} は、デバイスに渡される前のキュー待ちです"
+        ),
+    )
+}
+
+pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>) -> Limit {
+    let each = number::latency(each_ns);
+    let evidence = if facts.is_alone() {
+        text!(
+            "the medium turns, and half of the accesses take {each} or longer: moving the arm and waiting for the sector",
+            "媒体が回転し、アクセスの半分が {each} 以上かかっています。アームの移動と、セクターが回ってくるまでの時間です"
+        )
+    } else {
+        text!(
+            "the medium turns, and it ends one access every {each}: moving the arm and waiting for the sector",
+            "媒体が回転し、{each} に 1 回ずつアクセスを終えています。アームの移動と、セクターが回ってくるまでの時間です"
+        )
+    };
+    limit(
+        LimitKind::Mechanics,
+        Strength::Strong,
+        text!("seek and rotation", "シークと回転待ちです"),
+        evidence,
+    )
+}
+
+pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: f64) -> Limit {
+    let (now, then) = (depth(facts), depth(before));
+    let (slow, fast) = (number::latency(facts.latency_ns), number::latency(before.latency_ns));
+    let gain = facts.rate / before.rate;
+    let (share, gain_shown) = (number::percent(waiting), times(gain));
+    let sentence = if gain < 1.5 {
+        text!(
+            "the device serves one operation at a time; the others wait",
+            "デバイスが一度に処理するのは 1 操作だけで、ほかは待っています"
+        )
+    } else {
+        text!(
+            "the device is full: operations wait for each other",
+            "デバイスが飽和し、操作が互いに待ち合っています"
+        )
+    };
+    limit(
+        LimitKind::Saturated,
+        Strength::Strong,
+        sentence,
+        text!(
+            "with {now} in flight instead of {then} the rate is {gain_shown} times as high, and an operation takes {slow} \
+             instead of {fast}: {share} of it is waiting",
+            "同時操作数を {then} から {now} にしても速さは {gain_shown} 倍で、1 操作の時間は {fast} から {slow} に延びます。\
+             その {share} は待ち時間です"
+        ),
+    )
+}
+
+pub(super) fn one_at_a_time(
+    facts: &CellFacts<'_>,
+    deeper: Option<(&CellFacts<'_>, f64)>,
+    machine: Option<&str>,
+) -> Limit {
+    let each = number::latency(facts.latency_ns);
+    let mut evidence = text!(
+        "one operation is in flight, and its answer takes {each}",
+        "同時に進行する操作は 1 つで、応答まで {each} かかります"
+    );
+    let strength = match deeper {
+        Some((deeper, gain)) => {
+            let (now, gain) = (depth(deeper), times(gain));
+            evidence.en.push_str(&format!("; with {now} in flight the same work is {gain} times as fast"));
+            evidence.ja.push_str(&format!("。同時操作数を {now} にすると {gain} 倍の速さになります"));
+            Strength::Strong
+        }
+        None => Strength::Likely,
+    };
+    if let Some(machine) = machine {
+        evidence.en.push_str(&format!("; the time of the virtual machine ({machine}) is part of it"));
+        evidence.ja.push_str(&format!("。この時間には仮想マシン ({machine}) の処理も含まれます"));
+    }
+    let found = limit(
+        LimitKind::OneAtATime,
+        strength,
+        text!("the response time of a single operation", "1 操作の応答時間です"),
+        evidence,
+    );
+    match (facts.split, deeper) {
+        (None, _) => found.next(text!(
+            "`kurabe run --trace` splits it into time in the kernel and in the device",
+            "kurabe run --trace で、カーネル内とデバイス内の時間に分けられます"
+        )),
+        (Some(_), None) => found.next(text!(
+            "a larger --iodepth shows what more in flight bring",
+            "--iodepth を増やすと、並行に処理できるかどうかが分かります"
+        )),
+        (Some(_), Some(_)) => found,
+    }
+}
+
+pub(super) fn serves_one(facts: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit {
+    let (more, each) = (depth(deeper), number::latency(facts.latency_ns));
+    let gain = times(deeper.rate / facts.rate);
+    limit(
+        LimitKind::ServesOne,
+        Strength::Strong,
+        text!(
+            "device and connection, which a single operation keeps busy",
+            "デバイスと接続です。1 操作だけで手いっぱいになっています"
+        ),
+        text!(
+            "an operation takes {each}, and {more} in flight are only {gain} times as fast",
+            "1 操作に {each} かかり、同時操作数を {more} にしても {gain} 倍にしかなりません"
+        ),
+    )
+}
+
+pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -> Limit {
+    let (now, then, gain) = (depth(facts), depth(before), times(gain));
+    let each = number::latency(facts.latency_ns);
+    limit(
+        LimitKind::OneAtATime,
+        Strength::Strong,
+        text!(
+            "the response time of the operations: even more in flight would be served",
+            "操作の応答時間です。同時操作数をさらに増やす余地があります"
+        ),
+        text!(
+            "with {now} in flight instead of {then} the rate is {gain} times as high, and each still takes {each}",
+            "同時操作数を {then} から {now} にすると速さは {gain} 倍になり、1 操作の時間は {each} にとどまります"
+        ),
+    )
+    .next(text!("a larger --iodepth", "--iodepth をさらに増やしてください"))
+}
+
+pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: &Ceiling) -> Limit {
+    let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
+    let (now, other) = (depth(facts), depth(sibling));
+    let (en, ja) = (&link.name.en, &link.name.ja);
+    limit(
+        LimitKind::DeviceRate,
+        Strength::Likely,
+        text!(
+            "the device's own data rate (medium or controller)",
+            "デバイス自身の転送速度 (媒体かコントローラー) です"
+        ),
+        text!(
+            "{rate} with {now} in flight as with {other}, while {en} leaves room up to about {usual}",
+            "同時操作数が {now} でも {other} でも {rate} で、{ja} には約 {usual} までの余裕があります"
+        ),
+    )
+}
+
+pub(super) fn unknown_import() -> Limit {
+    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明です"), nothing()).next(text!(
+        "another tool measured it and printed figures only; measure it with `kurabe run`",
+        "ほかのツールの結果で、印字された値しかありません。kurabe run で測ってください"
+    ))
+}
+
+pub(super) fn unknown_mixture() -> Limit {
+    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明です"), nothing()).next(text!(
+        "this cell is not one kind of operation; cells of a single workload tell more",
+        "この項目は 1 種類の操作ではありません。単独のワークロードの項目なら、より多くのことが分かります"
+    ))
+}
+
+/// Nothing holds: what would tell.
+pub(super) fn unknown(ground: &Ground, facts: &CellFacts<'_>) -> Limit {
+    let found = limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明です"), nothing());
+    let lone = facts.depth().is_some_and(|depth| depth == 1);
+    found.next(match (ground.several, &ground.link) {
+        (true, _) => text!(
+            "several devices are below; measure one of them alone",
+            "下に複数のデバイスがあります。1 台だけで測ると分かります"
+        ),
+        (false, None) => text!(
+            "the rate of the connection is not known, so device and connection cannot be told apart; the same device on \
+             another port would tell",
+            "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
+        ),
+        (false, Some(_)) if lone => text!(
+            "the same with more in flight: a profile such as `default` has both",
+            "同時操作数を増やした測定が必要です。default などのプロファイルには両方あります"
+        ),
+        (false, Some(_)) => text!(
+            "the same with one operation in flight, and `kurabe run --trace`",
+            "同時操作数 1 の測定と、kurabe run --trace が必要です"
+        ),
+    })
+}
