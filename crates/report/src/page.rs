@@ -132,14 +132,7 @@ impl<'a> Report<'a> {
                 sections::notes(html, &self.reading());
             }
         });
-        if let [_] = self.runs.as_slice() {
-            let found = method::why(self, 0);
-            if !found.is_empty() {
-                sections::section(&mut html, "why", style.pick("Why", "理由"), |html| {
-                    sections::why(html, &found);
-                });
-            }
-        }
+        sections::why_part(&mut html, self);
         sections::section(&mut html, "stutter", style.pick("Stutter", "停滞"), |html| {
             sections::stutter(html, self, &rows);
         });

@@ -407,5 +407,8 @@ fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
     assert_eq!(split.request_sizes.len(), 1);
     let told_ns = (split.queue.mean_ns + split.device.mean_ns) * READS as f64;
     // Each of both is a sum of times in whole µs.
-    assert!(told_ns > 0.0 && told_ns <= elapsed_ns + READS as f64 * 2_000.0, "{told_ns} of {elapsed_ns}: {split:?}");
+    assert!(
+        told_ns > 0.0 && told_ns <= elapsed_ns + READS as f64 * 2_000.0,
+        "{told_ns} of {elapsed_ns}: {split:?}"
+    );
 }

@@ -7,6 +7,7 @@ use crate::style::{Role, Style};
 use crate::{why, words};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_explain::LimitKind;
 use std::collections::BTreeSet;
 
 /// Flags of a command line that say where kurabe kept or showed something, and change nothing of the measurement; those
@@ -153,21 +154,34 @@ pub(super) fn notices(record: &RunRecord, style: &Style) -> Vec<Remark> {
     notices
 }
 
-/// Why each cell of a run is as fast as it is, where that is known: of a model by its account of time.
+/// Why each cell of a run is as fast as it is, where that is known: of a model by its account of time, of a device by what
+/// the record tells from outside. Cells of which nothing is known are named together.
 pub(super) fn why(report: &Report<'_>, place: usize) -> Vec<Why> {
     let (record, style) = (report.runs[place], &report.style);
-    if record.header.model.is_none() {
-        return Vec::new();
-    }
-    let Ok(found) = why::explain(record, None) else { return Vec::new() };
-    found
-        .into_iter()
-        .map(|one| {
-            let cell = &record.cells[one.time.number - 1];
-            Why {
-                cell: words::cell(style, cell),
-                sentences: one.sentences.iter().map(|sentence| style.say(sentence)).collect(),
+    let (mut told, mut unknown) = (Vec::new(), Vec::new());
+    // Without an operation that was completed there is nothing to explain.
+    for one in why::explain(record, None).unwrap_or_default() {
+        let cell = words::cell(style, &record.cells[one.number - 1]);
+        let sentences = match (one.sentences, one.limit.kind) {
+            (sentences, _) if !sentences.is_empty() => sentences,
+            (_, LimitKind::Unknown) => {
+                unknown.push(cell);
+                continue;
             }
-        })
-        .collect()
+            _ => [Some(one.limit.sentence), Some(one.limit.evidence), one.limit.next]
+                .into_iter()
+                .flatten()
+                .collect(),
+        };
+        let sentences =
+            sentences.iter().map(|text| style.say(text)).filter(|words| !words.is_empty()).collect();
+        told.push(Why { cell, sentences });
+    }
+    if !told.is_empty() && !unknown.is_empty() {
+        let words = style
+            .pick("the record does not tell what limited it", "何が上限だったかは記録からは分かりません");
+        let cell = unknown.join(style.pick(", ", "、"));
+        told.push(Why { cell, sentences: vec![words.to_owned()] });
+    }
+    told
 }

@@ -49,14 +49,44 @@ fn sentences(html: &mut Html, class: &'static str, sentences: &[String]) {
     html.close("ul");
 }
 
-/// Why the cells are as fast as they are.
-pub(super) fn why(html: &mut Html, found: &[Why]) {
+/// Of so many runs the page itself says why; of more what is folded does.
+const TOLD_WHY: usize = 2;
+
+/// Why the cells are as fast as they are: of one run in full, of two the most telling sentence of each cell.
+pub(super) fn why_part(html: &mut Html, report: &Report<'_>) {
+    let runs = report.runs.len();
+    if runs > TOLD_WHY {
+        return;
+    }
+    let found: Vec<Vec<Why>> = (0..runs).map(|place| method::why(report, place)).collect();
+    if found.iter().all(Vec::is_empty) {
+        return;
+    }
+    section(html, "why", report.style.pick("Why", "理由"), |html| {
+        for (place, found) in found.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
+            if runs == 1 {
+                in_full(html, found);
+            } else {
+                html.element("h3", &[], &report.runs[place].header.id);
+                first_sentences(html, found);
+            }
+        }
+    });
+}
+
+fn in_full(html: &mut Html, found: &[Why]) {
     for why in found {
         html.element("h3", &[], &why.cell);
         for sentence in &why.sentences {
             html.element("p", &[], sentence);
         }
     }
+}
+
+fn first_sentences(html: &mut Html, found: &[Why]) {
+    let told: Vec<String> =
+        found.iter().filter_map(|why| Some(format!("{}: {}", why.cell, why.sentences.first()?))).collect();
+    sentences(html, "plain", &told);
 }
 
 /// Stutter of each run, in sentences, and in figures where there is any.
@@ -239,14 +269,10 @@ pub(super) fn run(html: &mut Html, report: &Report<'_>, place: usize) {
         html.element("h3", &[], style.pick("Figures", "測定値"));
         table::of_one(html, style.pick("Figures", "測定値"), report, place);
         sentences(html, "notes", &method::footnotes(record, style));
-        let found = method::why(report, place);
+        let found = if report.runs.len() > TOLD_WHY { method::why(report, place) } else { Vec::new() };
         if !found.is_empty() {
             html.element("h3", &[], style.pick("Why", "理由"));
-            let told: Vec<String> = found
-                .iter()
-                .filter_map(|why| Some(format!("{}: {}", why.cell, why.sentences.first()?)))
-                .collect();
-            sentences(html, "plain", &told);
+            first_sentences(html, &found);
         }
         html.element("h3", &[], style.pick("Method", "測定方法"));
         method(html, report, place);
