@@ -4,7 +4,7 @@ use crate::args::{FORMATS, Global, ReportArgs};
 use crate::compare::{check_about, load};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
-use kurabe_core::record::{Notice, NoticeKind, RunRecord};
+use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
 use kurabe_report::{Embedded, PageTheme, Report};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
@@ -134,14 +134,24 @@ fn records(runs: &[RunRecord], most_bytes: usize) -> Embedded {
         return Embedded { json: packed, left_out: None };
     }
     let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
-    let said = text!(
-        "the time series of the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has \
-         them",
-        "レポートを {most} MB 以下に収めるため、測定記録の時系列を省きました。`kurabe export RUN` にはすべて入っています"
-    );
-    let thin = export_packed_bundle(runs.iter().map(|run| without_series(run, &said)).collect());
-    if thin.len() <= most_bytes {
-        return Embedded { json: thin, left_out: Some(said) };
+    let thinner = [
+        (text!("time series", "時系列"), false),
+        (text!("time series, stalls and latencies", "時系列、停滞、レイテンシ"), true),
+    ];
+    for (Text { en, ja }, latencies_too) in thinner {
+        let said = Text {
+            en: format!(
+                "the {en} of the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them"
+            ),
+            ja: format!(
+                "レポートを {most} MB 以下に収めるため、測定記録の{ja}を省きました。`kurabe export RUN` にはすべて入っています"
+            ),
+        };
+        let thin = runs.iter().map(|run| thinned(run, latencies_too, &said)).collect();
+        let json = export_packed_bundle(thin);
+        if json.len() <= most_bytes {
+            return Embedded { json, left_out: Some(said) };
+        }
     }
     let said = text!(
         "the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them",
@@ -151,11 +161,17 @@ fn records(runs: &[RunRecord], most_bytes: usize) -> Embedded {
 }
 
 /// A record without what makes it large. It says so, wherever it is taken in again.
-fn without_series(run: &RunRecord, said: &Text) -> RunRecord {
+fn thinned(run: &RunRecord, latencies_too: bool, said: &Text) -> RunRecord {
     let mut run = run.clone();
     for cell in &mut run.cells {
         for repetition in &mut cell.repetitions {
             repetition.series.intervals.clear();
+            if latencies_too {
+                repetition.stalls.clear();
+                for operations in [&mut repetition.read, &mut repetition.write, &mut repetition.sync] {
+                    operations.latency = LatencyRecord::default();
+                }
+            }
         }
         if let Some(imported) = &mut cell.imported
             && !imported.figures.is_empty()

@@ -216,20 +216,29 @@ impl<'a> Report<'a> {
     /// That there are warnings, of which kinds, and where they stand.
     fn warnings(&self, html: &mut Html) {
         let style = &self.style;
-        let mut count = 0;
+        let (mut count, mut warned) = (0, 0);
         let mut kinds: Vec<String> = Vec::new();
         for run in &self.runs {
+            let before = count;
             for notice in method::notices(run, style).into_iter().filter(|notice| notice.warns) {
                 count += 1;
                 if !kinds.contains(&notice.kind) {
                     kinds.push(notice.kind);
                 }
             }
+            warned += usize::from(count > before);
         }
         let kinds = kinds.join(style.pick(", ", "、"));
         let words = match count {
             0 => return,
             1 => text!("1 warning ({kinds})", "警告が 1 件あります ({kinds})"),
+            _ if self.runs.len() > 2 => {
+                let all = self.runs.len();
+                text!(
+                    "Warnings in {warned} of {all} runs ({kinds})",
+                    "{all} 件中 {warned} 件の測定に警告があります ({kinds})"
+                )
+            }
             _ => text!("{count} warnings ({kinds})", "警告が {count} 件あります ({kinds})"),
         };
         let place = if self.runs.len() == 1 { "#notices" } else { "#runs" };

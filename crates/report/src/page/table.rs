@@ -56,9 +56,10 @@ fn head(title: &str, numbers: bool) -> Head {
 }
 
 /// Writes a table. The first entry of each line is its name.
-fn write(html: &mut Html, caption: &str, heads: &[Head], lines: &[Vec<Field>]) {
+/// `class` is `cards` where a line may become a card on a narrow screen, `wide` where there are many columns.
+fn write(html: &mut Html, caption: &str, class: &str, heads: &[Head], lines: &[Vec<Field>]) {
     html.open("div", &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)]);
-    html.open("table", &[("class", "sorts")]).element("caption", &[], caption);
+    html.open("table", &[("class", &format!("sorts {class}"))]).element("caption", &[], caption);
     html.raw("<thead><tr>");
     for head in heads {
         html.open("th", &[("scope", "col"), ("class", if head.numbers { "n" } else { "" })]);
@@ -79,6 +80,7 @@ fn write(html: &mut Html, caption: &str, heads: &[Head], lines: &[Vec<Field>]) {
                 ("class", field.class),
                 ("data-v", value.as_deref().unwrap_or("")),
                 ("data-tip", &field.hint),
+                ("data-l", if place > 0 && class == "cards" { &heads[place].title } else { "" }),
             ];
             html.open(tag, &attributes).words(&field.words);
             if !field.under.is_empty() {
@@ -137,7 +139,7 @@ pub(super) fn of_one(html: &mut Html, caption: &str, report: &Report<'_>, place:
             line.into_iter().enumerate().filter(|(place, _)| keep(*place)).map(|(_, field)| field).collect()
         })
         .collect();
-    write(html, caption, &heads, &lines);
+    write(html, caption, "cards", &heads, &lines);
 }
 
 fn one_line(row: &Row<'_>, entry: &Entry<'_>, computed: bool, style: &Style) -> Vec<Field> {
@@ -309,7 +311,7 @@ pub(super) fn of_two(html: &mut Html, caption: &str, pair: &Pair, rows: &[Row<'_
             line
         })
         .collect();
-    write(html, caption, &heads, &lines);
+    write(html, caption, "cards", &heads, &lines);
 }
 
 /// A figure, and below it the verdict against the baseline.
@@ -350,7 +352,7 @@ fn side_by_side(html: &mut Html, caption: &str, report: &Report<'_>, rows: &[Row
             line
         })
         .collect();
-    write(html, caption, &heads, &lines);
+    write(html, caption, "", &heads, &lines);
 }
 
 /// Many runs: a line for each run, a column for each cell.
@@ -364,11 +366,14 @@ fn line_each(html: &mut Html, caption: &str, report: &Report<'_>, rows: &[Row<'_
         .enumerate()
         .map(|(place, run)| {
             let mut name = Field::words(&run.header.id);
-            name.under = run_name(run, style);
+            let labels: Vec<String> =
+                run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            // What tells runs apart: the user's labels, or else what was measured.
+            name.under = if labels.is_empty() { run_name(run, style) } else { labels.join(", ") };
             let mut line = vec![name];
             line.extend(rows.iter().map(|row| judged(row, place, false, style)));
             line
         })
         .collect();
-    write(html, caption, &heads, &lines);
+    write(html, caption, "wide", &heads, &lines);
 }
