@@ -9,6 +9,7 @@ mod font;
 mod plot;
 mod png;
 mod svg;
+mod terminal;
 mod unit;
 
 pub use font::{fit, has_glyph, text_width, wrap};

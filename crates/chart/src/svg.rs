@@ -16,9 +16,9 @@ mod legend;
 mod lines;
 mod marks;
 mod shares;
-mod span;
+pub(crate) mod span;
 mod thin;
-mod ticks;
+pub(crate) mod ticks;
 
 use crate::font;
 use crate::plot::{Chart, Plot};

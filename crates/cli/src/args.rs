@@ -1,8 +1,10 @@
 //! The command line, in both languages.
 
+mod card;
 mod report;
 mod study;
 
+pub use card::CardArgs;
 pub use report::{FORMATS, ReportArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 
@@ -90,6 +92,8 @@ pub enum Command {
     History(HistoryArgs),
     #[command(about = t("Write a report of runs: a page, Markdown, a picture, CSV or JSON", "測定をレポートにする(HTML、Markdown、画像、CSV、JSON)"))]
     Report(ReportArgs),
+    #[command(about = t("A picture of a run to post: PNG or SVG", "測定の要点を 1 枚の画像にする(PNG または SVG、投稿用)"))]
+    Card(CardArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]
     Rm(RunIds),
     #[command(about = t("Label a run: key=value sets, key= removes", "測定にラベルを付ける(key=value で設定、key= で削除)"))]
@@ -269,6 +273,11 @@ pub struct ShowArgs {
     pub beside: Option<String>,
     #[arg(long, help = t("Everything: repetitions, percentiles, stalls, engines, environment", "各回、パーセンタイル、停滞、エンジン、環境まですべて"))]
     pub details: bool,
+    #[arg(
+        long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["json", "details", "beside"],
+        help = t("Draw its charts here, or only those of a name: rates, positions, percentiles, series, sweep, heat, time-account, …", "グラフを端末に描く。名前を付けるとその種類だけ: rates、positions、percentiles、series、sweep、heat、time-account など")
+    )]
+    pub chart: Option<Option<String>>,
 }
 
 #[derive(Debug, Args)]
@@ -317,6 +326,8 @@ pub struct CompareArgs {
     pub margin: f64,
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help = t("What you ask about, such as filesystem, firmware, link, device", "比べたい条件。例: filesystem、firmware、link、device"))]
     pub about: Vec<String>,
+    #[arg(long, conflicts_with_all = ["json", "about"], help = t("Draw the ratios with their intervals instead of the table", "表の代わりに、速さの比と信頼区間を図で示す"))]
+    pub chart: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
+use crate::charts::show_forest;
 use crate::output::{print, print_json, style};
 use crate::stored::store_with_runs;
 use kurabe_compare::{KEYS, Use, pair};
@@ -18,6 +19,9 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     let runs = load([&args.baseline, &args.other], global)?;
     let (baseline, other) = (&runs[0], &runs[1]);
     let pair = pair(baseline, other, args.margin);
+    if args.chart {
+        return show_forest(&pair, [baseline, other]);
+    }
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": pair }),

@@ -1,7 +1,9 @@
 //! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here.
 
 mod args;
+mod card;
 mod catalogue;
+mod charts;
 mod compare;
 mod doctor;
 mod help;
@@ -55,6 +57,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Recommend(args) => compare::recommend(args, global),
         Command::History(args) => compare::history(args, global),
         Command::Report(args) => report::report(args, global),
+        Command::Card(args) => card::card(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),

@@ -207,10 +207,22 @@ fn json(report: &Report<'_>, runs: &[RunRecord]) -> Result<String> {
     Ok(words)
 }
 
-/// The main chart.
-fn picture(_report: &Report<'_>, _format: &str, _theme: PageTheme) -> Result<Vec<u8>> {
-    let _ = PNG_SCALE;
-    Err(Error::new(ErrorKind::Unsupported, text!("no pictures yet", "画像はまだありません")))
+/// The main chart. A PNG has one set of colours.
+fn picture(report: &Report<'_>, format: &str, theme: PageTheme) -> Result<Vec<u8>> {
+    let theme = if format == "png" && theme == PageTheme::Auto { PageTheme::Light } else { theme };
+    let svg = report.picture(theme).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Unsupported,
+            text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),
+        )
+        .remedy(text!("write it as .html or .md", ".html か .md で書き出してください"))
+    })?;
+    if format == "svg" {
+        return Ok(svg.into_bytes());
+    }
+    kurabe_chart::png(&svg, PNG_SCALE).map_err(|error| {
+        Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません")).because(error)
+    })
 }
 
 fn refuse_existing(path: &Path, force: bool) -> Result<()> {

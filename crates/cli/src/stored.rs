@@ -2,6 +2,7 @@
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, RunIds, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside};
+use crate::charts::show_charts;
 use crate::lang::t;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
@@ -112,6 +113,9 @@ pub fn list(global: &Global) -> Result<()> {
 pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
+    if let Some(wanted) = &args.chart {
+        return show_charts(&record, wanted.as_deref());
+    }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;
     if global.json {
@@ -217,18 +221,33 @@ fn one_run_only() -> Error {
 /// # Errors
 /// When the file exists or cannot be written.
 pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
-    let Some(path) = output else { return print(words) };
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(words.as_bytes()));
+    output.map_or_else(|| print(words), |path| write_new(path, words.as_bytes()))
+}
+
+/// Writes a file that is not there yet.
+///
+/// # Errors
+/// When the file exists or cannot be written.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(bytes));
     written.map_err(|error| {
-        let what = text!("cannot write {}", "{} に書けません", path.display());
         if error.kind() == std::io::ErrorKind::AlreadyExists {
-            return Error::new(ErrorKind::Refused, what).because(error).remedy(text!(
+            return exists_already(path).because(error).remedy(text!(
                 "choose another name; nothing is overwritten",
                 "別の名前を指定してください。上書きはしません"
             ));
         }
-        Error::os(what, &error)
+        Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error)
     })
+}
+
+/// That a file would have to be overwritten.
+pub fn exists_already(path: &Path) -> Error {
+    let file = path.display();
+    Error::new(
+        ErrorKind::Refused,
+        text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"),
+    )
 }
 
 /// `kurabe import`

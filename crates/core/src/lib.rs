@@ -5,6 +5,7 @@ mod error;
 mod text;
 
 pub mod device;
+pub mod display;
 pub mod environment;
 pub mod event;
 pub mod glib_random;

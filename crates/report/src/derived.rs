@@ -3,13 +3,17 @@
 use crate::layout::{display_width, hanging, pad_right, tame, wrap};
 use crate::style::{Role, Style};
 use crate::sweep;
+use kurabe_core::Text;
 use kurabe_core::number;
 use kurabe_core::profile::Derived;
 use kurabe_core::record::RunRecord;
 use kurabe_stats::derived_values;
 
-/// The lines of a run's derived figures.
-pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
+/// A derived figure: its name, its value, and what it means if that is told.
+pub(crate) type Value<'a> = (String, f64, Option<&'a Text>);
+
+/// The derived figures of a run that no table holds.
+pub(crate) fn values<'a>(record: &'a RunRecord, style: &Style) -> Vec<Value<'a>> {
     let Some(profile) = &record.header.profile else { return Vec::new() };
     if of_steps(record, style).is_some()
         && record.cells.iter().any(|cell| sweep::is_here(cell, &record.cells))
@@ -26,6 +30,12 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
             values.push((name(derived, step.as_deref(), style), value, meaning));
         }
     }
+    values
+}
+
+/// The lines of a run's derived figures.
+pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
+    let values = values(record, style);
     let widest = values.iter().map(|(name, ..)| display_width(name)).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (name, value, meaning) in values {

@@ -222,7 +222,7 @@ fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
 }
 
 /// The link now, and what it could be.
-fn link(link: &Link, style: &Style) -> Vec<String> {
+pub(crate) fn link(link: &Link, style: &Style) -> Vec<String> {
     let possible = |now: &Option<String>, most: Option<String>| {
         most.map(|most| {
             if now.as_ref() == Some(&most) {

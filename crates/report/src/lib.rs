@@ -4,6 +4,7 @@
 //! The model: a renderer takes a record and a [`Style`] (language, colour, width) and gives lines that fit the
 //! width. Figures come from kurabe-stats; `number` gives them their shape, `layout` their place.
 
+mod card;
 mod catalogue;
 mod chart;
 mod columns;
@@ -21,6 +22,7 @@ mod list;
 mod model;
 mod models;
 mod page;
+mod pictures;
 mod positions;
 mod profile;
 mod progress;
@@ -40,6 +42,7 @@ mod times;
 mod why;
 mod words;
 
+pub use card::card;
 pub use catalogue::{render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
@@ -52,6 +55,7 @@ pub use models::{
     render_model, render_models,
 };
 pub use page::{Embedded, PageTheme, Report};
+pub use pictures::{PICTURE_NAMES, Picture, SweepMarks, pictures, pictures_with};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};

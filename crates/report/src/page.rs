@@ -8,6 +8,7 @@
 //! Not a goal: laying out for the terminal, which the other renderers do; writing files.
 
 mod answer;
+mod charts;
 mod csv;
 mod digest;
 mod html;
@@ -132,6 +133,7 @@ impl<'a> Report<'a> {
                 sections::notes(html, &self.reading());
             }
         });
+        self.charts(&mut html, theme);
         sections::why_part(&mut html, self);
         sections::section(&mut html, "stutter", style.pick("Stutter", "停滞"), |html| {
             sections::stutter(html, self, &rows);

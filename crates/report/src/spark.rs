@@ -61,7 +61,7 @@ pub(crate) fn per_second(cell: &Cell) -> Vec<f64> {
 
 /// The rate of each interval; the last one is cut short, so it counts with the length that it had, and not at
 /// all if that was less than half an interval.
-fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
+pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
     let series = &repetition.series;
     let full = series.interval_ns.max(1);
     let count = series.intervals.len();

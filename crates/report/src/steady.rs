@@ -1,17 +1,15 @@
 //! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
 
-use crate::chart::Chart;
 use crate::layout::{clip, tame};
+use crate::pictures::course;
 use crate::style::{Role, Style};
 use crate::words;
+use kurabe_chart::Chart;
 use kurabe_core::number;
 use kurabe_core::profile::{Rounds, Tracked};
-use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
-
-const HEIGHT: usize = 5;
 
 /// `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(
@@ -45,7 +43,6 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
     let Some(rounds) = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref()) else {
         return Vec::new();
     };
-    let alone = record.cells.len() == 1 && record.cells[0].repetitions.iter().any(|one| one.write.bytes > 0);
     rounds
         .tracked_cells
         .iter()
@@ -56,11 +53,11 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
                 .find(|cell| cell.label == tracked.label && cell.direction == Some(tracked.direction))
                 .map(|cell| (cell, tracked.direction))
         })
-        .flat_map(|(cell, direction)| one(cell, direction, rounds, alone, style))
+        .flat_map(|(cell, direction)| one(record, cell, direction, rounds, style))
         .collect()
 }
 
-fn one(cell: &Cell, direction: Direction, rounds: &Rounds, alone: bool, style: &Style) -> Vec<String> {
+fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds, style: &Style) -> Vec<String> {
     let values: Vec<f64> = cell
         .repetitions
         .iter()
@@ -113,55 +110,14 @@ fn one(cell: &Cell, direction: Direction, rounds: &Rounds, alone: bool, style: &
     .iter()
     .map(|line| style.paint(role, line))
     .collect();
-    let over = if alone { Over::BytesWritten } else { Over::Rounds };
-    let (points, until) = course(cell, &values, over);
-    let chart = Chart {
-        points: &points,
-        holds: true,
-        until,
-        height: HEIGHT,
-        value: &|figure| value(rounds.tracked, figure),
-        place: &|place| match over {
-            Over::BytesWritten => {
-                let bytes = format_bytes_decimal(place as u64);
-                style.say(&text!("{bytes} written", "{bytes} 書き込み"))
-            }
-            Over::Rounds => {
-                let round = (place as usize + 1).min(count);
-                style.say(&text!("round {round}", "ラウンド {round}"))
-            }
-        },
-    };
-    lines.extend(chart.render(style));
+    lines.extend(course(record, cell, style.lang).iter().flat_map(|chart| drawn(chart, style)));
     lines.push(String::new());
     lines
 }
 
-/// What the course is drawn over: bytes, if the cell is the only one that could write them.
-#[derive(Clone, Copy, PartialEq)]
-enum Over {
-    BytesWritten,
-    Rounds,
-}
-
-/// Place and value of each round, and where the last one ends.
-fn course(cell: &Cell, values: &[f64], over: Over) -> (Vec<(f64, f64)>, f64) {
-    let mut at = 0.0;
-    let points = cell
-        .repetitions
-        .iter()
-        .filter(|repetition| repetition.kernel.is_none())
-        .zip(values)
-        .map(|(repetition, value)| {
-            let point = (at, *value);
-            at += match over {
-                Over::BytesWritten => repetition.write.bytes as f64,
-                Over::Rounds => 1.0,
-            };
-            point
-        })
-        .collect();
-    (points, at)
+/// The chart without its title, which is said above it.
+fn drawn(chart: &Chart, style: &Style) -> Vec<String> {
+    chart.terminal(style.width, style.color).into_iter().skip(1).collect()
 }
 
 fn value(tracked: Tracked, value: f64) -> String {

@@ -15,14 +15,14 @@ const TAIL_END: f64 = 1.0 - 1e-9;
 
 /// Whether the axis ends at its values or at round numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(crate) enum Ends {
     AtValues,
     Round,
 }
 
 /// An axis from pixel to pixel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(crate) struct Span {
     pub scale: Scale,
     /// Ends in values.
     pub low: f64,
@@ -33,7 +33,7 @@ pub(super) struct Span {
 }
 
 /// The number, if it is one that can be shown.
-pub(super) fn shown(value: f64) -> Option<f64> {
+pub(crate) fn shown(value: f64) -> Option<f64> {
     (value.is_finite() && value.abs() <= LARGEST).then_some(value)
 }
 
@@ -53,7 +53,7 @@ fn round_down(value: f64) -> f64 {
 
 impl Span {
     /// An axis on which all values find a place.
-    pub(super) fn over(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> Self {
+    pub(crate) fn over(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> Self {
         let values = values.filter_map(shown);
         let (low, high) = match scale {
             Scale::Linear => linear(values, ends),
@@ -64,12 +64,12 @@ impl Span {
     }
 
     /// The same between two pixels; the second may be the smaller one.
-    pub(super) fn between(self, from: f64, to: f64) -> Self {
+    pub(crate) fn between(self, from: f64, to: f64) -> Self {
         Self { from, to, ..self }
     }
 
     /// Where a value stands in pixels; at the edge if it is outside.
-    pub(super) fn at(&self, value: f64) -> Option<f64> {
+    pub(crate) fn at(&self, value: f64) -> Option<f64> {
         shown(value).map(|value| self.from + (self.to - self.from) * self.part(value))
     }
 

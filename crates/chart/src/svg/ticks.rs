@@ -21,14 +21,14 @@ const TOO_LONG: f64 = 1e7;
 
 /// A number along an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     pub value: f64,
     pub words: String,
 }
 
 /// The numbers of an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ticks {
+pub(crate) struct Ticks {
     /// The axis's label with its unit.
     pub label: String,
     pub ticks: Vec<Tick>,
@@ -38,7 +38,7 @@ pub(super) struct Ticks {
 
 /// Which way an axis runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Across,
     Up,
 }
@@ -91,7 +91,12 @@ fn plain(value: f64, step: f64) -> String {
     if value.abs() >= TOO_LONG {
         return format!("{value:e}").chars().take(12).collect();
     }
-    let digits = (-(step.abs().log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
+    // Steps are 1, 2, 5 times a power of ten, or a power of two: 0.25 needs two places.
+    let is_whole = |places: &i32| {
+        let scaled = step.abs() * 10f64.powi(*places);
+        scaled >= 1.0 - 1e-9 && (scaled - scaled.round()).abs() < 1e-6 * scaled
+    };
+    let digits = (0..=9).find(is_whole).unwrap_or(9) as usize;
     let words = number::fixed(value, digits);
     if words.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') { "0".to_owned() } else { words }
 }
@@ -106,7 +111,7 @@ fn with_unit(label: &str, word: &str) -> String {
 }
 
 /// The numbers of an axis.
-pub(super) fn ticks(axis: &Axis, span: &Span, way: Way) -> Ticks {
+pub(crate) fn ticks(axis: &Axis, span: &Span, way: Way) -> Ticks {
     match span.scale {
         Scale::Linear => linear(axis, span, way),
         Scale::Log => log(axis, span, way),

@@ -24,6 +24,7 @@ mod languages;
 mod models;
 mod neighbours;
 mod other_tools;
+mod pictures;
 mod procedures;
 mod reports;
 mod round_trip;

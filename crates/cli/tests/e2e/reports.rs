@@ -165,6 +165,7 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
         requests.iter().any(|url| url.ends_with("ja-4.html")) && !requests.iter().any(outside),
         "{requests:?}"
     );
+    hovers(&browser);
     sorts(&browser);
     policy_holds(&browser);
     looks_right(&browser);
@@ -177,6 +178,22 @@ fn column(browser: &Browser, place: usize) -> Vec<f64> {
         "return [...document.querySelector('#results table').tBodies[0].rows].map((row) => Number(row.cells[{place}].dataset.v))"
     );
     list_of(&browser.run(&script)).iter().map(|value| value.as_f64().expect("a number")).collect()
+}
+
+/// The pointer on a mark of a chart shows what it stands for, once.
+fn hovers(browser: &Browser) {
+    let mark = "#charts svg [data-value]";
+    let value = browser.run(&format!("return document.querySelector('{mark}').dataset.value"));
+    assert!(value.as_str().is_some_and(|value| value.contains("MB/s")), "{value}");
+    browser.point_at(mark);
+    let shown =
+        browser.run("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent");
+    assert!(
+        shown.as_str().is_some_and(|words| words.contains(value.as_str().unwrap_or("?"))),
+        "{shown} {value}"
+    );
+    let native = format!("return document.querySelector('{mark}').querySelector(':scope > title')");
+    assert_eq!(browser.run(&native), Value::Null, "the browser does not show it a second time");
 }
 
 /// A click and the keyboard sort; the third time brings the order of measuring back.

@@ -1,0 +1,116 @@
+//! Bars with intervals: a line for each bar, with its value behind it.
+
+use super::letter;
+use super::row::{Ink, Row};
+use crate::plot::{Bar, Bars};
+use crate::unit::Unit;
+use kurabe_core::display::{clip, display_width, pad_left, pad_right};
+use kurabe_core::number;
+
+/// Parts of a column, from an eighth to seven.
+const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+/// Shows where the value may lie.
+const MAYBE: char = '░';
+const SHORTEST: usize = 8;
+const LONGEST: usize = 60;
+
+pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Row> {
+    let all = || {
+        bars.groups.iter().flat_map(|group| group.bars.iter().flatten()).filter(|bar| bar.value.is_finite())
+    };
+    let reach = |bar: &Bar| {
+        bar.interval.map_or(bar.value, |(_, high)| if high.is_finite() { high } else { bar.value })
+    };
+    let most = all().map(|bar| reach(bar).max(bar.value)).fold(0.0, f64::max);
+    if all().next().is_none() {
+        return Vec::new();
+    }
+    let several = bars.series.len() > 1;
+    let words = |bar: &Bar| (bars.axis.unit.words(bar.value), spread(bar, bars.axis.unit));
+    let widest = |of: &dyn Fn(&Bar) -> usize| all().map(of).max().unwrap_or(0);
+    let value_width = widest(&|bar| display_width(&words(bar).0));
+    let spread_width = widest(&|bar| display_width(&words(bar).1));
+    let label_width =
+        bars.groups.iter().map(|group| display_width(&group.label)).max().unwrap_or(0).min(width * 2 / 5);
+    let head = 2 + label_width + if several { 3 } else { 1 };
+    // What tells the spread goes first where there is no room for it.
+    let spread_shown = spread_width > 0 && head + SHORTEST + value_width + spread_width + 2 <= width;
+    let tail = value_width + 1 + if spread_shown { spread_width + 1 } else { 0 };
+    let length = width.saturating_sub(head + tail).clamp(SHORTEST, LONGEST);
+    let mut rows = Vec::new();
+    for group in &bars.groups {
+        let mut label = clip(&group.label, label_width);
+        for (series, bar) in group.bars.iter().enumerate() {
+            if bar.is_none() && !several {
+                continue;
+            }
+            let mut row = Row::of(Ink::Plain, "  ").and(Ink::Plain, &pad_right(&label, label_width + 1));
+            label.clear();
+            if several {
+                row.put(Ink::Series(series), &format!("{} ", letter(series)));
+            }
+            match bar.as_ref().filter(|bar| bar.value.is_finite()) {
+                Some(bar) => {
+                    put_bar(&mut row, bar, most, length, series);
+                    row.pad_to(head + length + 1);
+                    let (value, spread) = words(bar);
+                    row.put(Ink::Strong, &pad_left(&value, value_width));
+                    if spread_shown {
+                        row.put(Ink::Quiet, &format!(" {spread}"));
+                    }
+                }
+                None => row.put(Ink::Quiet, number::NONE),
+            }
+            rows.push(row);
+        }
+    }
+    rows.extend(legend(&bars.series, several));
+    rows
+}
+
+fn legend(series: &[String], several: bool) -> Vec<Row> {
+    if !several {
+        return Vec::new();
+    }
+    let line = |(index, name): (usize, &String)| {
+        Row::of(Ink::Plain, "  ")
+            .and(Ink::Series(index), &format!("{} ", letter(index)))
+            .and(Ink::Plain, name)
+    };
+    series.iter().enumerate().map(line).collect()
+}
+
+/// The bar up to the low end of its interval, and lighter up to the high one.
+fn put_bar(row: &mut Row, bar: &Bar, most: f64, length: usize, series: usize) {
+    let eighths = |value: f64| {
+        let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
+        (share * (length * 8) as f64).round() as usize
+    };
+    let interval = bar.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let (sure, maybe) = match interval {
+        // An interval of less than a column is not seen.
+        Some((low, high)) if eighths(high) / 8 > eighths(low) / 8 + 1 => (eighths(low), eighths(high)),
+        _ => (eighths(bar.value), 0),
+    };
+    // What is there at all is seen.
+    let sure = if bar.value > 0.0 && maybe == 0 { sure.max(1) } else { sure };
+    let mut drawn = "█".repeat(sure / 8);
+    if sure % 8 > 0 {
+        drawn.push(EIGHTHS[sure % 8 - 1]);
+    }
+    row.put(Ink::Series(series), &drawn);
+    let more = (maybe / 8).saturating_sub(sure.div_ceil(8));
+    row.put(Ink::Series(series), &String::from(MAYBE).repeat(more));
+}
+
+/// `±0.4 %`, or `312.0–318.5` where the interval is lopsided.
+fn spread(bar: &Bar, unit: Unit) -> String {
+    let Some((low, high)) = bar.interval.filter(|(low, high)| low.is_finite() && high.is_finite()) else {
+        return String::new();
+    };
+    let (below, above) = (bar.value - low, high - bar.value);
+    if (below - above).abs() <= (above.abs() + below.abs()) * 0.01 {
+        return number::half_width(bar.value, above).unwrap_or_default();
+    }
+    format!("{} – {}", unit.words(low), unit.words(high))
+}

@@ -1,0 +1,87 @@
+//! A value over two categories: a shade and a number in each place.
+
+use super::row::{Ink, Row};
+use crate::plot::Heat;
+use kurabe_core::display::{clip, display_width, pad_left};
+use kurabe_core::number;
+
+/// From slow to fast; every shade is told apart without colour.
+const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+/// Columns of a shade beside its number.
+const SHADE: usize = 2;
+
+pub(super) fn draw(heat: &Heat, width: usize) -> Vec<Row> {
+    let values = || heat.values.iter().flatten().flatten().copied().filter(|value| value.is_finite());
+    let (least, most) = values()
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+    if values().next().is_none() || heat.columns.is_empty() {
+        return Vec::new();
+    }
+    let words = |value: f64| short(&heat.axis.unit.words(value));
+    let value_width = values().map(|value| display_width(&words(value).0)).max().unwrap_or(0);
+    let head_width = heat.columns.iter().map(|name| display_width(name)).max().unwrap_or(0);
+    let label_width = heat.rows.iter().map(|name| display_width(name)).max().unwrap_or(0);
+    let label_width = label_width.max(display_width(&heat.y_label)).min(width / 3);
+    let wide = (value_width + SHADE + 1).max(head_width);
+    let room = width.saturating_sub(2 + label_width);
+    // Without room for numbers the shades stand alone, and without room for these the columns go below each other.
+    let numbers = (wide + 2) * heat.columns.len() <= room;
+    let wide = if numbers { wide } else { head_width.max(SHADE) };
+    let at_once = (room / (wide + 2)).max(1);
+    let unit = values().next().map(|value| words(value).1).unwrap_or_default();
+    let heading = format!("{} → {} ({unit})", heat.x_label, heat.axis.label);
+    let mut rows = vec![Row::of(Ink::Plain, "  ").and(Ink::Quiet, heading.trim_end_matches(" ()"))];
+    for first in (0..heat.columns.len()).step_by(at_once) {
+        let columns = first..(first + at_once).min(heat.columns.len());
+        let mut head = Row::of(Ink::Plain, "  ")
+            .and(Ink::Quiet, &pad_left(&clip(&heat.y_label, label_width), label_width));
+        for name in &heat.columns[columns.clone()] {
+            head.put(Ink::Quiet, &format!("  {}", pad_left(name, wide)));
+        }
+        rows.push(head);
+        for (label, line) in heat.rows.iter().zip(&heat.values) {
+            let mut row =
+                Row::of(Ink::Plain, "  ").and(Ink::Plain, &pad_left(&clip(label, label_width), label_width));
+            for column in columns.clone() {
+                let value = line.get(column).copied().flatten().filter(|value| value.is_finite());
+                let number = value.filter(|_| numbers).map_or(String::new(), |value| words(value).0);
+                let number = if value.is_none() { number::NONE.to_owned() } else { number };
+                let shade = value.map_or(' ', |value| shade(value, least, most));
+                row.put(Ink::Plain, &format!("  {}", pad_left(&number, wide - SHADE - usize::from(numbers))));
+                row.put(Ink::Plain, if numbers { " " } else { "" });
+                row.put(Ink::Series(0), &String::from(shade).repeat(SHADE));
+            }
+            rows.push(row);
+        }
+    }
+    let scale: String = SHADES.iter().flat_map(|shade| [*shade; SHADE]).collect();
+    let ends = [least, most].map(|value| heat.axis.unit.words(value));
+    rows.push(
+        Row::of(Ink::Plain, "  ")
+            .and(Ink::Quiet, &ends[0])
+            .and(Ink::Plain, " ")
+            .and(Ink::Series(0), &scale)
+            .and(Ink::Quiet, &format!(" {}", ends[1])),
+    );
+    rows
+}
+
+/// Number and unit apart.
+fn short(words: &str) -> (String, String) {
+    match words.rsplit_once(' ') {
+        Some((number, unit)) => (number.to_owned(), unit.to_owned()),
+        None => (words.to_owned(), String::new()),
+    }
+}
+
+/// By the logarithm: rates over block sizes span orders of magnitude.
+fn shade(value: f64, least: f64, most: f64) -> char {
+    let share = if least > 0.0 && most > least {
+        (value / least).ln() / (most / least).ln()
+    } else if most > 0.0 {
+        value / most
+    } else {
+        0.0
+    };
+    SHADES[((share.clamp(0.0, 1.0) * (SHADES.len() - 1) as f64).round() as usize).min(SHADES.len() - 1)]
+}

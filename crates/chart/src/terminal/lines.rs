@@ -1,0 +1,193 @@
+//! Lines and dots over an axis.
+
+use super::braille::Canvas;
+use super::letter;
+use super::row::{Ink, Row};
+use super::ticks::Range;
+use crate::plot::{Line, LineStyle, Lines};
+use kurabe_core::display::{clip, display_width, pad_left};
+
+const LEAST_LINES: usize = 10;
+const MOST_LINES: usize = 18;
+/// Letters along a line that carries nothing else, so that it can be told from others.
+const LETTERS: usize = 3;
+
+/// Columns beside the drawing, about.
+const USUAL_GUTTERS: usize = 14;
+
+/// The drawing with its scales.
+struct Drawing {
+    x: Range,
+    left: Range,
+    right: Option<Range>,
+}
+
+pub(super) fn draw(lines: &Lines, width: usize) -> Vec<Row> {
+    let height = (width / 6).clamp(LEAST_LINES, MOST_LINES);
+    let Some(drawing) = Drawing::of(lines, width, height) else { return Vec::new() };
+    let left = labels(&drawing.left, height);
+    let right = drawing.right.as_ref().map(|range| labels(range, height));
+    let widest = |labels: &[String]| labels.iter().map(|label| display_width(label)).max().unwrap_or(0);
+    let left_width = widest(&left);
+    let right_width = right.as_deref().map_or(0, |labels| widest(labels) + 2);
+    let columns = width.saturating_sub(2 + left_width + 2 + right_width).max(10);
+    let mut canvas = Canvas::new(columns, height);
+    for stretch in &lines.stretches {
+        if let (Some(from), Some(to)) = (drawing.x.share(stretch.from), drawing.x.share(stretch.to)) {
+            canvas.shade(from, to);
+        }
+    }
+    for mark in &lines.marks {
+        if let Some(at) = drawing.x.share(mark.x) {
+            canvas.rule(at);
+        }
+    }
+    let alone = lines.lines.len() == 1;
+    for (index, line) in lines.lines.iter().enumerate() {
+        let points = placed(line, &drawing);
+        put_line(&mut canvas, line.style, &points, index);
+        if !alone {
+            put_letters(&mut canvas, &points, index, lines.lines.len());
+        }
+    }
+    let mut rows = vec![axis_names(&drawing, width)];
+    for line in 0..height {
+        let mut row = Row::of(Ink::Plain, "  ").and(Ink::Quiet, &pad_left(&left[line], left_width));
+        row.put(Ink::Quiet, if left[line].is_empty() { " │" } else { " ┤" });
+        canvas.put_line(line, &mut row);
+        if let Some(right) = &right {
+            row.put(Ink::Quiet, if right[line].is_empty() { "│" } else { "├ " });
+            row.put(Ink::Quiet, &right[line]);
+        }
+        rows.push(row);
+    }
+    rows.extend(below(&drawing.x, 2 + left_width + 2, columns));
+    rows.extend(legend(lines, alone));
+    rows
+}
+
+impl Drawing {
+    fn of(lines: &Lines, width: usize, height: usize) -> Option<Self> {
+        let of = |at_right: bool| {
+            let wanted = lines.lines.iter().filter(move |line| line.at_right == at_right);
+            wanted.flat_map(|line| &line.points).map(|point| point.1)
+        };
+        // A mark beyond the lines is no reason to make room for it; a stretch is part of what happened.
+        let xs = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
+        let xs = xs.chain(lines.stretches.iter().map(|stretch| stretch.to));
+        let x = Range::across(&lines.x, xs, width.saturating_sub(USUAL_GUTTERS))?;
+        let right = lines.right.as_ref().and_then(|axis| Range::up(axis, of(true), height));
+        // Where everything is at the right, it stands at the left as well.
+        let left = Range::up(&lines.y, of(false), height)
+            .or_else(|| Range::up(lines.right.as_ref()?, of(true), height))?;
+        Some(Self { x, left, right })
+    }
+}
+
+/// The words at each line of the axis, from the top.
+fn labels(range: &Range, height: usize) -> Vec<String> {
+    let mut labels = vec![String::new(); height];
+    for (share, words) in range.ticks() {
+        let line = ((1.0 - share) * (height - 1) as f64).round() as usize;
+        words.clone_into(&mut labels[line.min(height - 1)]);
+    }
+    labels
+}
+
+/// The points of a line as shares of the drawing; gaps are `None`.
+fn placed(line: &Line, drawing: &Drawing) -> Vec<Option<(f64, f64)>> {
+    let range = drawing.right.as_ref().filter(|_| line.at_right).unwrap_or(&drawing.left);
+    line.points.iter().map(|(x, y)| Some((drawing.x.share(*x)?, range.share(*y)?))).collect()
+}
+
+/// A line; points before a gap of a stepped line end where the gap begins.
+fn put_line(canvas: &mut Canvas, style: LineStyle, points: &[Option<(f64, f64)>], series: usize) {
+    for (index, point) in points.iter().enumerate() {
+        let Some(point) = *point else { continue };
+        canvas.point(point, series);
+        let Some(Some(next)) = points.get(index + 1).copied() else { continue };
+        match style {
+            LineStyle::Dots => {}
+            LineStyle::Joined | LineStyle::Marked => canvas.line(point, next, series),
+            LineStyle::Steps => {
+                canvas.line(point, (next.0, point.1), series);
+                canvas.line((next.0, point.1), next, series);
+            }
+        }
+    }
+    if style == LineStyle::Marked {
+        points.iter().flatten().for_each(|point| canvas.sign(*point, '●', series));
+    }
+}
+
+/// Letters along a line, each line's at other places.
+fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize, of: usize) {
+    let points: Vec<(f64, f64)> = points.iter().flatten().copied().collect();
+    for place in 0..LETTERS {
+        let share = (place as f64 + (series as f64 + 0.5) / of as f64) / LETTERS as f64;
+        if let Some(point) = points.get((share * points.len() as f64) as usize) {
+            canvas.sign(*point, letter(series), series);
+        }
+    }
+}
+
+/// What the axes are: the left one's name at the left, the right one's at the right.
+fn axis_names(drawing: &Drawing, width: usize) -> Row {
+    let mut row = Row::of(Ink::Plain, "  ").and(Ink::Quiet, &clip(drawing.left.label(), width / 2));
+    if let Some(right) = &drawing.right {
+        let label = clip(right.label(), width / 3);
+        row.pad_to(width.saturating_sub(display_width(&label)));
+        row.put(Ink::Quiet, &label);
+    }
+    row
+}
+
+/// The horizontal axis: its line, the words below it, its name.
+fn below(range: &Range, start: usize, columns: usize) -> Vec<Row> {
+    let mut rule = vec!['─'; columns];
+    let mut words = Row::default();
+    words.pad_to(start);
+    for (share, name) in range.ticks() {
+        let column = ((share * (columns - 1) as f64).round() as usize).min(columns - 1);
+        // Centred below its place, but not beyond the drawing, and apart from the words before it.
+        let wide = display_width(name);
+        let most = (start + columns).saturating_sub(wide).max(start);
+        let at = (start + column).saturating_sub(wide / 2).clamp(start, most);
+        if words.width() > start && at < words.width() + 2 {
+            continue;
+        }
+        rule[column] = '┬';
+        words.pad_to(at);
+        words.put(Ink::Quiet, name);
+    }
+    let line = Row::of(Ink::Plain, &" ".repeat(start - 1)).and(Ink::Quiet, "└");
+    let line = line.and(Ink::Quiet, &rule.iter().collect::<String>());
+    let mut name = Row::default();
+    name.pad_to((start + columns).saturating_sub(display_width(range.label())).max(start));
+    name.put(Ink::Quiet, range.label());
+    vec![line, words, name]
+}
+
+fn legend(lines: &Lines, alone: bool) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (index, line) in lines.lines.iter().enumerate() {
+        if alone && lines.right.is_none() {
+            continue;
+        }
+        let sign = if alone { '─' } else { letter(index) };
+        let mut row = Row::of(Ink::Plain, "  ")
+            .and(Ink::Series(index), &format!("{sign} "))
+            .and(Ink::Plain, &line.name);
+        if let Some(axis) = lines.right.as_ref().filter(|_| line.at_right) {
+            row.put(Ink::Quiet, &format!(" → {}", axis.label));
+        }
+        rows.push(row);
+    }
+    for mark in &lines.marks {
+        let at = lines.x.unit.words(mark.x);
+        rows.push(
+            Row::of(Ink::Plain, "  ").and(Ink::Quiet, &format!("┊ {at}: ")).and(Ink::Plain, &mark.label),
+        );
+    }
+    rows
+}

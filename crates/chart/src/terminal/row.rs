@@ -1,0 +1,99 @@
+//! A line of the terminal made of painted pieces, and what the paints look like.
+
+use kurabe_core::display::{clip, display_width, tame};
+
+/// How a piece looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Plain,
+    /// Headings.
+    Strong,
+    /// What stands beside the figures.
+    Quiet,
+    /// Something well.
+    Good,
+    /// Something to know.
+    Warn,
+    /// Something worse.
+    Bad,
+    /// The colour of a series.
+    Series(usize),
+}
+
+impl Ink {
+    /// Parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+    fn code(self) -> &'static str {
+        // Neighbours differ in brightness, too, for who cannot tell the hues.
+        const SERIES: [&str; 6] = ["36", "33", "35", "32", "34", "31"];
+        match self {
+            Ink::Plain => "",
+            Ink::Strong => "1",
+            Ink::Quiet => "2",
+            Ink::Good => "32",
+            Ink::Warn => "33",
+            Ink::Bad => "31",
+            Ink::Series(index) => SERIES[index % SERIES.len()],
+        }
+    }
+}
+
+/// A line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    pieces: Vec<(Ink, String)>,
+    width: usize,
+}
+
+impl Row {
+    pub(super) fn of(ink: Ink, words: &str) -> Self {
+        Self::default().and(ink, words)
+    }
+
+    /// The same with more behind it.
+    pub(super) fn and(mut self, ink: Ink, words: &str) -> Self {
+        self.put(ink, words);
+        self
+    }
+
+    pub(super) fn put(&mut self, ink: Ink, words: &str) {
+        if words.is_empty() {
+            return;
+        }
+        let words = tame(words);
+        self.width += display_width(&words);
+        match self.pieces.last_mut() {
+            Some((last, piece)) if *last == ink => piece.push_str(&words),
+            _ => self.pieces.push((ink, words)),
+        }
+    }
+
+    /// Spaces up to a column.
+    pub(super) fn pad_to(&mut self, column: usize) {
+        self.put(Ink::Plain, &" ".repeat(column.saturating_sub(self.width)));
+    }
+
+    /// Columns so far.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The line, cut to a width, without spaces at its end.
+    pub(super) fn finish(&self, width: usize, colour: bool) -> String {
+        let mut left = width;
+        let mut line = String::new();
+        let last = self.pieces.iter().rposition(|(_, piece)| !piece.trim_end().is_empty());
+        for (index, (ink, piece)) in self.pieces.iter().enumerate() {
+            if left == 0 || last.is_none_or(|last| index > last) {
+                break;
+            }
+            let piece = if Some(index) == last { piece.trim_end() } else { piece };
+            let piece = clip(piece, left);
+            left -= display_width(&piece).min(left);
+            match (colour, ink.code()) {
+                (true, code) if !code.is_empty() => line.push_str(&format!("\x1b[{code}m{piece}\x1b[0m")),
+                _ => line.push_str(&piece),
+            }
+        }
+        line.trim_end().to_owned()
+    }
+}

@@ -1,0 +1,78 @@
+//! `kurabe card`
+
+use crate::args::{CardArgs, Global};
+use crate::lang::lang;
+use crate::output::{print, print_json};
+use crate::stored::{exists_already, store_with_runs, write_new};
+use kurabe_chart::{Theme, png};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_report::card as picture_of;
+use std::path::{Path, PathBuf};
+
+/// What the file holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Png,
+    Svg,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such run, or the file is there already, has another ending, or cannot be written.
+pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
+    let form = args.output.as_deref().map_or(Ok(Form::Png), form_of)?;
+    let store = store_with_runs(global)?;
+    let record = store.load(&store.resolve(&args.run)?)?;
+    let id = &record.header.id;
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("kurabe-{id}.png")));
+    if !args.force && path.exists() {
+        return Err(exists_already(&path).remedy(text!(
+            "choose another name with -o, or overwrite it with --force",
+            "-o で別の名前を指定するか、--force で上書きしてください"
+        )));
+    }
+    let theme = if args.theme == "dark" { Theme::Dark } else { Theme::Light };
+    let svg = picture_of(&record, theme, lang());
+    let bytes = match form {
+        Form::Svg => svg.into_bytes(),
+        Form::Png => png(&svg, 1.0).map_err(|error| {
+            Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません"))
+                .because(error)
+        })?,
+    };
+    if args.force {
+        std::fs::write(&path, &bytes).map_err(|error| {
+            Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error)
+        })?;
+    } else {
+        write_new(&path, &bytes)?;
+    }
+    if global.json {
+        return print_json(
+            &serde_json::json!({ "event": "card", "id": id, "file": path, "bytes": bytes.len() }),
+        );
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let said = text!("wrote {}", "{} に書きました", path.display());
+    print(&format!("{}\n", said.get(lang())))
+}
+
+fn form_of(path: &Path) -> Result<Form> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("png") => Ok(Form::Png),
+        Some("svg") => Ok(Form::Svg),
+        _ => Err(Error::new(
+            ErrorKind::Usage,
+            text!(
+                "{} ends neither in .png nor in .svg",
+                "{} の拡張子は .png でも .svg でもありません",
+                path.display()
+            ),
+        )
+        .remedy(text!("name it, for example, card.png", "card.png のような名前にしてください"))),
+    }
+}

@@ -1,0 +1,184 @@
+//! Text in columns of a terminal: its width, cut, padded, and wrapped.
+//!
+//! The model: a width is a number of terminal columns, two for a Japanese character. Ambiguous characters (·, ±, ▇) count
+//! as one column, as terminals draw them.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that a text takes in a terminal.
+pub fn display_width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// Spaces before the text up to a width.
+pub fn pad_left(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// Spaces behind the text up to a width.
+pub fn pad_right(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// The text cut at its end to a width, with an ellipsis.
+pub fn clip(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let mut kept = take(text.chars(), width.saturating_sub(1));
+    kept.push('…');
+    kept
+}
+
+/// The text cut at its start to a width: of a path the end tells more.
+pub fn clip_front(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let kept = take(text.chars().rev(), width.saturating_sub(1));
+    std::iter::once('…').chain(kept.chars().rev()).collect()
+}
+
+fn take(chars: impl Iterator<Item = char>, width: usize) -> String {
+    let mut left = width;
+    chars
+        .take_while(|c| {
+            let fits = c.width().unwrap_or(0) <= left;
+            left = left.saturating_sub(c.width().unwrap_or(0));
+            fits
+        })
+        .collect()
+}
+
+/// Text from outside on one line: control characters become spaces, so that nothing in a model name or a path
+/// can move the cursor.
+pub fn tame(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Whether a line may not begin with this character.
+fn clings_to_the_left(c: char) -> bool {
+    "、。，．・：；！？）」),.』】〉》ーぁぃぅぇぉっゃゅょァィゥェォッャュョ…".contains(c)
+}
+
+/// Whether a line may not end with this character.
+fn clings_to_the_right(c: char) -> bool {
+    "（「『【〈《(".contains(c)
+}
+
+/// Whether a word is a number that its unit must not leave.
+fn is_number(word: &str) -> bool {
+    word.ends_with(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_digit() || ".,±<×".contains(c))
+}
+
+/// A piece that stays whole, and whether a space stands before it.
+struct Piece {
+    text: String,
+    spaced: bool,
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for word in text.split_whitespace() {
+        let mut spaced = true;
+        let glued = pieces.last().is_some_and(|last| word == "·" || is_number(tail(&last.text)));
+        let mut previous: Option<char> = None;
+        for c in word.chars() {
+            let joins = match previous {
+                None => glued,
+                Some(before) => {
+                    let wide = c.width() == Some(2) || before.width() == Some(2);
+                    !wide || clings_to_the_left(c) || clings_to_the_right(before)
+                }
+            };
+            match pieces.last_mut() {
+                Some(last) if joins => {
+                    if previous.is_none() {
+                        last.text.push(' ');
+                    }
+                    last.text.push(c);
+                }
+                _ => pieces.push(Piece { text: c.to_string(), spaced }),
+            }
+            spaced = false;
+            previous = Some(c);
+        }
+    }
+    pieces
+}
+
+/// The last word of a piece.
+fn tail(text: &str) -> &str {
+    text.rsplit(' ').next().unwrap_or(text)
+}
+
+/// Breaks a text into lines of at most `width` columns. A number keeps its unit, ` · ` ends a line rather than
+/// beginning one, and Japanese breaks between characters where it may.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(8);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for piece in pieces(&tame(text)) {
+        let space = usize::from(piece.spaced && used > 0);
+        let wide = display_width(&piece.text);
+        if used > 0 && used + space + wide > width {
+            lines.push(String::new());
+            used = 0;
+        }
+        let space = usize::from(piece.spaced && used > 0);
+        let mut rest = piece.text.as_str();
+        while used + space + display_width(rest) > width && used == 0 {
+            let head = take(rest.chars(), width);
+            rest = &rest[head.len()..];
+            push(&mut lines, &head);
+            lines.push(String::new());
+        }
+        if space == 1 {
+            push(&mut lines, " ");
+        }
+        push(&mut lines, rest);
+        used += space + display_width(rest);
+    }
+    lines.retain(|line| !line.trim().is_empty());
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn push(lines: &mut [String], text: &str) {
+    if let Some(line) = lines.last_mut() {
+        line.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn japanese_counts_double() {
+        assert_eq!(display_width("書き込み 4 KiB"), 14);
+        assert_eq!(clip("書き込み", 5), "書き…");
+        assert_eq!(clip_front("/mnt/long/path", 6), "…/path");
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        assert_eq!(wrap("the rate was 6 911.3 MB/s then", 18), ["the rate was", "6 911.3 MB/s then"]);
+    }
+
+    #[test]
+    fn japanese_breaks_between_characters_but_not_before_a_full_stop() {
+        assert_eq!(wrap("測定は途中で止まりました。", 24), ["測定は途中で止まりまし", "た。"]);
+        assert_eq!(wrap("測定は途中で止まりました。", 26), ["測定は途中で止まりました。"]);
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_keeps_the_width_and_never_panics(text in ".{0,120}", width in 8usize..60) {
+            for line in wrap(&text, width) {
+                prop_assert!(display_width(&line) <= width, "{line:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What a card is drawn on: texts, bars and rules as SVG, in the colours of a theme.
+
+use kurabe_chart::{Chart, Drawing, Size, Theme, fit, text_width};
+use kurabe_core::display::tame;
+use std::fmt::Write;
+
+/// Fonts: the embedded one first, for browsers without it those with Japanese.
+const FONTS: &str = "'Noto Sans JP', 'Noto Sans CJK JP', 'Hiragino Sans', 'Yu Gothic UI', sans-serif";
+
+/// A part of the picture, in pixels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// Which side of a text its place is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// What a text is, and so its colour.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Tone {
+    Plain,
+    Quiet,
+    Warn,
+    /// A further line of a warning, without its sign.
+    WarnRest,
+}
+
+/// Size, weight and place of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Type {
+    size: f64,
+    bold: bool,
+    anchor: Anchor,
+    most: Option<f64>,
+}
+
+impl Type {
+    pub(super) fn of(size: f64) -> Self {
+        Self { size, bold: false, anchor: Anchor::Start, most: None }
+    }
+
+    pub(super) fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    pub(super) fn at(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// Cut to a width in pixels.
+    pub(super) fn within(self, width: f64) -> Self {
+        Self { most: Some(width), ..self }
+    }
+}
+
+/// The colours of a theme.
+struct Colours {
+    ground: &'static str,
+    plain: &'static str,
+    quiet: &'static str,
+    warn: &'static str,
+    track: &'static str,
+    rule: &'static str,
+    /// Bars: reads, writes, everything else. Texts stand on them.
+    bars: [&'static str; 3],
+}
+
+const LIGHT: Colours = Colours {
+    ground: "#ffffff",
+    plain: "#1b1f23",
+    quiet: "#57606a",
+    warn: "#9a4b00",
+    track: "#f0f3f6",
+    rule: "#d0d7de",
+    bars: ["#9fd0f0", "#f6c48a", "#b7dfc4"],
+};
+
+const DARK: Colours = Colours {
+    ground: "#14181d",
+    plain: "#f0f3f6",
+    quiet: "#a3adb8",
+    warn: "#ffb454",
+    track: "#222931",
+    rule: "#39424d",
+    bars: ["#145b86", "#86500f", "#1f6b42"],
+};
+
+/// The picture as it grows.
+pub(super) struct Paper {
+    out: String,
+    colours: &'static Colours,
+}
+
+impl Paper {
+    pub(super) fn new(width: f64, height: f64, theme: Theme, title: &str) -> Self {
+        let colours = if matches!(theme, Theme::Dark) { &DARK } else { &LIGHT };
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             role=\"img\" font-family=\"{FONTS}\"><title>{}</title>",
+            escaped(title)
+        );
+        let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>", colours.ground);
+        Self { out, colours }
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.push_str("</svg>\n");
+        self.out
+    }
+
+    fn colour(&self, tone: Tone) -> &'static str {
+        match tone {
+            Tone::Plain => self.colours.plain,
+            Tone::Quiet => self.colours.quiet,
+            Tone::Warn | Tone::WarnRest => self.colours.warn,
+        }
+    }
+
+    /// Words with their baseline at a place.
+    pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
+        let words = tame(words);
+        // The bold font has no Japanese; words in two weights look worse than words in one.
+        let bold = form.bold && words.chars().all(|c| c < '\u{2e80}');
+        let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
+        if words.is_empty() {
+            return;
+        }
+        let anchor = match form.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if bold { " font-weight=\"700\"" } else { "" };
+        let (size, colour, words) = (form.size, self.colour(tone), escaped(&words));
+        let _ = write!(
+            self.out,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size:.1}\" fill=\"{colour}\"{anchor}{weight}>{words}</text>"
+        );
+    }
+
+    /// The background of a bar.
+    pub(super) fn track(&mut self, area: Area) {
+        self.rectangle(area, self.colours.track);
+    }
+
+    /// A bar; `kind` is 0 for reads, 1 for writes, 2 for everything else.
+    pub(super) fn bar(&mut self, area: Area, kind: usize) {
+        self.rectangle(area, self.colours.bars[kind % 3]);
+    }
+
+    fn rectangle(&mut self, area: Area, fill: &str) {
+        let Area { x, y, width, height } = area;
+        let radius = 5.0f64.min(width / 2.0).max(0.0);
+        let _ = write!(
+            self.out,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\"/>",
+            width.max(0.0),
+            height.max(0.0)
+        );
+    }
+
+    /// A horizontal line.
+    pub(super) fn rule(&mut self, from: f64, to: f64, y: f64) {
+        let colour = self.colours.rule;
+        let _ = write!(self.out, "<path d=\"M{from:.1} {y:.1}H{to:.1}\" stroke=\"{colour}\" fill=\"none\"/>");
+    }
+
+    /// A faint upright line.
+    pub(super) fn tick(&mut self, x: f64, from: f64, to: f64) {
+        let colour = self.colours.rule;
+        let _ = write!(self.out, "<path d=\"M{x:.1} {from:.1}V{to:.1}\" stroke=\"{colour}\" fill=\"none\"/>");
+    }
+
+    /// Words in a frame, with their baseline at a place; gives the frame's width.
+    pub(super) fn badge(&mut self, x: f64, y: f64, size: f64, words: &str) -> f64 {
+        let bold = words.chars().all(|c| c < '\u{2e80}');
+        let width = text_width(words, size, bold) + 24.0;
+        let (top, height, colour) = (y - size - 3.0, size + 12.0, self.colours.warn);
+        let _ = write!(
+            self.out,
+            "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"6\" fill=\"none\" \
+             stroke=\"{colour}\" stroke-width=\"2\"/>"
+        );
+        self.text(x + 12.0, y, Type::of(size).bold(), Tone::WarnRest, words);
+        width
+    }
+
+    /// A triangle with an exclamation mark beside the line whose baseline this is.
+    pub(super) fn warning_sign(&mut self, x: f64, y: f64) {
+        let colour = self.colours.warn;
+        let (top, left, right) = (y - 13.0, x, x + 16.0);
+        let _ = write!(
+            self.out,
+            "<path d=\"M{:.1} {top:.1}L{right:.1} {:.1}H{left:.1}Z\" fill=\"none\" stroke=\"{colour}\" \
+             stroke-width=\"1.6\" stroke-linejoin=\"round\"/><path d=\"M{:.1} {:.1}v4.2m0 2v1.4\" stroke=\"{colour}\" \
+             stroke-width=\"1.6\"/>",
+            x + 8.0,
+            y + 1.0,
+            x + 8.0,
+            y - 8.0
+        );
+    }
+
+    /// A chart in an area, as large as it fits.
+    pub(super) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
+        let enlarged = |factor: f64| {
+            let drawing = chart.draw(&Size { width_px: (area.width / factor) as u32 }, theme);
+            let scale = (area.width / drawing.width_px).min(area.height / drawing.height_px);
+            (drawing, scale, factor)
+        };
+        // Drawn smaller and enlarged, as far as the height allows it, so that its words can be read on a card.
+        let fits = |(_, scale, factor): &(Drawing, f64, f64)| *scale > factor * 0.98;
+        let found = [1.4, 1.3, 1.2, 1.1].into_iter().map(enlarged).find(fits);
+        let (Drawing { svg, width_px, height_px }, scale, _) = found.unwrap_or_else(|| enlarged(1.0));
+        let left = area.x + (area.width - width_px * scale) / 2.0;
+        let top = area.y + (area.height - height_px * scale) / 2.0;
+        let _ =
+            write!(self.out, "<g transform=\"translate({left:.1} {top:.1}) scale({scale:.4})\">{svg}</g>");
+    }
+}
+
+/// The words as XML.
+fn escaped(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The words in lines of at most a width, at most `most` of them; what does not fit ends in an ellipsis.
+pub(super) fn wrapped(words: &str, size: f64, width: f64, most: usize) -> Vec<String> {
+    kurabe_chart::wrap(&tame(words), size, false, width, most)
+}

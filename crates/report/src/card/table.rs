@@ -1,0 +1,321 @@
+//! The table on a card: cells as bars with their figure on them, reads beside writes.
+//!
+//! The model: steps are rows and directions columns, as in the table of the run; times and what has no direction take
+//! the whole width below. Rates that differ much are drawn on a logarithmic scale with a line at each power of ten.
+
+use super::paper::{Anchor, Area, Paper, Tone, Type};
+use crate::figures::Figures;
+use crate::style::Style;
+use crate::words;
+use kurabe_compare::values;
+use kurabe_core::imported::Quantity;
+use kurabe_core::number::{self, Figure};
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+use kurabe_core::workload::Direction;
+
+/// More rows than this are no table any more.
+pub(super) const MOST_ROWS: usize = 12;
+/// From this ratio of the highest to the lowest on the scale is logarithmic.
+const WIDE: f64 = 20.0;
+const LABEL_WIDTH: f64 = 262.0;
+const GAP: f64 = 14.0;
+const HEADING: f64 = 30.0;
+
+/// What stands in a place of the table.
+#[derive(Clone)]
+pub(super) struct Entry {
+    direction: Option<Direction>,
+    measure: Measure,
+    value: f64,
+    figure: Figure,
+    /// Below the figure.
+    more: String,
+    /// Whether kurabe was the limit.
+    doubtful: bool,
+}
+
+/// A row.
+pub(super) struct Row {
+    label: String,
+    entries: Vec<Entry>,
+    /// Whether reads and writes stand side by side.
+    paired: bool,
+}
+
+/// The rows of a run, in the order of its steps.
+pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
+    let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let mut keyed: Vec<((u32, String), Row)> = Vec::new();
+    for cell in &run.cells {
+        let Some(entry) = entry(cell, statistic, style) else { continue };
+        let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
+        let label = match (paired, cell.imported.is_some()) {
+            (true, _) => words::label(style, cell),
+            (false, true) => crate::imported::name(cell, style),
+            (false, false) => words::cell(style, cell),
+        };
+        let key = (cell.step_index, label.clone());
+        let same = keyed.iter_mut().find(|(known, row)| *known == key && row.paired && paired);
+        match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
+            Some((_, row)) => row.entries.push(entry),
+            None => keyed.push((key, Row { label, entries: vec![entry], paired })),
+        }
+    }
+    // By direction first is the order of measuring, not of reading.
+    keyed.sort_by_key(|((step, _), row)| (!row.paired, *step));
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Entry> {
+    let figures = Figures::of(cell, statistic);
+    let (value, more) = match &cell.imported {
+        Some(imported) => {
+            let others = imported
+                .figures
+                .iter()
+                .filter(|one| matches!(one.quantity, Quantity::Iops | Quantity::Latency));
+            let more = others.take(2).map(|one| match one.quantity {
+                Quantity::Iops => number::iops(one.value).to_string(),
+                _ => number::latency(one.value).to_string(),
+            });
+            (values(cell).first().copied()?, more.collect::<Vec<_>>().join(" · "))
+        }
+        None => (figures.main?, more(cell, &figures, statistic, style)),
+    };
+    Some(Entry {
+        direction: cell.direction,
+        measure: cell.measure,
+        value,
+        figure: figures.value(value),
+        more,
+        doubtful: figures.generator_bound,
+    })
+}
+
+/// `±0.4 % · 76 260 IOPS · p99.9 412 µs`
+fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> String {
+    let mut items = Vec::new();
+    match words::statistic_of(style, statistic, figures.counted).filter(|_| figures.counted > 1) {
+        Some(words) => items.push(words),
+        None => items.extend(figures.interval().filter(|interval| interval != "±0 %")),
+    }
+    if figures.small_blocks {
+        items.extend(figures.rate_iops.map(|rate| number::iops(rate).to_string()));
+        items.extend(figures.percentile_ns(0.999).map(|ns| format!("p99.9 {}", number::latency_ns(ns))));
+    }
+    if figures.generator_bound {
+        items.push(style.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
+    }
+    if cell.measure == Measure::Duration {
+        items.extend(crate::times::rates_at_device(cell));
+    }
+    items.join(" · ")
+}
+
+/// Draws the rows into an area, and gives where they end; those that do not fit are counted.
+pub(super) fn draw(paper: &mut Paper, rows: &[Row], area: Area, style: &Style) -> f64 {
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    if shown.is_empty() {
+        let words = style.pick("no figure was measured", "有効な測定値がありません");
+        paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
+        return area.y + area.height;
+    }
+    let paired: Vec<&Row> = shown.iter().filter(|row| row.paired).collect();
+    let listed: Vec<&Row> = shown.iter().filter(|row| !row.paired).collect();
+    let left_out = rows.len() - shown.len();
+    let headings = HEADING * f64::from(u8::from(!paired.is_empty()) + u8::from(!listed.is_empty()));
+    let room = area.height - headings - if left_out > 0 { 22.0 } else { 0.0 };
+    let height = (room / shown.len() as f64).min(104.0);
+    let mut y = area.y;
+    if !paired.is_empty() {
+        y = draw_paired(paper, &paired, Area { y, ..area }, height, style);
+    }
+    if !listed.is_empty() {
+        y = draw_listed(paper, &listed, Area { y, ..area }, height, style);
+    }
+    if left_out > 0 {
+        let words = text!("and {left_out} more rows", "ほか {left_out} 行");
+        paper.text(area.x, y + 18.0, Type::of(14.0), Tone::Quiet, &style.say(&words));
+    }
+    y
+}
+
+fn draw_paired(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style: &Style) -> f64 {
+    let present = |direction: &Direction| {
+        rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction == Some(*direction))
+    };
+    let columns: Vec<Direction> = Direction::ALL.into_iter().filter(present).collect();
+    let room = area.width - LABEL_WIDTH;
+    let width = (room - GAP * (columns.len() as f64 - 1.0)) / columns.len() as f64;
+    let scale = Scale::of(rows.iter().flat_map(|row| &row.entries).map(|entry| entry.value));
+    for (place, direction) in columns.iter().enumerate() {
+        let x = area.x + LABEL_WIDTH + place as f64 * (width + GAP);
+        let name = words::direction(style, *direction);
+        paper.text(x, area.y + 17.0, Type::of(17.0).bold(), Tone::Plain, &format!("{name} (MB/s)"));
+        let top = area.y + HEADING;
+        let column = Area { x, y: top, width, height };
+        draw_column(paper, rows, *direction, column, &scale);
+    }
+    label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
+    area.y + HEADING + height * rows.len() as f64
+}
+
+/// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
+fn draw_column(paper: &mut Paper, rows: &[&Row], direction: Direction, area: Area, scale: &Scale) {
+    let entry = |row: &Row| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
+    let place =
+        |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
+    for (line, row) in rows.iter().enumerate() {
+        paper.track(place(line));
+        if let Some(entry) = entry(row) {
+            draw_bar(paper, &entry, place(line), scale);
+        }
+    }
+    let bottom = area.y + area.height * rows.len() as f64 - 8.0;
+    scale.ticks(|share, words| {
+        let at = area.x + share * area.width;
+        paper.text(at, area.y - 5.0, Type::of(11.5).at(Anchor::Middle), Tone::Quiet, words);
+        paper.tick(at, area.y, bottom);
+    });
+    for (line, row) in rows.iter().enumerate() {
+        let place = place(line);
+        match entry(row) {
+            Some(entry) => draw_figure(paper, &entry, place, false),
+            None => {
+                let right = place.x + place.width - 14.0;
+                paper.text(right, middle(place), Type::of(18.0).at(Anchor::End), Tone::Quiet, number::NONE);
+            }
+        }
+    }
+}
+
+fn draw_listed(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style: &Style) -> f64 {
+    let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure != Measure::Rate);
+    let heading = match times {
+        true => style.pick("time (shorter is faster)", "時間(短いほど速い)"),
+        false => style.pick("throughput", "速度"),
+    };
+    paper.text(area.x + LABEL_WIDTH, area.y + 17.0, Type::of(17.0).bold(), Tone::Plain, heading);
+    for (line, row) in rows.iter().enumerate() {
+        let (x, width) = (area.x + LABEL_WIDTH, area.width - LABEL_WIDTH);
+        let place = Area { x, y: area.y + HEADING + line as f64 * height, width, height: height - 8.0 };
+        paper.track(place);
+        let alike = |entry: &&Entry| entry.measure == row.entries[0].measure;
+        let scale =
+            Scale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
+        draw_bar(paper, &row.entries[0], place, &scale.from_zero());
+        draw_figure(paper, &row.entries[0], place, true);
+    }
+    label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
+    area.y + HEADING + height * rows.len() as f64
+}
+
+fn label_rows(paper: &mut Paper, rows: &[&Row], area: Area, height: f64) {
+    let size = (height * 0.3).clamp(12.0, 20.0);
+    for (line, row) in rows.iter().enumerate() {
+        let place = Area { y: area.y + line as f64 * height, height: height - 8.0, ..area };
+        let form = Type::of(size).bold().within(LABEL_WIDTH - 16.0);
+        paper.text(area.x, middle(place) + size * 0.36, form, Tone::Plain, &row.label);
+    }
+}
+
+fn middle(area: Area) -> f64 {
+    area.y + area.height / 2.0
+}
+
+fn draw_bar(paper: &mut Paper, entry: &Entry, place: Area, scale: &Scale) {
+    let kind = match entry.direction {
+        Some(Direction::Read) => 0,
+        Some(Direction::Write) => 1,
+        Some(Direction::Mix) | None => 2,
+    };
+    paper.bar(Area { width: place.width * scale.share(entry.value), ..place }, kind);
+}
+
+/// The figure on a bar; with its unit where the heading does not tell it.
+fn draw_figure(paper: &mut Paper, entry: &Entry, place: Area, with_unit: bool) {
+    let size = (place.height * 0.44).clamp(13.0, 34.0);
+    let two_lines = place.height >= 52.0 && !entry.more.is_empty();
+    let baseline = if two_lines { place.y + place.height * 0.52 } else { middle(place) + size * 0.36 };
+    let figure = if with_unit { entry.figure.to_string() } else { entry.figure.number.clone() };
+    let tone = if entry.doubtful { Tone::WarnRest } else { Tone::Plain };
+    let right = place.x + place.width - 14.0;
+    paper.text(right, baseline, Type::of(size).bold().at(Anchor::End), tone, &figure);
+    let form = Type::of(13.5).within(place.width - 28.0);
+    if two_lines {
+        paper.text(right, place.y + place.height - 9.0, form.at(Anchor::End), tone, &entry.more);
+    } else if place.height >= 24.0 && !entry.more.is_empty() {
+        let form = form.within(place.width - 40.0 - size * 5.0);
+        paper.text(place.x + 12.0, middle(place) + 5.0, form, tone, &entry.more);
+    }
+}
+
+/// Where the end of a bar lies.
+struct Scale {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+}
+
+impl Scale {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = values
+            .filter(|value| value.is_finite() && *value > 0.0)
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+        if low.is_finite() && high / low > WIDE {
+            // The lowest is seen, too.
+            let decade = |value: f64| 10f64.powf(value);
+            return Self {
+                low: decade((low * 0.7).log10().floor()),
+                high: decade((high * 1.02).log10().ceil()),
+                logarithmic: true,
+            };
+        }
+        Self { low: 0.0, high: high * 1.05, logarithmic: false }
+    }
+
+    /// The same without a logarithm: times are compared by their length.
+    fn from_zero(self) -> Self {
+        if self.logarithmic { Self { low: 0.0, logarithmic: false, ..self } } else { self }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        let share = match self.logarithmic {
+            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            false => value / self.high,
+        };
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The powers of ten within a logarithmic scale, in MB/s.
+    fn ticks(&self, mut draw: impl FnMut(f64, &str)) {
+        if !self.logarithmic {
+            return;
+        }
+        let (first, last) = (self.low.log10().round() as i32, self.high.log10().round() as i32);
+        for power in first + 1..last {
+            let value = 10f64.powi(power);
+            let words = if power < 6 { format!("{}", value / 1e6) } else { number::whole(value / 1e6) };
+            draw(self.share(value), &words);
+        }
+    }
+}
+
+/// Name, figure and what stands below it, of every place of the table.
+pub(super) fn main_figures(rows: &[Row], style: &Style) -> Vec<(String, String, String)> {
+    rows.iter()
+        .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
+        .map(|(row, entry)| {
+            let direction = entry.direction.filter(|_| row.paired).map(|one| words::direction(style, one));
+            let name = match direction {
+                Some(direction) if !row.label.to_lowercase().contains(direction) => {
+                    format!("{direction} {}", row.label)
+                }
+                _ => row.label.clone(),
+            };
+            (name, entry.figure.to_string(), entry.more.clone())
+        })
+        .collect()
+}

@@ -1,0 +1,209 @@
+//! Records as charts: what a run, or several runs side by side, show as pictures.
+//!
+//! The model: one file per kind of picture. Each takes runs and gives charts, or nothing if the records have no data for
+//! it; nothing is guessed, and what was left out or thinned is told in the chart's notes. Titles say what and of which
+//! run; notes say the statistic, the interval and which way is better. How a chart is drawn is kurabe-chart's.
+
+mod account;
+mod bars;
+mod forest;
+mod heat;
+mod percentiles;
+mod positions;
+mod rounds;
+mod series;
+mod shapes;
+mod sweep;
+
+pub use sweep::SweepMarks;
+
+use crate::layout::tame;
+use crate::style::Style;
+use crate::words;
+use kurabe_chart::Chart;
+use kurabe_compare::Pair;
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::{Lang, Text, text};
+
+/// Lines in one chart, at most: more cannot be told apart.
+const MOST_LINES: usize = 8;
+
+/// A picture of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Its kind, stable, for asking for it: one of [`PICTURE_NAMES`]. Several pictures of runs may have the same.
+    pub name: &'static str,
+    /// What it shows.
+    pub chart: Chart,
+}
+
+/// The kinds of pictures, in the order in which they are given.
+pub const PICTURE_NAMES: [&str; 14] = [
+    "rates",
+    "iops",
+    "access-times",
+    "durations",
+    "forest",
+    "heat",
+    "sweep",
+    "sweep-latency",
+    "positions",
+    "distance",
+    "percentiles",
+    "series",
+    "rounds",
+    "time-account",
+];
+
+/// Everything that can be drawn of the runs, in the order of [`PICTURE_NAMES`]; the forest plot if they are a pair.
+pub fn pictures(runs: &[&RunRecord], pair: Option<&Pair>, lang: Lang) -> Vec<Picture> {
+    pictures_with(runs, pair, &[], lang)
+}
+
+/// The same, with change points in the sweeps.
+pub fn pictures_with(
+    runs: &[&RunRecord],
+    pair: Option<&Pair>,
+    marks: &[SweepMarks],
+    lang: Lang,
+) -> Vec<Picture> {
+    draw_all(&View { runs, style: style_of(lang), bare: false }, pair, marks)
+}
+
+fn draw_all(view: &View<'_>, pair: Option<&Pair>, marks: &[SweepMarks]) -> Vec<Picture> {
+    let mut all = bars::pictures(view);
+    all.extend(pair.and_then(|pair| forest::picture(pair, view)));
+    all.extend(heat::pictures(view));
+    all.extend(sweep::pictures(view, marks));
+    all.extend(positions::pictures(view));
+    all.extend(percentiles::pictures(view));
+    all.extend(series::pictures(view));
+    all.extend(rounds::pictures(view));
+    all.extend(account::pictures(view));
+    all
+}
+
+/// The pictures of one run without words on which run: they stand on its own card.
+pub(crate) fn own_pictures(run: &RunRecord, lang: Lang) -> Vec<Picture> {
+    draw_all(&View { runs: &[run], style: style_of(lang), bare: true }, None, &[])
+}
+
+/// The curves over the target of one run, without words on which run: they stand on its own page.
+pub(crate) fn curves(run: &RunRecord, lang: Lang) -> Vec<Chart> {
+    let view = View { runs: &[run], style: style_of(lang), bare: true };
+    positions::pictures(&view).into_iter().map(|picture| picture.chart).collect()
+}
+
+/// The course over rounds of a cell of one run; nothing if its profile does not track it.
+pub(crate) fn course(run: &RunRecord, cell: &Cell, lang: Lang) -> Option<Chart> {
+    let view = View { runs: &[run], style: style_of(lang), bare: true };
+    rounds::chart(run, cell, &view)
+}
+
+/// Names do not depend on width or colour.
+fn style_of(lang: Lang) -> Style {
+    Style { lang, color: false, width: 80 }
+}
+
+/// The runs and the language.
+struct View<'a> {
+    runs: &'a [&'a RunRecord],
+    style: Style,
+    /// Whether the charts stand on the run's own page, where nobody must be told which run it is.
+    bare: bool,
+}
+
+impl View<'_> {
+    fn say(&self, text: &Text) -> String {
+        self.style.say(text)
+    }
+
+    fn pick(&self, en: &str, ja: &str) -> String {
+        self.style.lang.pick(en, ja).to_owned()
+    }
+
+    /// Whether there is more than one run.
+    fn several(&self) -> bool {
+        self.runs.len() > 1
+    }
+
+    /// `Throughput of 7kq, Samsung SSD 980 PRO 1TB`: what is shown, and of which runs.
+    fn title(&self, what: &str, runs: &[&RunRecord]) -> String {
+        match runs {
+            _ if self.bare => what.to_owned(),
+            [run] => {
+                let run = self.run_name(run);
+                self.say(&text!("{what}: {run}", "{what}: {run}"))
+            }
+            _ => {
+                let ids: Vec<String> = runs.iter().map(|run| tame(&run.header.id)).collect();
+                format!("{what}: {}", ids.join(self.style.pick(", ", "、")))
+            }
+        }
+    }
+
+    /// `7kq · Samsung SSD 980 PRO 1TB`
+    fn run_name(&self, run: &RunRecord) -> String {
+        let (id, on) = (tame(&run.header.id), target(run));
+        if on.is_empty() { id } else { format!("{id} · {on}") }
+    }
+
+    /// The name of a cell.
+    fn cell(&self, cell: &Cell) -> String {
+        match cell.imported {
+            Some(_) => crate::imported::name(cell, &self.style),
+            None => words::cell(&self.style, cell),
+        }
+    }
+
+    /// The name of a line: with its run, if there are several.
+    fn line(&self, run: &RunRecord, name: &str) -> String {
+        if self.several() { format!("{} {name}", tame(&run.header.id)) } else { name.to_owned() }
+    }
+
+    /// What must be said of runs that were not measured here: models and other tools' files.
+    fn provenance(&self, runs: &[&RunRecord]) -> Vec<String> {
+        let named = |run: &RunRecord, words: Text| {
+            let words = self.say(&words);
+            if self.several() { format!("{}: {words}", tame(&run.header.id)) } else { words }
+        };
+        runs.iter()
+            .filter(|_| !self.bare)
+            .filter_map(|run| {
+                if let Some(origin) = &run.header.origin {
+                    let tool = tame(&origin.tool_name());
+                    return Some(named(run, text!("as {tool} printed it", "{tool} の表示値")));
+                }
+                run.header.model.as_ref().map(|_| {
+                    named(
+                        run,
+                        text!("computed by a model, not measured", "モデルの計算値(実測ではありません)"),
+                    )
+                })
+            })
+            .collect()
+    }
+
+    /// The runs in groups that share a chart: all together if their lines can be told apart, else one by one.
+    fn groups<'r>(&'r self, lines: impl Fn(&RunRecord) -> usize) -> Vec<&'r [&'r RunRecord]> {
+        let having: usize = self.runs.iter().map(|run| lines(run)).sum();
+        if having <= MOST_LINES { vec![self.runs] } else { self.runs.chunks(1).collect() }
+    }
+}
+
+/// What a run was measured on, in a few words.
+pub(crate) fn target(run: &RunRecord) -> String {
+    if let Some(model) = &run.header.model {
+        return tame(&model.name);
+    }
+    let devices = &run.header.environment.devices;
+    let mut models: Vec<&str> = devices.iter().filter_map(|device| device.model.as_deref()).collect();
+    models.dedup();
+    if models.is_empty() { tame(run.header.target_name()) } else { tame(&models.join(" + ")) }
+}
+
+/// The profile's statistic; the mean where no profile says.
+fn statistic(run: &RunRecord) -> Statistic {
+    run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
+}

@@ -1,0 +1,57 @@
+//! The forest plot: how many times as fast one run is as another, cell by cell, with the interval that decides.
+
+use super::{Picture, View};
+use crate::compare::{cell_name, verdict};
+use crate::layout::tame;
+use kurabe_chart::{Chart, Forest, ForestRow, Outcome, Plot};
+use kurabe_compare::Pair;
+use kurabe_core::number;
+use kurabe_core::text;
+use kurabe_stats::{Estimate, Verdict};
+
+pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
+    let rows: Vec<ForestRow> = pair
+        .cells
+        .iter()
+        .map(|cell| ForestRow {
+            label: cell_name(cell, &view.style),
+            ratio: cell.compared.as_ref().and_then(|compared| ratio(&compared.speed)),
+            outcome: match cell.compared.as_ref().map(|compared| compared.verdict) {
+                Some(Verdict::Faster) => Outcome::Better,
+                Some(Verdict::Slower) => Outcome::Worse,
+                Some(Verdict::Same) => Outcome::Same,
+                Some(Verdict::NotEnough { .. }) | None => Outcome::Open,
+            },
+            words: verdict(cell, &view.style).1,
+        })
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let (baseline, other) = (tame(&pair.baseline), tame(&pair.other));
+    let margin = number::percent(pair.margin);
+    let axis = text!("speed of {other}, {baseline} = 1", "{baseline} を 1 とした {other} の速さ");
+    let how = text!(
+        "dot: how many times as fast; line: its 95 % interval, corrected for the number of cells; band: ±{margin}, \
+         which does not matter; right of 1: {other} is faster",
+        "点: 速さの比、線: 95 % 信頼区間(項目数で補正)、帯: 問題にしない ±{margin}。1 より右なら {other} が速い"
+    );
+    Some(Picture {
+        name: "forest",
+        chart: Chart {
+            title: view.say(&text!("{other} against {baseline}", "{other} と {baseline}(基準)の比較")),
+            notes: [vec![view.say(&how)], view.provenance(view.runs)].concat(),
+            plot: Plot::Forest(Forest { axis_label: view.say(&axis), rows, margin: pair.margin }),
+        },
+    })
+}
+
+/// The ratio with its interval; of single figures, of which no spread is known, without a width.
+fn ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
+    let Estimate { value, low, high } = *speed;
+    if !value.is_finite() || value <= 0.0 {
+        return None;
+    }
+    let known = low.is_finite() && high.is_finite();
+    Some(if known { (value, low, high) } else { (value, value, value) })
+}

@@ -1,0 +1,70 @@
+//! Heat maps: throughput over block size and queue depth, of a run whose cells span both.
+
+use super::shapes::{Dimension, Shape, distinct, families, shapes};
+use super::sweep::{SWEEP, dimension_words, order_word};
+use super::{Picture, View, statistic};
+use crate::figures::Figures;
+use kurabe_chart::{Axis, Chart, Heat, Plot, Scale, Unit};
+use kurabe_compare::values;
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+
+const PLANE: [Dimension; 2] = [Dimension::BlockSize, Dimension::QueueDepth];
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    view.runs.iter().flat_map(|run| of_run(run, view)).collect()
+}
+
+fn of_run(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
+    let cells: Vec<(&Cell, Shape)> =
+        shapes(run).into_iter().filter(|(cell, _)| cell.measure == Measure::Rate).collect();
+    families(&cells, &PLANE).iter().filter_map(|family| one(run, family, view)).collect()
+}
+
+/// The map of cells that differ in nothing but these two; more than a row and a column of it must be there.
+fn one(run: &RunRecord, family: &[(&Cell, Shape)], view: &View<'_>) -> Option<Picture> {
+    let [blocks, depths] = PLANE.map(|dimension| distinct(family, dimension));
+    let plane = blocks.len() >= SWEEP && depths.len() >= SWEEP && family.len() > blocks.len() + depths.len();
+    if !plane {
+        return None;
+    }
+    let value = |block: u64, depth: u64| {
+        let found = family
+            .iter()
+            .find(|(_, shape)| shape.get(PLANE[0]) == Some(block) && shape.get(PLANE[1]) == Some(depth))?;
+        match &found.0.imported {
+            Some(_) => values(found.0).first().copied(),
+            None => Figures::of(found.0, statistic(run)).main,
+        }
+    };
+    let (cell, shape) = &family[0];
+    let direction = crate::words::of_direction(&view.style, cell.direction);
+    let order = order_word(shape.rest.order, view);
+    let what = view.say(&text!("Throughput, {order} {direction}", "速度({order}{direction})"));
+    let how = crate::words::statistic(&view.style, statistic(run)).to_owned();
+    let [x_label, y_label] = PLANE.map(|dimension| dimension_words(dimension, view));
+    Some(Picture {
+        name: "heat",
+        chart: Chart {
+            title: view.title(&what, &[run]),
+            notes: [
+                vec![[how, view.pick("darker is faster", "濃いほど速い")].join(" · ")],
+                view.provenance(&[run]),
+            ]
+            .concat(),
+            plot: Plot::Heat(Heat {
+                x_label,
+                columns: blocks.iter().map(|bytes| format_bytes(*bytes)).collect(),
+                y_label,
+                rows: depths.iter().map(|depth| number::count(*depth)).collect(),
+                values: depths
+                    .iter()
+                    .map(|depth| blocks.iter().map(|block| value(*block, *depth)).collect())
+                    .collect(),
+                axis: Axis { label: view.pick("Throughput", "速度"), unit: Unit::Rate, scale: Scale::Log },
+            }),
+        },
+    })
+}

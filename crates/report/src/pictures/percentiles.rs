@@ -1,0 +1,207 @@
+//! Latency percentiles: how long the slow operations take, up to the slowest.
+//!
+//! The model: of one run a line for each cell, reads and writes apart; of several runs a chart for each cell that they
+//! share, with a line for each run. Where a run has small blocks, only those: there a latency is felt.
+
+use super::{MOST_LINES, Picture, View};
+use crate::figures::Figures;
+use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_compare::CellKey;
+use kurabe_core::imported::{PrintedStatistic, Quantity};
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, LatencyRecord, Measure, RunRecord};
+use kurabe_core::text;
+use kurabe_stats::percentile_ns;
+
+/// Shares at which the curve is told; the axis is logarithmic towards 1.
+const SHARES: [f64; 25] = [
+    0.01,
+    0.05,
+    0.1,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+    0.7,
+    0.8,
+    0.85,
+    0.9,
+    0.925,
+    0.95,
+    0.97,
+    0.98,
+    0.99,
+    0.995,
+    0.998,
+    0.999,
+    0.9995,
+    0.9999,
+    0.99999,
+    0.999_999,
+    0.999_999_9,
+];
+/// Fewer operations than this have no curve.
+const FEWEST: u64 = 20;
+/// Lines in a chart of one run.
+const TOGETHER: usize = 4;
+/// Charts of cells that several runs share.
+const MOST_SHARED: usize = 8;
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    match view.runs {
+        [run] => of_one(run, view),
+        runs if runs.len() <= MOST_LINES => of_several(runs, view),
+        runs => runs.iter().flat_map(|run| of_one(run, view)).collect(),
+    }
+}
+
+fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
+    let cells = telling(run);
+    let all: Vec<(&Cell, Line)> =
+        cells.into_iter().filter_map(|cell| Some((cell, line(cell, view.cell(cell))?))).collect();
+    if all.len() <= TOGETHER {
+        let lines: Vec<Line> = all.into_iter().map(|(_, line)| line).collect();
+        return chart(&[run], "", lines, view).into_iter().collect();
+    }
+    let mut directions: Vec<_> = all.iter().map(|(cell, _)| cell.direction).collect();
+    directions.dedup();
+    let mut charts = Vec::new();
+    for direction in directions {
+        let of_direction: Vec<Line> = all
+            .iter()
+            .filter(|(cell, _)| cell.direction == direction)
+            .map(|(_, line)| line.clone())
+            .collect();
+        let words = crate::words::of_direction(&view.style, direction);
+        let even = of_direction.len().div_ceil(of_direction.len().div_ceil(MOST_LINES).max(1)).max(1);
+        charts
+            .extend(of_direction.chunks(even).filter_map(|lines| chart(&[run], words, lines.to_vec(), view)));
+    }
+    charts
+}
+
+fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
+    let mut charts = Vec::new();
+    for cell in telling(runs[0]) {
+        let key = CellKey::of(cell);
+        let lines: Vec<Line> = runs
+            .iter()
+            .filter_map(|run| {
+                let found = run.cells.iter().find(|other| CellKey::of(other) == key)?;
+                line(found, view.run_name(run))
+            })
+            .collect();
+        if lines.len() > 1 {
+            charts.extend(chart(runs, &view.cell(cell), lines, view));
+        }
+    }
+    charts.truncate(MOST_SHARED);
+    charts
+}
+
+/// The cells whose latencies tell something.
+fn telling(run: &RunRecord) -> Vec<&Cell> {
+    let small = |cell: &&Cell| Figures::of(cell, Statistic::Mean).small_blocks;
+    let few = run.cells.iter().any(|cell| small(&cell) && cell.imported.is_none());
+    run.cells
+        .iter()
+        .filter(|cell| cell.measure != Measure::Duration && !samples_rates(cell))
+        .filter(|cell| cell.imported.is_some() || !few || small(cell))
+        .collect()
+}
+
+/// Whether its operations are so large that their rate is what counts.
+fn samples_rates(cell: &Cell) -> bool {
+    cell.measure == Measure::Rate && cell.counted().any(|repetition| !repetition.samples.is_empty())
+}
+
+fn line(cell: &Cell, name: String) -> Option<Line> {
+    let points = match &cell.imported {
+        Some(imported) => printed(imported),
+        None => {
+            let latency = Figures::of(cell, Statistic::Mean).latency;
+            if latency.count >= FEWEST { curve(&latency) } else { sampled(cell) }
+        }
+    };
+    (points.len() > 2).then_some(Line { name, style: LineStyle::Joined, at_right: false, points })
+}
+
+/// The shares of which at least one operation is beyond, and the slowest halfway from there to all of them.
+fn shares(count: u64) -> impl Iterator<Item = f64> {
+    let last = 1.0 - 0.5 / count as f64;
+    SHARES.into_iter().filter(move |share| (1.0 - share) * count as f64 >= 1.0).chain([last])
+}
+
+fn curve(latency: &LatencyRecord) -> Vec<(f64, f64)> {
+    shares(latency.count).filter_map(|share| Some((share, percentile_ns(latency, share)? as f64))).collect()
+}
+
+/// The access times of a cell that sampled the target.
+fn sampled(cell: &Cell) -> Vec<(f64, f64)> {
+    if cell.measure != Measure::AccessTime {
+        return Vec::new();
+    }
+    let mut values: Vec<u64> =
+        cell.counted().flat_map(|one| &one.samples).map(|sample| sample.elapsed_ns).collect();
+    values.sort_unstable();
+    if (values.len() as u64) < FEWEST {
+        return Vec::new();
+    }
+    let rank = |share: f64| ((share * values.len() as f64).ceil() as usize).clamp(1, values.len()) - 1;
+    shares(values.len() as u64).map(|share| (share, values[rank(share)] as f64)).collect()
+}
+
+/// The percentiles that another tool printed, of the latency that it tells first.
+fn printed(imported: &kurabe_core::imported::ImportedCell) -> Vec<(f64, f64)> {
+    let percentile = |statistic: PrintedStatistic| match statistic {
+        PrintedStatistic::Percentile(percent) => Some(percent / 100.0),
+        _ => None,
+    };
+    let latencies = || imported.figures.iter().filter(|figure| figure.quantity == Quantity::Latency);
+    let Some(first) = latencies().find(|figure| percentile(figure.statistic).is_some()) else {
+        return Vec::new();
+    };
+    let mut points: Vec<(f64, f64)> = latencies()
+        .filter(|figure| figure.of == first.of && figure.value > 0.0)
+        .filter_map(|figure| Some((percentile(figure.statistic)?, figure.value)))
+        .filter(|(share, _)| (0.0..1.0).contains(share))
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+fn chart(runs: &[&RunRecord], of: &str, lines: Vec<Line>, view: &View<'_>) -> Option<Picture> {
+    if lines.is_empty() {
+        return None;
+    }
+    let what = match of {
+        "" => view.pick("Latency percentiles", "レイテンシのパーセンタイル"),
+        of => view.say(&text!("Latency percentiles, {of}", "レイテンシのパーセンタイル({of})")),
+    };
+    let how = view.pick(
+        "so much of the operations took at most so long; the last point is the slowest · lower is better",
+        "横軸の割合の操作が、縦軸の時間以内に終わった。右端は最も遅い操作 · 低いほど良い",
+    );
+    Some(Picture {
+        name: "percentiles",
+        chart: Chart {
+            title: view.title(&what, runs),
+            notes: [vec![how], view.provenance(runs)].concat(),
+            plot: Plot::Lines(Lines {
+                x: Axis {
+                    label: view.pick("share of operations", "操作の割合"),
+                    unit: Unit::Share,
+                    scale: Scale::Tail,
+                },
+                y: Axis {
+                    label: view.pick("Latency", "レイテンシ"), unit: Unit::Latency, scale: Scale::Log
+                },
+                right: None,
+                lines,
+                marks: Vec::new(),
+                stretches: Vec::new(),
+            }),
+        },
+    })
+}

@@ -1,0 +1,163 @@
+//! Curves over the target, as GNOME Disks draws them: rates at the left, access times as dots at the right; and access
+//! times over the distance from the access before.
+
+use super::{Picture, View};
+use crate::layout::tame;
+use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_core::imported::{Quantity, SeriesAxis};
+use kurabe_core::number;
+use kurabe_core::profile::Step;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+use kurabe_stats::mean_interval;
+
+/// Dots of a line, at most; more of them are a cloud that says the same.
+const MOST_DOTS: usize = 2000;
+
+/// What a curve of a cell is over.
+#[derive(Clone, Copy, PartialEq)]
+enum Over {
+    Place,
+    Distance,
+}
+
+/// The points of a cell, before they are a line.
+struct Curve {
+    name: String,
+    is_rate: bool,
+    points: Vec<(f64, f64)>,
+}
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    [Over::Place, Over::Distance]
+        .into_iter()
+        .flat_map(|over| {
+            view.groups(|run| curves(run, over, view).len())
+                .into_iter()
+                .filter_map(move |runs| picture(runs, over, view))
+        })
+        .collect()
+}
+
+fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
+    let mut found = Vec::new();
+    for cell in &run.cells {
+        found.extend(measured(run, cell, over, view));
+        let series = cell.imported.iter().flat_map(|imported| &imported.series);
+        let series = series.filter(|series| series.axis == SeriesAxis::Offset && over == Over::Place);
+        found.extend(series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency)).map(
+            |series| {
+                let name = if series.name.is_empty() { view.cell(cell) } else { tame(&series.name) };
+                Curve { name, is_rate: series.quantity == Quantity::Rate, points: series.points.clone() }
+            },
+        ));
+    }
+    found.retain(|curve| curve.points.len() > 1);
+    found
+}
+
+fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<Curve> {
+    let step = run.header.profile.as_ref().and_then(|profile| profile.steps.get(cell.step_index as usize));
+    let by_distance = matches!(step, Some(Step::AccessTime(step)) if step.by_distance);
+    if by_distance != (over == Over::Distance) {
+        return None;
+    }
+    let is_rate = cell.measure == Measure::Rate;
+    let mut points = Vec::new();
+    for repetition in cell.counted() {
+        let mut before = None;
+        for sample in &repetition.samples {
+            let value = if is_rate { sample.rate_bytes_per_s() } else { sample.elapsed_ns as f64 };
+            let at = match over {
+                Over::Place => Some(sample.offset_bytes),
+                Over::Distance => before.map(|before: u64| sample.offset_bytes.abs_diff(before)),
+            };
+            points.extend(at.map(|at| (at as f64, value)));
+            before = Some(sample.offset_bytes);
+        }
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(Curve { name: view.cell(cell), is_rate, points })
+}
+
+fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> {
+    let curves: Vec<(String, Curve)> = runs
+        .iter()
+        .flat_map(|run| curves(run, over, view).into_iter().map(|curve| (view.line(run, &curve.name), curve)))
+        .collect();
+    if curves.is_empty() {
+        return None;
+    }
+    let both = [true, false].map(|is_rate| curves.iter().any(|(_, curve)| curve.is_rate == is_rate));
+    let has_both = both == [true, true];
+    let means: Vec<String> = curves.iter().filter_map(|(name, curve)| mean(name, curve)).collect();
+    let thinned = curves.iter().any(|(_, curve)| thinning(curve) > 1);
+    let lines = curves.into_iter().map(|(name, curve)| line(name, curve, has_both)).collect();
+    let rate = Axis { label: view.pick("Throughput", "速度"), unit: Unit::Rate, scale: Scale::Linear };
+    let time =
+        Axis {
+            label: view.pick("Access time", "アクセス時間"), unit: Unit::Latency, scale: Scale::Linear
+        };
+    let (y, right) = match both {
+        [true, true] => (rate, Some(time)),
+        [true, false] => (rate, None),
+        _ => (time, None),
+    };
+    let (name, what, x) = match over {
+        Over::Place => (
+            "positions",
+            view.pick("Speed over the place on the target", "対象上の位置と速さ"),
+            view.pick("place on the target", "対象上の位置"),
+        ),
+        Over::Distance => (
+            "distance",
+            view.pick("Access time over the distance", "直前のアクセスからの距離とアクセス時間"),
+            view.pick("distance from the access before", "直前のアクセスからの距離"),
+        ),
+    };
+    let mut notes = vec![view.pick("means: ", "平均: ") + &means.join(" · ")];
+    if thinned {
+        notes.push(view.say(&text!(
+            "of many samples, every so-manieth is drawn",
+            "サンプルが多いため、一定の間隔で間引いて描いています"
+        )));
+    }
+    notes.extend(view.provenance(runs));
+    Some(Picture {
+        name,
+        chart: Chart {
+            title: view.title(&what, runs),
+            notes,
+            plot: Plot::Lines(Lines {
+                x: Axis { label: x, unit: Unit::Bytes, scale: Scale::Linear },
+                y,
+                right,
+                lines,
+                marks: Vec::new(),
+                stretches: Vec::new(),
+            }),
+        },
+    })
+}
+
+fn mean(name: &str, curve: &Curve) -> Option<String> {
+    let values: Vec<f64> = curve.points.iter().map(|point| point.1).collect();
+    let mean = mean_interval(&values)?.mean;
+    let words = if curve.is_rate { number::rate(mean) } else { number::latency(mean) };
+    Some(format!("{name} {words}"))
+}
+
+/// Of how many points one is drawn.
+fn thinning(curve: &Curve) -> usize {
+    curve.points.len().div_ceil(MOST_DOTS).max(1)
+}
+
+fn line(name: String, curve: Curve, has_both: bool) -> Line {
+    let every = thinning(&curve);
+    Line {
+        name,
+        style: if curve.is_rate { LineStyle::Joined } else { LineStyle::Dots },
+        at_right: has_both && !curve.is_rate,
+        points: curve.points.into_iter().step_by(every).collect(),
+    }
+}

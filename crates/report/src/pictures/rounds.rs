@@ -1,0 +1,90 @@
+//! The course over rounds, of runs that go on until the device is steady: each round's value until the next.
+
+use super::{Picture, View};
+use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_core::profile::{Rounds, Tracked};
+use kurabe_core::record::{Cell, Repetition, RunRecord};
+use kurabe_core::text;
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    let of_run = |run: &&RunRecord| -> Vec<Picture> {
+        let charts = run.cells.iter().filter_map(|cell| chart(run, cell, view));
+        charts.map(|chart| Picture { name: "rounds", chart }).collect()
+    };
+    view.runs.iter().flat_map(of_run).collect()
+}
+
+/// The course of a cell; nothing if its profile does not track it.
+pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Chart> {
+    let rounds = run.header.profile.as_ref()?.rounds.as_ref()?;
+    let tracked = |one: &&kurabe_core::profile::TrackedCell| {
+        one.label == cell.label && Some(one.direction) == cell.direction
+    };
+    let direction = rounds.tracked_cells.iter().find(tracked)?.direction;
+    let values: Vec<f64> = rounds_of(cell).filter_map(|one| rounds.tracked_value(one, direction)).collect();
+    // Bytes, if the cell is the only one that could write them.
+    let alone = run.cells.len() == 1 && cell.repetitions.iter().any(|one| one.write.bytes > 0);
+    let points = course(cell, &values, alone);
+    if values.len() < 2 {
+        return None;
+    }
+    let x = match alone {
+        true => Axis {
+            label: view.pick("written", "書き込んだ量"), unit: Unit::Bytes, scale: Scale::Linear
+        },
+        false => Axis { label: view.pick("round", "ラウンド"), unit: Unit::Count, scale: Scale::Linear },
+    };
+    let (label, unit) = match rounds.tracked {
+        Tracked::Iops => (view.pick("Operations per second", "毎秒の操作数"), Unit::Iops),
+        Tracked::Rate => (view.pick("Throughput", "速度"), Unit::Rate),
+        Tracked::Latency => (view.pick("Latency", "レイテンシ"), Unit::Latency),
+    };
+    let name = view.cell(cell);
+    let what = view.say(&text!("Course over the rounds, {name}", "ラウンドごとの推移({name})"));
+    Some(Chart {
+        title: view.title(&what, &[run]),
+        notes: [note(rounds, &values, view), view.provenance(&[run])].concat(),
+        plot: Plot::Lines(Lines {
+            x,
+            y: Axis { label, unit, scale: Scale::Linear },
+            right: None,
+            lines: vec![Line { name, style: LineStyle::Steps, at_right: false, points }],
+            marks: Vec::new(),
+            stretches: Vec::new(),
+        }),
+    })
+}
+
+/// Place and value of each round, and the last value where the last round ends.
+fn course(cell: &Cell, values: &[f64], over_bytes: bool) -> Vec<(f64, f64)> {
+    let mut at = 0.0;
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (repetition, value) in rounds_of(cell).zip(values) {
+        points.push((at, *value));
+        at += if over_bytes { repetition.write.bytes as f64 } else { 1.0 };
+    }
+    points.extend(values.last().map(|value| (at, *value)));
+    points
+}
+
+/// Whether it came to a steady state; the page of a run says so above the chart.
+fn note(rounds: &Rounds, values: &[f64], view: &View<'_>) -> Vec<String> {
+    if view.bare {
+        return Vec::new();
+    }
+    let count = values.len();
+    vec![match rounds.over(values) {
+        Some(window) if window.steady => {
+            view.say(&text!("steady state reached in round {count}", "ラウンド {count} で定常状態に達した"))
+        }
+        _ => view.say(&text!(
+            "no steady state after {count} rounds",
+            "{count} ラウンドでは定常状態に達していない"
+        )),
+    }]
+}
+
+/// The rounds of a cell. A repetition under the kernel's tracepoints is none.
+fn rounds_of(cell: &Cell) -> impl Iterator<Item = &Repetition> {
+    cell.repetitions.iter().filter(|repetition| repetition.kernel.is_none())
+}

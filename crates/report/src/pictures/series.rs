@@ -1,0 +1,249 @@
+//! Rates over time: the life of a run from its first cell to its last, and the cells in which something stalled so long
+//! that a person feels it, with the stalls as stretches.
+//!
+//! The model: a value is the mean of an interval of the record's time series, or of several where there are more than a
+//! picture can show. Between repetitions there is a gap. Where cells differ so much that the small ones would lie on the
+//! axis, it is logarithmic.
+
+use super::{Picture, View};
+use crate::layout::tame;
+use crate::spark::rates;
+use crate::stutter::stutter_words;
+use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Mark, Plot, Scale, Stretch, Unit};
+use kurabe_core::imported::{Quantity, SeriesAxis};
+use kurabe_core::number;
+use kurabe_core::record::{Cell, Repetition, RunRecord};
+use kurabe_core::text;
+use kurabe_core::workload::{Direction, OpKind};
+use kurabe_stats::stutter;
+
+/// Values of a line, at most about so many.
+const MOST_VALUES: usize = 600;
+/// Cells whose beginnings are marked.
+const MOST_MARKS: usize = 12;
+/// Stalls that are drawn in a chart: the longest.
+const MOST_STRETCHES: usize = 200;
+/// From this ratio of the fastest cell to the slowest on the axis is logarithmic.
+const WIDE: f64 = 20.0;
+
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    let mut found = Vec::new();
+    for run in view.runs {
+        found.extend(life(run, view));
+        found.extend(printed(run, view));
+        found.extend(run.cells.iter().filter_map(|cell| stalled(run, cell, view)));
+    }
+    found
+}
+
+/// A repetition and where it begins in the picture.
+struct Placed<'a> {
+    repetition: &'a Repetition,
+    at_ns: u64,
+}
+
+/// The line of a direction through repetitions; `None` if nothing moved in it.
+fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<Line> {
+    let of = |one: &&Placed<'_>| one.repetition.bytes(direction) > 0;
+    let values: usize = placed.iter().filter(of).map(|one| one.repetition.series.intervals.len()).sum();
+    let together = values.div_ceil(MOST_VALUES).max(1);
+    let mut points = Vec::new();
+    for one in placed.iter().filter(of) {
+        let interval_ns = one.repetition.series.interval_ns as f64;
+        let rates = rates(one.repetition, Some(direction));
+        let start = one.at_ns as f64;
+        for (place, chunk) in rates.chunks(together).enumerate() {
+            let mean = chunk.iter().sum::<f64>() / chunk.len() as f64 * 1e9;
+            points.push((start + (place * together) as f64 * interval_ns, mean));
+        }
+        let end = start + (rates.len() as f64 * interval_ns).min(one.repetition.elapsed_ns as f64);
+        points.push((end, f64::NAN));
+    }
+    let drawn = points.iter().filter(|point| point.1.is_finite()).count();
+    let name = crate::words::direction(&view.style, direction).to_owned();
+    (drawn > 2).then_some(Line { name, style: LineStyle::Steps, at_right: false, points })
+}
+
+fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
+    let mut stalls: Vec<(u64, u64, OpKind)> = placed
+        .iter()
+        .flat_map(|one| {
+            one.repetition
+                .stalls
+                .iter()
+                .map(|stall| (one.at_ns.saturating_add(stall.at_ns), stall.length_ns, stall.kind))
+        })
+        .collect();
+    stalls.sort_by_key(|(_, length_ns, _)| std::cmp::Reverse(*length_ns));
+    stalls.truncate(MOST_STRETCHES);
+    stalls.sort_unstable_by_key(|(at_ns, ..)| *at_ns);
+    stalls
+        .into_iter()
+        .map(|(at_ns, length_ns, kind)| {
+            let (length, kind) = (number::latency_ns(length_ns), crate::words::op_kind(&view.style, kind));
+            Stretch {
+                from: at_ns as f64,
+                to: at_ns.saturating_add(length_ns) as f64,
+                label: view.say(&text!("a {kind} stalled for {length}", "{kind}が {length} 停滞")),
+            }
+        })
+        .collect()
+}
+
+fn chart(
+    title: String,
+    notes: Vec<String>,
+    (lines, scale): (Vec<Line>, Scale),
+    (marks, stretches): (Vec<Mark>, Vec<Stretch>),
+    view: &View<'_>,
+) -> Picture {
+    let plot = Plot::Lines(Lines {
+        x: Axis { label: view.pick("time", "時間"), unit: Unit::Moment, scale: Scale::Linear },
+        y: Axis { label: view.pick("Throughput", "速度"), unit: Unit::Rate, scale },
+        right: None,
+        lines,
+        marks,
+        stretches,
+    });
+    Picture { name: "series", chart: Chart { title, notes, plot } }
+}
+
+/// Whether its rate over time tells something: samples over the target are drawn over their places.
+fn has_course(repetition: &Repetition) -> bool {
+    repetition.samples.is_empty() && !repetition.series.intervals.is_empty()
+}
+
+/// The run from its first cell to its last.
+fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
+    let mut placed: Vec<Placed<'_>> = run
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.repetitions)
+        .filter(|repetition| has_course(repetition))
+        .map(|repetition| Placed { repetition, at_ns: repetition.started_ns })
+        .collect();
+    // The parts of one task are one repetition in several cells.
+    placed.sort_by_key(|one| one.at_ns);
+    let lines: Vec<Line> = [Direction::Read, Direction::Write]
+        .into_iter()
+        .filter_map(|direction| line(&placed, direction, view))
+        .collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let scale = if is_wide(&placed) { Scale::Log } else { Scale::Linear };
+    let mut notes = vec![match scale {
+        Scale::Log => view.pick(
+            "throughput on a logarithmic axis, because the cells differ much",
+            "項目による差が大きいため、縦軸は対数",
+        ),
+        _ => view.pick("higher is faster", "高いほど速い"),
+    }];
+    let stretches = stretches(&placed, view);
+    notes.extend(stall_note(&placed, stretches.len(), view));
+    notes.extend(view.provenance(&[run]));
+    let what = view.pick("Throughput over the life of the run", "測定全体の速度の推移");
+    Some(chart(view.title(&what, &[run]), notes, (lines, scale), (beginnings(run, view), stretches), view))
+}
+
+/// Whether the means of the repetitions differ so much that a linear axis would hide the small ones.
+fn is_wide(placed: &[Placed<'_>]) -> bool {
+    let means = || {
+        placed.iter().flat_map(|one| {
+            [Direction::Read, Direction::Write].map(|direction| one.repetition.rate_bytes_per_s(direction))
+        })
+    };
+    let positive = || means().filter(|mean| *mean > 0.0);
+    let (least, most) = (positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max));
+    least.is_finite() && most / least > WIDE
+}
+
+/// Where the cells begin.
+fn beginnings(run: &RunRecord, view: &View<'_>) -> Vec<Mark> {
+    let marks: Vec<Mark> = run
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let x = cell.repetitions.iter().map(|one| one.started_ns).min()? as f64;
+            Some(Mark { x, label: view.cell(cell) })
+        })
+        .collect();
+    if (2..=MOST_MARKS).contains(&marks.len()) { marks } else { Vec::new() }
+}
+
+fn stall_note(placed: &[Placed<'_>], drawn: usize, view: &View<'_>) -> Option<String> {
+    let all = placed.iter().map(|one| one.repetition.stall_count).fold(0, u64::saturating_add);
+    let (all_words, drawn_words) = (number::count(all), number::count(drawn as u64));
+    match all {
+        0 => None,
+        _ if all == drawn as u64 => {
+            Some(view.say(&text!("shaded: stalls ({all_words})", "網掛け: 停滞 ({all_words} 回)")))
+        }
+        _ => Some(view.say(&text!(
+            "shaded: the longest {drawn_words} of {all_words} stalls",
+            "網掛け: 停滞 {all_words} 回のうち長い順に {drawn_words} 回"
+        ))),
+    }
+}
+
+/// A cell in which something stalled so long that a person feels it.
+fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
+    let felt = stutter(cell).as_ref().and_then(stutter_words)?;
+    let mut at_ns = 0;
+    let placed: Vec<Placed<'_>> = cell
+        .counted()
+        .map(|repetition| {
+            let one = Placed { repetition, at_ns };
+            at_ns = at_ns.saturating_add(repetition.elapsed_ns);
+            one
+        })
+        .collect();
+    let lines: Vec<Line> = [Direction::Read, Direction::Write]
+        .into_iter()
+        .filter_map(|direction| line(&placed, direction, view))
+        .collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let stretches = stretches(&placed, view);
+    let mut notes = vec![view.say(&felt)];
+    notes.extend(stall_note(&placed, stretches.len(), view));
+    notes.push(view.pick("the repetitions stand one behind the other", "各回を続けて並べています"));
+    notes.extend(view.provenance(&[run]));
+    let what = view.cell(cell);
+    let what = view.say(&text!("Stalls in {what}", "{what} の停滞"));
+    Some(chart(view.title(&what, &[run]), notes, (lines, Scale::Linear), (Vec::new(), stretches), view))
+}
+
+/// The rates over time that another tool printed.
+fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
+    let lines: Vec<Line> = run
+        .cells
+        .iter()
+        .flat_map(|cell| {
+            cell.imported.iter().flat_map(move |imported| imported.series.iter().map(move |one| (cell, one)))
+        })
+        .filter(|(_, series)| series.axis == SeriesAxis::Time && series.quantity == Quantity::Rate)
+        .filter(|(_, series)| series.points.len() > 2)
+        .map(|(cell, series)| {
+            let every = series.points.len().div_ceil(MOST_VALUES).max(1);
+            let points = series.points.chunks(every).map(|chunk| {
+                (chunk[0].0, chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64)
+            });
+            let name = format!("{} {}", view.cell(cell), tame(&series.name));
+            Line {
+                name: name.trim().to_owned(),
+                style: LineStyle::Joined,
+                at_right: false,
+                points: points.collect(),
+            }
+        })
+        .take(super::MOST_LINES)
+        .collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let what = view.pick("Throughput over time", "速度の推移");
+    let notes = [vec![view.pick("higher is faster", "高いほど速い")], view.provenance(&[run])].concat();
+    Some(chart(view.title(&what, &[run]), notes, (lines, Scale::Linear), (Vec::new(), Vec::new()), view))
+}

@@ -1,0 +1,126 @@
+//! What distinguishes the cells of a run: for sweeps and heat maps.
+
+use kurabe_core::profile::Step;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+
+/// Something that a sweep varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dimension {
+    /// Bytes that the workload covers.
+    WorkingSet,
+    /// Bytes of an operation.
+    BlockSize,
+    /// Operations in flight per thread.
+    QueueDepth,
+}
+
+impl Dimension {
+    pub(super) const ALL: [Self; 3] = [Self::WorkingSet, Self::BlockSize, Self::QueueDepth];
+}
+
+/// A cell by what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shape {
+    span_bytes: Option<u64>,
+    block_bytes: Option<u64>,
+    iodepth: Option<u64>,
+    /// Everything else that distinguishes it.
+    pub(super) rest: Rest,
+}
+
+/// What is the same along a line of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rest {
+    measure: Measure,
+    pub(super) direction: String,
+    pub(super) order: &'static str,
+    threads: Option<u32>,
+}
+
+impl Shape {
+    /// `None` of a cell that is no repeated operation.
+    pub(super) fn of(run: &RunRecord, cell: &Cell) -> Option<Self> {
+        let rest = |order, threads| Rest {
+            measure: cell.measure,
+            direction: cell.direction.map_or_else(|| cell.part.clone(), |given| given.word().to_owned()),
+            order,
+            threads,
+        };
+        if let Some(imported) = &cell.imported {
+            let order = match imported.sequential {
+                Some(true) => "sequential",
+                Some(false) => "random",
+                None => "",
+            };
+            return Some(Self {
+                span_bytes: None,
+                block_bytes: imported.block_bytes,
+                iodepth: imported.iodepth.map(u64::from),
+                rest: rest(order, imported.threads),
+            });
+        }
+        if let Some(workload) = &cell.workload {
+            let [block] = workload.block_sizes.as_slice() else { return None };
+            return Some(Self {
+                span_bytes: Some(workload.span_bytes),
+                block_bytes: Some(u64::from(block.size_bytes)),
+                iodepth: Some(u64::from(workload.iodepth)),
+                rest: rest(workload.pattern.word(), Some(workload.threads)),
+            });
+        }
+        match run.header.profile.as_ref()?.steps.get(cell.step_index as usize)? {
+            Step::Copy(copy) => {
+                let mut rest = rest("", None);
+                rest.direction.clone_from(&cell.part);
+                Some(Self {
+                    span_bytes: None,
+                    block_bytes: Some(u64::from(copy.chunk_bytes)),
+                    iodepth: None,
+                    rest,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Its value along a dimension.
+    pub(super) fn get(&self, dimension: Dimension) -> Option<u64> {
+        match dimension {
+            Dimension::WorkingSet => self.span_bytes,
+            Dimension::BlockSize => self.block_bytes,
+            Dimension::QueueDepth => self.iodepth,
+        }
+    }
+
+    /// Whether two cells differ in nothing but these dimensions.
+    pub(super) fn alike_but(&self, other: &Self, but: &[Dimension]) -> bool {
+        let same =
+            |dimension: &Dimension| but.contains(dimension) || self.get(*dimension) == other.get(*dimension);
+        self.rest == other.rest && Dimension::ALL.iter().all(same)
+    }
+}
+
+/// The cells of a run with their shapes.
+pub(super) fn shapes(run: &RunRecord) -> Vec<(&Cell, Shape)> {
+    run.cells.iter().filter_map(|cell| Some((cell, Shape::of(run, cell)?))).collect()
+}
+
+/// Cells in families whose members differ in nothing but these dimensions, in the order of their first member.
+pub(super) fn families<'a>(cells: &[(&'a Cell, Shape)], but: &[Dimension]) -> Vec<Vec<(&'a Cell, Shape)>> {
+    let mut families: Vec<Vec<(&Cell, Shape)>> = Vec::new();
+    for (cell, shape) in cells {
+        match families.iter_mut().find(|family| family[0].1.alike_but(shape, but)) {
+            Some(family) => family.push((cell, shape.clone())),
+            None => families.push(vec![(cell, shape.clone())]),
+        }
+    }
+    families
+}
+
+/// The distinct values of cells along a dimension, ascending.
+pub(super) fn distinct(cells: &[(&Cell, Shape)], dimension: Dimension) -> Vec<u64> {
+    let mut values: Vec<u64> = cells.iter().filter_map(|(_, shape)| shape.get(dimension)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}

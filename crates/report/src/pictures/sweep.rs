@@ -1,0 +1,259 @@
+//! Sweeps: a figure over working set, block size or queue depth, of a run whose cells differ in exactly one of these.
+//!
+//! The model: at least three values make a sweep. Cells that differ in something else, too, are other lines; where two
+//! of the three vary together, the heat map shows them and not this.
+
+use super::shapes::{Dimension, Shape, distinct, families, shapes};
+use super::{Picture, View, statistic};
+use crate::figures::Figures;
+use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Mark, Plot, Scale, Unit};
+use kurabe_compare::values;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
+use std::collections::BTreeSet;
+
+/// Values from which on cells are a sweep.
+pub(super) const SWEEP: usize = 3;
+
+/// Change points of the sweep of one run, to be drawn in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepMarks {
+    /// Id of the run.
+    pub run: String,
+    /// Places on the axis of the sweep, in bytes or as a count.
+    pub marks: Vec<Mark>,
+}
+
+/// A line of a sweep: the cells, by their place.
+struct Course<'a> {
+    name: String,
+    measure: Measure,
+    cells: Vec<(f64, &'a Cell)>,
+}
+
+pub(super) fn pictures(view: &View<'_>, marks: &[SweepMarks]) -> Vec<Picture> {
+    let mut found = Vec::new();
+    for dimension in Dimension::ALL {
+        for runs in view.groups(|run| courses(run, dimension, view).len()) {
+            found.extend(rates(runs, dimension, marks, view));
+            found.extend(durations(runs, dimension, marks, view));
+        }
+    }
+    for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
+        for runs in view.groups(|run| courses(run, dimension, view).len() * 2) {
+            found.extend(latencies(runs, dimension, view));
+        }
+    }
+    found
+}
+
+/// The lines of a run along a dimension; none if it does not sweep it.
+fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec<Course<'a>> {
+    let cells = shapes(run);
+    let lines: Vec<Vec<(&Cell, Shape)>> = families(&cells, &[dimension])
+        .into_iter()
+        .filter(|family| distinct(family, dimension).len() >= SWEEP)
+        .filter(|family| !varies_twice(&cells, family, dimension))
+        .collect();
+    let rests =
+        |of: fn(&Shape) -> String| lines.iter().map(|line| of(&line[0].1)).collect::<BTreeSet<_>>().len();
+    let (orders, directions) =
+        (rests(|shape| shape.rest.order.to_owned()), rests(|shape| shape.rest.direction.clone()));
+    lines
+        .iter()
+        .map(|line| {
+            let (cell, shape) = &line[0];
+            let mut name = if directions > 1 || orders == 1 { line_name(cell, view) } else { String::new() };
+            if orders > 1 {
+                name = format!("{name} {}", order_word(shape.rest.order, view)).trim().to_owned();
+            }
+            // What distinguishes lines beyond that is in the name of their first cell.
+            let alike = lines.iter().filter(|other| {
+                other[0].1.rest.direction == shape.rest.direction && other[0].1.rest.order == shape.rest.order
+            });
+            if alike.count() > 1 {
+                name = format!("{name} ({})", view.cell(cell));
+            }
+            let mut cells: Vec<(f64, &Cell)> =
+                line.iter().filter_map(|(cell, shape)| Some((shape.get(dimension)? as f64, *cell))).collect();
+            cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Course { name, measure: cell.measure, cells }
+        })
+        .collect()
+}
+
+/// Whether cells like these vary in a second dimension as much, so that they are a heat map.
+fn varies_twice(all: &[(&Cell, Shape)], line: &[(&Cell, Shape)], dimension: Dimension) -> bool {
+    Dimension::ALL.into_iter().filter(|other| *other != dimension).any(|other| {
+        let like: Vec<(&Cell, Shape)> = all
+            .iter()
+            .filter(|(_, shape)| shape.alike_but(&line[0].1, &[dimension, other]))
+            .cloned()
+            .collect();
+        distinct(&like, other).len() >= SWEEP && like.len() > distinct(&like, dimension).len()
+    })
+}
+
+fn line_name(cell: &Cell, view: &View<'_>) -> String {
+    match cell.direction {
+        Some(direction) if cell.part.is_empty() || cell.part == direction.word() => {
+            crate::words::direction(&view.style, direction).to_owned()
+        }
+        _ => {
+            // The part of a copy, without the name of its step.
+            let label = crate::words::label(&view.style, cell);
+            label.rsplit_once(": ").map_or(label.clone(), |(_, part)| part.to_owned())
+        }
+    }
+}
+
+pub(super) fn order_word(order: &str, view: &View<'_>) -> String {
+    match order {
+        "sequential" => view.pick("sequential", "シーケンシャル"),
+        "random" => view.pick("random", "ランダム"),
+        other => other.to_owned(),
+    }
+}
+
+pub(super) fn dimension_words(dimension: Dimension, view: &View<'_>) -> String {
+    match dimension {
+        Dimension::WorkingSet => view.pick("working set", "アクセスする範囲"),
+        Dimension::BlockSize => view.pick("block size", "ブロックサイズ"),
+        Dimension::QueueDepth => view.pick("queue depth", "キュー深度"),
+    }
+}
+
+fn x_axis(dimension: Dimension, view: &View<'_>) -> Axis {
+    let unit = if dimension == Dimension::QueueDepth { Unit::Count } else { Unit::Bytes };
+    Axis { label: dimension_words(dimension, view), unit, scale: Scale::Log }
+}
+
+fn rates(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    marks: &[SweepMarks],
+    view: &View<'_>,
+) -> Option<Picture> {
+    let what = view.pick("Throughput", "速度");
+    let y = Axis { label: what.clone(), unit: Unit::Rate, scale: Scale::Linear };
+    let note = view.pick("higher is faster", "高いほど速い");
+    figures(runs, dimension, &[Measure::Rate], (&what, y, &note), marks, view)
+}
+
+fn durations(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    marks: &[SweepMarks],
+    view: &View<'_>,
+) -> Option<Picture> {
+    let what = view.pick("Time taken", "所要時間");
+    let y = Axis { label: what.clone(), unit: Unit::Latency, scale: Scale::Linear };
+    let note = view.pick("lower is faster", "低いほど速い");
+    figures(runs, dimension, &[Measure::Duration, Measure::AccessTime], (&what, y, &note), marks, view)
+}
+
+/// The main figure of the cells along a dimension.
+fn figures(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    measures: &[Measure],
+    (what, y, better): (&str, Axis, &str),
+    marks: &[SweepMarks],
+    view: &View<'_>,
+) -> Option<Picture> {
+    let mut lines = Vec::new();
+    for run in runs {
+        for course in courses(run, dimension, view).into_iter().filter(|one| measures.contains(&one.measure))
+        {
+            let value = |cell: &Cell| match &cell.imported {
+                Some(_) => values(cell).first().copied(),
+                None => Figures::of(cell, statistic(run)).main,
+            };
+            let points = course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
+            lines.push(line(view.line(run, &course.name), points));
+        }
+    }
+    let marks = match runs {
+        [run] => {
+            marks.iter().filter(|one| one.run == run.header.id).flat_map(|one| one.marks.clone()).collect()
+        }
+        _ => Vec::new(),
+    };
+    chart(
+        "sweep",
+        runs,
+        dimension,
+        (what, y),
+        vec![statistic_words(runs, view), better.to_owned()],
+        (lines, marks),
+        view,
+    )
+}
+
+fn statistic_words(runs: &[&RunRecord], view: &View<'_>) -> String {
+    let mut words: Vec<&str> = runs
+        .iter()
+        .filter(|run| run.header.origin.is_none())
+        .map(|run| crate::words::statistic(&view.style, statistic(run)))
+        .collect();
+    words.dedup();
+    words.join(" / ")
+}
+
+/// The median latency and the 99th percentile along a dimension.
+fn latencies(runs: &[&RunRecord], dimension: Dimension, view: &View<'_>) -> Option<Picture> {
+    let mut lines = Vec::new();
+    for run in runs {
+        for course in courses(run, dimension, view) {
+            for (name, fraction) in [("p50", 0.5), ("p99", 0.99)] {
+                let value =
+                    |cell: &Cell| Some(Figures::of(cell, statistic(run)).percentile_ns(fraction)? as f64);
+                let points = course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
+                lines.push(line(view.line(run, format!("{} {name}", course.name).trim()), points));
+            }
+        }
+    }
+    let what = view.pick("Latency", "レイテンシ");
+    let y = Axis { label: what.clone(), unit: Unit::Latency, scale: Scale::Log };
+    let notes = vec![
+        view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い"),
+    ];
+    chart("sweep-latency", runs, dimension, (&what, y), notes, (lines, Vec::new()), view)
+}
+
+fn line(name: String, points: Vec<(f64, f64)>) -> Line {
+    Line { name, style: LineStyle::Marked, at_right: false, points }
+}
+
+fn chart(
+    name: &'static str,
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    (what, y): (&str, Axis),
+    how: Vec<String>,
+    (mut lines, marks): (Vec<Line>, Vec<Mark>),
+    view: &View<'_>,
+) -> Option<Picture> {
+    lines.retain(|line| line.points.len() >= SWEEP);
+    if lines.is_empty() {
+        return None;
+    }
+    let over = dimension_words(dimension, view);
+    let what = view.say(&text!("{what} over {over}", "{what}({over}別)"));
+    let how: Vec<String> = how.into_iter().filter(|words| !words.is_empty()).collect();
+    Some(Picture {
+        name,
+        chart: Chart {
+            title: view.title(&what, runs),
+            notes: [vec![how.join(" · ")], view.provenance(runs)].concat(),
+            plot: Plot::Lines(Lines {
+                x: x_axis(dimension, view),
+                y,
+                right: None,
+                lines,
+                marks,
+                stretches: Vec::new(),
+            }),
+        },
+    })
+}
