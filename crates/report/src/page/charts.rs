@@ -5,11 +5,12 @@
 //! the first that there is.
 
 use super::html::Html;
-use super::sections::section;
+use super::sections::{folded, section};
 use super::{PageTheme, Report};
 use crate::pictures::{Picture, pictures};
 use kurabe_chart::{Chart, Size, Theme};
 use kurabe_core::record::RunRecord;
+use kurabe_core::text;
 
 /// Width of a chart in the page.
 const PAGE_WIDTH_PX: u32 = 960;
@@ -17,6 +18,8 @@ const PAGE_WIDTH_PX: u32 = 960;
 const PICTURE_WIDTH_PX: u32 = 1000;
 /// More runs than this in one chart cannot be told apart: the page draws the first of them.
 const DRAWN_RUNS: usize = 8;
+/// More charts than this are folded, so that the reasons below them are found.
+const SHOWN: usize = 3;
 
 impl Report<'_> {
     fn pictures(&self) -> Vec<Picture> {
@@ -37,17 +40,18 @@ impl Report<'_> {
         section(html, "charts", self.style.pick("Charts", "グラフ"), |html| {
             if self.runs.len() > DRAWN_RUNS {
                 let (drawn, all) = (DRAWN_RUNS, self.runs.len());
-                let words = kurabe_core::text!(
+                let words = text!(
                     "The charts show the first {drawn} of {all} runs; the tables hold all.",
                     "グラフは {all} 件のうち最初の {drawn} 件です。表にはすべてあります。"
                 );
                 html.element("p", &[], &self.style.say(&words));
             }
-            for picture in &pictures {
-                html.open("figure", &[("data-picture", picture.name)])
-                    .raw("<div class=\"scroll\" tabindex=\"0\">");
-                html.made(&picture.chart.svg(&Size { width_px: PAGE_WIDTH_PX }, drawn_in(theme)));
-                html.raw("</div>").close("figure");
+            let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
+            write(html, first, theme);
+            if !more.is_empty() {
+                let count = more.len();
+                let title = text!("More charts ({count})", "ほかのグラフ ({count})");
+                folded(html, &self.style.say(&title), |html| write(html, more, theme));
             }
         });
     }
@@ -62,6 +66,14 @@ impl Report<'_> {
     /// The main chart as SVG; nothing if no run has anything to draw.
     pub fn picture(&self, theme: PageTheme) -> Option<String> {
         Some(self.main_chart()?.svg(&Size { width_px: PICTURE_WIDTH_PX }, drawn_in(theme)))
+    }
+}
+
+fn write(html: &mut Html, pictures: &[Picture], theme: PageTheme) {
+    for picture in pictures {
+        html.open("figure", &[("data-picture", picture.name)]).raw("<div class=\"scroll\" tabindex=\"0\">");
+        html.drawing(&picture.chart.svg(&Size { width_px: PAGE_WIDTH_PX }, drawn_in(theme)));
+        html.raw("</div>").close("figure");
     }
 }
 

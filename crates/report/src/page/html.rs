@@ -30,7 +30,13 @@ impl Html {
         self
     }
 
-    /// What another writer of kurabe made: a drawing as SVG, the block of records.
+    /// A drawing as SVG, whose words are escaped already.
+    pub(super) fn drawing(&mut self, svg: &str) -> &mut Self {
+        self.text.extend(svg.chars().map(|c| if turns_writing(c) { '\u{fffd}' } else { c }));
+        self
+    }
+
+    /// The block of records, as it is written where it is read again.
     pub(super) fn made(&mut self, markup: &str) -> &mut Self {
         self.text.push_str(markup);
         self

@@ -20,7 +20,7 @@ pub(super) fn section(html: &mut Html, id: &'static str, title: &str, fill: impl
 }
 
 /// Something that is there for who wants it.
-fn folded(html: &mut Html, title: &str, fill: impl FnOnce(&mut Html)) {
+pub(super) fn folded(html: &mut Html, title: &str, fill: impl FnOnce(&mut Html)) {
     html.open("details", &[]).element("summary", &[], title);
     fill(html);
     html.close("details");
