@@ -2,12 +2,14 @@
 
 mod card;
 mod pivot;
+mod report;
 mod study;
 mod sweep;
 mod versus;
 
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
+pub use report::{FORMATS, ReportArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use versus::VersusArgs;
@@ -98,6 +100,8 @@ pub enum Command {
     Recommend(RecommendArgs),
     #[command(about = t("The same device and profile over time: faster, slower, stutters more?", "同じデバイスと同じプロファイルの推移(速くなったか、遅くなったか、止まりやすくなったか)"))]
     History(HistoryArgs),
+    #[command(about = t("Write a report of runs: a page, Markdown, a picture, CSV or JSON", "測定をレポートにする(HTML、Markdown、画像、CSV、JSON)"))]
+    Report(ReportArgs),
     #[command(about = t("A picture of a run to post: PNG or SVG", "測定の要点を 1 枚の画像にする(PNG または SVG、投稿用)"))]
     Card(CardArgs),
     #[command(about = t("Remove stored runs", "保存した測定を削除"))]

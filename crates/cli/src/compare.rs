@@ -20,16 +20,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.pivot.by.is_empty() {
         return pivot(args, global);
     }
-    if let Some(word) = args.about.iter().find(|word| !KEYS.contains(&word.as_str())) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!(
-                "--about {word}: runs are not compared by this",
-                "--about {word}: この条件では比べられません"
-            ),
-        )
-        .remedy(nearest(word, KEYS)));
-    }
+    check_about(&args.about)?;
     let runs = load(&args.runs, global)?;
     let [baseline, other] = runs.as_slice() else { return Err(two_runs()) };
     let pair = pair(baseline, other, args.margin);
@@ -119,8 +110,29 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     Ok(())
 }
 
+/// Refuses what nothing is compared by.
+///
+/// # Errors
+/// When nothing of a name can differ.
+pub fn check_about(about: &[String]) -> Result<()> {
+    if let Some(word) = about.iter().find(|word| !KEYS.contains(&word.as_str())) {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!(
+                "--about {word}: runs are not compared by this",
+                "--about {word}: この条件では比べられません"
+            ),
+        )
+        .remedy(nearest(word, KEYS)));
+    }
+    Ok(())
+}
+
 /// The runs of these names, each of which must be another.
-fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) -> Result<Vec<RunRecord>> {
+///
+/// # Errors
+/// When there is no such run, or one is named twice.
+pub fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) -> Result<Vec<RunRecord>> {
     let store = store_with_runs(global)?;
     let ids = names.into_iter().map(|name| store.resolve(name)).collect::<Result<Vec<_>>>()?;
     if let Some(twice) =

@@ -17,6 +17,7 @@ mod pivot;
 mod plan;
 mod profiles;
 mod record;
+mod report;
 mod run;
 mod signals;
 mod stored;
@@ -66,6 +67,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Versus(args) => versus::versus(args, global, command_line),
         Command::Recommend(args) => compare::recommend(args, global),
         Command::History(args) => compare::history(args, global),
+        Command::Report(args) => report::report(args, global),
         Command::Card(args) => card::card(args, global),
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),

@@ -7,13 +7,15 @@ use crate::lang::{lang, t};
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
 use crate::pivot::keep_digest;
-use kurabe_core::record::RunHeader;
+use kurabe_core::record::{RunHeader, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
 use kurabe_host::{headline, process_alive};
-use kurabe_interop::ExportFormat;
+use kurabe_interop::{ExportFormat, embedded_in_page};
 use kurabe_report::{explain, render_details, render_list, render_run, render_why};
-use kurabe_store::{Filter, Owner, Store, default_path, export as to_json, parse_export};
+use kurabe_store::{
+    Filter, Owner, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
+};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -283,11 +285,13 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
     let mut shown = 0;
     for path in &args.files {
         let bytes = read(path)?;
-        if looks_exported(&bytes) {
-            let record = parse_export(&bytes).map_err(|error| name_file(&error, path))?;
-            let id = store.import(record)?;
-            keep_digest(&store, &id);
-            tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
+        if let Some(records) = exported(&bytes) {
+            // All are read before the first is stored.
+            for record in records.map_err(|error| name_file(&error, path))? {
+                let id = store.import(record)?;
+                keep_digest(&store, &id);
+                tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
+            }
             continue;
         }
         for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
@@ -307,6 +311,17 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         }
     }
     Ok(())
+}
+
+/// The runs of a file that kurabe wrote: an exported run, or a report as a page or as JSON.
+fn exported(bytes: &[u8]) -> Option<Result<Vec<RunRecord>>> {
+    if let Some(found) = embedded_in_page(bytes) {
+        return Some(found.and_then(parse_bundle));
+    }
+    if looks_bundled(bytes) {
+        return Some(parse_bundle(bytes));
+    }
+    looks_exported(bytes).then(|| parse_export(bytes).map(|run| vec![run]))
 }
 
 /// Whether a file is a run that kurabe exported, whole or damaged: its first key tells.

@@ -181,7 +181,7 @@ mod tests {
         }
         assert_eq!(looks, [2, 20, 28, 40]);
         assert_eq!(referee.standings().settled(), (1, 1));
-        assert_eq!(referee.decide(42, || panic!("no look")), [[]; 1]);
+        assert_eq!(referee.decide(42, || panic!("no look")), [Vec::<usize>::new(); 1]);
     }
 
     #[test]

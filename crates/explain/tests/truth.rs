@@ -61,6 +61,7 @@ impl Sweep<'_> {
         profile.steps.extend(steps);
         explain_sweep(&RunRecord {
             header: RunHeader {
+                versus: None,
                 schema: RECORD_SCHEMA,
                 kurabe_version: String::new(),
                 id: "sw0".to_owned(),

@@ -12,6 +12,8 @@ mod fio_options;
 mod markdown;
 mod other_tools;
 
+pub use markdown::escaped as escape_markdown;
+
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};
 

@@ -4,8 +4,10 @@
 
 mod export;
 mod import;
+mod report_page;
 mod trace;
 
-pub use export::{ExportFormat, export};
+pub use export::{ExportFormat, escape_markdown, export};
 pub use import::{ImportedRun, import};
+pub use report_page::{embed_in_page, embedded_in_page};
 pub use trace::{TraceFormat, read_trace, write_iolog_v3};

@@ -355,8 +355,11 @@ fn own_cell_name(cell: &str, style: &Style) -> String {
     told.unwrap_or_else(|| cell.to_owned())
 }
 
-/// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+/// What else differed in a sentence, and the differences that were not asked about, the weightiest first.
+pub(crate) fn fairness_words<'d>(
+    differences: &'d [Difference],
+    about: &[String],
+) -> (Text, Vec<&'d Difference>) {
     let asked = |difference: &&Difference| about.iter().any(|key| key == difference.key);
     let subject: Vec<&Difference> = differences.iter().filter(asked).collect();
     let rest: Vec<&Difference> = differences.iter().filter(|difference| !asked(difference)).collect();
@@ -392,6 +395,12 @@ pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Sty
             }
         }
     };
+    (sentence, rest)
+}
+
+/// What else differed, the weightiest first.
+pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+    let (sentence, rest) = fairness_words(differences, about);
     let mut lines = wrap(&style.say(&sentence), style.width);
     let heads = [
         Column::left(""),

@@ -8,10 +8,19 @@ use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
 use kurabe_core::text;
 
-type Field = (String, Vec<String>);
+/// A key and what belongs to it.
+pub(crate) type Field = (String, Vec<String>);
 
 /// The environment of a run.
 pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
+    let fields = fields(record, style);
+    let mut lines = vec![style.paint(Role::Strong, style.pick("environment", "環境"))];
+    lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
+    lines
+}
+
+/// The same, not laid out yet.
+pub(crate) fn fields(record: &RunRecord, style: &Style) -> Vec<Field> {
     let environment = &record.header.environment;
     let mut fields: Vec<Field> =
         record.header.model.as_ref().map(|model| crate::model::fields(model, style)).unwrap_or_default();
@@ -65,9 +74,7 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
         None => style.pick("time", "日時"),
     };
     put(key, vec![times.join(" ")]);
-    let mut lines = vec![style.paint(Role::Strong, style.pick("environment", "環境"))];
-    lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
-    lines
+    fields
 }
 
 fn machine(machine: &Machine, style: &Style) -> Vec<String> {

@@ -110,6 +110,11 @@ pub(crate) struct TableLine {
     pub(crate) role: Role,
 }
 
+/// What the first figure of a cell is, if that does not go without saying.
+pub(crate) fn first_remark(imported: &ImportedCell, style: &Style) -> String {
+    table_lines(imported, style).into_iter().next().map(|line| line.remark).unwrap_or_default()
+}
+
 /// The lines of a cell in the table: its first figures, each with what is not said above it, and percentiles.
 pub(crate) fn table_lines(imported: &ImportedCell, style: &Style) -> Vec<TableLine> {
     let runs = imported.runs;

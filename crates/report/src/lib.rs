@@ -21,6 +21,7 @@ mod layout;
 mod list;
 mod model;
 mod models;
+mod page;
 mod pictures;
 mod pivot;
 mod positions;
@@ -57,6 +58,7 @@ pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,
 };
+pub use page::{Embedded, PageTheme, Report};
 pub use pictures::{PICTURE_NAMES, Picture, SweepMarks, pictures, pictures_with};
 pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};

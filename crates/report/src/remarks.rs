@@ -74,11 +74,8 @@ pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
     for notice in &record.notices {
         let text = notice.text.get(style.lang);
         if told.insert(text) {
-            let role = match notice.kind {
-                NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback => Role::Plain,
-                _ => Role::Warn,
-            };
-            lines.extend(remark(style, role, &format!("{}: {text}", words::notice(style, notice.kind))));
+            let words = format!("{}: {text}", words::notice(style, notice.kind));
+            lines.extend(remark(style, notice_role(notice.kind), &words));
         }
     }
     if !record.labels.is_empty() {
@@ -87,6 +84,14 @@ pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
         lines.extend(remark(style, Role::Plain, &style.say(&text!("labels: {labels}", "ラベル: {labels}"))));
     }
     lines
+}
+
+/// Whether a notice warns.
+pub(crate) fn notice_role(kind: NoticeKind) -> Role {
+    match kind {
+        NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback => Role::Plain,
+        _ => Role::Warn,
+    }
 }
 
 /// The worst stall and how many there were.

@@ -21,6 +21,7 @@
 //! Not a goal: knowing what a figure means. Whoever asks across runs brings the function that makes a digest of a record;
 //! whoever asks for more loads the run.
 
+mod bundle;
 mod care;
 mod check;
 mod digest;
@@ -39,6 +40,9 @@ mod sqlite_error;
 mod tidy_json;
 mod write;
 
+pub use bundle::{
+    ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
+};
 pub use care::Abandoned;
 pub use export::{EXPORT_VERSION, export, parse_export};
 pub use filter::Filter;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{any_record, fresh_store, record, sample_foreign, sample_kinds, sample_record, sample_rounds};
 use kurabe_core::record::RunStatus;
-use kurabe_store::{export, parse_export};
+use kurabe_store::{export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export};
 use proptest::prelude::*;
 
 proptest! {
@@ -23,6 +23,16 @@ proptest! {
     #[test]
     fn an_exported_run_is_read_unchanged(run in any_record()) {
         prop_assert_eq!(parse_export(export(&run).as_bytes()).unwrap(), run);
+    }
+
+    #[test]
+    fn the_runs_of_a_report_are_read_unchanged(runs in proptest::collection::vec(any_record(), 1..4)) {
+        let bundle = export_bundle(runs.clone());
+        prop_assert!(looks_bundled(bundle.as_bytes()) && !bundle.contains('\n'));
+        prop_assert_eq!(&parse_bundle(bundle.as_bytes()).unwrap(), &runs);
+        let packed = export_packed_bundle(runs.clone());
+        prop_assert!(looks_bundled(packed.as_bytes()));
+        prop_assert_eq!(parse_bundle(packed.as_bytes()).unwrap(), runs);
     }
 
     #[test]
@@ -82,4 +92,20 @@ fn every_kind_of_run_is_read_unchanged() {
         let id = store.import(run.clone()).unwrap();
         assert_eq!(store.load(&id).unwrap(), run);
     }
+}
+
+#[test]
+fn a_report_that_cannot_be_read_says_why() {
+    let said = |words: &str| parse_bundle(words.as_bytes()).unwrap_err().what().en.clone();
+    let bundle = export_bundle(vec![sample_record()]);
+    assert!(said(&bundle[..bundle.len() / 2]).contains("cannot be read"));
+    assert!(said(&bundle.replacen("\"kurabe_report\":1", "\"kurabe_report\":2", 1)).contains("reads 1"));
+    assert!(said(&export_bundle(Vec::new())).contains("holds no record"));
+    assert!(
+        said(&bundle.replacen("\"kurabe_record\":1", "\"kurabe_record\":9", 1)).contains("kurabe_record")
+    );
+    let packed = export_packed_bundle(vec![sample_record()]);
+    assert!(packed.len() < bundle.len());
+    assert!(said(&packed.replacen("H4sI", "AAAA", 1)).contains("cannot be read"));
+    assert!(!looks_bundled(export(&sample_record()).as_bytes()));
 }

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr)]
 
+mod browser;
 mod lab;
 mod system;
 
@@ -26,6 +27,7 @@ mod other_tools;
 mod pictures;
 mod pivots;
 mod procedures;
+mod reports;
 mod round_trip;
 mod scripts;
 mod shells;

@@ -227,7 +227,7 @@ fn notes(record: &RunRecord) -> Vec<Text> {
 }
 
 /// Words that Markdown shows as they are, on one line.
-fn escaped(words: &str) -> String {
+pub fn escaped(words: &str) -> String {
     let mut out = String::new();
     for letter in one_line(words).chars() {
         if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~') {

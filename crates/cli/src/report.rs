@@ -1,0 +1,303 @@
+//! `kurabe report`: runs as a page, a text, a table or a picture that can be published.
+
+use crate::args::{FORMATS, Global, ReportArgs};
+use crate::compare::{check_about, load};
+use crate::lang::{lang, t};
+use crate::output::{print, print_json, say};
+use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
+use kurabe_report::{Embedded, PageTheme, Report};
+use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+/// A page larger than this is slow to open and too large for most places that take attachments.
+const MOST_PAGE_BYTES: usize = 3_000_000;
+/// What stands in a page behind the records and around them: its script and the foot.
+const ROOM_BEHIND_BYTES: usize = 20_000;
+/// Pixels of a picture for one of the drawing.
+const PNG_SCALE: f32 = 2.0;
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such run or format, the file exists, or it cannot be written.
+pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
+    check_about(&args.about)?;
+    let format = format(args, global)?;
+    if let Some(path) = file(args) {
+        // Before the work, so that nobody waits for a refusal.
+        refuse_existing(path, args.force)?;
+    }
+    let runs = in_order(args, global)?;
+    let title = args.title.as_deref();
+    let report = Report::new(runs.iter().collect(), args.margin, &args.about, title, lang());
+    let (bytes, left_out) = match format {
+        "html" => page(&report, &runs, theme(args)),
+        "md" => (report.markdown().into_bytes(), None),
+        "csv" => (report.csv().into_bytes(), None),
+        "json" => (json(&report, &runs)?.into_bytes(), None),
+        picture => (self::picture(&report, picture, theme(args))?, None),
+    };
+    if let Some(left_out) = left_out.filter(|_| !global.quiet) {
+        say(&format!("kurabe: {}", left_out.get(lang())));
+    }
+    let Some(path) = file(args) else {
+        return match String::from_utf8(bytes) {
+            Ok(words) => print(&words),
+            Err(picture) => print_bytes(&picture.into_bytes()),
+        };
+    };
+    write(path, &bytes, args.force)?;
+    told(path, format, bytes.len(), &runs, global)
+}
+
+fn file(args: &ReportArgs) -> Option<&Path> {
+    args.output.as_deref().filter(|path| *path != Path::new("-"))
+}
+
+fn theme(args: &ReportArgs) -> PageTheme {
+    match args.theme.as_str() {
+        "light" => PageTheme::Light,
+        "dark" => PageTheme::Dark,
+        _ => PageTheme::Auto,
+    }
+}
+
+/// The format that was asked for, or that the file's ending tells; without either Markdown, for scripts JSON.
+fn format(args: &ReportArgs, global: &Global) -> Result<&'static str> {
+    let known = |word: &str| FORMATS.into_iter().find(|format| *format == word);
+    if let Some(format) = args.format.as_deref().and_then(known) {
+        return Ok(format);
+    }
+    let Some(path) = file(args) else { return Ok(if global.json { "json" } else { "md" }) };
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let ending = match ending.as_str() {
+        "htm" => "html",
+        "markdown" => "md",
+        other => other,
+    };
+    known(ending).ok_or_else(|| {
+        let file = path.display();
+        let mut remedy = nearest(ending, &FORMATS);
+        if ending.is_empty() {
+            let all = FORMATS.join(", ");
+            remedy = text!(
+                "end the name in one of these, or give --format: {all}",
+                "拡張子を付けるか --format を指定してください: {all}"
+            );
+        }
+        Error::new(
+            ErrorKind::Usage,
+            text!("the name {file} does not tell a format", "{file} という名前からは形式が分かりません"),
+        )
+        .remedy(remedy)
+    })
+}
+
+/// The runs, the baseline first.
+fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
+    let Some(baseline) = &args.baseline else { return load(&args.runs, global) };
+    let first = load([baseline], global)?.remove(0);
+    let mut runs = load(&args.runs, global)?;
+    match runs.iter().position(|run| run.header.id == first.header.id) {
+        Some(place) => {
+            let baseline = runs.remove(place);
+            runs.insert(0, baseline);
+        }
+        // Naming it once is enough.
+        None => runs.insert(0, first),
+    }
+    Ok(runs)
+}
+
+/// The page with the records in it, as far as they fit, and what was left out.
+fn page(report: &Report<'_>, runs: &[RunRecord], theme: PageTheme) -> (Vec<u8>, Option<Text>) {
+    let mut left_out = None;
+    let page = report.html(theme, |page_bytes| {
+        let embedded = records(runs, MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES));
+        left_out.clone_from(&embedded.left_out);
+        embedded
+    });
+    (page.into_bytes(), left_out)
+}
+
+/// The records as JSON that is no longer than this: as they are; packed; without what is longest; none.
+fn records(runs: &[RunRecord], most_bytes: usize) -> Embedded {
+    let whole = export_bundle(runs.to_vec());
+    if whole.len() <= most_bytes {
+        return Embedded { json: whole, left_out: None };
+    }
+    let packed = export_packed_bundle(runs.to_vec());
+    if packed.len() <= most_bytes {
+        return Embedded { json: packed, left_out: None };
+    }
+    let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
+    let thinner = [
+        (text!("time series", "時系列"), false),
+        (text!("time series, stalls and latencies", "時系列、停滞、レイテンシ"), true),
+    ];
+    for (Text { en, ja }, latencies_too) in thinner {
+        let said = Text {
+            en: format!(
+                "the {en} of the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them"
+            ),
+            ja: format!(
+                "レポートを {most} MB 以下に収めるため、測定記録の{ja}を省きました。`kurabe export RUN` にはすべて入っています"
+            ),
+        };
+        let thin = runs.iter().map(|run| thinned(run, latencies_too, &said)).collect();
+        let json = export_packed_bundle(thin);
+        if json.len() <= most_bytes {
+            return Embedded { json, left_out: Some(said) };
+        }
+    }
+    let said = text!(
+        "the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them",
+        "レポートを {most} MB 以下に収めるため、測定記録を省きました。`kurabe export RUN` で書き出せます"
+    );
+    Embedded { json: String::new(), left_out: Some(said) }
+}
+
+/// A record without what makes it large. It says so, wherever it is taken in again.
+fn thinned(run: &RunRecord, latencies_too: bool, said: &Text) -> RunRecord {
+    let mut run = run.clone();
+    for cell in &mut run.cells {
+        for repetition in &mut cell.repetitions {
+            repetition.series.intervals.clear();
+            if latencies_too {
+                repetition.stalls.clear();
+                for operations in [&mut repetition.read, &mut repetition.write, &mut repetition.sync] {
+                    operations.latency = LatencyRecord::default();
+                }
+            }
+        }
+        if let Some(imported) = &mut cell.imported
+            && !imported.figures.is_empty()
+        {
+            imported.series.clear();
+        }
+    }
+    run.notices.push(Notice { kind: NoticeKind::Other, text: said.clone() });
+    run
+}
+
+/// Answer, comparisons and records, in the form that is read back.
+fn json(report: &Report<'_>, runs: &[RunRecord]) -> Result<String> {
+    #[derive(Serialize)]
+    struct Reported<'a> {
+        kurabe_report: u32,
+        title: String,
+        answer: Text,
+        comparisons: &'a [kurabe_compare::Pair],
+        runs: Vec<ExportedRun>,
+    }
+    let reported = Reported {
+        kurabe_report: REPORT_VERSION,
+        title: report.title(),
+        answer: report.answer(),
+        comparisons: report.pairs(),
+        runs: runs.iter().cloned().map(ExportedRun::from).collect(),
+    };
+    let mut words = serde_json::to_string(&reported).map_err(|error| {
+        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+    })?;
+    words.push('\n');
+    Ok(words)
+}
+
+/// The main chart. A PNG has one set of colours.
+fn picture(report: &Report<'_>, format: &str, theme: PageTheme) -> Result<Vec<u8>> {
+    let theme = if format == "png" && theme == PageTheme::Auto { PageTheme::Light } else { theme };
+    let svg = report.picture(theme).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Unsupported,
+            text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),
+        )
+        .remedy(text!("write it as .html or .md", ".html か .md で書き出してください"))
+    })?;
+    if format == "svg" {
+        return Ok(svg.into_bytes());
+    }
+    kurabe_chart::png(&svg, PNG_SCALE).map_err(|error| {
+        Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません")).because(error)
+    })
+}
+
+fn refuse_existing(path: &Path, force: bool) -> Result<()> {
+    if force || path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let file = path.display();
+    Err(Error::new(ErrorKind::Refused, text!("{file} is there already", "{file} はすでにあります")).remedy(
+        text!(
+            "choose another name, or replace it with --force",
+            "別の名前を指定するか、--force で置き換えてください"
+        ),
+    ))
+}
+
+/// Writes the file whole or not at all: it takes its name when it is complete.
+fn write(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
+    let failed = |error: &std::io::Error| {
+        let told = Error::os(text!("cannot write {}", "{} に書けません", path.display()), error);
+        match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                told.remedy(text!("make the folder first", "先にフォルダーを作ってください"))
+            }
+            _ => told,
+        }
+    };
+    // Something that is no file (a pipe, /dev/stdout) cannot be replaced, only written to.
+    if force && path.metadata().is_ok_and(|found| !found.is_file()) {
+        return std::fs::write(path, bytes).map_err(|error| failed(&error));
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = std::fs::File::create_new(&part)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| if force { std::fs::rename(&part, path) } else { std::fs::hard_link(&part, path) });
+    // Renamed or not: nothing of it stays.
+    let _ = std::fs::remove_file(&part);
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => refuse_existing(path, false),
+        // File systems without hard links: the name was free a moment ago.
+        Err(_) if !force && !path.exists() => {
+            let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(bytes));
+            made.map_err(|error| failed(&error))
+        }
+        other => other.map_err(|error| failed(&error)),
+    }
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<()> {
+    use std::io::IsTerminal;
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("a picture does not go to a terminal", "画像は端末に出せません"),
+        )
+        .remedy(text!("name a file: -o report.png", "ファイルを指定してください: -o report.png")));
+    }
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .map_err(|error| Error::os(text!("cannot write to standard output", "標準出力に書けません"), &error))
+}
+
+/// Says what was written.
+fn told(path: &Path, format: &str, bytes: usize, runs: &[RunRecord], global: &Global) -> Result<()> {
+    let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
+    if global.json {
+        return print_json(&serde_json::json!({
+            "event": "report", "file": path.display().to_string(), "format": format, "bytes": bytes, "runs": ids,
+        }));
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let size = number::count((bytes as u64).div_ceil(1000));
+    print(&format!("{} {} ({size} kB)\n", t("written:", "書き出しました:"), path.display()))
+}

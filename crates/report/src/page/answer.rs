@@ -1,0 +1,241 @@
+//! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
+//!
+//! The model: of one run the best rates in each direction, small random operations one at a time, and whether it
+//! stutters; of two the count of verdicts and the largest difference that is sure; of more how many of them are faster or
+//! slower than the baseline. Nothing is said that the table does not hold.
+
+use super::Report;
+use super::rows::{Entry, Row, figure};
+use crate::compare::{answer, verdict_words};
+use crate::stutter::stutter_words;
+use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
+use kurabe_core::number;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Measure, RunStatus};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Text, text};
+use kurabe_stats::Verdict;
+
+impl Report<'_> {
+    /// The answer: sentences in the order of weight, as one text.
+    pub fn answer(&self) -> Text {
+        let sentences = match self.pairs.as_slice() {
+            [] => self.of_one(),
+            [pair] => of_two(pair),
+            pairs => of_many(&self.runs[0].header.id, pairs),
+        };
+        joined(&sentences)
+    }
+
+    fn of_one(&self) -> Vec<Text> {
+        let rows = self.rows();
+        let record = self.runs[0];
+        let mut said = Vec::new();
+        if record.header.model.is_some() {
+            said.push(text!(
+                "A model in virtual time, not a device.",
+                "実機ではなく、仮想時間のモデルです。"
+            ));
+        }
+        let before = said.len();
+        said.extend(best_rates(&rows));
+        said.extend(one_at_a_time(&rows));
+        if said.len() == before {
+            said.extend(first_figures(&rows));
+        }
+        if said.len() == before {
+            said.push(text!("Nothing was measured.", "測定された項目はありません。"));
+        }
+        said.extend(stutter(&rows));
+        if record.status != RunStatus::Complete {
+            said.push(text!("The run stopped before its end.", "この測定は途中で終わっています。"));
+        }
+        said
+    }
+}
+
+fn joined(sentences: &[Text]) -> Text {
+    let en: Vec<&str> = sentences.iter().map(|text| text.en.as_str()).collect();
+    Text { en: en.join(" "), ja: sentences.iter().map(|text| text.ja.as_str()).collect() }
+}
+
+/// The one entry of a row in the report of one run.
+fn only<'r, 'a>(row: &'r Row<'a>) -> Option<(&'r Entry<'a>, f64)> {
+    let entry = row.entries.first()?.as_ref()?;
+    Some((entry, entry.value?))
+}
+
+/// The highest rate of each direction.
+fn best_rates(rows: &[Row<'_>]) -> Option<Text> {
+    let best = |direction: Direction| {
+        rows.iter()
+            .filter(|row| row.measure == Measure::Rate)
+            .filter_map(|row| only(row).filter(|(entry, _)| entry.cell.direction == Some(direction)))
+            .map(|(_, value)| value)
+            .max_by(f64::total_cmp)
+            .map(number::rate)
+    };
+    match (best(Direction::Read), best(Direction::Write)) {
+        (Some(read), Some(write)) => Some(text!(
+            "It reads at up to {read} and writes at up to {write}.",
+            "読み出しは最大 {read}、書き込みは最大 {write} です。"
+        )),
+        (Some(read), None) => Some(text!("It reads at up to {read}.", "読み出しは最大 {read} です。")),
+        (None, Some(write)) => Some(text!("It writes at up to {write}.", "書き込みは最大 {write} です。")),
+        (None, None) => None,
+    }
+}
+
+/// Small random operations one after another: what a program that waits for each feels.
+fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
+    let find = |wanted: &str| {
+        rows.iter()
+            .filter(|row| row.measure == Measure::Rate)
+            .filter_map(|row| match &row.key {
+                CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction }
+                    if direction == wanted =>
+                {
+                    Some((*block_bytes, only(row)?.1))
+                }
+                _ => None,
+            })
+            .filter(|(_, rate)| *rate > 0.0)
+            .min_by_key(|(block_bytes, _)| *block_bytes)
+    };
+    let (read, write) = (find("read"), find("write"));
+    let block_bytes = read.or(write)?.0;
+    let each = |found: Option<(u64, f64)>| {
+        let (bytes, rate) = found.filter(|(bytes, _)| *bytes == block_bytes)?;
+        Some(number::latency(bytes as f64 * 1e9 / rate).to_string())
+    };
+    let block = format_bytes(block_bytes);
+    Some(match (each(read), each(write)) {
+        (Some(read), Some(write)) => text!(
+            "A random read of {block}, one at a time, takes {read} on average, a write {write}.",
+            "{block} のランダムアクセスを 1 つずつ行うと、1 回あたり平均で読み出し {read}、書き込み {write} です。"
+        ),
+        (Some(read), None) => text!(
+            "A random read of {block}, one at a time, takes {read} on average.",
+            "{block} のランダム読み出しを 1 つずつ行うと、1 回あたり平均 {read} です。"
+        ),
+        (None, Some(write)) => text!(
+            "A random write of {block}, one at a time, takes {write} on average.",
+            "{block} のランダム書き込みを 1 つずつ行うと、1 回あたり平均 {write} です。"
+        ),
+        (None, None) => return None,
+    })
+}
+
+/// Figures of runs that have no rates: times.
+fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
+    let told = |row: &Row<'_>| {
+        let (_, value) = only(row)?;
+        let (name, time) = (&row.name, figure(row.measure, value));
+        Some(match row.measure {
+            Measure::AccessTime => {
+                text!("An access ({name}) takes {time} on average.", "アクセス ({name}) は平均 {time} です。")
+            }
+            _ => text!("{name} takes {time}.", "{name}は {time} です。"),
+        })
+    };
+    rows.iter().filter_map(told).take(3).collect()
+}
+
+/// The cell that stutters worst; nothing where kurabe measured none.
+fn stutter(rows: &[Row<'_>]) -> Option<Text> {
+    let measured: Vec<_> = rows.iter().filter_map(|row| Some((row, only(row)?.0.stutter?))).collect();
+    let worst = measured
+        .iter()
+        .filter_map(|(row, stutter)| Some((row, stutter, stutter_words(stutter)?)))
+        .max_by(|(_, one, _), (_, two, _)| one.stalled_share.total_cmp(&two.stalled_share));
+    match worst {
+        Some((row, _, Text { en, ja })) => {
+            let name = &row.name;
+            Some(text!("In {name} it {en}.", "{name}では{ja}。"))
+        }
+        None if measured.is_empty() => None,
+        None => Some(text!("It does not stutter.", "目立つ停滞はありません。")),
+    }
+}
+
+fn of_two(pair: &Pair) -> Vec<Text> {
+    let mut said = vec![answer(pair)];
+    said.extend(largest(pair));
+    let decisive: Vec<&Text> = pair
+        .differences
+        .iter()
+        .filter(|difference| difference.weight == Weight::Decisive)
+        .map(|difference| &difference.name)
+        .collect();
+    if !decisive.is_empty() {
+        let en: Vec<&str> = decisive.iter().map(|name| name.en.as_str()).collect();
+        let ja: Vec<&str> = decisive.iter().map(|name| name.ja.as_str()).collect();
+        let (en, ja) = (en.join(", "), ja.join("、"));
+        said.push(text!(
+            "Mind that they also differ in what can make figures incomparable: {en}.",
+            "ただし、比較そのものを損なうおそれのある違いがあります: {ja}。"
+        ));
+    }
+    said
+}
+
+/// The largest difference that is sure.
+fn largest(pair: &Pair) -> Option<Text> {
+    let sure = |cell: &&ComparedCell| {
+        cell.compared
+            .as_ref()
+            .is_some_and(|compared| matches!(compared.verdict, Verdict::Faster | Verdict::Slower))
+    };
+    let weight = |cell: &ComparedCell| cell.compared.as_ref().map_or(0.0, |one| one.speed.value.ln().abs());
+    let mut cells: Vec<&ComparedCell> = pair.cells.iter().filter(sure).collect();
+    cells.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
+    let cell = cells.first().filter(|_| cells.len() > 1)?;
+    let words = verdict_words(cell.compared.as_ref()?, cell.baseline.count.min(cell.other.count)).1;
+    let direction = cell.direction.map_or(Text::same(""), |direction| match direction {
+        Direction::Read => text!("read ", "読み出し "),
+        Direction::Write => text!("write ", "書き込み "),
+        Direction::Mix => text!("mix ", "混合 "),
+    });
+    let label = &cell.label;
+    Some(Text {
+        en: format!("The largest difference is in {}{label}: {}.", direction.en, words.en),
+        ja: format!("最も差が大きいのは{}{label} ({})。", direction.ja, words.ja),
+    })
+}
+
+/// How many runs are faster or slower than the baseline, by whether all their sure cells agree.
+fn of_many(baseline: &str, pairs: &[Pair]) -> Vec<Text> {
+    let (mut faster, mut slower, mut mixed, mut same, mut unclear) = (0, 0, 0, 0, 0);
+    for pair in pairs {
+        let verdicts: Vec<Verdict> =
+            pair.cells.iter().filter_map(|cell| Some(cell.compared.as_ref()?.verdict)).collect();
+        let any = |verdict: Verdict| verdicts.contains(&verdict);
+        match (any(Verdict::Faster), any(Verdict::Slower)) {
+            (true, true) => mixed += 1,
+            (true, false) => faster += 1,
+            (false, true) => slower += 1,
+            (false, false) if !verdicts.is_empty() && verdicts.iter().all(|one| *one == Verdict::Same) => {
+                same += 1;
+            }
+            (false, false) => unclear += 1,
+        }
+    }
+    let (mut en, mut ja) = (Vec::new(), Vec::new());
+    for (number, words_en, words_ja) in [
+        (faster, "faster in some cells and slower in none", "速い項目があり、遅い項目はない"),
+        (slower, "slower in some cells and faster in none", "遅い項目があり、速い項目はない"),
+        (mixed, "faster in some and slower in others", "速い項目も遅い項目もある"),
+        (same, "not measurably different in any", "どの項目にも測れる差がない"),
+        (unclear, "not clear yet", "まだ判断できない"),
+    ] {
+        if number > 0 {
+            en.push(format!("{number} {} {words_en}", if number == 1 { "is" } else { "are" }));
+            ja.push(format!("{words_ja}もの {number} 件"));
+        }
+    }
+    let (all, en, ja) = (pairs.len(), en.join("; "), ja.join("、"));
+    vec![text!(
+        "Of the {all} runs held against {baseline}, {en}.",
+        "基準 {baseline} に対する {all} 件の内訳は、{ja}です。"
+    )]
+}

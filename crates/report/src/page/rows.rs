@@ -1,0 +1,98 @@
+//! The cells of all runs of a report as one table: a row for each cell, an entry for each run that has it.
+//!
+//! The model: cells meet as they do in a comparison. The first run is the baseline; its cells come first and in its
+//! order, then what only the others have. Of one run the figure is by its profile's statistic; of several it is the mean
+//! of the repetitions, because that is what their ratio is made of.
+
+use crate::figures::Figures;
+use crate::style::Style;
+use crate::words;
+use kurabe_compare::{CellKey, ComparedCell, Pair, values};
+use kurabe_core::number::{self, Figure};
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_stats::{Stutter, stutter};
+
+/// A cell of one run.
+pub(super) struct Entry<'a> {
+    /// The cell.
+    pub(super) cell: &'a Cell,
+    /// What it comes to.
+    pub(super) figures: Figures,
+    /// The figure that is shown, in bytes per second or ns.
+    pub(super) value: Option<f64>,
+    /// Its stutter, if kurabe measured it.
+    pub(super) stutter: Option<Stutter>,
+    /// Against the baseline; nothing of the baseline itself.
+    pub(super) against: Option<&'a ComparedCell>,
+}
+
+/// A cell of several runs.
+pub(super) struct Row<'a> {
+    /// What it is.
+    pub(super) key: CellKey,
+    /// What its figures tell.
+    pub(super) measure: Measure,
+    /// Its name in the first run that has it.
+    pub(super) name: String,
+    /// In the order of the runs.
+    pub(super) entries: Vec<Option<Entry<'a>>>,
+}
+
+impl Row<'_> {
+    /// A value of this row with its unit.
+    pub(super) fn figure(&self, value: f64) -> Figure {
+        figure(self.measure, value)
+    }
+}
+
+/// A value with its unit.
+pub(super) fn figure(measure: Measure, value: f64) -> Figure {
+    match measure {
+        Measure::Rate => number::rate(value),
+        Measure::AccessTime | Measure::Duration => number::latency(value),
+    }
+}
+
+/// The rows of these runs; `pairs` holds the comparison of each but the first with the first.
+pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let pair = place.checked_sub(1).and_then(|place| pairs.get(place));
+        for cell in &run.cells {
+            let key = CellKey::of(cell);
+            let is_it = |row: &&mut Row<'a>| row.key == key && row.measure == cell.measure;
+            // A comparison takes the first of several cells that do the same.
+            let again = rows.iter_mut().filter(is_it).any(|row| row.entries[place].is_some());
+            let against = pair
+                .filter(|_| !again)
+                .and_then(|pair| pair.cells.iter().find(|one| one.key == key && one.measure == cell.measure));
+            let entry = entry(run, cell, against, runs.len() > 1);
+            match rows.iter_mut().filter(is_it).find(|row| row.entries[place].is_none()) {
+                Some(row) => row.entries[place] = Some(entry),
+                None => {
+                    let mut entries: Vec<Option<Entry<'a>>> = runs.iter().map(|_| None).collect();
+                    entries[place] = Some(entry);
+                    let (measure, name) = (cell.measure, words::cell(style, cell));
+                    rows.push(Row { key, measure, name, entries });
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn entry<'a>(
+    run: &RunRecord,
+    cell: &'a Cell,
+    against: Option<&'a ComparedCell>,
+    of_several: bool,
+) -> Entry<'a> {
+    let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let figures = Figures::of(cell, statistic);
+    let all = values(cell);
+    let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let of_statistic = figures.main.filter(|_| !of_several && cell.imported.is_none());
+    let value = of_statistic.or(mean).filter(|value| value.is_finite());
+    Entry { cell, figures, value, stutter: stutter(cell).filter(|_| cell.imported.is_none()), against }
+}

@@ -1,0 +1,174 @@
+//! Reports as pages, Markdown and CSV: what holds for every kind of run, in both languages.
+
+mod common;
+
+use kurabe_core::environment::BlockDevice;
+use kurabe_core::record::{Notice, NoticeKind, RunRecord};
+use kurabe_core::{Lang, Text};
+use kurabe_report::{Embedded, PageTheme, Report};
+
+const HOSTILE: &str = "</script><!--<img src=x onerror=\"alert(1)\">'`|*_\u{202e}";
+
+/// Every kind of run, with an id of its own.
+fn runs() -> Vec<RunRecord> {
+    let mut all = vec![common::run(), common::run_best(), common::run_failed()];
+    all.extend(common::kinds::all().into_iter().map(|(_, run)| run));
+    all.extend(common::modelled::all().into_iter().map(|(_, run)| run));
+    for (place, run) in all.iter_mut().enumerate() {
+        run.header.id = format!("r{place:02}");
+    }
+    all
+}
+
+fn report<'a>(runs: &'a [&'a RunRecord], lang: Lang) -> Report<'a> {
+    Report::new(runs.to_vec(), 0.05, &[], None, lang)
+}
+
+fn page(report: &Report<'_>) -> String {
+    report.html(PageTheme::Auto, |_| Embedded {
+        json: "{\"kurabe_report\":1,\"runs\":[]}".to_owned(),
+        left_out: None,
+    })
+}
+
+/// Opened elements are closed in turn, and nothing stands in the page that loads something.
+fn check_markup(page: &str) {
+    let body = page.split("<script").next().expect("a page");
+    let mut open: Vec<&str> = Vec::new();
+    for piece in body.split('<').skip(1) {
+        let (tag, _) = piece.split_once('>').unwrap_or_else(|| panic!("no end: <{piece}"));
+        for loads in [" src=", " srcset=", "link ", "iframe", "object", "base "] {
+            let names: String = tag.split('"').step_by(2).collect();
+            assert!(!format!(" {names}").contains(&format!(" {}", loads.trim_start())), "<{tag}>");
+        }
+        let name = tag.trim_start_matches('/').split([' ', '\n']).next().unwrap_or_default();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "</{name}> ends another element");
+        } else if !tag.starts_with('!') && !tag.ends_with('/') && !["meta", "br"].contains(&name) {
+            open.push(name);
+        }
+    }
+    // The script stands behind what was looked at.
+    assert_eq!(open, ["html", "body"]);
+    for loads in ["@import", "url(http", "href=\"http"] {
+        assert!(!body.contains(loads), "{loads}");
+    }
+}
+
+#[test]
+fn every_kind_of_run_makes_a_page_in_both_languages() {
+    for run in &runs() {
+        for lang in [Lang::En, Lang::Ja] {
+            let runs = [run];
+            let report = report(&runs, lang);
+            let page = page(&report);
+            check_markup(&page);
+            let japanese = page.contains("測定方法");
+            assert_eq!(japanese, lang == Lang::Ja, "{}", run.header.id);
+            let order = ["id=\"results\"", "id=\"stutter\"", "id=\"method\"", "id=\"environment\""];
+            let places: Vec<Option<usize>> = order.iter().map(|part| page.find(part)).collect();
+            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+            assert!(!page.contains("NaN") && !page.contains(">inf"), "{}", run.header.id);
+            assert!(!report.answer().get(lang).is_empty());
+            assert!(report.markdown().contains("<details>") && report.csv().starts_with("run_id,"));
+        }
+    }
+}
+
+#[test]
+fn any_two_runs_and_all_together_make_a_page() {
+    let all = runs();
+    for pair in all.windows(2) {
+        let runs = [&pair[0], &pair[1]];
+        let report = report(&runs, Lang::En);
+        check_markup(&page(&report));
+        assert!(page(&report).contains("id=\"fairness\""));
+    }
+    for count in [3, all.len()] {
+        let runs: Vec<&RunRecord> = all.iter().take(count).collect();
+        let report = report(&runs, Lang::Ja);
+        let page = page(&report);
+        check_markup(&page);
+        let of_runs = &page[page.find("id=\"runs\"").expect("the runs")..];
+        assert_eq!(of_runs.matches("<details").count(), count);
+        let lines = report.csv().lines().skip(1).filter(|line| !line.is_empty()).count();
+        assert_eq!(lines, all.iter().take(count).map(|run| run.cells.len()).sum::<usize>());
+    }
+}
+
+/// A record whose every free word is hostile.
+fn hostile() -> RunRecord {
+    let mut run = common::run();
+    let hostile = || HOSTILE.to_owned();
+    run.header.command = vec!["kurabe".to_owned(), "run".to_owned(), hostile()];
+    run.labels.insert("note".to_owned(), hostile());
+    run.notices.push(Notice { kind: NoticeKind::Other, text: Text::same(HOSTILE) });
+    run.header.environment.machine.cpu_model = Some(hostile());
+    run.header.environment.machine.kernel = Some(hostile());
+    if let Some(target) = &mut run.header.target {
+        target.given = hostile();
+    }
+    if let Some(profile) = &mut run.header.profile {
+        profile.name = hostile();
+    }
+    for device in &mut run.header.environment.devices {
+        *device = BlockDevice { model: Some(hostile()), firmware: Some(hostile()), ..device.clone() };
+    }
+    for cell in &mut run.cells {
+        cell.label = hostile();
+    }
+    run
+}
+
+#[test]
+fn no_word_of_a_record_becomes_markup() {
+    let (run, mut other) = (hostile(), hostile());
+    other.header.id = "zzz".to_owned();
+    other.header.environment.machine.kernel = Some(format!("6.1{HOSTILE}"));
+    let (one, two) = ([&run], [&run, &other]);
+    for runs in [&one[..], &two[..]] {
+        let report = Report::new(runs.to_vec(), 0.05, &[], Some(HOSTILE), Lang::En);
+        let page = page(&report);
+        check_markup(&page);
+        assert!(!page.contains("<img") && !page.contains("<!--") && !page.contains('\u{202e}'));
+        // One script of records, one of the page.
+        assert_eq!(page.matches("</script").count(), 2);
+        let markdown = report.markdown();
+        let outside = markdown.split("```").step_by(2).collect::<String>().replace("\\<", "");
+        assert!(
+            !outside.contains("<img") && !outside.contains("<!--") && !outside.contains("</script"),
+            "{outside}"
+        );
+    }
+}
+
+#[test]
+fn a_command_line_is_told_as_a_shell_reads_it_and_without_what_is_about_output() {
+    let mut run = common::run();
+    let words = [
+        "/opt/kurabe",
+        "--db",
+        "/x.db",
+        "run",
+        "/mnt/my disk",
+        "--lang=ja",
+        "--quiet",
+        "--label",
+        "who=it's",
+    ];
+    run.header.command = words.map(str::to_owned).to_vec();
+    let runs = [&run];
+    let markdown = report(&runs, Lang::En).markdown();
+    assert!(markdown.contains("\nkurabe run '/mnt/my disk' --label 'who=it'\\''s'\n"), "{markdown}");
+}
+
+#[test]
+fn a_line_of_the_table_tells_what_is_not_in_both() {
+    let (one, mut two) = (common::run(), common::run());
+    two.header.id = "two".to_owned();
+    let gone = two.cells.remove(0);
+    let runs = [&one, &two];
+    let report = report(&runs, Lang::En);
+    assert!(report.markdown().contains(&format!("only {} has it", one.header.id)), "{}", gone.label);
+    assert!(page(&report).contains(&format!("only {} has it", one.header.id)));
+}

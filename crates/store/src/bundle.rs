@@ -1,0 +1,131 @@
+//! Several runs in one JSON text: what a report holds of its runs, and how it is read back.
+//!
+//! ```text
+//! { "kurabe_report": 1, …, "runs": [ { "kurabe_record": 1, "run": { … } }, … ] }
+//! ```
+//!
+//! The model: each run stands in it as it stands in a file of its own, without line breaks, and is read back by the same
+//! reader with the same checks. What else a report tells of them (an answer, comparisons) is for other readers and is
+//! passed over. Many runs are packed: the list of runs as gzip in Base64, under `packed`, a fifth as long.
+
+use crate::export::{EXPORT_VERSION, parse_export};
+use crate::json::{self, make_finite};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::read::{GzDecoder, GzEncoder};
+use kurabe_core::record::{RECORD_SCHEMA, RunRecord};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::io::Read;
+
+/// The version of the form that this kurabe writes.
+pub const REPORT_VERSION: u32 = 1;
+/// Packed runs of more than this are no report of kurabe's.
+const MOST_UNPACKED_BYTES: u64 = 512 << 20;
+
+/// A run as it stands in a file of its own, for writing it into something larger.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExportedRun {
+    kurabe_record: u32,
+    run: RunRecord,
+}
+
+impl From<RunRecord> for ExportedRun {
+    fn from(mut run: RunRecord) -> Self {
+        run.header.schema = RECORD_SCHEMA;
+        run.cells.iter_mut().for_each(make_finite);
+        Self { kurabe_record: EXPORT_VERSION, run }
+    }
+}
+
+/// The runs as one JSON text without line breaks.
+pub fn export_bundle(runs: Vec<RunRecord>) -> String {
+    #[derive(Serialize)]
+    struct Bundle {
+        kurabe_report: u32,
+        runs: Vec<ExportedRun>,
+    }
+    let runs = runs.into_iter().map(ExportedRun::from).collect();
+    json::to_text(&Bundle { kurabe_report: REPORT_VERSION, runs })
+}
+
+/// The runs as one JSON text that is as short as it can be.
+pub fn export_packed_bundle(runs: Vec<RunRecord>) -> String {
+    #[derive(Serialize)]
+    struct Bundle {
+        kurabe_report: u32,
+        packed: String,
+    }
+    let runs: Vec<ExportedRun> = runs.into_iter().map(ExportedRun::from).collect();
+    let words = json::to_text(&runs);
+    let mut packed = Vec::new();
+    // Memory can always be read.
+    GzEncoder::new(words.as_bytes(), Compression::default())
+        .read_to_end(&mut packed)
+        .expect("memory is read");
+    json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })
+}
+
+/// Runs unpacked; nothing if it is no such thing, or too much of it.
+fn unpack(packed: &str) -> Option<Vec<u8>> {
+    let packed = STANDARD.decode(packed).ok()?;
+    let mut words = Vec::new();
+    GzDecoder::new(packed.as_slice()).take(MOST_UNPACKED_BYTES + 1).read_to_end(&mut words).ok()?;
+    (words.len() as u64 <= MOST_UNPACKED_BYTES).then_some(words)
+}
+
+/// Whether this is a report's JSON, whole or damaged: its first key tells.
+pub fn looks_bundled(bytes: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]);
+    beginning
+        .trim_start()
+        .strip_prefix('{')
+        .is_some_and(|rest| rest.trim_start().starts_with("\"kurabe_report\""))
+}
+
+/// Reads the runs of a report.
+///
+/// # Errors
+/// When it is no report, a newer kurabe wrote it, it holds no run, or one of its runs is wrong.
+pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
+    #[derive(Deserialize)]
+    struct Bundle<'a> {
+        kurabe_report: u64,
+        #[serde(borrow, default)]
+        runs: Vec<&'a RawValue>,
+        #[serde(default)]
+        packed: Option<String>,
+    }
+    let refused = |what: Text| Error::new(ErrorKind::Import, what);
+    let unreadable =
+        || refused(text!("the records of this report cannot be read", "このレポートの測定記録を読めません"));
+    let Bundle { kurabe_report, mut runs, packed } =
+        serde_json::from_slice(bytes).map_err(|error| unreadable().because(error))?;
+    if kurabe_report != u64::from(REPORT_VERSION) {
+        return Err(refused(text!(
+            "the report has `kurabe_report` {kurabe_report}; this kurabe reads {REPORT_VERSION}",
+            "レポートの `kurabe_report` は {kurabe_report} です。この kurabe が読めるのは {REPORT_VERSION} です"
+        ))
+        .remedy(text!(
+            "a newer kurabe wrote it: update this one",
+            "新しい kurabe が書いたファイルです。kurabe を更新してください"
+        )));
+    }
+    let unpacked = packed.map(|packed| unpack(&packed).ok_or_else(unreadable)).transpose()?;
+    if let Some(words) = &unpacked {
+        runs = serde_json::from_slice(words).map_err(|error| unreadable().because(error))?;
+    }
+    if runs.is_empty() {
+        return Err(refused(text!(
+            "the report holds no record: it was too large for them",
+            "このレポートに測定記録は入っていません(大きすぎたため省かれています)"
+        ))
+        .remedy(text!(
+            "ask its author for `kurabe export RUN`",
+            "作成者に `kurabe export RUN` の出力をもらってください"
+        )));
+    }
+    runs.into_iter().map(|run| parse_export(run.get().as_bytes())).collect()
+}
