@@ -69,7 +69,7 @@ pub use spark::sparkline;
 pub use study::{render_studies, render_study, render_study_file, render_study_markdown, verdict_answer};
 pub use study_progress::StudyProgress;
 pub use style::Style;
-pub use sweep_curves::{render_sweep, sweep_answer};
+pub use sweep_curves::render_sweep;
 pub use turns::render_versus;
 pub use versus_progress::VersusProgress;
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};

@@ -11,7 +11,7 @@ use crate::words;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{number, text};
-use kurabe_explain::{Axis, Cause, Confidence, Finding, SweepCurve, SweepFindings, explain_sweep};
+use kurabe_explain::{Axis, Cause, Confidence, Finding, SweepCurve, explain_sweep};
 
 const LONGEST_BAR: usize = 24;
 const SHORTEST_BAR: usize = 6;
@@ -35,19 +35,6 @@ pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
             lines.extend(section(&curves, style));
             lines.push(String::new());
         }
-    }
-    lines
-}
-
-/// The changes with a name that is more than a guess, in one sentence each; for those who want the answer first.
-pub fn sweep_answer(found: &SweepFindings, style: &Style) -> Vec<String> {
-    let named = found.all().filter(|finding| finding.confidence > Confidence::None);
-    let lines: Vec<String> = named.flat_map(|finding| sentence(finding, style)).collect();
-    if lines.is_empty() && !found.is_empty() {
-        return wrap(
-            style.pick("nothing changes along any axis", "どの軸にも変化は見られません"),
-            style.width,
-        );
     }
     lines
 }
@@ -234,11 +221,11 @@ fn evidence(finding: &Finding, style: &Style) -> String {
         Confidence::None => style.pick("unknown", "不明"),
     };
     let mut items = vec![format!("{sure}: {}", style.say(&finding.evidence))];
-    if let (Some(low), Some(high)) = (finding.low, finding.high)
-        && low < high
-    {
+    if let (Some(low), Some(high)) = (finding.low, finding.high) {
         let [low, high] = [low, high].map(|x| place(finding.axis, rounded(x)));
-        items.push(style.say(&text!("between {low} and {high}", "{low} から {high} の間")));
+        if low != high {
+            items.push(style.say(&text!("between {low} and {high}", "{low} から {high} の間")));
+        }
     }
     flow(&items, usize::MAX).join(" ")
 }

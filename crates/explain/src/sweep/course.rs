@@ -9,23 +9,47 @@ use kurabe_stats::Curve;
 
 /// A rate that falls by less than this is no cache that ends.
 const LEAST_FALL: f64 = 1.15;
+/// A fall that begins before this many times the bytes of the one before belongs to it.
+const ONE_FALL: f64 = 1.3;
 /// Memory of drives for writes is smaller than this, SLC caches are larger.
 const MOST_MEMORY: f64 = 256.0 * MIB as f64;
 
 pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (change, pair) in cut.changes.iter().zip(cut.pieces.windows(2)) {
-        let (before, after) = (pair[0].a, pair[1].a);
-        // What is before the first fall is the cache; later falls and rises are what it does while it is full.
-        if before / after < LEAST_FALL {
-            continue;
-        }
-        let named = named(change.x, before, after, storage, found.is_empty());
-        found.push(named.at(measured, Some((change.x, change.low, change.high)), before, after));
+    for fall in falls(cut) {
+        let named = named(fall.x, fall.before, fall.after, storage, found.is_empty());
+        found.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
     }
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
     if let (Some(link), Some(first)) = (storage.ceiling(highest), cut.points.first()) {
         found.push(super::transfer::link(&link.name, highest).at(measured, None, first.1, highest));
+    }
+    found
+}
+
+/// A rate that falls.
+struct Fall {
+    x: f64,
+    low: f64,
+    high: f64,
+    before: f64,
+    after: f64,
+}
+
+/// Where the rate falls; falls that follow closely are one, whose middle was written partly before and partly after.
+fn falls(cut: &Curve) -> Vec<Fall> {
+    let mut found: Vec<Fall> = Vec::new();
+    for (change, pair) in cut.changes.iter().zip(cut.pieces.windows(2)) {
+        let (before, after) = (pair[0].a, pair[1].a);
+        if before / after < LEAST_FALL {
+            continue;
+        }
+        match found.last_mut() {
+            Some(last) if change.x < last.x * ONE_FALL && last.after <= before => {
+                (last.high, last.after) = (change.high, after);
+            }
+            _ => found.push(Fall { x: change.x, low: change.low, high: change.high, before, after }),
+        }
     }
     found
 }
