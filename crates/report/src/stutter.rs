@@ -88,7 +88,7 @@ pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)
     found
 }
 
-/// `reads take 7.2 times as long while writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
+/// `reads take 7.2 times as long on average while writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
 pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
     let (alone, with) = (number::latency_ns(beside.alone_p50_ns), number::latency_ns(beside.beside_p50_ns));
     let (slow, slower) = (number::latency_ns(beside.alone_p99_ns), number::latency_ns(beside.beside_p99_ns));
@@ -105,8 +105,8 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
         );
     }
     text!(
-        "reads take {ratio} times as long while writing ({en})",
-        "書き込み中は、読み出しに {ratio} 倍の時間がかかります ({ja})"
+        "reads take {ratio} times as long on average while writing ({en})",
+        "書き込み中は、読み出しに平均 {ratio} 倍の時間がかかります ({ja})"
     )
 }
 
@@ -140,11 +140,11 @@ mod tests {
         };
         let told = reads_beside_words(&beside(7.23));
         assert!(
-            told.en.starts_with("reads take 7.2 times as long while writing (p50 93.0 µs alone"),
+            told.en.starts_with("reads take 7.2 times as long on average while writing (p50 93.0 µs alone"),
             "{}",
             told.en
         );
-        assert!(told.ja.starts_with("書き込み中は、読み出しに 7.2 倍の時間がかかります"), "{}", told.ja);
+        assert!(told.ja.starts_with("書き込み中は、読み出しに平均 7.2 倍の時間がかかります"), "{}", told.ja);
         assert!(reads_beside_words(&beside(1.01)).en.starts_with("reads take no longer"));
     }
 

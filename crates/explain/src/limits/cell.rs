@@ -154,6 +154,15 @@ impl<'a> CellFacts<'a> {
         self.cell.counted().filter_map(|one| one.noise.steal_share).fold(0.0, f64::max)
     }
 
+    /// Largest share of the time in which tasks waited for a CPU, while others kept at least half of `cpus` busy.
+    pub(super) fn crowded_share(&self, cpus: u32) -> f64 {
+        let crowded =
+            self.cell.counted().map(|one| &one.noise).filter(|noise| {
+                noise.other_cpus_busy.is_some_and(|busy| busy >= f64::from(cpus.max(1)) * 0.5)
+            });
+        crowded.filter_map(|noise| noise.cpu_pressure_share).fold(0.0, f64::max)
+    }
+
     /// The repetition in which kurabe's own code took most, if that was the limit.
     pub(super) fn generator_share(&self) -> Option<f64> {
         let bound = self.cell.counted().filter(|one| one.generator_bound);

@@ -24,6 +24,8 @@ const MOSTLY_STALLED: f64 = 0.5;
 const OTHERS: f64 = 0.25;
 /// CPU time that the hypervisor takes from this share on.
 const STEAL: f64 = 0.1;
+/// Tasks wait for a CPU from this share of the time on, because of others.
+const CROWDED: f64 = 0.5;
 /// Nothing without moving parts takes so much shorter than a seek, and nothing with them so much longer.
 const SEEK_NS: std::ops::Range<f64> = 1.5e6..60e6;
 /// From this share of an operation's time on, it is spent waiting behind others.
@@ -52,6 +54,10 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
     }
     if facts.others_share() >= OTHERS || facts.steal_share() >= STEAL {
         return words::other_work(facts.others_share(), facts.steal_share());
+    }
+    let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
+    if facts.crowded_share(cpus) >= CROWDED {
+        return words::crowded(facts.crowded_share(cpus));
     }
     let ground = Ground::of(record);
     host_memory(record, &ground, facts)

@@ -70,6 +70,20 @@ pub(super) fn other_work(others: f64, steal: f64) -> Limit {
     .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
 }
 
+pub(super) fn crowded(share: f64) -> Limit {
+    let share = number::percent(share);
+    limit(
+        LimitKind::OtherWork,
+        Strength::Likely,
+        text!("other work at the same time", "同時に動いていたほかの処理"),
+        text!(
+            "it kept half of the CPUs busy or more, and tasks waited for a CPU {share} of the time",
+            "CPU の半数以上がほかの処理で埋まり、時間の {share} で CPU の空き待ちがありました"
+        ),
+    )
+    .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
+}
+
 pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
     let (rate, raw) = (number::rate(rate), number::rate(link.raw));
     let (en, ja) = (&link.name.en, &link.name.ja);

@@ -342,6 +342,7 @@ mod tests {
             Some(4096),
         );
         assert_eq!((found.operations, found.unfollowed_operations, found.requests), (1, 1, 1));
+        assert_eq!(found.other_requests, 0, "each issue found its operation");
         assert_eq!((found.queue.mean_ns, found.device.mean_ns), (40_000.0, 50_000.0));
     }
 
