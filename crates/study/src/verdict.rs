@@ -209,9 +209,16 @@ fn place_of(choices: &[Choice], key: &str) -> Option<usize> {
     choices.iter().position(|choice| is_same_value(&choice.key, key))
 }
 
-/// The verdicts on questions whose tables are all there, in their order. `cells` are what was measured, for uses.
+/// The verdicts on questions whose tables are all there, in their order; what no figure tells is said only beside others.
+/// `cells` are what was measured, for uses.
 pub(crate) fn verdicts(questions: &[Question], parts: &[PartResult], cells: &Cells<'_>) -> Vec<Verdict> {
     let is_there = |question: &&Question| question.parts().all(|id| parts.iter().any(|part| part.id == id));
+    let needs_tables = |question: &&Question| question.parts().next().is_some();
+    let none_asked = questions.iter().any(|question| needs_tables(&question))
+        && !questions.iter().filter(needs_tables).any(|question| is_there(&question));
+    if none_asked {
+        return Vec::new();
+    }
     questions.iter().filter(is_there).map(|question| verdict(question, parts, cells)).collect()
 }
 

@@ -41,6 +41,15 @@ fn lines_of(verdict: &Verdict) -> Vec<Told> {
             lines.push(told(Role::Plain, words));
         }
         lines.extend(published(verdict).map(|words| told(Role::Plain, words)));
+        if verdict.choices.iter().filter(|choice| choice.real).count() > 1 {
+            lines.push(told(
+                Role::Warn,
+                text!(
+                    "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `kurabe versus` measures in turns.",
+                    "実機は順番に測っているため、その間のほかの処理の影響も差に含まれ、確かに見えても注意が必要です。`kurabe versus` なら交互に測れます。"
+                ),
+            ));
+        }
         if verdict.changed {
             lines.push(told(
                 Role::Warn,
@@ -156,7 +165,7 @@ fn unasked(result: &StudyResult) -> Option<Text> {
 
 /// The verdicts for a terminal; nothing if the study asks nothing.
 pub(super) fn verdict_lines(result: &StudyResult, style: &Style) -> Vec<String> {
-    if result.verdicts.is_empty() && result.unasked.is_empty() {
+    if result.verdicts.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![String::new(), style.paint(Role::Strong, style.pick("Verdicts", "判定"))];
