@@ -45,7 +45,6 @@ fn step(pattern: Pattern, size_bytes: u32, iodepth: u32, directions: &[Direction
         rewrite_every_reads: None,
         open_loop: None,
         warm_up_ns: 0,
-        warm_up_passes: 0,
         end: End::default(),
         sync: SyncRule::default(),
         data: None,
