@@ -320,11 +320,14 @@ fn shares(w: Words) -> Chart {
     }
 }
 
+/// Makes a chart of a kind.
+type Kind = fn(Words) -> Chart;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = std::env::args().nth(1).ok_or("say the folder to write to: gallery DIR")?;
     let dir = Path::new(&dir);
     std::fs::create_dir_all(dir)?;
-    let kinds: [(&str, fn(Words) -> Chart); 8] = [
+    let kinds: [(&str, Kind); 8] = [
         ("bars", bars),
         ("position", position),
         ("percentiles", percentiles),

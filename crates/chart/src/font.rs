@@ -169,6 +169,22 @@ pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -
     lines.iter().map(|line| fit(line, size_px, bold, width_px)).filter(|line| !line.is_empty()).collect()
 }
 
+/// The same in lines of about one length: no word is left alone in the last one.
+pub(crate) fn balance(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
+    let lines = wrap(words, size_px, bold, width_px, most);
+    if lines.len() < 2 || lines.last().is_some_and(|line| line.ends_with('…')) {
+        return lines;
+    }
+    let (mut narrow, mut wide) = (width_px / lines.len() as f64 * 0.8, width_px);
+    for _ in 0..7 {
+        let middle = f64::midpoint(narrow, wide);
+        let tried = wrap(words, size_px, bold, middle, most);
+        let cut = tried.iter().any(|line| line.ends_with('…') && !words.contains(line.as_str()));
+        if tried.len() <= lines.len() && !cut { wide = middle } else { narrow = middle }
+    }
+    wrap(words, size_px, bold, wide, most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +219,7 @@ mod tests {
         assert_eq!(cut.len(), 2);
         assert!(cut[1].ends_with('…'));
         assert!(wrap("", 10.0, false, 50.0, 2).is_empty());
+        let even = balance("about six more are likely to settle it", 10.0, false, 160.0, 3);
+        assert_eq!(even, ["about six more are", "likely to settle it"]);
     }
 }

@@ -17,6 +17,8 @@ mod lines;
 mod marks;
 mod shares;
 pub(crate) mod span;
+#[cfg(test)]
+mod tests;
 mod thin;
 pub(crate) mod ticks;
 

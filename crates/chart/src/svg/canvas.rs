@@ -134,6 +134,15 @@ impl Canvas {
         let _ = write!(self.body, r#"<path d="M{x1} {y1}L{x2} {y2}" stroke="{stroke}"{more}/>"#);
     }
 
+    /// A path that is not filled; nothing if it has no points.
+    pub(super) fn stroke(&mut self, path: &str, ink: Ink, more: &str) {
+        if path.is_empty() {
+            return;
+        }
+        let stroke = self.paint(ink);
+        let _ = write!(self.body, r#"<path d="{path}" fill="none" stroke="{stroke}"{more}/>"#);
+    }
+
     /// Words with their baseline at `y`.
     pub(super) fn text(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, words: &str) {
         if words.is_empty() {
@@ -145,11 +154,12 @@ impl Canvas {
             Align::Middle => r#" text-anchor="middle""#,
             Align::End => r#" text-anchor="end""#,
         };
-        // Japanese beside bold Latin looks patched: words that the bold font lacks are of middle weight where there is one.
+        // Regular Japanese beside bold Latin looks patched: words that the bold font lacks are drawn in one weight,
+        // a little thicker.
         let weight = match kind.strong {
-            true if font::bold_has(words) => r#" font-weight="700""#,
-            true => r#" font-weight="500""#,
-            false => "",
+            true if font::bold_has(words) => r#" font-weight="700""#.to_owned(),
+            true => format!(r#" font-weight="500" stroke="{fill}" stroke-width=".45""#),
+            false => String::new(),
         };
         let _ = write!(
             self.body,

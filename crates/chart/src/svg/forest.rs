@@ -13,21 +13,29 @@ use crate::unit::Unit;
 /// Ratios further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1000.0;
 
-struct Layout {
-    span: Span,
-    labels_px: f64,
-    words_px: f64,
+/// The words of a row, in lines.
+struct Texts {
+    label: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Texts {
+    fn of(row: &ForestRow, width: f64) -> Self {
+        Self {
+            label: font::balance(&row.label, LABEL.size, false, width * 0.26, 3),
+            words: font::balance(&row.words, LABEL.size, false, width * 0.33, 3),
+        }
+    }
+
+    fn height(&self) -> f64 {
+        self.label.len().max(self.words.len()).max(1) as f64 * LABEL.size * 1.25 + 13.0
+    }
 }
 
 pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
-    let layout = layout(forest, canvas.width);
-    let span = layout.span;
-    let rows: Vec<_> = forest.rows.iter().map(|row| texts(row, &layout)).collect();
-    let heights: Vec<f64> = rows
-        .iter()
-        .map(|(label, words)| label.len().max(words.len()).max(1) as f64 * LABEL.size * 1.25 + 13.0)
-        .collect();
-    let bottom = top + heights.iter().sum::<f64>().max(16.0);
+    let rows: Vec<Texts> = forest.rows.iter().map(|row| Texts::of(row, canvas.width)).collect();
+    let span = span(forest, &rows, canvas.width);
+    let bottom = top + rows.iter().map(Texts::height).sum::<f64>().max(16.0);
     let axis = Axis { label: forest.axis_label.clone(), unit: Unit::Factor, scale: Scale::Log };
     let ticks = ticks::ticks(&axis, &span, Way::Across);
     band(forest, canvas, &span, (top, bottom));
@@ -36,12 +44,13 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
         canvas.line((one, top), (one, bottom), Ink::Axis, r#" stroke-width="1.4""#);
     }
     let mut y = top;
-    for ((row, (label, words)), height) in forest.rows.iter().zip(&rows).zip(&heights) {
+    for (row, texts) in forest.rows.iter().zip(&rows) {
+        let height = texts.height();
         let middle = y + height / 2.0;
         canvas.line((PAD_PX, y + height), (canvas.width - PAD_PX, y + height), Ink::Grid, "");
-        canvas.lines_mid(PAD_PX, middle, Align::Start, LABEL, Ink::Text, label);
+        canvas.lines_mid(PAD_PX, middle, Align::Start, LABEL, Ink::Text, &texts.label);
         let ink = if row.outcome == Outcome::Open { Ink::Quiet } else { Ink::Text };
-        canvas.lines_mid(span.to + 22.0, middle, Align::Start, LABEL, ink, words);
+        canvas.lines_mid(span.to + 22.0, middle, Align::Start, LABEL, ink, &texts.words);
         canvas.open_mark(&row.label, &said(row));
         draw_ratio(row, canvas, &span, middle);
         canvas.close_mark();
@@ -50,9 +59,11 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
     ticks::across(canvas, &ticks, &span, bottom)
 }
 
-fn layout(forest: &Forest, width: f64) -> Layout {
-    let labels_px = widest(forest.rows.iter().map(|row| row.label.as_str()), LABEL, width * 0.26);
-    let words_px = widest(forest.rows.iter().map(|row| row.words.as_str()), LABEL, width * 0.36);
+/// The axis between the labels and the words; as far to the left of 1 as to the right, so that twice as fast looks as large
+/// as half as fast.
+fn span(forest: &Forest, rows: &[Texts], width: f64) -> Span {
+    let labels_px = widest(rows.iter().flat_map(|row| &row.label).map(String::as_str), LABEL, width * 0.27);
+    let words_px = widest(rows.iter().flat_map(|row| &row.words).map(String::as_str), LABEL, width * 0.35);
     let margin =
         if shown(forest.margin).is_some_and(|margin| margin > 0.0) { forest.margin.min(10.0) } else { 0.0 };
     let mut furthest = 1.1_f64.max((1.0 + margin).powf(1.6));
@@ -61,20 +72,10 @@ fn layout(forest: &Forest, width: f64) -> Layout {
             furthest = furthest.max(value.max(1.0 / value));
         }
     }
-    // As far to the left as to the right: twice as fast looks as large as half as fast.
     let furthest = furthest.powf(1.06).min(FURTHEST);
     let from = PAD_PX + labels_px + 22.0;
     let to = (width - PAD_PX - words_px - 22.0).max(from + 20.0);
-    let span =
-        Span::over([1.0 / furthest, furthest].into_iter(), Scale::Log, Ends::AtValues).between(from, to);
-    Layout { span, labels_px, words_px }
-}
-
-fn texts(row: &ForestRow, layout: &Layout) -> (Vec<String>, Vec<String>) {
-    (
-        font::wrap(&row.label, LABEL.size, false, layout.labels_px, 3),
-        font::wrap(&row.words, LABEL.size, false, layout.words_px, 3),
-    )
+    Span::over([1.0 / furthest, furthest].into_iter(), Scale::Log, Ends::AtValues).between(from, to)
 }
 
 /// Ratio, interval and verdict in words.
@@ -130,9 +131,9 @@ fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &Span, y: f64) {
     ));
     canvas.raw(&format!(r#"<path d="{ends}" fill="none" stroke="{stroke}" stroke-width="1.6"/>"#));
     match row.outcome {
-        Outcome::Better => shape(canvas, 2, (x, y), 5.6, ink),
-        Outcome::Worse => shape(canvas, 4, (x, y), 5.6, ink),
-        Outcome::Same => shape(canvas, 1, (x, y), 5.0, ink),
-        Outcome::Open => hollow(canvas, 0, (x, y), 4.6, ink),
+        Outcome::Better => shape(canvas, 2, (x, y), 4.8, ink),
+        Outcome::Worse => shape(canvas, 4, (x, y), 4.8, ink),
+        Outcome::Same => shape(canvas, 1, (x, y), 4.2, ink),
+        Outcome::Open => hollow(canvas, 0, (x, y), 4.2, ink),
     }
 }

@@ -44,7 +44,7 @@ pub(super) enum Ink {
 
 /// Light and dark.
 const SERIES_COLOURS: [(u32, u32); SERIES] = [
-    (0x0f_30_a6, 0x7d_ab_fb),
+    (0x1c_41_b0, 0x7d_ab_fb),
     (0xcf_74_08, 0xf5_68_2b),
     (0x4d_88_63, 0x2d_8f_75),
     (0x90_19_57, 0xeb_a8_c4),
@@ -135,7 +135,7 @@ fn ramp(ends: [u32; 3], step: u8) -> u32 {
 
 /// Black or white, whichever is read better on the colour.
 fn on(paper: u32) -> u32 {
-    let (dark, light) = (0x10_14_1a, 0xff_ff_ff);
+    let (dark, light) = (0x00_00_00, 0xff_ff_ff);
     if contrast(paper, dark) >= contrast(paper, light) { dark } else { light }
 }
 
@@ -208,4 +208,156 @@ fn luminance(rgb: u32) -> f64 {
 fn contrast(a: u32, b: u32) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of the colours without the cones for long, middle and short waves (Machado, Oliveira and Fernandes
+    /// 2009, severity 1.0), on linear light.
+    const CONES: [(&str, [[f64; 3]; 3]); 4] = [
+        ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        (
+            "protanopia",
+            [
+                [0.152_286, 1.052_583, -0.204_868],
+                [0.114_503, 0.786_281, 0.099_216],
+                [-0.003_882, -0.048_116, 1.051_998],
+            ],
+        ),
+        (
+            "deuteranopia",
+            [
+                [0.367_322, 0.860_646, -0.227_968],
+                [0.280_085, 0.672_501, 0.047_413],
+                [-0.011_820, 0.042_940, 0.968_881],
+            ],
+        ),
+        (
+            "tritanopia",
+            [
+                [1.255_528, -0.076_749, -0.178_779],
+                [-0.078_411, 0.930_809, 0.147_602],
+                [0.004_733, 0.691_367, 0.303_900],
+            ],
+        ),
+    ];
+
+    /// CIE L*a*b* under D65 of linear light.
+    fn lab(rgb: [f64; 3]) -> [f64; 3] {
+        let xyz = times(
+            [
+                [0.412_456_4, 0.357_576_1, 0.180_437_5],
+                [0.212_672_9, 0.715_152_2, 0.072_175],
+                [0.019_333_9, 0.119_192, 0.950_304_1],
+            ],
+            rgb.map(|value| value.clamp(0.0, 1.0)),
+        );
+        let white = [0.950_47, 1.0, 1.088_83];
+        let [x, y, z] = [0, 1, 2].map(|i| {
+            let t: f64 = xyz[i] / white[i];
+            if t > 216.0 / 24389.0 { t.cbrt() } else { (24389.0 / 27.0 * t + 16.0) / 116.0 }
+        });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// CIEDE2000 (Sharma, Wu and Dalal 2005).
+    fn difference([l1, a1, b1]: [f64; 3], [l2, a2, b2]: [f64; 3]) -> f64 {
+        let seven = |c: f64| (c.powi(7) / (c.powi(7) + 25f64.powi(7))).sqrt();
+        let g = 0.5 * (1.0 - seven(f64::midpoint(a1.hypot(b1), a2.hypot(b2))));
+        let (a1, a2) = (a1 * (1.0 + g), a2 * (1.0 + g));
+        let (c1, c2) = (a1.hypot(b1), a2.hypot(b2));
+        let hue = |a: f64, b: f64| b.atan2(a).to_degrees().rem_euclid(360.0);
+        let (h1, h2) = (hue(a1, b1), hue(a2, b2));
+        let mut turn = if c1 * c2 == 0.0 { 0.0 } else { h2 - h1 };
+        if turn.abs() > 180.0 {
+            turn -= 360.0 * turn.signum();
+        }
+        let middle = if c1 * c2 == 0.0 { h1 + h2 } else { (h1 + turn / 2.0).rem_euclid(360.0) };
+        let dh = 2.0 * (c1 * c2).sqrt() * (turn.to_radians() / 2.0).sin();
+        let (l, c) = (f64::midpoint(l1, l2), f64::midpoint(c1, c2));
+        let cos = |degrees: f64| degrees.to_radians().cos();
+        let t = 1.0 - 0.17 * cos(middle - 30.0) + 0.24 * cos(2.0 * middle) + 0.32 * cos(3.0 * middle + 6.0)
+            - 0.2 * cos(4.0 * middle - 63.0);
+        let sl = 1.0 + 0.015 * (l - 50.0).powi(2) / (20.0 + (l - 50.0).powi(2)).sqrt();
+        let (sc, sh) = (1.0 + 0.045 * c, 1.0 + 0.015 * c * t);
+        let rt = -2.0 * seven(c) * (60.0 * (-((middle - 275.0) / 25.0).powi(2)).exp()).to_radians().sin();
+        let (dl, dc, dh) = ((l2 - l1) / sl, (c2 - c1) / sc, dh / sh);
+        (dl * dl + dc * dc + dh * dh + rt * dc * dh).sqrt()
+    }
+
+    #[test]
+    fn the_difference_of_colours_is_the_published_one() {
+        // Pairs 1, 7 and 17 of the supplement to Sharma, Wu and Dalal.
+        for (a, b, expected) in [
+            ([50.0, 2.6772, -79.7751], [50.0, 0.0, -82.7485], 2.0425),
+            ([50.0, 0.0, 0.0], [50.0, -1.0, 2.0], 2.3669),
+            ([50.0, 2.5, 0.0], [73.0, 25.0, -18.0], 27.1492),
+        ] {
+            assert!((difference(a, b) - expected).abs() < 1e-4, "{}", difference(a, b));
+        }
+    }
+
+    #[test]
+    fn series_stand_out_from_the_paper() {
+        for dark in [false, true] {
+            let paper = Ink::Paper.rgb(dark);
+            let series = (0..SERIES as u8).map(Ink::Series);
+            for ink in series.chain([Ink::Axis, Ink::Better, Ink::Worse]) {
+                let ratio = contrast(ink.rgb(dark), paper);
+                assert!(ratio >= 3.0, "{ink:?}, dark {dark}: {ratio:.2}");
+            }
+            for (ink, behind) in [
+                (Ink::Text, Ink::Paper),
+                (Ink::Quiet, Ink::Paper),
+                (Ink::Quiet, Ink::Band),
+                (Ink::Text, Ink::Stall),
+            ] {
+                let ratio = contrast(ink.rgb(dark), behind.rgb(dark));
+                assert!(ratio >= 4.5, "{ink:?} on {behind:?}, dark {dark}: {ratio:.2}");
+            }
+            for step in 0..RAMP {
+                let ratio = contrast(Ink::OnRamp(step).rgb(dark), Ink::Ramp(step).rgb(dark));
+                assert!(ratio >= 4.5, "step {step}, dark {dark}: {ratio:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_of_the_first_six_look_alike_to_anyone() {
+        for dark in [false, true] {
+            for (sight, cones) in CONES {
+                let seen: Vec<[f64; 3]> =
+                    (0..6).map(|i| lab(times(cones, linear(Ink::Series(i).rgb(dark))))).collect();
+                for i in 0..6 {
+                    for j in 0..i {
+                        let apart = difference(seen[i], seen[j]);
+                        assert!(apart >= 11.0, "{sight}, dark {dark}: {j} and {i} are {apart:.1} apart");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn better_and_worse_are_apart_for_everyone() {
+        for (dark, (sight, cones)) in
+            [false, true].into_iter().flat_map(|dark| CONES.map(|cones| (dark, cones)))
+        {
+            let seen = [Ink::Better, Ink::Worse].map(|ink| lab(times(cones, linear(ink.rgb(dark)))));
+            assert!(difference(seen[0], seen[1]) >= 20.0, "{sight}, dark {dark}");
+        }
+    }
+
+    #[test]
+    fn a_heat_map_is_read_by_lightness_alone() {
+        for dark in [false, true] {
+            let lights: Vec<f64> = (0..RAMP).map(|step| lab(linear(Ink::Ramp(step).rgb(dark)))[0]).collect();
+            assert!(
+                lights.windows(2).all(|pair| (pair[0] < pair[1]) == dark && (pair[0] - pair[1]).abs() > 2.0),
+                "{lights:?}"
+            );
+        }
+    }
 }

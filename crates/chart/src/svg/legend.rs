@@ -1,15 +1,25 @@
 //! What the colours, patterns, dashes and markers of a drawing stand for.
 
-use super::canvas::{Align, Canvas};
+use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{dash, marker};
 use super::{LABEL, PAD_PX, room_for};
 use crate::font;
-use crate::plot::LineStyle;
 
 const SAMPLE_PX: f64 = 22.0;
 const ROW_PX: f64 = 20.0;
 const GAP_PX: f64 = 20.0;
+
+/// How a line is drawn, as its legend must show it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks {
+    /// Its points are joined.
+    pub joined: bool,
+    /// It has dashes: it is not dense.
+    pub dashed: bool,
+    /// It has markers.
+    pub marked: bool,
+}
 
 /// What stands before a name.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +27,7 @@ pub(super) enum Sample {
     /// The fill of a series.
     Fill(usize),
     /// The line of a series.
-    Line(usize, LineStyle),
+    Line(usize, Looks),
     /// A stretch.
     Stall,
 }
@@ -49,16 +59,29 @@ fn draw_sample(canvas: &mut Canvas, sample: Sample, x: f64, y: f64) {
             let fill = canvas.series_fill(index);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, r#" rx="2""#);
         }
-        Sample::Line(index, style) => {
-            if style != LineStyle::Dots {
-                let more = format!(r#" stroke-width="2"{}"#, dash(index));
+        Sample::Line(index, looks) => {
+            if looks.joined {
+                let dashes = if looks.dashed { dash(index) } else { String::new() };
+                let more = format!(r#" stroke-width="2"{dashes}"#);
                 canvas.line((x, y), (x + SAMPLE_PX, y), Ink::series(index), &more);
             }
-            marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6);
+            match looks {
+                Looks { marked: true, .. } => marker(canvas, index, (x + SAMPLE_PX / 2.0, y), 3.6),
+                Looks { joined: false, .. } => cloud(canvas, index, (x, y)),
+                _ => {}
+            }
         }
         Sample::Stall => {
             let fill = canvas.paint(Ink::Stall);
             canvas.rect((x, y - 6.0), (SAMPLE_PX, 12.0), &fill, "");
         }
     }
+}
+
+/// A few dots, as of a line of very many.
+fn cloud(canvas: &mut Canvas, index: usize, (x, y): (f64, f64)) {
+    let stroke = canvas.paint(Ink::series(index));
+    let dots = [(4.0, 2.0), (9.0, -3.0), (13.0, 3.0), (18.0, -1.0)];
+    let path: String = dots.iter().map(|(dx, dy)| format!("M{} {}h.1", px(x + dx), px(y + dy))).collect();
+    canvas.raw(&format!(r#"<path d="{path}" stroke="{stroke}" stroke-width="2.4" stroke-linecap="round"/>"#));
 }

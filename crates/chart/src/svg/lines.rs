@@ -2,7 +2,7 @@
 
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
-use super::legend::{self, Sample};
+use super::legend::{self, Looks, Sample};
 use super::marks::{dash, marker};
 use super::span::{Ends, Span, shown};
 use super::ticks::{self, Ticks, Way};
@@ -58,9 +58,9 @@ struct Rule<'a> {
 }
 
 pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
-    let top = legend::draw(canvas, &entries(lines), top);
-    let labels = if lines.y.label.is_empty() && lines.right.is_none() { top + 6.0 } else { top + 22.0 };
     let mut frame = frame(lines, canvas.width);
+    let top = legend::draw(canvas, &entries(lines, &frame), top);
+    let labels = if lines.y.label.is_empty() && lines.right.is_none() { top + 6.0 } else { top + 28.0 };
     let rules = rules(lines, &frame, canvas.width);
     let lanes = rules.iter().filter_map(|rule| rule.lane).max().map_or(0, |lane| lane + 1);
     frame.top = labels + lanes as f64 * LANE_PX + if lanes > 0 { 6.0 } else { 0.0 };
@@ -83,12 +83,14 @@ fn height(width: f64) -> f64 {
 }
 
 /// What stands in the legend: the lines, and the stretches if they are all of one kind.
-fn entries(lines: &Lines) -> Vec<(Sample, String)> {
+fn entries(lines: &Lines, frame: &Frame) -> Vec<(Sample, String)> {
     let mut entries: Vec<(Sample, String)> = Vec::new();
     let one = lines.lines.len() == 1 && lines.lines[0].name.is_empty();
     if !one {
         let named = lines.lines.iter().enumerate();
-        entries.extend(named.map(|(index, line)| (Sample::Line(index, line.style), line.name.clone())));
+        entries.extend(
+            named.map(|(index, line)| (Sample::Line(index, looks(lines, line, frame)), line.name.clone())),
+        );
     }
     if let Some(first) = lines.stretches.first().filter(|first| !first.label.is_empty())
         && lines.stretches.iter().all(|stretch| stretch.label == first.label)
@@ -96,6 +98,27 @@ fn entries(lines: &Lines) -> Vec<(Sample, String)> {
         entries.push((Sample::Stall, first.label.clone()));
     }
     entries
+}
+
+/// Whether a line's points stand so close that dashes would look like data.
+fn is_dense(line: &Line, frame: &Frame) -> bool {
+    let shown = line.points.iter().filter(|(x, y)| shown(*x).is_some() && shown(*y).is_some()).count();
+    shown as f64 > (frame.x.to - frame.x.from) / DENSE_PX
+}
+
+/// Lines of many points are solid, with a marker here and there; others have dashes.
+fn looks(lines: &Lines, line: &Line, frame: &Frame) -> Looks {
+    let dense = is_dense(line, frame);
+    let few = line.points.len() <= FEW;
+    Looks {
+        joined: line.style != LineStyle::Dots,
+        dashed: !dense,
+        marked: match line.style {
+            LineStyle::Dots => few,
+            LineStyle::Marked if few => true,
+            _ => dense && lines.lines.len() > 1,
+        },
+    }
 }
 
 fn frame(lines: &Lines, width: f64) -> Frame {
@@ -106,13 +129,15 @@ fn frame(lines: &Lines, width: f64) -> Frame {
     let height = height(width);
     let upright = |axis: &Axis, right: bool| {
         let span = Span::over(of(right), axis.scale, Ends::Round).between(height, 0.0);
-        (span, ticks::ticks(axis, &span, Way::Up))
+        let mut ticks = ticks::ticks(axis, &span, Way::Up);
+        let gutter = ticks::gutter(&mut ticks, width * 0.2) + 8.0;
+        (span, (ticks, gutter))
     };
-    let (left, left_ticks) = upright(&lines.y, false);
+    let (left, (left_ticks, left_px)) = upright(&lines.y, false);
     let right = lines.right.as_ref().map(|axis| upright(axis, true));
-    let from = PAD_PX + ticks::gutter(&left_ticks) + 8.0;
-    let gutter = right.as_ref().map_or(0.0, |(_, ticks)| ticks::gutter(ticks) + 8.0);
-    let to = (width - PAD_PX - gutter).max(from + 20.0);
+    let from = PAD_PX + left_px;
+    let right_px = right.as_ref().map_or(14.0, |(_, (_, px))| *px);
+    let to = (width - PAD_PX - right_px).max(from + 20.0);
     let places = || lines.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let marks =
         lines.marks.iter().map(|mark| mark.x).chain(lines.stretches.iter().flat_map(|s| [s.from, s.to]));
@@ -123,7 +148,7 @@ fn frame(lines: &Lines, width: f64) -> Frame {
     };
     let x = x.between(from, to);
     let x_ticks = ticks::ticks(&lines.x, &x, Way::Across);
-    let (right, right_ticks) = right.unzip();
+    let (right, right_ticks) = right.map(|(span, (ticks, _))| (span, ticks)).unzip();
     Frame { x, left, right, x_ticks, left_ticks, right_ticks, top: 0.0, bottom: height }
 }
 
@@ -147,16 +172,14 @@ fn grid(canvas: &mut Canvas, frame: &Frame) {
     for tick in &frame.left_ticks.ticks {
         let Some(y) = frame.left.at(tick.value) else { continue };
         canvas.line((frame.x.from, y), (frame.x.to, y), Ink::Grid, "");
-        let words = font::fit(&tick.words, TICK.size, false, 125.0);
-        canvas.text_mid(frame.x.from - 7.0, y, Align::End, TICK, Ink::Quiet, &words);
+        canvas.text_mid(frame.x.from - 7.0, y, Align::End, TICK, Ink::Quiet, &tick.words);
     }
     let (Some(span), Some(ticks)) = (&frame.right, &frame.right_ticks) else { return };
     canvas.line((frame.x.to, frame.top), (frame.x.to, frame.bottom), Ink::Axis, "");
     for tick in &ticks.ticks {
         let Some(y) = span.at(tick.value) else { continue };
         canvas.line((frame.x.to, y), (frame.x.to + 4.0, y), Ink::Axis, "");
-        let words = font::fit(&tick.words, TICK.size, false, 125.0);
-        canvas.text_mid(frame.x.to + 7.0, y, Align::Start, TICK, Ink::Quiet, &words);
+        canvas.text_mid(frame.x.to + 7.0, y, Align::Start, TICK, Ink::Quiet, &tick.words);
     }
 }
 
@@ -175,26 +198,28 @@ fn stretches(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
 
 fn draw_line(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, index: usize) {
     let few = line.points.len() <= FEW;
-    let stroke = canvas.paint(Ink::series(index));
     if line.style == LineStyle::Dots {
         if !few {
             let mut path = String::new();
             for (x, y) in thin::dots(frame.places(line)) {
-                let _ = write!(path, "M{} {}h0", px(x), px(y));
+                let _ = write!(path, "M{} {}h.1", px(x), px(y));
             }
-            let path = path.replace("h0", "h.1");
-            canvas.raw(&format!(r#"<path d="{path}" fill="none" stroke="{stroke}" stroke-width="2.4" stroke-linecap="round" opacity=".75"/>"#));
+            let more = r#" stroke-width="2.4" stroke-linecap="round" opacity=".75""#;
+            canvas.stroke(&path, Ink::series(index), more);
         }
     } else {
         let pieces = thin::pieces(frame.places(line));
-        let points: usize = pieces.iter().map(Vec::len).sum();
-        let dense = points as f64 > (frame.x.to - frame.x.from) / DENSE_PX;
-        let path: String =
-            pieces.iter().map(|piece| path(piece, line.style == LineStyle::Steps && !dense)).collect();
+        let dense = is_dense(line, frame);
+        let path: String = pieces
+            .iter()
+            .map(|piece| {
+                path(piece, line.style == LineStyle::Steps && !dense, if dense { 1.0 } else { 10.0 })
+            })
+            .collect();
         let (width, dashes) = if dense { ("1.2", String::new()) } else { ("2", dash(index)) };
-        canvas.raw(&format!(
-            r#"<path d="{path}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}/>"#
-        ));
+        let more =
+            format!(r#" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}"#);
+        canvas.stroke(&path, Ink::series(index), &more);
         if dense && lines.lines.len() > 1 {
             landmarks(canvas, &pieces, index);
         }
@@ -204,18 +229,20 @@ fn draw_line(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, ind
     }
 }
 
-/// The path of a piece. Steps go along first, then up or down.
-fn path(piece: &[(f64, f64)], steps: bool) -> String {
+/// The path of a piece, to so many parts of a pixel. Steps go along first, then up or down.
+fn path(piece: &[(f64, f64)], steps: bool, parts: f64) -> String {
     let mut out = String::new();
     let mut last = (0.0, 0.0);
     // Rounded first, so that errors of relative moves do not add up.
-    let tenth = |value: f64| (value * 10.0).round() / 10.0;
-    for (index, (x, y)) in piece.iter().map(|(x, y)| (tenth(*x), tenth(*y))).enumerate() {
+    let rounded = |value: f64| (value * parts).round() / parts;
+    for (index, (x, y)) in piece.iter().map(|(x, y)| (rounded(*x), rounded(*y))).enumerate() {
         let (dx, dy) = (px(x - last.0), px(y - last.1));
         let _ = match (index, steps) {
             (0, _) => write!(out, "M{} {}", px(x), px(y)),
             (_, true) => write!(out, "h{dx}v{dy}"),
-            _ => write!(out, "l{dx} {dy}"),
+            (1, _) => write!(out, "l{dx} {dy}"),
+            // The letter holds for all that follow.
+            _ => write!(out, " {dx} {dy}"),
         };
         last = (x, y);
     }

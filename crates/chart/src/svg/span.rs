@@ -106,8 +106,8 @@ fn linear(values: impl Iterator<Item = f64>, ends: Ends) -> (f64, f64) {
     if ends == Ends::AtValues {
         return (low, high);
     }
-    let step = round_up((high - low) / 5.0);
-    ((low / step - 1e-9).ceil().min((low / step).floor()) * step, (high / step - 1e-9).ceil() * step)
+    let step = round_up((high - low) / 8.0);
+    ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step)
 }
 
 fn log(values: impl Iterator<Item = f64>, ends: Ends) -> (f64, f64) {

@@ -15,7 +15,7 @@ use kurabe_core::quantity::format_bytes;
 
 /// Free space between the labels of two ticks.
 const APART_PX: f64 = 14.0;
-const LEVEL_PX: f64 = 26.0;
+const LEVEL_PX: f64 = 32.0;
 /// From here on digits are counted instead of written.
 const TOO_LONG: f64 = 1e7;
 
@@ -89,7 +89,13 @@ fn written(unit: Unit, high: f64) -> Written {
 /// A number with as many places as it needs for a step.
 fn plain(value: f64, step: f64) -> String {
     if value.abs() >= TOO_LONG {
-        return format!("{value:e}").chars().take(12).collect();
+        let places =
+            (value.abs().log10().floor() - (step.abs().log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize;
+        let words = format!("{value:.places$e}");
+        let (number, power) = words.split_once('e').unwrap_or((&words, "0"));
+        let number =
+            if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+        return format!("{number}e{power}");
     }
     // Steps are 1, 2, 5 times a power of ten, or a power of two: 0.25 needs two places.
     let is_whole = |places: &i32| {
@@ -99,6 +105,16 @@ fn plain(value: f64, step: f64) -> String {
     let digits = (0..=9).find(is_whole).unwrap_or(9) as usize;
     let words = number::fixed(value, digits);
     if words.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') { "0".to_owned() } else { words }
+}
+
+/// A number with the three places that mean something, and no more than it has.
+fn short(value: f64) -> String {
+    if value.abs() >= TOO_LONG {
+        return plain(value, value / 100.0);
+    }
+    let digits = (2.0 - (value.abs().max(1e-15).log10() + 1e-9).floor()).clamp(0.0, 17.0) as usize;
+    let words = number::fixed(value, digits);
+    if words.contains('.') { words.trim_end_matches('0').trim_end_matches('.').to_owned() } else { words }
 }
 
 /// The label of an axis with its unit.
@@ -150,8 +166,7 @@ fn log(axis: &Axis, span: &Span, way: Way) -> Ticks {
     let words = |value: f64| {
         let unit = if mixed { written(axis.unit, value * (1.0 + 1e-9)) } else { top };
         let number = value / unit.one;
-        let words =
-            plain(number, if number < 1.0 { 10f64.powf((number.log10() + 1e-9).floor()) } else { 1.0 });
+        let words = short(number);
         match axis.unit {
             Unit::Bytes if value < 1e18 => format_bytes(value.round() as u64),
             _ if mixed => format!("{words} {}", unit.word),
@@ -161,7 +176,11 @@ fn log(axis: &Axis, span: &Span, way: Way) -> Ticks {
     let tick = |value: f64| Tick { value, words: words(value) };
     let doubles =
         axis.unit == Unit::Bytes || (axis.unit == Unit::Count && span.high <= 65_536.0 && span.low >= 1.0);
-    let places = if doubles { powers_of_two(span) } else { decades(span) };
+    let places = match axis.unit {
+        _ if doubles => powers_of_two(span),
+        Unit::Factor => factors(span).into_iter().chain(decades(span)).collect(),
+        _ => decades(span),
+    };
     let minor = if doubles { Vec::new() } else { minor(span) };
     let mut ticks =
         choose(places.into_iter().map(|places| places.into_iter().map(tick).collect()), span, way);
@@ -186,6 +205,20 @@ fn powers_of_two(span: &Span) -> Vec<Vec<f64>> {
             .collect()
     };
     [1, 2, 3, 4, 5, 6, 10, 20].into_iter().map(of).collect()
+}
+
+/// Ratios near 1, from fine to coarse.
+fn factors(span: &Span) -> Vec<Vec<f64>> {
+    let sets: [&[f64]; 4] = [
+        &[0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1],
+        &[0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4],
+        &[0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5],
+        &[0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0],
+    ];
+    // A set that ends far inside the axis would leave its ends without numbers.
+    let reaches = |set: &&[f64]| span.high <= set[set.len() - 1] * 1.3 && span.low >= set[0] / 1.3;
+    let held = |set: &[f64]| set.iter().copied().filter(|value| span.holds(*value)).collect();
+    sets.into_iter().filter(reaches).map(held).collect()
 }
 
 /// Whole steps, then 1-2-5, decades, every second decade and so on.
@@ -278,9 +311,12 @@ fn apart(ticks: Vec<Tick>, span: &Span, way: Way) -> Vec<Tick> {
     kept
 }
 
-/// Room that the numbers need beside an upright axis.
-pub(super) fn gutter(ticks: &Ticks) -> f64 {
-    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, 120.0)
+/// Room that the numbers need beside an upright axis; what needs more than `most` is cut.
+pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
+    for tick in &mut ticks.ticks {
+        tick.words = font::fit(&tick.words, TICK.size, false, most);
+    }
+    super::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
 }
 
 /// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
@@ -314,5 +350,65 @@ pub(super) fn grid_across(canvas: &mut Canvas, ticks: &Ticks, span: &Span, (top,
     }
     for x in ticks.ticks.iter().filter_map(|tick| span.at(tick.value)) {
         canvas.line((x, top), (x, bottom), Ink::Grid, "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::span::Ends;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(unit: Unit, scale: Scale, low: f64, high: f64) -> (String, Vec<String>) {
+        let axis = Axis { label: "axis".to_owned(), unit, scale };
+        let span = Span::over([low, high].into_iter(), scale, Ends::AtValues).between(0.0, 700.0);
+        let all = ticks(&axis, &span, Way::Across);
+        (all.label, all.ticks.into_iter().map(|tick| tick.words).collect())
+    }
+
+    #[test]
+    fn each_unit_has_numbers_that_people_expect() {
+        use Scale::{Linear, Log, Tail};
+        for (unit, scale, (low, high), label, numbers) in [
+            (Unit::Rate, Linear, (0.0, 431e6), "axis (MB/s)", "0|50|100|150|200|250|300|350|400"),
+            (Unit::Rate, Log, (3e6, 2_000e6), "axis (MB/s)", "5|10|20|50|100|200|500|1 000|2 000"),
+            (Unit::Latency, Log, (50e3, 2e9), "axis", "100 µs|1 ms|10 ms|100 ms|1 s"),
+            (Unit::Latency, Linear, (0.0, 18.2e6), "axis (ms)", "0|2|4|6|8|10|12|14|16|18"),
+            (
+                Unit::Bytes,
+                Log,
+                (4096.0, 1_048_576.0),
+                "axis",
+                "4 KiB|8 KiB|16 KiB|32 KiB|64 KiB|128 KiB|256 KiB|512 KiB|1 MiB",
+            ),
+            (Unit::Bytes, Linear, (0.0, 1e12), "axis (GiB)", "0|100|200|300|400|500|600|700|800|900"),
+            (Unit::Count, Log, (1.0, 32.0), "axis", "1|2|4|8|16|32"),
+            (Unit::Moment, Linear, (0.0, 36e12), "axis (h)", "0|1|2|3|4|5|6|7|8|9|10"),
+            (Unit::Share, Tail, (0.0, 0.9999), "axis (%)", "0|50|90|99|99.9|99.99|100"),
+            (Unit::Factor, Log, (0.4, 2.5), "axis (×)", "0.4|0.5|0.6|0.7|0.8|0.9|1|1.2|1.4|1.6|1.8|2|2.5"),
+        ] {
+            let (found, ticks) = words(unit, scale, low, high);
+            assert_eq!((found.as_str(), ticks.join("|").as_str()), (label, numbers), "{unit:?} {scale:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_says_where_it_stands(
+            low in 1e-3..1e9f64,
+            times in 1.001..1e6f64,
+            log in any::<bool>(),
+            unit in 0..3usize,
+        ) {
+            let unit = [Unit::Count, Unit::Rate, Unit::Factor][unit];
+            let scale = if log { Scale::Log } else { Scale::Linear };
+            let axis = Axis { label: String::new(), unit, scale };
+            let span = Span::over([low, low * times].into_iter(), scale, Ends::AtValues).between(0.0, 600.0);
+            for tick in ticks(&axis, &span, Way::Across).ticks {
+                let said: f64 = tick.words.replace(' ', "").parse().unwrap();
+                let meant = tick.value / written(unit, span.high).one;
+                prop_assert!((said - meant).abs() <= meant.abs() * 1e-6, "{} stands at {}", tick.words, meant);
+            }
+        }
     }
 }

@@ -1,0 +1,329 @@
+//! Laws of every drawing: it can be read, holds no number that is none, and no words leave it.
+
+use super::*;
+use crate::plot::*;
+use crate::png::tree;
+use crate::unit::Unit;
+use proptest::prelude::*;
+use resvg::usvg::{Group, Node};
+
+const UNITS: [Unit; 8] = [
+    Unit::Rate,
+    Unit::Iops,
+    Unit::Latency,
+    Unit::Moment,
+    Unit::Bytes,
+    Unit::Count,
+    Unit::Factor,
+    Unit::Share,
+];
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => 0.0..1e3f64,
+        3 => 1e3..1e12f64,
+        2 => 0.0..1.0f64,
+        1 => proptest::sample::select(vec![
+            0.0, -0.0, 1.0, -5.0, 1e15, 1e-300, f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.5, 0.999_999_999_9,
+        ]),
+    ]
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-zA-Z0-9 ]{0,12}",
+        "[ぁ-んァ-ヴ一-龠]{0,80}",
+        proptest::sample::select(vec![
+            "</text><script>alert(1)</script>".to_owned(),
+            "\"'&<>\u{1}\u{0}\n\u{7f}\u{ffff}".to_owned(),
+            "👨\u{200d}👩\u{200d}👧 emoji".to_owned(),
+            "averyveryverylongwordwithoutanyplacewherealinemaybreak".repeat(4),
+        ]),
+    ]
+}
+
+fn axis() -> impl Strategy<Value = Axis> {
+    let scale = proptest::sample::select(vec![Scale::Linear, Scale::Log, Scale::Tail]);
+    (words(), proptest::sample::select(UNITS.to_vec()), scale).prop_map(|(label, unit, scale)| Axis {
+        label,
+        unit,
+        scale,
+    })
+}
+
+fn some<T: std::fmt::Debug>(of: impl Strategy<Value = T>) -> impl Strategy<Value = Vec<T>> {
+    proptest::collection::vec(of, 0..6)
+}
+
+fn bars() -> impl Strategy<Value = Plot> {
+    let bar = (number(), proptest::option::of((number(), number())))
+        .prop_map(|(value, interval)| Bar { value, interval });
+    let group = (words(), some(proptest::option::of(bar))).prop_map(|(label, bars)| BarGroup { label, bars });
+    (some(words()), some(group), axis())
+        .prop_map(|(series, groups, axis)| Plot::Bars(Bars { series, groups, axis }))
+}
+
+fn lines() -> impl Strategy<Value = Plot> {
+    let styles = vec![LineStyle::Joined, LineStyle::Marked, LineStyle::Dots, LineStyle::Steps];
+    let points = proptest::collection::vec((number(), number()), 0..120);
+    let line = (words(), proptest::sample::select(styles), any::<bool>(), points)
+        .prop_map(|(name, style, at_right, points)| Line { name, style, at_right, points });
+    let mark = (number(), words()).prop_map(|(x, label)| Mark { x, label });
+    let stretch = (number(), number(), words()).prop_map(|(from, to, label)| Stretch { from, to, label });
+    (axis(), axis(), proptest::option::of(axis()), some(line), some(mark), some(stretch)).prop_map(
+        |(x, y, right, lines, marks, stretches)| Plot::Lines(Lines { x, y, right, lines, marks, stretches }),
+    )
+}
+
+fn forest() -> impl Strategy<Value = Plot> {
+    let outcomes = vec![Outcome::Better, Outcome::Worse, Outcome::Same, Outcome::Open];
+    let row = (
+        words(),
+        proptest::option::of((number(), number(), number())),
+        proptest::sample::select(outcomes),
+        words(),
+    )
+        .prop_map(|(label, ratio, outcome, words)| ForestRow { label, ratio, outcome, words });
+    (words(), some(row), number())
+        .prop_map(|(axis_label, rows, margin)| Plot::Forest(Forest { axis_label, rows, margin }))
+}
+
+fn heat() -> impl Strategy<Value = Plot> {
+    let values = some(some(proptest::option::of(number())));
+    let columns = proptest::collection::vec(words(), 0..40);
+    (words(), columns, words(), some(words()), values, axis()).prop_map(
+        |(x_label, columns, y_label, rows, values, axis)| {
+            Plot::Heat(Heat { x_label, columns, y_label, rows, values, axis })
+        },
+    )
+}
+
+fn shares() -> impl Strategy<Value = Plot> {
+    let row = (words(), some(number())).prop_map(|(label, values)| ShareRow { label, values });
+    (some(words()), some(row), axis(), any::<bool>())
+        .prop_map(|(parts, rows, axis, relative)| Plot::Shares(Shares { parts, rows, axis, relative }))
+}
+
+fn chart() -> impl Strategy<Value = Chart> {
+    (words(), some(words()), prop_oneof![bars(), lines(), forest(), heat(), shares()])
+        .prop_map(|(title, notes, plot)| Chart { title, notes, plot })
+}
+
+/// Words that leave the picture.
+fn outside(group: &Group, width: f32, height: f32) -> Option<String> {
+    group.children().iter().find_map(|node| match node {
+        Node::Group(group) => outside(group, width, height),
+        Node::Text(text) => {
+            let area = text.abs_bounding_box();
+            let fits = area.left() >= -1.0
+                && area.right() <= width + 1.0
+                && area.top() >= -1.0
+                && area.bottom() <= height + 1.0;
+            let words: String = text.chunks().iter().map(|chunk| chunk.text().to_owned()).collect();
+            (!fits).then(|| format!("{words}: {area:?} in {width} × {height}"))
+        }
+        _ => None,
+    })
+}
+
+/// Values of attributes that are drawn, one after the other.
+fn coordinates(svg: &str) -> impl Iterator<Item = &str> {
+    [" x=\"", " y=\"", " width=\"", " height=\"", " d=\""]
+        .into_iter()
+        .flat_map(|name| svg.split(name).skip(1).map(|rest| rest.split('"').next().unwrap_or_default()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #[test]
+    fn every_chart_is_drawn_whole(chart in chart(), width_px in 0u32..1300) {
+        let size = Size { width_px };
+        let drawing = chart.draw(&size, Theme::Light);
+        let tree = tree(&drawing.svg).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(outside(tree.root(), drawing.width_px as f32, drawing.height_px as f32), None);
+        for value in coordinates(&drawing.svg) {
+            prop_assert!(!value.is_empty() && !value.contains("NaN") && !value.contains("inf"), "{}", value);
+        }
+        let auto = chart.svg(&size, Theme::Auto);
+        prop_assert!(crate::png::tree(&auto).is_ok());
+        prop_assert!(!auto.contains("<script"));
+        prop_assert_eq!(&auto, &chart.svg(&size, Theme::Auto));
+    }
+}
+
+fn small(plot: Plot) -> Chart {
+    Chart { title: "A <title>".to_owned(), notes: vec!["how to read it".to_owned()], plot }
+}
+
+fn rate(scale: Scale) -> Axis {
+    Axis { label: "throughput".to_owned(), unit: Unit::Rate, scale }
+}
+
+fn small_bars() -> Chart {
+    let bar = |value: f64| Some(Bar { value, interval: Some((value * 0.9, value * 1.1)) });
+    let group = BarGroup { label: "SEQ1M read".to_owned(), bars: vec![bar(400e6), None] };
+    let more = BarGroup { label: "SEQ1M write".to_owned(), bars: vec![bar(120e6), bar(300e6)] };
+    let series = vec!["7kq".to_owned(), "9mz".to_owned()];
+    small(Plot::Bars(Bars { series, groups: vec![group, more], axis: rate(Scale::Linear) }))
+}
+
+fn small_lines() -> Chart {
+    let line = Line {
+        name: "read".to_owned(),
+        style: LineStyle::Marked,
+        at_right: false,
+        points: vec![(4096.0, 20e6), (8192.0, 40e6), (16_384.0, f64::NAN), (65_536.0, 250e6)],
+    };
+    small(Plot::Lines(Lines {
+        x: Axis { label: "block size".to_owned(), unit: Unit::Bytes, scale: Scale::Log },
+        y: rate(Scale::Log),
+        right: None,
+        lines: vec![line],
+        marks: vec![Mark { x: 16_384.0, label: "cluster".to_owned() }],
+        stretches: vec![Stretch { from: 5000.0, to: 6000.0, label: "stall".to_owned() }],
+    }))
+}
+
+fn small_forest() -> Chart {
+    let row = |label: &str, ratio, outcome, words: &str| ForestRow {
+        label: label.to_owned(),
+        ratio,
+        outcome,
+        words: words.to_owned(),
+    };
+    let rows = vec![
+        row("read", Some((1.3, 1.2, 1.4)), Outcome::Better, "20 % to 40 % faster"),
+        row("write", Some((1.0, 0.7, f64::INFINITY)), Outcome::Open, "not enough runs"),
+        row("verify", None, Outcome::Open, "only one run has it"),
+    ];
+    small(Plot::Forest(Forest { axis_label: "speed of 9mz against 7kq".to_owned(), rows, margin: 0.05 }))
+}
+
+fn small_heat() -> Chart {
+    small(Plot::Heat(Heat {
+        x_label: "queue depth".to_owned(),
+        columns: vec!["1".to_owned(), "8".to_owned()],
+        y_label: "block size".to_owned(),
+        rows: vec!["4 KiB".to_owned(), "64 KiB".to_owned()],
+        values: vec![vec![Some(30e6), None], vec![Some(200e6), Some(500e6)]],
+        axis: rate(Scale::Linear),
+    }))
+}
+
+fn small_shares() -> Chart {
+    let row = |label: &str, values: Vec<f64>| ShareRow { label: label.to_owned(), values };
+    small(Plot::Shares(Shares {
+        parts: vec!["bus".to_owned(), "FAT walk".to_owned()],
+        rows: vec![row("4 KiB clusters", vec![10e9, 14e9]), row("raw", vec![10e9, 0.1e9])],
+        axis: Axis { label: "time".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
+        relative: true,
+    }))
+}
+
+#[test]
+fn small_charts_look_as_they_did() {
+    let all = [
+        ("bars", small_bars()),
+        ("lines", small_lines()),
+        ("forest", small_forest()),
+        ("heat", small_heat()),
+        ("shares", small_shares()),
+    ];
+    for (name, chart) in all {
+        // One element in a line, so that a change can be read.
+        let svg = chart.svg(&Size { width_px: 520 }, Theme::Auto).replace("><", ">\n<");
+        insta::assert_snapshot!(name, svg);
+    }
+}
+
+#[test]
+fn names_of_parts_differ_between_charts_of_one_page() {
+    let ids = |chart: &Chart| -> Vec<String> {
+        let svg = chart.svg(&Size { width_px: 520 }, Theme::Auto);
+        svg.split(" id=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let (a, b) = (ids(&small_bars()), ids(&small_shares()));
+    assert!(a.len() > 3 && b.len() > 3);
+    assert!(a.iter().all(|id| !b.contains(id) && id.starts_with(&a[0])), "{a:?} {b:?}");
+}
+
+#[test]
+fn a_page_can_read_each_mark() {
+    let svg = small_bars().svg(&Size { width_px: 520 }, Theme::Light);
+    assert!(
+        svg.contains(r#"data-label="SEQ1M read, 7kq" data-value="400.0 MB/s (360.0 MB/s – 440.0 MB/s)""#)
+    );
+    assert!(svg.contains("<title>SEQ1M read, 7kq: 400.0 MB/s (360.0 MB/s – 440.0 MB/s)</title>"));
+    assert!(svg.contains(">A &lt;title&gt;</title>") && svg.contains(r#"role="img""#));
+    assert!(
+        !svg.contains("var(") && small_bars().svg(&Size { width_px: 520 }, Theme::Auto).contains("var(--s0)")
+    );
+}
+
+/// Ten hours at one value a second, with one second at zero.
+fn ten_hours(lines: usize) -> Chart {
+    let points = |seed: u32| -> Vec<(f64, f64)> {
+        (0..36_000u32)
+            .map(|s| {
+                let noise = f64::from(s.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 16) / 65_536.0;
+                (f64::from(s) * 1e9, if s == 17_003 { 0.0 } else { (300.0 + 100.0 * noise) * 1e6 })
+            })
+            .collect()
+    };
+    let line = |index: usize| Line {
+        name: format!("line {index}"),
+        style: LineStyle::Joined,
+        at_right: false,
+        points: points(index as u32),
+    };
+    small(Plot::Lines(Lines {
+        x: Axis { label: "time".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
+        y: rate(Scale::Linear),
+        right: None,
+        lines: (0..lines).map(line).collect(),
+        marks: Vec::new(),
+        stretches: Vec::new(),
+    }))
+}
+
+#[test]
+fn ten_hours_stay_small_and_keep_their_stall() {
+    let svg = ten_hours(2).svg(&Size { width_px: 1000 }, Theme::Auto);
+    assert!(svg.len() < 60_000, "{} bytes", svg.len());
+    assert!(svg.contains("data-value=\"line 0 0.0 MB/s – "), "no strip says that it fell to zero");
+    // The first line reaches the axis at the bottom.
+    let path = svg
+        .split("<path d=\"M")
+        .filter_map(|path| path.split('"').next())
+        .find(|path| path.len() > 3000)
+        .unwrap();
+    let (start, moves) = path.split_once('l').unwrap();
+    let mut y: f64 = start.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut lowest = y;
+    for down in moves.split(' ').skip(1).step_by(2) {
+        y += down.parse::<f64>().unwrap();
+        lowest = lowest.max(y);
+    }
+    assert!(lowest > y + 150.0, "{lowest} is not far below {y}");
+}
+
+#[test]
+fn very_many_series_and_points_are_drawn() {
+    let bar = |value: f64| Some(Bar { value, interval: None });
+    let bars = Bars {
+        series: (0..200).map(|i| format!("run {i}")).collect(),
+        groups: vec![BarGroup {
+            label: "読み出し".repeat(30),
+            bars: (0..200).map(|i| bar(f64::from(i) * 1e6)).collect(),
+        }],
+        axis: rate(Scale::Linear),
+    };
+    for plot in [Plot::Bars(bars), ten_hours(200).plot] {
+        let drawing = small(plot).draw(&Size { width_px: 800 }, Theme::Dark);
+        let tree = tree(&drawing.svg).unwrap();
+        assert_eq!(outside(tree.root(), drawing.width_px as f32, drawing.height_px as f32), None);
+    }
+}

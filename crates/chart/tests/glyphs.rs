@@ -1,0 +1,141 @@
+//! No box stands for a character: the embedded font has whatever the program itself may write into a picture.
+//!
+//! The words are read where they are written: the strings of all sources, and the data files that come with the program.
+//! Tests are left out (they hold hostile words on purpose), so are bounds of ranges and what Unicode says is no character, and so are the signs of which only terminals are drawn.
+
+use std::path::{Path, PathBuf};
+
+/// Lines, blocks and dots that terminals draw with, and the cross of `kurabe doctor`.
+fn is_for_terminals(c: char) -> bool {
+    matches!(c, '\u{2500}'..='\u{259f}' | '\u{2800}'..='\u{28ff}' | '✗')
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Files below a folder with one of the extensions.
+fn files(dir: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            files(&path, extensions, found);
+        } else if path.extension().is_some_and(|ext| extensions.iter().any(|wanted| ext == *wanted)) {
+            found.push(path);
+        }
+    }
+}
+
+/// The characters of the string literals of a Rust source, without its tests and comments.
+fn literals(source: &str) -> String {
+    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let chars: Vec<char> = source.chars().collect();
+    let (mut out, mut at) = (String::new(), 0);
+    let starts =
+        |at: usize, words: &str| words.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
+    while at < chars.len() {
+        if starts(at, "//") {
+            while at < chars.len() && chars[at] != '\n' {
+                at += 1;
+            }
+        } else if starts(at, "r\"") || starts(at, "r#") && raw_start(&chars, at).is_some() {
+            let (hashes, open) = raw_start(&chars, at).unwrap_or((0, at + 2));
+            let end: String = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
+            at = open;
+            while at < chars.len() && !starts(at, &end) {
+                out.push(chars[at]);
+                at += 1;
+            }
+            at += end.chars().count();
+        } else if chars[at] == '"' {
+            at += 1;
+            while at < chars.len() && chars[at] != '"' {
+                at += read_char(&chars, at, &mut out);
+            }
+            at += 1;
+        } else if chars[at] == '\'' && (starts(at + 1, "\\") || chars.get(at + 2) == Some(&'\'')) {
+            let (start, mut found) = (at, String::new());
+            at += 1;
+            while at < chars.len() && chars[at] != '\'' {
+                at += read_char(&chars, at, &mut found);
+            }
+            at += 1;
+            // The bound of a range is not written anywhere.
+            let before: String = chars[start.saturating_sub(3)..start].iter().collect();
+            if !(before.ends_with("..") || before.ends_with("..=") || starts(at, "..")) {
+                out += &found;
+            }
+        } else {
+            at += 1;
+        }
+    }
+    out
+}
+
+/// Number of hashes of a raw string, and where its words begin.
+fn raw_start(chars: &[char], at: usize) -> Option<(usize, usize)> {
+    let hashes = chars[at + 1..].iter().take_while(|c| **c == '#').count();
+    (chars.get(at + 1 + hashes) == Some(&'"')).then_some((hashes, at + 2 + hashes))
+}
+
+/// Reads one character, which may be escaped; how many it was written with.
+fn read_char(chars: &[char], at: usize, out: &mut String) -> usize {
+    if chars[at] != '\\' {
+        out.push(chars[at]);
+        return 1;
+    }
+    if chars.get(at + 1) == Some(&'u') {
+        let digits: String = chars[at..].iter().skip(3).take_while(|c| **c != '}').collect();
+        out.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
+        return digits.chars().count() + 4;
+    }
+    2
+}
+
+fn lacking(words: &str) -> Vec<char> {
+    let mut lacking: Vec<char> = words
+        .chars()
+        .filter(|c| !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'))
+        .filter(|c| !is_for_terminals(*c) && !matches!(c, '\u{fffe}' | '\u{ffff}') && !kurabe_chart::has_glyph(*c))
+        .collect();
+    lacking.sort_unstable();
+    lacking.dedup();
+    lacking
+}
+
+#[test]
+fn literals_are_found() {
+    let source = r###"let a = "A\u{e9}\n"; // "not this"
+        let b = 'Z'; fn f<'a>(x: &'a str) {} let c = r#"raw "é" end"#; if ('あ'..='ん').contains(&b) {} #[cfg(test)] "no""###;
+    assert_eq!(literals(source), "AéZraw \"é\" end");
+}
+
+#[test]
+fn the_font_has_every_character_of_the_program() {
+    let mut sources = Vec::new();
+    for entry in std::fs::read_dir(workspace().join("crates")).unwrap() {
+        files(&entry.unwrap().path().join("src"), &["rs"], &mut sources);
+    }
+    sources.retain(|path| !path.ends_with("tests.rs"));
+    assert!(sources.len() > 100, "{} sources", sources.len());
+    let mut data = Vec::new();
+    for folder in ["profiles", "devices", "studies", "catalogue", "uses"] {
+        files(&workspace().join(folder), &["toml", "txt", "md"], &mut data);
+    }
+    assert!(data.len() > 50, "{} data files", data.len());
+    let mut all = String::new();
+    for path in &sources {
+        let words = literals(&std::fs::read_to_string(path).unwrap());
+        assert_eq!(lacking(&words), Vec::<char>::new(), "{}", path.display());
+        all += &words;
+    }
+    for path in &data {
+        let words = std::fs::read_to_string(path).unwrap();
+        assert_eq!(lacking(&words), Vec::<char>::new(), "{}", path.display());
+        all += &words;
+    }
+    assert!(
+        all.contains('読') && all.contains('µ') && all.contains('×'),
+        "the walk has seen Japanese and units"
+    );
+}
