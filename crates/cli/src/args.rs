@@ -82,7 +82,7 @@ pub enum Command {
     List,
     #[command(about = t("Show a stored run", "保存した測定を表示"))]
     Show(ShowArgs),
-    #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目の上限を決めたものと根拠。モデルの測定では時間の内訳も示す"))]
+    #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
     #[command(about = t("Compare two stored runs cell by cell, with a verdict and what else differed", "2 つの測定を項目ごとに比べ、判定と、ほかに違った条件を示す"))]
     Compare(CompareArgs),
@@ -290,7 +290,7 @@ pub struct ShowArgs {
      Examples:\n  kurabe run --trace /mnt/ssd    measures, and follows operations through the kernel (root)\n  \
      kurabe why                     every cell of it\n  \
      kurabe why last --cell access  only the access time\n  kurabe why k7f --cell 3 --json for scripts",
-    "実機の測定では、各項目の上限を決めたもの(接続、シーク、埋まったキャッシュ、同時操作数の不足など)を、測定から\n\
+    "実機の測定では、各項目のボトルネック(接続、シーク、埋まったキャッシュ、同時操作数の不足など)を、測定から\n\
      分かる範囲で根拠とともに示します。分からない場合は、何を測れば分かるかを示します。--trace を付けた測定では、\n\
      カーネルのキューとデバイスの時間も分けて示します。\n\n\
      モデルの測定では、操作にかかった時間のすべてに要因があります(バス、ヘッドの移動、表の探索など)。\n\

@@ -147,9 +147,9 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
     let limit = Limit {
         kind: LimitKind::Cause,
         strength: Strength::Exact,
-        sentence: text!("most of all, \"{en}\" ({layer})", "最大の要因は「{ja}」({layer}) です"),
+        sentence: text!("\"{en}\" ({layer})", "「{ja}」({layer})"),
         evidence: text!(
-            "{share} of the time, counted by the model",
+            "it takes {share} of the time, counted by the model",
             "モデルが数えた時間の {share} を占めます"
         ),
         next: None,

@@ -254,7 +254,8 @@ fn well_known_devices_are_told_as_people_know_them() {
     let sata_ssd = kinds("samsung-870-evo");
     assert_eq!(sata_ssd, [Link, Link, Saturated, OneAtATime, Link, Link, Saturated, OneAtATime]);
     let disk = kinds("hitachi-hua722020ala330");
-    assert_eq!(disk[1..4], [DeviceRate, Mechanics, Mechanics]);
+    // Within 128 MiB and with 32 to choose from, an access takes less than a seek elsewhere.
+    assert_eq!(disk[1..4], [DeviceRate, Saturated, Mechanics]);
     // Near what PCIe carries, a drive and its slot cannot be told apart by one direction.
     assert!(!kinds("samsung-980").contains(&Link));
 }

@@ -43,7 +43,7 @@ pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String 
     }
     lines.extend(remarks::status(record, style));
     lines.extend(remarks::below(record, style));
-    lines.extend(closing(&record.header, style));
+    lines.extend(closing(record, style));
     page(&lines)
 }
 
@@ -94,7 +94,8 @@ fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, st
     lines
 }
 
-fn closing(header: &RunHeader, style: &Style) -> Vec<String> {
+fn closing(record: &RunRecord, style: &Style) -> Vec<String> {
+    let header = &record.header;
     let id = tame(&header.id);
     let mut items = vec![
         style.say(&text!("saved as {id}", "{id} として保存")),
@@ -103,6 +104,8 @@ fn closing(header: &RunHeader, style: &Style) -> Vec<String> {
     ];
     if header.model.is_some() {
         items.push(style.say(&text!("where the time went: kurabe why {id}", "時間の内訳: kurabe why {id}")));
+    } else if record.cells.iter().flat_map(|cell| &cell.repetitions).any(|one| one.kernel.is_some()) {
+        items.push(style.say(&text!("what limited it: kurabe why {id}", "ボトルネック: kurabe why {id}")));
     }
     let same = header.origin.as_ref().and_then(|origin| origin.profile.as_deref());
     if let Some(profile) = same.filter(|profile| PROFILES.iter().any(|(name, _)| name == profile)) {

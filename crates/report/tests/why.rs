@@ -97,6 +97,8 @@ fn the_shares_add_up_to_the_time() {
         for why in explain(&record, None).unwrap() {
             let (each, share) = why
                 .time
+                .as_ref()
+                .unwrap()
                 .causes
                 .iter()
                 .fold((0.0, 0.0), |(each, share), cause| (each + cause.each_ns, share + cause.share));

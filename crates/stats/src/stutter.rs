@@ -164,7 +164,8 @@ fn union_ns(stalls: &[Stall]) -> u64 {
 fn longest_silence_ns(series: &Series) -> u64 {
     let busy = |index: usize| {
         let interval = &series.intervals[index];
-        interval.read_operations > 0 || interval.write_operations > 0
+        let operations = interval.read_operations > 0 || interval.write_operations > 0;
+        operations || interval.read_bytes > 0 || interval.write_bytes > 0
     };
     let (mut longest, mut run) = (0u64, 0u64);
     for index in 0..series.intervals.len() {

@@ -118,7 +118,7 @@ fn a_real_run_says_what_limited_it_or_that_it_does_not_know() {
     lab.measure(&lab.target(), &ONE_CELL);
     let told = lab.kurabe(&["why"]).ok().out;
     assert!(told.contains("limit: ") && !told.contains("where the time went"), "{told}");
-    assert!(lab.kurabe(&["why", "--lang", "ja"]).ok().out.contains("上限を決めたもの: "));
+    assert!(lab.kurabe(&["why", "--lang", "ja"]).ok().out.contains("ボトルネック: "));
     let line = lab.kurabe(&["why", "--json"]).ok().out;
     let why: Value = serde_json::from_str(&line).expect("JSON");
     assert!(why["limit"]["kind"].is_string() && why["time"].is_null(), "{why}");

@@ -64,7 +64,7 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
         .or_else(|| one_at_a_time(record, cells, facts))
         .or_else(|| device_rate(&ground, cells, facts))
         .or_else(|| serves_one(cells, facts))
-        .unwrap_or_else(|| words::unknown(&ground, facts))
+        .unwrap_or_else(|| words::unknown(&ground, cells, facts))
 }
 
 /// What the cells stood on.

@@ -35,7 +35,7 @@ pub(super) fn generator(share: f64) -> Limit {
     limit(
         LimitKind::Generator,
         Strength::Strong,
-        text!("kurabe itself, not the storage", "ストレージではなく kurabe 自身が上限です"),
+        text!("kurabe itself, not the storage", "ストレージではなく kurabe 自身"),
         text!(
             "its own code took {share} of the issuing threads' time",
             "kurabe のコードが発行スレッドの時間の {share} を使いました"
@@ -64,7 +64,7 @@ pub(super) fn other_work(others: f64, steal: f64) -> Limit {
     limit(
         LimitKind::OtherWork,
         Strength::Likely,
-        text!("other work at the same time", "同時に動いていたほかの処理です"),
+        text!("other work at the same time", "同時に動いていたほかの処理"),
         evidence,
     )
     .next(text!("measure again when it is quiet", "ほかの処理がないときに測り直してください"))
@@ -76,7 +76,7 @@ pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
     limit(
         LimitKind::HostMemory,
         Strength::Strong,
-        text!("the computer's memory, not the device", "デバイスではなく、コンピューターのメモリーです"),
+        text!("the computer's memory, not the device", "デバイスではなく、コンピューターのメモリー"),
         text!(
             "{rate} through the page cache is more than {en} can carry ({raw})",
             "ページキャッシュ経由の {rate} は、{ja} で運べる {raw} を超えています"
@@ -99,7 +99,7 @@ pub(super) fn link(link: &Ceiling, rate: f64, both_ways: Option<f64>) -> Limit {
         evidence.ja.push_str(&format!("。逆方向も同じ速さ ({other}) で頭打ちです"));
     }
     let strength = if both_ways.is_some() { Strength::Strong } else { Strength::Likely };
-    let found = limit(LimitKind::Link, strength, text!("the connection: {en}", "接続 ({ja}) です"), evidence);
+    let found = limit(LimitKind::Link, strength, text!("the connection: {en}", "接続 ({ja})"), evidence);
     match link.could.map(number::rate) {
         Some(could) => found.next(text!(
             "the device could carry {could} on a better port or cable",
@@ -116,7 +116,7 @@ pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
         Strength::Likely,
         text!(
             "what the device can write for long: a cache in front of it filled up",
-            "キャッシュが埋まったあとの、持続的な書き込み速度です"
+            "キャッシュが埋まったあとの、持続的な書き込み速度"
         ),
         text!(
             "within one repetition the rate fell from {from} to {to} and did not return",
@@ -134,7 +134,7 @@ pub(super) fn stalls(share: f64, median_ns: f64) -> Limit {
     limit(
         LimitKind::Stalls,
         Strength::Strong,
-        text!("pauses of the device", "デバイスの停滞です"),
+        text!("pauses of the device", "デバイスの停滞"),
         text!(
             "something was stalled for {share} of the time, while half of the operations took {median} or less",
             "時間の {share} で何かが停滞していましたが、操作の半分は {median} 以内に終わっています"
@@ -147,7 +147,7 @@ pub(super) fn host(rest_ns: f64, whole_ns: f64) -> Limit {
     limit(
         LimitKind::Host,
         Strength::Strong,
-        text!("the way through the computer, not the device", "デバイスではなく、コンピューター側の処理です"),
+        text!("the way through the computer, not the device", "デバイスではなく、コンピューター側の処理"),
         text!(
             "an operation takes {whole}, and {rest} of it pass outside of the block layer: system call, interrupt, waking up",
             "1 操作 {whole} のうち {rest} は、ブロック層の外 (システムコール、割り込み、スレッドの起床) です"
@@ -163,7 +163,7 @@ pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
         Strength::Strong,
         text!(
             "operations wait in the kernel's queues: the device takes no more at once",
-            "デバイスが同時に受け付ける数を超え、操作がカーネルのキューで待っています"
+            "カーネルのキュー待ち (デバイスが同時に受け付けられる数を超過)"
         ),
         text!(
             "an operation takes {whole}, and {queue} of it pass in queues before the device is handed anything",
@@ -185,12 +185,7 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>) -> Limit {
             "媒体が回転し、{each} に 1 回ずつアクセスを終えています。アームの移動と、セクターが回ってくるまでの時間です"
         )
     };
-    limit(
-        LimitKind::Mechanics,
-        Strength::Strong,
-        text!("seek and rotation", "シークと回転待ちです"),
-        evidence,
-    )
+    limit(LimitKind::Mechanics, Strength::Strong, text!("seek and rotation", "シークと回転待ち"), evidence)
 }
 
 pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: f64) -> Limit {
@@ -198,15 +193,17 @@ pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: 
     let (slow, fast) = (number::latency(facts.latency_ns), number::latency(before.latency_ns));
     let gain = facts.rate / before.rate;
     let (share, gain_shown) = (number::percent(waiting), times(gain));
-    let sentence = if gain < 1.5 {
+    let sentence = if gain >= 1.5 {
+        text!("the device is full: operations wait for each other", "デバイスの飽和 (操作が互いに待ち合う)")
+    } else if facts.is_random() {
         text!(
             "the device serves one operation at a time; the others wait",
-            "デバイスが一度に処理するのは 1 操作だけで、ほかは待っています"
+            "デバイスの逐次処理 (一度に 1 操作だけを処理し、ほかは待機)"
         )
     } else {
         text!(
-            "the device is full: operations wait for each other",
-            "デバイスが飽和し、操作が互いに待ち合っています"
+            "device and connection are at their full rate; more operations only wait",
+            "デバイスと接続の転送速度 (すでに上限で、操作を増やしても待つだけ)"
         )
     };
     limit(
@@ -248,7 +245,7 @@ pub(super) fn one_at_a_time(
     let found = limit(
         LimitKind::OneAtATime,
         strength,
-        text!("the response time of a single operation", "1 操作の応答時間です"),
+        text!("the response time of a single operation", "1 操作の応答時間"),
         evidence,
     );
     match (facts.split, deeper) {
@@ -272,7 +269,7 @@ pub(super) fn serves_one(facts: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit
         Strength::Strong,
         text!(
             "device and connection, which a single operation keeps busy",
-            "デバイスと接続です。1 操作だけで手いっぱいになっています"
+            "デバイスと接続 (1 操作だけで手いっぱい)"
         ),
         text!(
             "an operation takes {each}, and {more} in flight are only {gain} times as fast",
@@ -289,7 +286,7 @@ pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -
         Strength::Strong,
         text!(
             "the response time of the operations: even more in flight would be served",
-            "操作の応答時間です。同時操作数をさらに増やす余地があります"
+            "操作の応答時間 (同時操作数をさらに増やす余地あり)"
         ),
         text!(
             "with {now} in flight instead of {then} the rate is {gain} times as high, and each still takes {each}",
@@ -308,7 +305,7 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: 
         Strength::Likely,
         text!(
             "the device's own data rate (medium or controller)",
-            "デバイス自身の転送速度 (媒体かコントローラー) です"
+            "デバイス自身の転送速度 (媒体かコントローラー)"
         ),
         text!(
             "{rate} with {now} in flight as with {other}, while {en} leaves room up to about {usual}",
@@ -318,23 +315,23 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: 
 }
 
 pub(super) fn unknown_import() -> Limit {
-    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明です"), nothing()).next(text!(
+    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing()).next(text!(
         "another tool measured it and printed figures only; measure it with `kurabe run`",
         "ほかのツールの結果で、印字された値しかありません。kurabe run で測ってください"
     ))
 }
 
 pub(super) fn unknown_mixture() -> Limit {
-    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明です"), nothing()).next(text!(
+    limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing()).next(text!(
         "this cell is not one kind of operation; cells of a single workload tell more",
         "この項目は 1 種類の操作ではありません。単独のワークロードの項目なら、より多くのことが分かります"
     ))
 }
 
 /// Nothing holds: what would tell.
-pub(super) fn unknown(ground: &Ground, facts: &CellFacts<'_>) -> Limit {
-    let found = limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明です"), nothing());
-    let lone = facts.depth().is_some_and(|depth| depth == 1);
+pub(super) fn unknown(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
+    let found = limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing());
+    let other_depth = facts.deeper(cells).or_else(|| facts.shallower(cells));
     found.next(match (ground.several, &ground.link) {
         (true, _) => text!(
             "several devices are below; measure one of them alone",
@@ -345,13 +342,13 @@ pub(super) fn unknown(ground: &Ground, facts: &CellFacts<'_>) -> Limit {
              another port would tell",
             "接続の速度が不明なため、デバイスと接続のどちらが上限かを区別できません。別のポートで測ると分かります"
         ),
-        (false, Some(_)) if lone => text!(
-            "the same with more in flight: a profile such as `default` has both",
-            "同時操作数を増やした測定が必要です。default などのプロファイルには両方あります"
+        (false, Some(_)) if other_depth.is_none() => text!(
+            "the same with another number of operations in flight: profiles such as `default` have both",
+            "同時操作数を変えた測定が必要です。default などのプロファイルには両方あります"
         ),
         (false, Some(_)) => text!(
-            "the same with one operation in flight, and `kurabe run --trace`",
-            "同時操作数 1 の測定と、kurabe run --trace が必要です"
+            "`kurabe run --trace`, and a longer measurement (--time)",
+            "kurabe run --trace と、より長い測定 (--time) で調べてください"
         ),
     })
 }

@@ -21,7 +21,7 @@ pub(super) fn limit(limit: &Limit, style: &Style) -> Vec<String> {
         Strength::Likely => text!(" (likely)", " (推定)"),
     };
     let (sure_en, sure_ja) = (sure.en, sure.ja);
-    let sentence = style.say(&text!("limit: {en}{sure_en}", "上限を決めたもの: {ja}{sure_ja}"));
+    let sentence = style.say(&text!("limit: {en}{sure_en}", "ボトルネック: {ja}{sure_ja}"));
     let role = if limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Strong };
     let mut lines: Vec<String> =
         hanging(wrap(&sentence, inner), 2, 4).iter().map(|line| style.paint(role, line)).collect();
