@@ -186,7 +186,7 @@ impl View<'_> {
     }
 
     /// The runs in groups that share a chart: all together if their lines can be told apart, else one by one.
-    fn groups<'r>(&'r self, lines: impl Fn(&RunRecord) -> usize) -> Vec<&'r [&'r RunRecord]> {
+    fn groups(&self, lines: impl Fn(&RunRecord) -> usize) -> Vec<&[&RunRecord]> {
         let having: usize = self.runs.iter().map(|run| lines(run)).sum();
         if having <= MOST_LINES { vec![self.runs] } else { self.runs.chunks(1).collect() }
     }

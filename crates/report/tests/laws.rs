@@ -269,6 +269,17 @@ fn record() -> impl Strategy<Value = RunRecord> {
     )
 }
 
+/// Every picture of runs, as the terminal shows it.
+fn draw(runs: &[&RunRecord], style: &Style) {
+    for picture in pictures(runs, None, style.lang) {
+        for line in picture.chart.terminal(style.width, false) {
+            assert!(display_width(&line) <= style.width, "{line}");
+        }
+    }
+    let svg = card(runs[0], kurabe_chart::Theme::Light, style.lang);
+    assert!(!svg.contains("NaN"), "{svg}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
@@ -279,6 +290,8 @@ proptest! {
         render_run(&record, &common::headline(), &style);
         render_details(&record, &style);
         render_header(&record.header, &common::headline(), &style);
+        draw(&[&record], &style);
+        draw(&[&record, &common::run()], &style);
         for cell in &record.cells {
             let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
             render_cell(cell, statistic, &style);
@@ -291,6 +304,8 @@ proptest! {
         let style = Style { lang, color: false, width };
         render_run(&record, &Text::same(""), &style);
         render_details(&record, &style);
+        draw(&[&record], &style);
+        draw(&[&common::run(), &record], &style);
         for cell in &record.cells {
             for statistic in [Statistic::Mean, Statistic::Median, Statistic::Best] {
                 render_cell(cell, statistic, &style);

@@ -41,7 +41,7 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
         .collect();
     let mut names: Vec<String> = parts.into_iter().map(|(_, name)| name).collect();
     names.push(view.pick("other causes", "その他"));
-    let (names, rows) = without_empty(names, rows);
+    let (names, rows) = without_empty(&names, &rows);
     let what = view.pick("Where the time went", "時間の内訳");
     let how = view.pick(
         "each bar is the whole time of one operation, sample or repetition, with its length beside the name",
@@ -108,13 +108,13 @@ fn label(run: &RunRecord, time: &CellTime, view: &View<'_>) -> String {
 }
 
 /// Parts that no row has are left out.
-fn without_empty(names: Vec<String>, rows: Vec<ShareRow>) -> (Vec<String>, Vec<ShareRow>) {
+fn without_empty(names: &[String], rows: &[ShareRow]) -> (Vec<String>, Vec<ShareRow>) {
     let kept: Vec<usize> =
         (0..names.len()).filter(|part| rows.iter().any(|row| row.values[*part] > 0.0)).collect();
     let names = kept.iter().map(|part| names[*part].clone()).collect();
-    let rows = rows
-        .into_iter()
-        .map(|row| ShareRow { values: kept.iter().map(|part| row.values[*part]).collect(), label: row.label })
-        .collect();
-    (names, rows)
+    let kept_of = |row: &ShareRow| ShareRow {
+        label: row.label.clone(),
+        values: kept.iter().map(|part| row.values[*part]).collect(),
+    };
+    (names, rows.iter().map(kept_of).collect())
 }

@@ -180,8 +180,8 @@ fn chart(runs: &[&RunRecord], of: &str, lines: Vec<Line>, view: &View<'_>) -> Op
         of => view.say(&text!("Latency percentiles, {of}", "レイテンシのパーセンタイル({of})")),
     };
     let how = view.pick(
-        "so much of the operations took at most so long; the last point is the slowest · lower is better",
-        "横軸の割合の操作が、縦軸の時間以内に終わった。右端は最も遅い操作 · 低いほど良い",
+        "this share of the operations took at most this long; the last point is the slowest",
+        "横軸の割合の操作が、縦軸の時間以内に終わった。右端は最も遅い操作",
     );
     Some(Picture {
         name: "percentiles",

@@ -53,6 +53,7 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
         ));
     }
     found.retain(|curve| curve.points.len() > 1);
+    found.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
     found
 }
 
@@ -76,7 +77,6 @@ fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option
             before = Some(sample.offset_bytes);
         }
     }
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
     Some(Curve { name: view.cell(cell), is_rate, points })
 }
 

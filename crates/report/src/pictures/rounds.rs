@@ -32,7 +32,11 @@ pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Cha
         true => Axis {
             label: view.pick("written", "書き込んだ量"), unit: Unit::Bytes, scale: Scale::Linear
         },
-        false => Axis { label: view.pick("round", "ラウンド"), unit: Unit::Count, scale: Scale::Linear },
+        false => Axis {
+            label: view.pick("rounds done", "終えたラウンド"),
+            unit: Unit::Count,
+            scale: Scale::Linear,
+        },
     };
     let (label, unit) = match rounds.tracked {
         Tracked::Iops => (view.pick("Operations per second", "毎秒の操作数"), Unit::Iops),

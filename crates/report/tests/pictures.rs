@@ -1,0 +1,233 @@
+//! Pictures of runs: which there are, and how they look in a terminal, in both languages.
+
+mod common;
+
+use common::{kinds, modelled};
+use kurabe_chart::{Chart, Plot, Theme, png};
+use kurabe_compare::pair;
+use kurabe_core::Lang;
+use kurabe_core::profile::Statistic;
+use kurabe_core::record::RunRecord;
+use kurabe_core::workload::Direction;
+use kurabe_report::*;
+
+fn names(runs: &[&RunRecord]) -> Vec<&'static str> {
+    let mut names: Vec<&str> = pictures(runs, None, Lang::En).iter().map(|picture| picture.name).collect();
+    names.dedup();
+    names
+}
+
+fn find(runs: &[&RunRecord], name: &str) -> Chart {
+    let found = pictures(runs, None, Lang::En).into_iter().find(|picture| picture.name == name);
+    found.unwrap_or_else(|| panic!("no {name}")).chart
+}
+
+/// Every picture of the runs as the terminal shows it.
+fn looks(name: &str, runs: &[&RunRecord]) {
+    for (lang, suffix) in [(Lang::En, "en"), (Lang::Ja, "ja")] {
+        let mut page = String::new();
+        for picture in pictures(runs, None, lang) {
+            for line in picture.chart.terminal(80, false) {
+                assert!(display_width(&line) <= 80, "{line}");
+                page.push_str(&line);
+                page.push('\n');
+            }
+            page.push('\n');
+        }
+        insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("pictures_{name}_{suffix}"), page);
+        });
+    }
+}
+
+#[test]
+fn a_run_has_the_pictures_that_its_record_has_data_for() {
+    let all: Vec<(&str, RunRecord)> = kinds::all().into_iter().chain(modelled::all()).collect();
+    let of = |wanted: &str| {
+        let (_, record) = all.iter().find(|(name, _)| *name == wanted).unwrap();
+        names(&[record])
+    };
+    assert_eq!(names(&[&common::run()]), ["rates", "percentiles", "series"]);
+    assert_eq!(of("samples"), ["rates", "access-times", "positions", "distance", "percentiles"]);
+    assert_eq!(of("crystaldiskmark"), ["rates"]);
+    assert_eq!(of("copy_sweep"), ["sweep"]);
+    assert_eq!(of("command"), ["durations"]);
+    for name in all.iter().map(|(name, _)| *name) {
+        assert!(of(name).iter().all(|name| PICTURE_NAMES.contains(name)), "{name}");
+    }
+}
+
+#[test]
+fn the_order_is_that_of_the_names() {
+    for (name, record) in kinds::all().into_iter().chain(modelled::all()) {
+        let places: Vec<usize> = names(&[&record])
+            .into_iter()
+            .map(|name| PICTURE_NAMES.iter().position(|known| *known == name).unwrap())
+            .collect();
+        assert!(places.is_sorted(), "{name}: {places:?}");
+    }
+}
+
+#[test]
+fn a_bar_is_the_figure_of_the_table() {
+    // The mean with its interval.
+    let Plot::Bars(bars) = find(&[&common::run()], "rates").plot else { panic!("bars") };
+    assert_eq!(bars.groups.len(), 8);
+    let first = bars.groups[0].bars[0].as_ref().unwrap();
+    let (low, high) = first.interval.unwrap();
+    assert!(low < first.value && first.value < high);
+    // The best of the repetitions with their range: nothing is above it.
+    let best = common::run_best();
+    let Plot::Bars(bars) = find(&[&best], "rates").plot else { panic!("bars") };
+    for bar in bars.groups.iter().filter_map(|group| group.bars[0].as_ref()) {
+        assert_eq!(bar.interval.unwrap().1, bar.value);
+    }
+}
+
+#[test]
+fn runs_of_different_statistics_are_shown_by_their_means() {
+    let (mean, best) = (common::run(), common::run_best());
+    let chart = find(&[&mean, &best], "rates");
+    assert!(chart.notes.iter().any(|note| note.contains("different statistics")), "{:?}", chart.notes);
+    let Plot::Bars(bars) = chart.plot else { panic!("bars") };
+    let group = &bars.groups[0];
+    let (low, high) = group.bars[1].as_ref().unwrap().interval.unwrap();
+    assert!((low + high - 2.0 * group.bars[1].as_ref().unwrap().value).abs() < 1.0);
+}
+
+#[test]
+fn a_printed_figure_stands_beside_a_measured_one_without_an_interval() {
+    let (own, printed) = (common::run(), kinds::run_crystaldiskmark());
+    let chart = find(&[&own, &printed], "rates");
+    assert!(chart.notes.iter().any(|note| note.contains("CrystalDiskMark")), "{:?}", chart.notes);
+    let Plot::Bars(bars) = chart.plot else { panic!("bars") };
+    let of = |run: usize| bars.groups.iter().filter_map(move |group| group.bars[run].as_ref());
+    assert_eq!((of(0).count(), of(1).count()), (8, 8));
+    assert!(of(0).all(|bar| bar.interval.is_some()) && of(1).all(|bar| bar.interval.is_none()));
+}
+
+#[test]
+fn a_pair_has_a_forest_plot_with_a_row_for_each_common_cell() {
+    let (one, mut two) = (common::run(), common::run_best());
+    two.header.id = "9mz".into();
+    let pair = pair(&one, &two, 0.05);
+    let found = pictures(&[&one, &two], Some(&pair), Lang::Ja);
+    let place = found.iter().position(|picture| picture.name == "forest").unwrap();
+    assert_eq!(place, 1, "behind the bars");
+    let Plot::Forest(forest) = &found[place].chart.plot else { panic!("forest") };
+    assert_eq!(forest.rows.len(), 8);
+    assert!(forest.rows.iter().all(|row| !row.words.is_empty() && row.ratio.is_some()));
+}
+
+#[test]
+fn access_times_stand_at_the_right_of_the_position_curve() {
+    let Plot::Lines(lines) = find(&[&kinds::run_gnome_file()], "positions").plot else { panic!("lines") };
+    assert!(lines.right.is_some());
+    assert_eq!(lines.lines.iter().filter(|line| line.at_right).count(), 1);
+    // By the distance they are a picture of their own.
+    let Plot::Lines(apart) = find(&[&kinds::run_samples()], "distance").plot else { panic!("lines") };
+    assert!(apart.right.is_none() && apart.lines[0].points.len() == 998);
+    assert!(lines.lines.iter().all(|line| line.points.is_sorted_by(|a, b| a.0 <= b.0)));
+}
+
+#[test]
+fn a_stall_is_a_stretch_of_the_series() {
+    let mut run = common::run_with(Statistic::Mean, &[Direction::Read, Direction::Write]);
+    // So long that a person feels it.
+    for stall in run.cells.iter_mut().flat_map(|cell| &mut cell.repetitions).flat_map(|one| &mut one.stalls) {
+        stall.length_ns = 300_000_000;
+    }
+    let all = pictures(&[&run], None, Lang::En);
+    let series: Vec<&Chart> = all.iter().filter(|one| one.name == "series").map(|one| &one.chart).collect();
+    let Plot::Lines(life) = &series[0].plot else { panic!("lines") };
+    assert_eq!(life.lines.len(), 2);
+    assert_eq!(life.marks.len(), 8, "a mark for each cell");
+    let stalls = run.cells.iter().flat_map(|cell| &cell.repetitions).map(|one| one.stall_count).sum::<u64>();
+    assert_eq!(life.stretches.len() as u64, stalls);
+    assert!(series.len() > 1, "the cell that stalls has a picture of its own");
+}
+
+#[test]
+fn percentiles_end_with_the_slowest_operation() {
+    let run = common::run();
+    let Plot::Lines(lines) = find(&[&run], "percentiles").plot else { panic!("lines") };
+    for line in &lines.lines {
+        assert!(line.points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{line:?}");
+        assert!(line.points.last().unwrap().0 < 1.0);
+    }
+}
+
+#[test]
+fn several_runs_share_a_chart_of_each_cell() {
+    let (one, mut two) = (common::run(), common::run());
+    two.header.id = "9mz".into();
+    let all = pictures(&[&one, &two], None, Lang::En);
+    let shared: Vec<&Chart> =
+        all.iter().filter(|one| one.name == "percentiles").map(|one| &one.chart).collect();
+    assert_eq!(shared.len(), 4, "the cells of small blocks");
+    for chart in shared {
+        let Plot::Lines(lines) = &chart.plot else { panic!("lines") };
+        assert_eq!(lines.lines.len(), 2);
+    }
+}
+
+#[test]
+fn every_bar_of_the_account_is_the_whole_time() {
+    for (name, run) in modelled::all() {
+        let Plot::Shares(shares) = find(&[&run], "time-account").plot else { panic!("shares") };
+        let whys = explain(&run, None).unwrap();
+        assert_eq!(shares.rows.len(), whys.len());
+        for (row, why) in shares.rows.iter().zip(&whys) {
+            let sum: f64 = row.values.iter().sum();
+            assert!((sum - why.time.each_ns).abs() < 1e-6 * sum, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_pictures_of_a_run() {
+    looks("run", &[&common::run()]);
+}
+
+#[test]
+fn the_pictures_of_runs_of_other_kinds() {
+    looks("samples", &[&kinds::run_samples()]);
+    looks("copy_sweep", &[&kinds::run_copy_sweep()]);
+    looks("modelled", &[&modelled::strip_remainder()]);
+}
+
+#[test]
+fn the_pictures_of_two_runs() {
+    let (one, mut two) = (common::run(), common::run_best());
+    two.header.id = "9mz".into();
+    looks("two", &[&one, &two]);
+}
+
+#[test]
+fn a_card_shows_what_the_table_shows_and_what_casts_doubt_on_it() {
+    let mut run = common::run();
+    let svg = card(&run, Theme::Light, Lang::En);
+    for words in
+        ["Samsung SSD 980 PRO 1TB", "PCIe 4.0 x4", "ext4", "SEQ 1 MiB Q8 T1", "stutter", "2026-02-03 12:34"]
+    {
+        assert!(svg.contains(words), "{words}: {svg}");
+    }
+    assert!(!svg.contains("MODEL"));
+    run.status = kurabe_core::record::RunStatus::Interrupted;
+    assert!(card(&run, Theme::Light, Lang::En).contains("interrupted: only 8 cells"));
+    let model = card(&modelled::fat_walk(), Theme::Dark, Lang::Ja);
+    assert!(model.contains("モデルの計算値"));
+    let printed = card(&kinds::run_crystaldiskmark(), Theme::Light, Lang::En);
+    assert!(printed.contains("as that tool printed it"));
+}
+
+#[test]
+fn every_card_can_be_drawn() {
+    for (name, record) in kinds::all().into_iter().chain(modelled::all()) {
+        for (lang, theme) in [(Lang::En, Theme::Light), (Lang::Ja, Theme::Dark)] {
+            let svg = card(&record, theme, lang);
+            assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}: {svg}");
+            png(&svg, 1.0).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}
