@@ -93,7 +93,9 @@ mod tests {
         serde_json::from_value(file["run"].clone()).unwrap()
     }
 
-    fn spelled(run: &RunRecord) -> (Vec<(String, Text)>, Vec<(CellName, Summary)>) {
+    type Spelled = (Vec<(String, Text)>, Vec<(CellName, Summary)>);
+
+    fn spelled(run: &RunRecord) -> Spelled {
         let digest = digest(run);
         let word = |word: &str| serde_json::from_str::<Word>(word).unwrap();
         let facts = digest.facts.iter().filter_map(|fact| match word(fact) {

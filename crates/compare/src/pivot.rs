@@ -113,7 +113,7 @@ pub struct PivotFigure {
     pub mean: f64,
     /// Standard deviation among the runs; of a single run among its repetitions.
     pub deviation: f64,
-    /// Half the width of the 95 % interval of the mean, if there are two values at least.
+    /// Half the width of the 95 % interval of the mean, if there are two values at least; none of a single computed run.
     pub half_width: Option<f64>,
     /// Repetitions of a single run.
     pub repetition_count: Option<u32>,
@@ -264,7 +264,7 @@ fn select<'a>(mut lines: Vec<Line<'a>>, runs: &[RunSummary], wanted: &PivotWante
 /// Values that are named in an error.
 const NAMED: usize = 12;
 
-fn unknown_value(what: Text, word: &str, values: &mut Vec<String>) -> Error {
+fn unknown_value(what: Text, word: &str, values: &mut [String]) -> Error {
     values.sort_by(|a, b| natural(a, b));
     let error = Error::new(ErrorKind::NoSuchRun, what);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();

@@ -128,8 +128,8 @@ impl Paper {
     /// Words with their baseline at a place.
     pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
         let words = tame(words);
-        // The bold font has no Japanese; words in two weights look worse than words in one.
-        let bold = form.bold && words.chars().all(|c| c < '\u{2e80}');
+        // Words in two weights look worse than words in one.
+        let bold = form.bold && bold_has(&words);
         let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
         if words.is_empty() {
             return;
@@ -182,7 +182,7 @@ impl Paper {
 
     /// Words in a frame, with their baseline at a place; gives the frame's width.
     pub(super) fn badge(&mut self, x: f64, y: f64, size: f64, words: &str) -> f64 {
-        let bold = words.chars().all(|c| c < '\u{2e80}');
+        let bold = bold_has(words);
         let width = text_width(words, size, bold) + 24.0;
         let (top, height, colour) = (y - size - 3.0, size + 12.0, self.colours.warn);
         let _ = write!(
@@ -226,6 +226,11 @@ impl Paper {
         let _ =
             write!(self.out, "<g transform=\"translate({left:.1} {top:.1}) scale({scale:.4})\">{svg}</g>");
     }
+}
+
+/// Whether the bold font has the words: from U+2E80 on come the characters of East Asia, which it has not.
+fn bold_has(words: &str) -> bool {
+    words.chars().all(|c| u32::from(c) < 0x2e80)
 }
 
 /// The words as XML.
