@@ -264,7 +264,7 @@ fn select<'a>(mut lines: Vec<Line<'a>>, runs: &[RunSummary], wanted: &PivotWante
 /// Values that are named in an error.
 const NAMED: usize = 12;
 
-fn unknown_value(what: Text, word: &str, values: &mut Vec<String>) -> Error {
+fn unknown_value(what: Text, word: &str, values: &mut [String]) -> Error {
     values.sort_by(|a, b| natural(a, b));
     let error = Error::new(ErrorKind::NoSuchRun, what);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();
