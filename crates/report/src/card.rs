@@ -27,8 +27,6 @@ const MARGIN: f64 = 44.0;
 /// Lines of remarks, at most.
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
-/// Less height than this is too little for a chart below the table.
-const ROOM_FOR_CHART: f64 = 170.0;
 
 /// The card of a run.
 pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
@@ -96,24 +94,7 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, style
     {
         return paper.chart(&chart, area, theme);
     }
-    let end = table::draw(paper, &rows, area, style);
-    let rest = Area { y: end + 4.0, height: area.y + area.height - end - 4.0, ..area };
-    if rest.height >= ROOM_FOR_CHART
-        && let Some(chart) = over_time(run, style.lang)
-    {
-        paper.chart(&chart, rest, theme);
-    }
-}
-
-/// What few rows leave room for: the course over rounds, or over time.
-fn over_time(run: &RunRecord, lang: Lang) -> Option<Chart> {
-    let mut all = own_pictures(run, lang);
-    let found = ["rounds", "series"]
-        .into_iter()
-        .find_map(|name| all.iter().position(|picture| picture.name == name))?;
-    let mut chart = all.swap_remove(found).chart;
-    chart.notes.clear();
-    Some(chart)
+    table::draw(paper, &rows, area, style);
 }
 
 /// What shows many cells at once: a sweep or a heat map, else bars.

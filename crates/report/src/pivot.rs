@@ -335,6 +335,9 @@ fn legend(pivot: &Pivot) -> Text {
             "Each figure is the mean over runs with its 95 % interval; in brackets how many runs.",
             "各値は測定の平均と 95 % 区間で、() は測定の件数です。"
         ),
+        _ if figures().all(|figure| figure.half_width.is_none()) => {
+            text!("Each figure is that of a single run, (1).", "各値は 1 件の測定 (1) のものです。")
+        }
         _ => text!(
             "Each figure is that of a single run, (1), with the 95 % interval of its repetitions.",
             "各値は 1 件の測定 (1) のもので、区間は各回の値から求めた 95 % 区間です。"
@@ -360,7 +363,10 @@ fn left_out(pivot: &Pivot, style: &Style) -> Vec<String> {
         let Text { en, ja } = &key.name;
         let (runs, are) =
             if *count == 1 { ("1 run does".to_owned(), "is") } else { (format!("{count} runs do"), "are") };
-        text!("{runs} not tell the {en} and {are} left out.", "{ja}が分からない測定 {count} 件は除きました。")
+        text!(
+            "{runs} not tell the {en} and {are} left out.",
+            "「{ja}」が分からない測定 {count} 件は除きました。"
+        )
     });
     let broken = (!pivot.unreadable.is_empty()).then(|| {
         let ids = pivot.unreadable.join(", ");

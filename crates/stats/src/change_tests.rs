@@ -121,7 +121,7 @@ fn the_fit_of_a_cache_is_that_of_scipy() {
         (16..).zip(times).map(|(power, y)| CurvePoint { x: 2f64.powi(power), values: vec![y] }).collect();
     let cache = fit_mixing(&points).unwrap();
     assert!((cache.fast - 98.014_402).abs() < 0.01, "{cache:?}");
-    assert!((cache.slow - 1002.990_16).abs() < 0.1, "{cache:?}");
+    assert!((cache.slow - 1_002.990_16).abs() < 0.1, "{cache:?}");
     assert!((cache.size - 2_975_691.5).abs() < 300.0, "{cache:?}");
     assert!(cache.low < 2.9e6 && cache.high > 3e6 && cache.high < 4e6, "{cache:?}");
     // scipy.optimize.curve_fit of a + b/x over the last six, sigma = y.

@@ -9,7 +9,7 @@ use crate::svg::ticks::{Ticks, Way, ticks};
 /// Width of a column; words at the ticks are drawn at 11.5 px, a digit of which is 0.55 em wide.
 const COLUMN_PX: f64 = 6.5;
 /// Height of a line: words at every second or third one at most.
-const LINE_PX: f64 = 11.0;
+const LINE_PX: f64 = 13.0;
 
 /// An axis along columns or lines.
 pub(super) struct Range {

@@ -73,7 +73,8 @@ impl Sum {
             run_count: self.count,
             mean: shown.mean,
             deviation: shown.deviation,
-            half_width: summary_half_width(&shown),
+            // Computed repetitions differ by their seeds alone: that is no doubt about the figure.
+            half_width: summary_half_width(&shown).filter(|_| self.measured || single.is_none()),
             repetition_count: single.map(|summary| summary.count),
             compared: None,
             modelled: !self.measured,

@@ -175,6 +175,12 @@ impl Splitting {
     }
 
     fn finish(self, disks: &[Disk], wanted_sectors: Option<u64>, lost_events: u64) -> KernelSplit {
+        let devices = disks.iter().map(|disk| disk.name.clone()).collect();
+        if lost_events > 0 {
+            // An end that is missing would be taken from a later request of the same sectors: no figure could be trusted.
+            let unfollowed_operations = self.operations.len() as u64;
+            return KernelSplit { devices, unfollowed_operations, lost_events, ..KernelSplit::default() };
+        }
         let whole = |one: &&Followed| {
             one.done_sectors == one.sectors && wanted_sectors.is_none_or(|all| one.sectors == all)
         };
@@ -187,7 +193,7 @@ impl Splitting {
         }
         let operations = device_ns.len() as u64;
         KernelSplit {
-            devices: disks.iter().map(|disk| disk.name.clone()).collect(),
+            devices,
             operations,
             unfollowed_operations: self.operations.len() as u64 - operations,
             queue: summary(queue_ns),
@@ -344,6 +350,22 @@ mod tests {
         assert_eq!((found.operations, found.unfollowed_operations, found.requests), (1, 1, 1));
         assert_eq!(found.other_requests, 0, "each issue found its operation");
         assert_eq!((found.queue.mean_ns, found.device.mean_ns), (40_000.0, 50_000.0));
+    }
+
+    #[test]
+    fn where_events_are_missing_nothing_is_told() {
+        let event = |line| match read_line_of(line, &|_, _| true) {
+            Read::Event(event) => event,
+            other => panic!("{other:?}"),
+        };
+        let events = vec![
+            event(" k-9 [0] . 1.000000: block_bio_queue: 254,0 R 0 + 8 [k]"),
+            event(" k-9 [0] . 1.000010: block_rq_issue: 254,0 R 4096 () 0 + 8 [k]"),
+            event(" k-9 [0] . 9.000000: block_rq_complete: 254,0 R () 0 + 8 [0]"),
+        ];
+        let found = split(&[disk()], Recording { events, lost: 3 }, Some(4096));
+        assert_eq!((found.operations, found.unfollowed_operations, found.lost_events), (0, 1, 3));
+        assert_eq!((found.requests, found.device), (0, TimeSplit::default()));
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! What a card is drawn on: texts, bars and rules as SVG, in the colours of a theme.
 
-use kurabe_chart::{Chart, Drawing, Size, Theme, escape, fit, text_width};
+use kurabe_chart::{Chart, Drawing, Size, Theme, bold_has, escape, fit, text_width};
 use kurabe_core::display::tame;
 use std::fmt::Write;
 
@@ -128,8 +128,8 @@ impl Paper {
     /// Words with their baseline at a place.
     pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
         let words = tame(words);
-        // The bold font has no Japanese; words in two weights look worse than words in one.
-        let bold = form.bold && words.chars().all(|c| c < '\u{2e80}');
+        // Words in two weights look worse than words in one.
+        let bold = form.bold && bold_has(&words);
         let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
         if words.is_empty() {
             return;
@@ -182,7 +182,7 @@ impl Paper {
 
     /// Words in a frame, with their baseline at a place; gives the frame's width.
     pub(super) fn badge(&mut self, x: f64, y: f64, size: f64, words: &str) -> f64 {
-        let bold = words.chars().all(|c| c < '\u{2e80}');
+        let bold = bold_has(words);
         let width = text_width(words, size, bold) + 24.0;
         let (top, height, colour) = (y - size - 3.0, size + 12.0, self.colours.warn);
         let _ = write!(

@@ -114,13 +114,13 @@ fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> 
     items.join(" · ")
 }
 
-/// Draws the rows into an area, and gives where they end; those that do not fit are counted.
-pub(super) fn draw(paper: &mut Paper, rows: &[Row], area: Area, style: &Style) -> f64 {
+/// Draws the rows into an area; those that do not fit are counted.
+pub(super) fn draw(paper: &mut Paper, rows: &[Row], area: Area, style: &Style) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     if shown.is_empty() {
         let words = style.pick("no figure was measured", "有効な測定値がありません");
         paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
-        return area.y + area.height;
+        return;
     }
     let paired: Vec<&Row> = shown.iter().filter(|row| row.paired).collect();
     let listed: Vec<&Row> = shown.iter().filter(|row| !row.paired).collect();
@@ -139,7 +139,6 @@ pub(super) fn draw(paper: &mut Paper, rows: &[Row], area: Area, style: &Style) -
         let words = text!("and {left_out} more rows", "ほか {left_out} 行");
         paper.text(area.x, y + 18.0, Type::of(14.0), Tone::Quiet, &style.say(&words));
     }
-    y
 }
 
 fn draw_paired(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style: &Style) -> f64 {

@@ -44,10 +44,19 @@ pub(super) fn limit(limit: &Limit, style: &Style) -> Vec<String> {
 /// Where the kernel says the time of the traced repetition went.
 pub(super) fn split(split: &KernelSplit, bar: fn(f64, usize) -> String, style: &Style) -> Vec<String> {
     if split.operations == 0 {
-        let nothing = style.say(&text!(
-            "the traced repetition: none of its operations could be followed through the kernel",
-            "トレースつきの回: カーネル内で追跡できた操作がありません"
-        ));
+        let lost = number::count(split.lost_events);
+        let nothing = style.say(&match split.lost_events {
+            0 => text!(
+                "the traced repetition: none of its operations could be followed through the kernel",
+                "トレースつきの回: カーネル内で追跡できた操作がありません"
+            ),
+            _ => text!(
+                "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
+                 second (a larger block, a smaller --iodepth) can be followed",
+                "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の操作数を減らす \
+                 (ブロックを大きく、--iodepth を小さくする) と追跡できます"
+            ),
+        });
         return hanging(wrap(&nothing, style.width.saturating_sub(4)), 2, 4);
     }
     let rest_ns = split.rest_mean_ns.map(|ns| ns.max(0.0));
@@ -125,12 +134,6 @@ fn requests(split: &KernelSplit, has_rest: bool, style: &Style) -> Vec<String> {
     if split.unfollowed_operations > 0 {
         let lost = number::count(split.unfollowed_operations);
         items.push(style.say(&text!("{lost} operations not followed", "追跡できなかった操作 {lost} 件")));
-    }
-    if split.lost_events > 0 {
-        let lost = number::count(split.lost_events);
-        items.push(
-            style.say(&text!("the kernel dropped {lost} events", "カーネルが取りこぼしたイベント {lost} 件")),
-        );
     }
     if !has_rest {
         items.push(style.say(&text!(
