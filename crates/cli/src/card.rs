@@ -1,8 +1,8 @@
 //! `kurabe card`
 
 use crate::args::{CardArgs, Global};
+use crate::files::{Existing, refuse_existing, write};
 use crate::lang::lang;
-use crate::new_file::{refuse_existing, write_file};
 use crate::output::{print, print_json};
 use crate::stored::store_with_runs;
 use kurabe_chart::{Theme, png};
@@ -27,7 +27,8 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     let id = &record.header.id;
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("kurabe-{id}.png")));
-    refuse_existing(&path, args.force)?;
+    let existing = Existing::unless(args.force);
+    refuse_existing(&path, existing)?;
     let theme = if args.theme == "dark" { Theme::Dark } else { Theme::Light };
     let svg = picture_of(&record, theme, lang());
     let bytes = match form {
@@ -37,7 +38,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
                 .because(error)
         })?,
     };
-    write_file(&path, &bytes, args.force)?;
+    write(&path, &bytes, existing)?;
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "card", "id": id, "file": path, "bytes": bytes.len() }),

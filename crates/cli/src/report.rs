@@ -2,8 +2,8 @@
 
 use crate::args::{FORMATS, Global, ReportArgs};
 use crate::compare::{check_about, load};
+use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
-use crate::new_file::{refuse_existing, write_file};
 use crate::output::{print, print_json, say};
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
@@ -27,9 +27,9 @@ const PNG_SCALE: f32 = 2.0;
 pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     check_about(&args.about)?;
     let format = format(args, global)?;
+    let existing = Existing::unless(args.force);
     if let Some(path) = file(args) {
-        // Before the work, so that nobody waits for a refusal.
-        refuse_existing(path, args.force)?;
+        refuse_existing(path, existing)?;
     }
     let runs = in_order(args, global)?;
     let title = args.title.as_deref();
@@ -50,7 +50,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
             Err(picture) => print_bytes(&picture.into_bytes()),
         };
     };
-    write_file(path, &bytes, args.force)?;
+    write(path, &bytes, existing)?;
     told(path, format, bytes.len(), &runs, global)
 }
 

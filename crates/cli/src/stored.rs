@@ -3,8 +3,8 @@
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside};
 use crate::charts::show_charts;
+use crate::files::write_out;
 use crate::lang::{lang, t};
-use crate::new_file::write_file;
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
 use crate::pivot::keep_digest;
@@ -241,21 +241,6 @@ fn one_run_only() -> Error {
         "name one run, or choose --format csv or markdown",
         "測定をひとつだけ指定するか、--format csv か markdown を選んでください"
     ))
-}
-
-/// Prints a text, or writes it to a file that is not there yet.
-///
-/// # Errors
-/// When the file exists or cannot be written.
-pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
-    let Some(path) = output else { return print(words) };
-    write_file(path, words.as_bytes(), false).map_err(|error| match error.kind() {
-        ErrorKind::Refused => error.remedy(text!(
-            "choose another name; nothing is overwritten",
-            "別の名前を指定してください。上書きはしません"
-        )),
-        _ => error,
-    })
 }
 
 /// `kurabe import`

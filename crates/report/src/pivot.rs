@@ -55,9 +55,15 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
 pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
     let Some(baseline) = &pivot.baseline else { return Vec::new() };
     let mut verdicts: Vec<(&Text, Vec<Verdict>)> = Vec::new();
-    for (place, value) in
-        pivot.places.iter().enumerate().map(|(place, _)| (place, value_at(pivot, place, baseline)))
-    {
+    // In the order of the table; places are in the order of time.
+    let mut order: Vec<usize> = (0..pivot.places.len()).collect();
+    let makes_columns = baseline.key_index + 1 == pivot.keys.len();
+    order.sort_by_key(|place| {
+        let place = &pivot.places[*place];
+        if makes_columns { (place.column, place.row) } else { (place.row, place.column) }
+    });
+    for place in order {
+        let value = value_at(pivot, place, baseline);
         if *value == baseline.value {
             continue;
         }

@@ -8,6 +8,9 @@ use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
+/// Who is ahead by no more than this is not the better choice.
+const LITTLE: f64 = 0.05;
+
 /// The page of a recommendation for runs with these ids.
 pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str], style: &Style) -> String {
     let heading = format!("{} · {}", wanted.name, wanted.title.get(style.lang));
@@ -77,14 +80,29 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
         );
     }
     if found.holds < FIRM_SHARE {
+        let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
+        let mut tied: Vec<&str> = unsure.map(|standing| ids[standing.run]).collect();
+        if tied.is_empty() {
+            tied.push(second);
+        }
+        let last = tied.pop().unwrap_or(second);
+        let others: String = tied.iter().map(|id| format!(", {id}")).collect();
+        let others_ja: String = tied.iter().map(|id| format!("、{id}")).collect();
         return text!(
-            "{name} and {second} are a tie for this use: with the repetitions drawn again by lot, {name} came out ahead in {percent} % of cases, which is not enough to choose by.",
-            "この用途では {name} と {second} は引き分けです。繰り返しの値をくじ引きで選び直すと {name} が上回ったのは {percent} % で、選ぶ根拠には足りません。"
+            "{name}{others} and {last} are a tie for this use: as far as the repetitions scatter, {name} would come out ahead in {percent} % of cases, which is not enough to choose by.",
+            "この用途では {name}{others_ja} と {last} は引き分けです。繰り返しのばらつきを考えると {name} が上回るのは {percent} % で、選ぶ根拠には足りません。"
+        );
+    }
+    if times <= 1.0 + LITTLE {
+        let ahead = (times - 1.0) * 100.0;
+        return text!(
+            "{name} and {second} are as good as each other for this use: {name} is ahead by {ahead:.1} % only, which does not matter.",
+            "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。"
         );
     }
     text!(
-        "For this use {name} is the better choice: {times:.2} times as fast as {second}. With the repetitions drawn again by lot, this order held in {percent} % of cases.",
-        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。繰り返しの値をくじ引きで選び直しても、{percent} % でこの順位になりました。"
+        "For this use {name} is the better choice: {times:.2} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
+        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。"
     )
 }
 

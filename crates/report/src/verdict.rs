@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
         // Computed figures have no interval.
         assert_eq!(
-            said(&compared(0.08, 0.08, 0.08, Verdict::Slower)).en,
-            "slower: it takes 13 times as long"
+            said(&compared(0.04, 0.04, 0.04, Verdict::Slower)).en,
+            "slower: it takes 25 times as long"
         );
         assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし (+1 %)");
         let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;

@@ -432,8 +432,8 @@ fn best_firmness(best: &Best, verdict: &Verdict) -> Text {
     if let Some(holds) = best.holds {
         let share = (holds * 100.0).floor();
         return text!(
-            "How firm: with the repetitions drawn again by lot, the first stayed the first in {share} % of the draws.",
-            "確かさ: 繰り返しの値をくじ引きで選び直しても、{share} % で 1 位は変わりませんでした。"
+            "How firm: as far as the repetitions scatter, the first would stay the first in {share} % of cases.",
+            "確かさ: 繰り返しのばらつきを考えても、{share} % で 1 位は変わりません。"
         );
     }
     let count = verdict.figures.len();
