@@ -74,27 +74,31 @@ impl Kind {
         };
         let ja = if count == 1 { "1 項目".to_owned() } else { format!("{count} 項目すべて") };
         match self {
-            Self::Faster => text!("{b} is faster than {a} in {all}.", "{ja}で {b} は {a} より速い。"),
-            Self::Slower => text!("{b} is slower than {a} in {all}.", "{ja}で {b} は {a} より遅い。"),
+            Self::Faster => {
+                text!("{b} is faster than {a} in {all}.", "{ja}で {b} は {a} より速いという結果です。")
+            }
+            Self::Slower => {
+                text!("{b} is slower than {a} in {all}.", "{ja}で {b} は {a} より遅いという結果です。")
+            }
             Self::Same => text!(
                 "{b} is not measurably different from {a} in {all}.",
-                "{ja}で {b} と {a} に測れる差はない。"
+                "{ja}で {b} と {a} に測れる差はありません。"
             ),
             Self::Unclear => text!(
                 "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
-                "{ja}で、{b} が {a} より速いか遅いかはまだ判断できない。"
+                "{ja}で、{b} が {a} より速いか遅いかはまだ判断できません。"
             ),
             Self::FasterBySingle => text!(
                 "By single figures, {b} is faster than {a} in {all}.",
-                "1 回の値では、{ja}で {b} は {a} より速い。"
+                "1 回の値では、{ja}で {b} は {a} より速いという結果です。"
             ),
             Self::SlowerBySingle => text!(
                 "By single figures, {b} is slower than {a} in {all}.",
-                "1 回の値では、{ja}で {b} は {a} より遅い。"
+                "1 回の値では、{ja}で {b} は {a} より遅いという結果です。"
             ),
             Self::SameBySingle => text!(
                 "By single figures, {b} and {a} are the same in {all}.",
-                "1 回の値では、{ja}で {b} と {a} は同じ。"
+                "1 回の値では、{ja}で {b} と {a} は同じです。"
             ),
         }
     }
@@ -317,7 +321,7 @@ mod tests {
         let open = said(Verdict::NotEnough { more: None }, None);
         let told = |said: &[Said]| tally(said, "b", "a");
         assert_eq!(told(&[slow; 3]).en, "b is slower than a in all 3 cells.");
-        assert_eq!(told(&[slow; 3]).ja, "3 項目すべてで b は a より遅い。");
+        assert_eq!(told(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
         assert_eq!(told(&[fast]).en, "b is faster than a in the one cell.");
         assert_eq!(
             told(&[fast, slow, open]).en,

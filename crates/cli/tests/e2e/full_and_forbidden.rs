@@ -2,6 +2,8 @@
 
 use crate::lab::{Lab, Live, ONE_CELL, SHORT, names, text};
 use crate::system::LoopDevice;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
@@ -110,11 +112,22 @@ fn a_read_only_file_system_takes_no_test_file_but_its_files_can_be_read() {
     lab.run(&file, &ONE_CELL).ok();
 }
 
+/// Takes all room, to the last block.
+fn fill(directory: &Path) {
+    for block in [1 << 20, 4096, 4096] {
+        let ballast = OpenOptions::new().create(true).append(true).open(directory.join("ballast"));
+        let mut ballast = ballast.expect("a file");
+        while ballast.write_all(&vec![1; block]).is_ok() {}
+        // What is written later may come to need less or more; after this it is known.
+        let _ = ballast.sync_all();
+    }
+}
+
 #[test]
 fn a_report_that_does_not_fit_leaves_nothing_behind() {
     let Some(device) = LoopDevice::new(32 << 20) else { return };
     let Some(mount) = device.mount_ext4() else { return };
-    let _ = std::fs::write(mount.point().join("ballast"), vec![1; 32 << 20]);
+    fill(mount.point());
     let lab = Lab::new();
     lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms"]).ok();
     let before = names(mount.point());
