@@ -12,8 +12,8 @@ pub const FORMATS: [&str; 6] = ["html", "md", "svg", "png", "csv", "json"];
 #[derive(Debug, Args)]
 #[command(after_help = t(
     "Formats:\n  \
-     html  one page without network: answer, tables that sort, charts, records;\n  \
-           `kurabe import report.html` takes them in again\n  \
+     html  one page without network: answer, tables that sort, charts, records;\n        \
+     `kurabe import report.html` takes them in again\n  \
      md    for an issue on GitHub or an article\n  \
      svg, png  the main chart\n  \
      csv   a line for each cell and run, with ratio and interval\n  \
@@ -25,8 +25,8 @@ pub const FORMATS: [&str; 6] = ["html", "md", "svg", "png", "csv", "json"];
      kurabe report 7kq 9mz k3f --baseline 9mz -o shop.html --title 'Three sticks'\n  \
      kurabe report 7kq 9mz                        Markdown, on standard output",
     "形式:\n  \
-     html  ネットワーク不要の 1 ファイル(結論、表、グラフ、測定記録)\n  \
-           (`kurabe import report.html` で取り込める)\n  \
+     html  ネットワーク不要の 1 ファイル(結論、表、グラフ、測定記録)\n        \
+     (`kurabe import report.html` で取り込める)\n  \
      md    GitHub の Issue や Qiita などの記事に\n  \
      svg、png  主なグラフ\n  \
      csv   項目と測定ごとに 1 行(比と区間つき)\n  \
