@@ -6,8 +6,9 @@
 
 use super::Report;
 use super::rows::{Entry, Row, figure};
-use crate::compare::{answer, verdict_words};
+use crate::compare::answer;
 use crate::stutter::stutter_words;
+use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
@@ -154,7 +155,7 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
             Some(text!("In {name} it {en}.", "{name}では{ja}。"))
         }
         None if measured.is_empty() => None,
-        None => Some(text!("It does not stutter.", "目立つ停滞はありません。")),
+        None => Some(text!("No stall was long enough to be felt.", "体感されるような停滞はありません。")),
     }
 }
 
@@ -199,7 +200,7 @@ fn largest(pair: &Pair) -> Option<Text> {
     let label = &cell.label;
     Some(Text {
         en: format!("The largest difference is in {}{label}: {}.", direction.en, words.en),
-        ja: format!("最も差が大きいのは{}{label} ({})。", direction.ja, words.ja),
+        ja: format!("最も差が大きいのは、{}{label} ({})。", direction.ja, words.ja),
     })
 }
 
