@@ -12,11 +12,11 @@ mod svg;
 mod terminal;
 mod unit;
 
-pub use font::{fit, has_glyph, text_width, wrap};
+pub use font::{bold_has, fit, has_glyph, text_width, wrap};
 pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot,
     Scale, ShareRow, Shares, Stretch,
 };
 pub use png::{PngError, png};
-pub use svg::{Drawing, Size, Theme};
+pub use svg::{Drawing, Size, Theme, escape};
 pub use unit::Unit;

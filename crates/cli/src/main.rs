@@ -6,6 +6,7 @@ mod catalogue;
 mod charts;
 mod compare;
 mod doctor;
+mod files;
 mod foresee;
 mod help;
 mod lang;

@@ -18,6 +18,9 @@ use std::collections::{HashMap, HashSet};
 /// Runs whose digests are made in one transaction: few enough that another process does not wait long for its turn.
 const BATCH: usize = 16;
 
+/// Numbers of words beyond this are damage: words are numbered one by one, and the list of them is held in memory.
+const MOST_WORDS: usize = 1 << 24;
+
 /// A digest in its row: places of facts, and of each cell its place, mean, deviation and count.
 type Row = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
 
@@ -115,7 +118,9 @@ impl Store {
             let mut statement = snapshot.prepare("SELECT word_id, word FROM words")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let place = row.get::<_, u32>(0)? as usize;
+                let place = usize::try_from(row.get::<_, i64>(0)?).ok().filter(|place| *place <= MOST_WORDS);
+                // One of another number is not of kurabe's making.
+                let Some(place) = place else { continue };
                 if digests.words.len() <= place {
                     digests.words.resize(place + 1, String::new());
                 }
