@@ -51,7 +51,7 @@ pub fn has_glyph(c: char) -> bool {
 }
 
 /// Whether the bold font has all characters; words that it lacks are better drawn in one weight than in two.
-pub(crate) fn bold_has(words: &str) -> bool {
+pub fn bold_has(words: &str) -> bool {
     words.chars().all(|c| face(true).is_some_and(|face| face.advance(c).is_some()))
 }
 

@@ -12,7 +12,7 @@ mod svg;
 mod terminal;
 mod unit;
 
-pub use font::{fit, has_glyph, text_width, wrap};
+pub use font::{bold_has, fit, has_glyph, text_width, wrap};
 pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot,
     Scale, ShareRow, Shares, Stretch,
