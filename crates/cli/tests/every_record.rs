@@ -41,7 +41,7 @@ fn published(runs: Vec<&RunRecord>, lang: Lang) {
     let page = report.html(PageTheme::Auto, |_| Embedded::default());
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
     assert!(!page.contains(['\u{0}', '\u{202e}']));
-    let _ = (report.markdown(), report.csv(), report.picture(PageTheme::Dark));
+    let _ = (report.markdown(), report.csv(), report.picture(None, PageTheme::Dark));
 }
 
 fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
