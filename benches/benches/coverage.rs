@@ -51,13 +51,14 @@ fn main() {
 /// The bootstrap over repetitions, by which two runs are compared.
 fn repetitions(trials: u64) {
     println!(
-        "| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different |"
+        "| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different | eight equal \
+         cells: any called different |"
     );
-    println!("|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|");
     for kind in &KINDS {
-        for count in [5, 10, 30] {
+        for count in [2, 3, 5, 10, 30] {
             let mut random = Random::new(1, count as u64);
-            let [mut mean, mut median, mut different] = [0u64; 3];
+            let [mut mean, mut median, mut different, mut families] = [0u64; 4];
             for _ in 0..trials {
                 let mut values = |scale: f64| -> Vec<f64> {
                     (0..count).map(|_| scale * (kind.draw)(&mut random)).collect()
@@ -72,14 +73,23 @@ fn repetitions(trials: u64) {
                 let null = [Sides { baseline, other: values(1.0), higher_is_better: true }];
                 let verdict = compare(&null, 0.05)[0].map(|compared| compared.verdict);
                 different += u64::from(matches!(verdict, Some(Verdict::Faster | Verdict::Slower)));
+                let family: Vec<Sides> = (0..8)
+                    .map(|_| Sides { baseline: values(1.0), other: values(1.0), higher_is_better: true })
+                    .collect();
+                let any = compare(&family, 0.05)
+                    .iter()
+                    .flatten()
+                    .any(|compared| matches!(compared.verdict, Verdict::Faster | Verdict::Slower));
+                families += u64::from(any);
             }
             let percent = |hits: u64| 100.0 * hits as f64 / trials as f64;
             println!(
-                "| {} | {count} | {:.1} % | {:.1} % | {:.1} % |",
+                "| {} | {count} | {:.1} % | {} | {:.1} % | {:.1} % |",
                 kind.name,
                 percent(mean),
-                percent(median),
-                percent(different)
+                if count < 5 { "–".to_owned() } else { format!("{:.1} %", percent(median)) },
+                percent(different),
+                percent(families)
             );
         }
     }

@@ -3,6 +3,7 @@
 //! The model: a width is the sum of the advances in the embedded font, so that a picture is laid out before anything draws
 //! it. A browser may draw an SVG in another font: layouts keep some space free. Non-goals: shaping, right-to-left text.
 
+use kurabe_core::display::{Piece, pieces};
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size as FontSize};
 use skrifa::metrics::GlyphMetrics;
@@ -95,60 +96,13 @@ pub fn fit(words: &str, size_px: f64, bold: bool, width_px: f64) -> String {
     out
 }
 
-/// Whether lines may break beside the character, as in Japanese.
-fn is_wide(c: char) -> bool {
-    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}')
-}
-
-/// Whether a line may not begin with this character.
-fn clings_to_the_left(c: char) -> bool {
-    "、。，．・：；！？）」),.』】〉》ーぁぃぅぇぉっゃゅょァィゥェォッャュョ…".contains(c)
-}
-
-/// Whether a line may not end with this character.
-fn clings_to_the_right(c: char) -> bool {
-    "（「『【〈《(".contains(c)
-}
-
-/// Whether a word is a number, which its unit and its next thousands must not leave.
-fn is_number(word: &str) -> bool {
-    word.ends_with(|c: char| c.is_ascii_digit())
-        && word.chars().all(|c| c.is_ascii_digit() || ".,±<–".contains(c))
-}
-
-/// Pieces that stay whole, and whether a space stands before each.
-fn pieces(words: &str) -> Vec<(String, bool)> {
-    let mut pieces: Vec<(String, bool)> = Vec::new();
-    for word in words.split_whitespace() {
-        let glued = pieces.last().is_some_and(|(last, _)| is_number(last.rsplit(' ').next().unwrap_or(last)));
-        let mut before: Option<char> = None;
-        for c in word.chars() {
-            let joins = match before {
-                None => glued,
-                Some(b) => !(is_wide(c) || is_wide(b)) || clings_to_the_left(c) || clings_to_the_right(b),
-            };
-            match pieces.last_mut() {
-                Some((last, _)) if joins => {
-                    if before.is_none() {
-                        last.push(' ');
-                    }
-                    last.push(c);
-                }
-                _ => pieces.push((c.to_string(), before.is_none())),
-            }
-            before = Some(c);
-        }
-    }
-    pieces
-}
-
-/// The words in lines of at most `width_px`, at most `most` of them: what does not fit ends in an ellipsis. A number keeps
-/// its unit; Japanese breaks between characters where it may.
+/// The words in lines of at most `width_px`, at most `most` of them, broken where a terminal breaks them, too: what does not
+/// fit ends in an ellipsis.
 pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let space = text_width(" ", size_px, bold);
     let mut used = 0.0;
-    for (piece, spaced) in pieces(words) {
+    for Piece { text: piece, spaced } in pieces(words) {
         let width = text_width(&piece, size_px, bold);
         let lead = if spaced && used > 0.0 { space } else { 0.0 };
         let full = lines.len() >= most.max(1);

@@ -18,5 +18,5 @@ pub use plot::{
     Scale, ShareRow, Shares, Stretch,
 };
 pub use png::{PngError, png};
-pub use svg::{Drawing, Size, Theme};
+pub use svg::{Drawing, Size, Theme, escape};
 pub use unit::Unit;

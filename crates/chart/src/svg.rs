@@ -22,6 +22,8 @@ mod tests;
 mod thin;
 pub(crate) mod ticks;
 
+pub use canvas::escape;
+
 use crate::font;
 use crate::plot::{Chart, Plot};
 use canvas::{Align, Canvas, Type};

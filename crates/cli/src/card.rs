@@ -1,9 +1,10 @@
 //! `kurabe card`
 
 use crate::args::{CardArgs, Global};
+use crate::files::{Existing, refuse_existing, write};
 use crate::lang::lang;
 use crate::output::{print, print_json};
-use crate::stored::{exists_already, store_with_runs, write_new};
+use crate::stored::store_with_runs;
 use kurabe_chart::{Theme, png};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_report::card as picture_of;
@@ -26,12 +27,8 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     let id = &record.header.id;
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("kurabe-{id}.png")));
-    if !args.force && path.exists() {
-        return Err(exists_already(&path).remedy(text!(
-            "choose another name with -o, or overwrite it with --force",
-            "-o で別の名前を指定するか、--force で上書きしてください"
-        )));
-    }
+    let existing = Existing::unless(args.force);
+    refuse_existing(&path, existing)?;
     let theme = if args.theme == "dark" { Theme::Dark } else { Theme::Light };
     let svg = picture_of(&record, theme, lang());
     let bytes = match form {
@@ -41,13 +38,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
                 .because(error)
         })?,
     };
-    if args.force {
-        std::fs::write(&path, &bytes).map_err(|error| {
-            Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error)
-        })?;
-    } else {
-        write_new(&path, &bytes)?;
-    }
+    write(&path, &bytes, existing)?;
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "card", "id": id, "file": path, "bytes": bytes.len() }),

@@ -75,8 +75,10 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let mut groups: BTreeMap<(String, String), Vec<RunSummary>> = BTreeMap::new();
     let filter = Filter { device: args.word.clone(), profile: args.profile.clone(), ..Filter::default() };
+    let digests = digests(&store, global)?;
     for run in filter.apply(store.list()?) {
-        if run.status == RunStatus::Complete {
+        // One that cannot be read must not hide the history of the others; `kurabe compare --by` names it.
+        if run.status == RunStatus::Complete && !digests.unreadable.contains(&run.id) {
             let device = run.device.clone().unwrap_or_else(|| run.target.clone());
             groups.entry((device, run.profile.clone())).or_default().push(run);
         }
@@ -92,7 +94,6 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         )
         .remedy(list_them()));
     }
-    let digests = digests(&store, global)?;
     for (place, ((device, _), runs)) in groups.iter_mut().enumerate() {
         let measured_at = |run: &RunSummary| run.measured_at.as_ref().unwrap_or(&run.started_at).clone();
         runs.sort_by_cached_key(measured_at);

@@ -5,10 +5,10 @@
 //! does not allow it, the devices' own counters tell the sums, and that is said.
 
 use crate::args::{Global, RecordArgs};
+use crate::files::write_out;
 use crate::lang::t;
 use crate::output::{print, print_json, say};
 use crate::signals::Signals;
-use crate::stored::write_out;
 use kurabe_core::quantity::{format_bytes_decimal, format_duration_ns};
 use kurabe_core::record::Traffic;
 use kurabe_core::{Error, ErrorKind, Result, text};

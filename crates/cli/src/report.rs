@@ -3,6 +3,7 @@
 use crate::args::{FORMATS, Global, ReportArgs};
 use crate::charts::no_chart;
 use crate::compare::{check_about, load};
+use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
@@ -28,9 +29,9 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     check_about(&args.about)?;
     let format = format(args, global)?;
     check_chart(args, format)?;
+    let existing = Existing::unless(args.force);
     if let Some(path) = file(args) {
-        // Before the work, so that nobody waits for a refusal.
-        refuse_existing(path, args.force)?;
+        refuse_existing(path, existing)?;
     }
     let runs = in_order(args, global)?;
     let title = args.title.as_deref();
@@ -51,7 +52,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
             Err(picture) => print_bytes(&picture.into_bytes()),
         };
     };
-    write(path, &bytes, args.force)?;
+    write(path, &bytes, existing)?;
     told(path, format, bytes.len(), &runs, global)
 }
 
@@ -245,53 +246,6 @@ fn picture(report: &Report<'_>, format: &str, args: &ReportArgs, runs: &[RunReco
     kurabe_chart::png(&svg, PNG_SCALE).map_err(|error| {
         Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません")).because(error)
     })
-}
-
-fn refuse_existing(path: &Path, force: bool) -> Result<()> {
-    if force || path.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    let file = path.display();
-    Err(Error::new(ErrorKind::Refused, text!("{file} is there already", "{file} はすでにあります")).remedy(
-        text!(
-            "choose another name, or replace it with --force",
-            "別の名前を指定するか、--force で置き換えてください"
-        ),
-    ))
-}
-
-/// Writes the file whole or not at all: it takes its name when it is complete.
-fn write(path: &Path, bytes: &[u8], force: bool) -> Result<()> {
-    let failed = |error: &std::io::Error| {
-        let told = Error::os(text!("cannot write {}", "{} に書けません", path.display()), error);
-        match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                told.remedy(text!("make the folder first", "先にフォルダーを作ってください"))
-            }
-            _ => told,
-        }
-    };
-    // Something that is no file (a pipe, /dev/stdout) cannot be replaced, only written to.
-    if force && path.metadata().is_ok_and(|found| !found.is_file()) {
-        return std::fs::write(path, bytes).map_err(|error| failed(&error));
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = std::fs::File::create_new(&part)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| if force { std::fs::rename(&part, path) } else { std::fs::hard_link(&part, path) });
-    // Renamed or not: nothing of it stays.
-    let _ = std::fs::remove_file(&part);
-    match written {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => refuse_existing(path, false),
-        // File systems without hard links: the name was free a moment ago.
-        Err(_) if !force && !path.exists() => {
-            let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(bytes));
-            made.map_err(|error| failed(&error))
-        }
-        other => other.map_err(|error| failed(&error)),
-    }
 }
 
 fn print_bytes(bytes: &[u8]) -> Result<()> {

@@ -316,6 +316,7 @@ impl Run<'_> {
         let ended_at = now();
         let health_after = health(&self.header.environment.devices);
         self.store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
+        keep_digest(self.store, id);
         Ok(Event::RunDone { status, ended_at, error })
     }
 
@@ -402,7 +403,6 @@ impl Run<'_> {
     fn show(&self, outcome: Result<()>) -> Result<()> {
         let id = &self.header.id;
         let record = self.store.load(id)?;
-        keep_digest(self.store, id);
         if record.cells.is_empty() {
             self.store.remove(id, |_| false)?;
             if outcome.is_err() && !self.global.json {

@@ -3,6 +3,7 @@
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside};
 use crate::charts::show_charts;
+use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
@@ -16,7 +17,7 @@ use kurabe_report::{explain, render_details, render_list, render_run, render_why
 use kurabe_store::{
     Filter, Owner, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
 };
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 fn store_path(global: &Global) -> Result<PathBuf> {
@@ -240,40 +241,6 @@ fn one_run_only() -> Error {
         "name one run, or choose --format csv or markdown",
         "測定をひとつだけ指定するか、--format csv か markdown を選んでください"
     ))
-}
-
-/// Prints a text, or writes it to a file that is not there yet.
-///
-/// # Errors
-/// When the file exists or cannot be written.
-pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
-    output.map_or_else(|| print(words), |path| write_new(path, words.as_bytes()))
-}
-
-/// Writes a file that is not there yet.
-///
-/// # Errors
-/// When the file exists or cannot be written.
-pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(bytes));
-    written.map_err(|error| {
-        if error.kind() == std::io::ErrorKind::AlreadyExists {
-            return exists_already(path).because(error).remedy(text!(
-                "choose another name; nothing is overwritten",
-                "別の名前を指定してください。上書きはしません"
-            ));
-        }
-        Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error)
-    })
-}
-
-/// That a file would have to be overwritten.
-pub fn exists_already(path: &Path) -> Error {
-    let file = path.display();
-    Error::new(
-        ErrorKind::Refused,
-        text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"),
-    )
 }
 
 /// `kurabe import`

@@ -12,6 +12,7 @@ use kurabe_compare::{Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RunRecord, VersusRecord};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Contender, Ended, WhyEnded, measure_in_turns};
 use kurabe_host::{NoiseWatch, remove_orphaned_traces};
@@ -114,6 +115,10 @@ fn of_target(args: &VersusArgs, target: &Path) -> Result<Box<RunArgs>> {
     Ok(run)
 }
 
+/// A repetition that writes ends after so many bytes, however fast the target is: hundreds of repetitions at the rate of a
+/// fast drive would wear it for an answer that fewer bytes give as well.
+const MOST_WRITTEN_BYTES: u64 = 64 << 20;
+
 /// The profile with short repetitions, and as many of them as the time allows.
 fn profile(args: &VersusArgs, runs: &[Box<RunArgs>]) -> Result<Profile> {
     let mut profile = plan::profile(&runs[0])?;
@@ -137,11 +142,17 @@ fn profile(args: &VersusArgs, runs: &[Box<RunArgs>]) -> Result<Profile> {
     (rules.time_ns, rules.interval_ns) = (args.repetition, args.interval);
     // Blocks come in pairs, so those that do not count do, too.
     rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
+    let wears = runs.iter().any(|run| model_name(run).is_none());
     for step in &mut profile.steps {
-        if let Step::Io(step) = step
-            && let Some(time_ns) = &mut step.end.time_ns
-        {
+        let Step::Io(step) = step else { continue };
+        if let Some(time_ns) = &mut step.end.time_ns {
             *time_ns = args.repetition;
+        }
+        let ends_by_time = step.end.time_ns.is_some() || !step.end.is_given();
+        if wears && ends_by_time && step.directions.iter().any(|direction| *direction != Direction::Read) {
+            step.end.time_ns = Some(args.repetition);
+            step.end.bytes =
+                Some(step.end.bytes.map_or(MOST_WRITTEN_BYTES, |bytes| bytes.min(MOST_WRITTEN_BYTES)));
         }
     }
     let tasks = profile.tasks(profile.rules.size_bytes);

@@ -1,28 +1,30 @@
 //! Which of several runs suits a use.
 //!
 //! The model: for each part of the use the cell is taken that all runs have and that is most like it. A run's standing is
-//! the weighted geometric mean of its rates there; how firm the order is shows by drawing the repetitions again: how often
-//! does it come out the same. A run that stalls longer than the use can bear is out, however fast it is.
+//! the weighted geometric mean of its rates there; how firm the order is shows by drawing by lot where the means may truly
+//! lie, given how the repetitions scatter: how often does the order come out the same. A run that stalls longer than the use
+//! can bear is out, however fast it is. The answer does not depend on the order in which the runs are named.
 
 use crate::cells::{CellKey, alike, values};
 use crate::fairness::{Difference, Weight, differences};
 use crate::uses::{Use, Work};
 use kurabe_core::Text;
-use kurabe_core::random::Random;
+use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{geometric_mean, stutter};
+use kurabe_stats::{draw_log_mean, geometric_mean, stutter};
 use serde::Serialize;
 
-/// Draws of the repetitions.
+/// Draws of the means.
 const DRAWS: usize = 2000;
 /// Seed of the draws.
 const SEED: u64 = 0x7573_6573;
 /// A cell further from a part than this does not stand for it. Each doubling of the block size counts 1, each of the
 /// operations in flight a half.
 const FARTHEST: f64 = 2.0;
-/// The order counts as firm if it holds in this share of the draws.
-pub const FIRM_SHARE: f64 = 0.95;
+/// A run counts as better than another if it is in this share of the draws: of two equal runs either may come out first, so
+/// one of them is called better by mistake in 5 % of cases.
+pub const FIRM_SHARE: f64 = 0.975;
 
 /// Runs ranked for a use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,6 +73,8 @@ pub struct Standing {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
+    /// Share of the draws in which the best run is ahead of it; 0 for the best itself.
+    pub behind: f64,
     /// Why it is out.
     pub out: Option<Out>,
 }
@@ -145,7 +149,7 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
     }
     let indices = draw_all(&sets, runs.len());
     let outs: Vec<Option<Out>> = runs.iter().map(|run| broken_limit(run, wanted)).collect();
-    let speeds = speeds(&sets, runs.len(), mean);
+    let speeds = speeds(&sets, runs.len());
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by(|a, b| {
         (outs[*a].is_some(), -speeds[*a])
@@ -166,11 +170,13 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
             let mut drawn: Vec<f64> = indices.iter().map(|drawn| drawn[run] / drawn[0]).collect();
             drawn.sort_unstable_by(f64::total_cmp);
             let at = |share: f64| drawn[((drawn.len() - 1) as f64 * share).round() as usize];
+            let ahead = indices.iter().filter(|drawn| drawn[best] > drawn[run]).count();
             Standing {
                 run,
                 speed: speeds[run] / speeds[0],
                 low: at(0.025),
                 high: at(0.975),
+                behind: ahead as f64 / indices.len() as f64,
                 out: outs[run].clone(),
             }
         })
@@ -191,23 +197,35 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// The weighted geometric mean of the parts, for each run.
-fn speeds(sets: &[(f64, Vec<Vec<f64>>)], runs: usize, mut centre: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
+fn speeds(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<f64> {
     (0..runs)
-        .map(|run| geometric_mean(sets.iter().map(|(share, values)| (*share, centre(&values[run])))))
+        .map(|run| geometric_mean(sets.iter().map(|(share, values)| (*share, mean(&values[run])))))
         .collect()
 }
 
-/// The same with the repetitions drawn again, many times.
+/// The same, many times, with each mean where it may truly lie. What is drawn for a run depends on its values alone, not on
+/// its place among the others; so runs of the same values are never ahead of one another.
 fn draw_all(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<Vec<f64>> {
-    let mut random = Random::new(SEED, 0);
-    (0..DRAWS)
-        .map(|_| {
-            speeds(sets, runs, |values| {
-                let count = values.len() as u64;
-                (0..count).map(|_| values[random.below(count) as usize]).sum::<f64>() / count.max(1) as f64
-            })
-        })
-        .collect()
+    let mut drawn = vec![vec![0.0; runs]; DRAWS];
+    for (part, (share, values)) in sets.iter().enumerate() {
+        for (run, values) in values.iter().enumerate() {
+            let mut random = Random::new(SEED ^ mixed(values), part as u64);
+            for drawn in &mut drawn {
+                drawn[run] += share * draw_log_mean(values, &mut random);
+            }
+        }
+    }
+    let weights: f64 = sets.iter().map(|(share, _)| share).sum();
+    drawn.iter_mut().flatten().for_each(|log| *log = (*log / weights).exp());
+    drawn
+}
+
+/// A word that is made of all values.
+fn mixed(values: &[f64]) -> u64 {
+    values.iter().fold(0, |word, value| {
+        let mut state = word ^ value.to_bits();
+        split_mix(&mut state)
+    })
 }
 
 /// The cells, one of each run, that are most like a part and alike among themselves; and how far they are from it.
@@ -219,7 +237,8 @@ fn nearest_cells<'r>(runs: &[&'r [Cell]], work: &Work) -> Option<(Vec<&'r Cell>,
         .filter_map(|cell| Some((distance(&CellKey::of(cell), work)?, cell)))
         .filter(|(distance, _)| *distance <= FARTHEST)
         .collect();
-    candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // What is equally far is taken by its key, not by its place in the run that happens to be named first.
+    candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| CellKey::of(a.1).cmp(&CellKey::of(b.1))));
     candidates.into_iter().find_map(|(distance, cell)| {
         let key = CellKey::of(cell);
         let alike = |run: &&'r [Cell]| {

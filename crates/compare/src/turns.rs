@@ -1,12 +1,13 @@
 //! Runs whose repetitions took turns: compared block by block.
 //!
 //! The model: repetitions with one number are of one block. What both sides have of a block counts; what one side has
-//! alone, because it was stopped in the middle, does not.
+//! alone, because it was stopped in the middle, does not, and the other block of its pair neither: only whole pairs are
+//! balanced.
 
 use crate::cells::value;
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
 use kurabe_stats::{Blocked, MOST_BLOCKS, Sides, is_look, judge};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What two runs were measured in together, if they took turns.
 pub(crate) fn together<'r>(baseline: &'r RunRecord, other: &RunRecord) -> Option<&'r VersusRecord> {
@@ -24,8 +25,15 @@ pub(crate) fn in_blocks(baseline: &Cell, other: &Cell) -> Sides {
     let took_turns = |repetition: &&Repetition| repetition.turn.is_some();
     let by_block: BTreeMap<u32, &Repetition> =
         other.counted().filter(took_turns).map(|repetition| (repetition.index, repetition)).collect();
+    let own: BTreeSet<u32> =
+        baseline.counted().filter(took_turns).map(|repetition| repetition.index).collect();
+    let whole = |block: u32| {
+        [block, block ^ 1].iter().all(|block| own.contains(block) && by_block.contains_key(block))
+    };
     for repetition in baseline.counted().filter(took_turns) {
-        let Some(across) = by_block.get(&repetition.index) else { continue };
+        let Some(across) = by_block.get(&repetition.index).filter(|_| whole(repetition.index)) else {
+            continue;
+        };
         // A repetition without a value makes the cell unusable: leaving it out would leave out the worst.
         sides.baseline.push(value(baseline, repetition).unwrap_or(f64::NAN));
         sides.other.push(value(other, across).unwrap_or(f64::NAN));
@@ -196,8 +204,9 @@ mod tests {
     fn a_block_that_only_one_side_has_is_left_out() {
         let (one, mut two) = (cell(1..8), cell(11..16));
         two.repetitions.remove(2);
-        assert_eq!(in_blocks(&one, &two).baseline, [1.0, 2.0, 4.0, 5.0]);
+        // Block 2 is missing, so block 3, the other of its pair, is left out, too; block 4 has no other yet.
+        assert_eq!(in_blocks(&one, &two).baseline, [1.0, 2.0]);
         two.repetitions[0].turn = None;
-        assert_eq!(in_blocks(&one, &two).other, [12.0, 14.0, 15.0]);
+        assert!(in_blocks(&one, &two).other.is_empty());
     }
 }

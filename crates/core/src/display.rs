@@ -1,7 +1,7 @@
-//! Text in columns of a terminal: its width, cut, padded, and wrapped.
+//! Text in columns of a terminal: its width, cut, padded, and wrapped; and where any text may break.
 //!
 //! The model: a width is a number of terminal columns, two for a Japanese character. Ambiguous characters (·, ±, ▇) count
-//! as one column, as terminals draw them.
+//! as one column, as terminals draw them. Pictures measure otherwise, but break at the same places.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -68,17 +68,24 @@ fn clings_to_the_right(c: char) -> bool {
 
 /// Whether a word is a number that its unit must not leave.
 fn is_number(word: &str) -> bool {
+    // In Japanese no space stands before a bracket, so the number may begin with it.
+    let word = word.trim_start_matches(['(', '（']);
     word.ends_with(|c: char| c.is_ascii_digit())
-        && word.chars().all(|c| c.is_ascii_digit() || ".,±<×".contains(c))
+        && word.chars().all(|c| c.is_ascii_digit() || ".,±<×–".contains(c))
 }
 
-/// A piece that stays whole, and whether a space stands before it.
-struct Piece {
-    text: String,
-    spaced: bool,
+/// A piece of a text that stays whole on a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Its characters.
+    pub text: String,
+    /// Whether a space stands before it.
+    pub spaced: bool,
 }
 
-fn pieces(text: &str) -> Vec<Piece> {
+/// The pieces between which a line may break: a number keeps its unit and its next thousands, ` · ` ends a line rather
+/// than beginning one, and Japanese breaks between characters where it may.
+pub fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for word in text.split_whitespace() {
         let mut spaced = true;
@@ -113,8 +120,7 @@ fn tail(text: &str) -> &str {
     text.rsplit(' ').next().unwrap_or(text)
 }
 
-/// Breaks a text into lines of at most `width` columns. A number keeps its unit, ` · ` ends a line rather than
-/// beginning one, and Japanese breaks between characters where it may.
+/// Breaks a text into lines of at most `width` columns, between its [`pieces`].
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = vec![String::new()];
@@ -165,12 +171,20 @@ mod tests {
     #[test]
     fn a_number_keeps_its_unit() {
         assert_eq!(wrap("the rate was 6 911.3 MB/s then", 18), ["the rate was", "6 911.3 MB/s then"]);
+        assert_eq!(wrap("3.4 倍です(17 171 IOPS)", 16), ["3.4 倍です", "(17 171 IOPS)"]);
     }
 
     #[test]
     fn japanese_breaks_between_characters_but_not_before_a_full_stop() {
         assert_eq!(wrap("測定は途中で止まりました。", 24), ["測定は途中で止まりまし", "た。"]);
         assert_eq!(wrap("測定は途中で止まりました。", 26), ["測定は途中で止まりました。"]);
+    }
+
+    #[test]
+    fn a_range_keeps_its_unit_and_a_dot_stays_behind() {
+        let words = |text: &str| pieces(text).into_iter().map(|piece| piece.text).collect::<Vec<_>>();
+        assert_eq!(words("about 3–5 ms · quick"), ["about", "3–5 ms ·", "quick"]);
+        assert_eq!(words("（速い）。"), ["（速", "い）。"]);
     }
 
     proptest! {

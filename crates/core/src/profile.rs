@@ -259,20 +259,24 @@ impl Task {
         Some(workload.end.time_ns?.saturating_add(workload.warm_up_ns))
     }
 
-    /// Bytes that one repetition writes on a target with this many usable bytes, as far as its end is given in bytes.
+    /// Bytes that one repetition writes on a target with this many usable bytes, with what goes before it, as far as its end
+    /// is given in bytes.
     pub fn planned_write_bytes(&self, span_bytes: u64) -> u64 {
-        match &self.work {
-            Work::Io(workload) if workload.writes() => {
-                let passes =
-                    workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
-                workload.end.bytes.into_iter().chain(passes).min().unwrap_or(0)
-            }
+        let of = |workload: &Workload| {
+            let passes =
+                workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
+            workload.end.bytes.into_iter().chain(passes).min().unwrap_or(0)
+        };
+        let before = self.warm_up.as_ref().filter(|workload| workload.writes()).map_or(0, of);
+        let measured = match &self.work {
+            Work::Io(workload) if workload.writes() => of(workload),
             Work::Positional(step) if self.writes() => u64::from(step.samples) * u64::from(step.sample_bytes),
             Work::AccessTime(step) if self.writes() => u64::from(step.samples) * u64::from(step.block_bytes),
             // Into the target once from memory, once within.
             Work::Copy(_) => span_bytes.saturating_mul(2),
             _ => 0,
-        }
+        };
+        before.saturating_add(measured)
     }
 }
 

@@ -206,9 +206,13 @@ impl Recorder {
                 add_stall(&mut stalls, &mut stall_count, stall);
             }
         }
-        let overflowed = recorders.iter().any(|recorder| recorder.stalls.len() >= STALLS_KEPT);
-        if overflowed {
-            stall_count = stall_count.max(recorders.iter().map(|recorder| recorder.stall_count).sum());
+        // Stalls that were not kept were the shortest. They still count where the threshold that held in the end is no
+        // longer than those that were kept in their place; where it rose above these, they are no stalls either.
+        for recorder in recorders.iter().filter(|recorder| recorder.stalls.len() == STALLS_KEPT) {
+            let is_one = |stall: &&Stall| stall.length_ns >= thresholds[stall.kind as usize];
+            if recorder.stalls.iter().all(|stall| is_one(&stall)) {
+                stall_count += recorder.stall_count - recorder.stalls.len() as u64;
+            }
         }
         let main = if kinds[0].latency.count() >= kinds[1].latency.count() { 0 } else { 1 };
         let [read, write, sync] = kinds.each_ref().map(Kind::to_record);
@@ -320,6 +324,34 @@ mod tests {
             read(&mut recorder, at * 60 * MS, (at + 1) * 60 * MS);
         }
         assert_eq!(Recorder::merge(&[recorder]).stall_count, 0);
+    }
+
+    #[test]
+    fn stalls_that_are_none_by_the_threshold_in_the_end_are_not_counted() {
+        // The first second answers in 0.1 ms, so that 12 ms is a stall; then every answer takes 12 ms.
+        let mut recorder = Recorder::new(None);
+        for at in 0..1000 {
+            read(&mut recorder, at * MS, at * MS + 100_000);
+        }
+        for at in 0..(4 * STALLS_KEPT as u64) {
+            read(&mut recorder, (1000 + at * 13) * MS, (1012 + at * 13) * MS);
+        }
+        let merged = Recorder::merge(&[recorder]);
+        assert!(merged.stall_threshold_ns > 12 * MS);
+        assert_eq!((merged.stall_count, merged.stalls.len()), (0, 0));
+    }
+
+    #[test]
+    fn stalls_that_are_too_many_to_keep_are_counted() {
+        let mut recorder = Recorder::new(None);
+        for at in 0..20_000 {
+            read(&mut recorder, at * MS / 10, at * MS / 10 + 50_000);
+        }
+        for at in 0..300 {
+            read(&mut recorder, (3000 + at * 100) * MS, (3020 + at * 100) * MS);
+        }
+        let merged = Recorder::merge(&[recorder]);
+        assert_eq!((merged.stall_count, merged.stalls.len()), (300, STALLS_KEPT));
     }
 
     proptest! {

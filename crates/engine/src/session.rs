@@ -114,14 +114,7 @@ impl<'a, G: Ground> Session<'a, G> {
     /// Brings the target into the state that the profile wants before these tasks, which begin with it.
     pub(crate) fn take_up(&mut self, tasks: Vec<Task>) -> Result<Vec<Ongoing<G::Prepared>>> {
         self.precondition()?;
-        let mut first_cell = 0;
-        let mut ongoing = Vec::new();
-        for task in tasks {
-            let cells = task.cells.len() as u32;
-            ongoing.push(Ongoing::new(task, first_cell));
-            first_cell += cells;
-        }
-        Ok(ongoing)
+        Ok(numbered(tasks, 0))
     }
 
     /// Says what holds for the whole run.
@@ -137,7 +130,7 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     /// Measures further steps as long as the cells call for any.
-    fn follow(&mut self, mut follow_up: FollowUp<'a>, mut first_cell: u32) -> Result<()> {
+    fn follow(&mut self, mut follow_up: FollowUp<'a>, mut cell_count: u32) -> Result<()> {
         let mut profile = self.profile.clone();
         loop {
             let steps = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
@@ -148,16 +141,11 @@ impl<'a, G: Ground> Session<'a, G> {
             profile.steps.extend(steps.iter().cloned());
             let mut tasks = plan_tasks(&profile, &self.ground.facts())?;
             tasks.retain(|task| task.step_index >= before);
-            let more: u32 = tasks.iter().map(|task| task.cells.len() as u32).sum();
+            let first_cell = cell_count;
+            cell_count += tasks.iter().map(|task| task.cells.len() as u32).sum::<u32>();
             let planned_ns = planned_time_ns(&profile, &tasks);
-            self.emit(Event::StepsAdded { steps, cell_count: first_cell + more, planned_ns })?;
-            let mut ongoing = Vec::new();
-            for task in tasks {
-                let count = task.cells.len() as u32;
-                ongoing.push(Ongoing::new(task, first_cell));
-                first_cell += count;
-            }
-            self.one_by_one(ongoing)?;
+            self.emit(Event::StepsAdded { steps, cell_count, planned_ns })?;
+            self.one_by_one(numbered(tasks, first_cell))?;
         }
     }
 
@@ -314,6 +302,17 @@ impl<'a, G: Ground> Session<'a, G> {
             self.ground.sleep(left_ns.min(LONGEST_SLEEP_NS));
         }
     }
+}
+
+/// Tasks with the places of their cells, counted from the first.
+fn numbered<P: Default>(tasks: Vec<Task>, mut first_cell: u32) -> Vec<Ongoing<P>> {
+    let mut ongoing = Vec::new();
+    for task in tasks {
+        let cells = task.cells.len() as u32;
+        ongoing.push(Ongoing::new(task, first_cell));
+        first_cell += cells;
+    }
+    ongoing
 }
 
 /// Why the figures may not be those of a steady device.

@@ -1,6 +1,8 @@
 //! What a run tells about the storage under it. Every statement names its evidence; where there is none, it says that it
 //! does not know.
 
+mod ceiling;
+
 // Sweeps: change points, named.
 mod sweep;
 pub use sweep::{

@@ -9,7 +9,6 @@
 //! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
 //! flash behind it cannot be told apart from outside.
 
-mod ceiling;
 mod cell;
 mod rules;
 mod words;

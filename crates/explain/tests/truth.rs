@@ -219,7 +219,7 @@ fn a_link_that_is_the_ceiling() {
         sweep("samsung-870-evo", &[("sata.generation", "sata-1")], Axis::BlockSize, Direction::Read).run();
     let link = named(&found, Cause::LinkCeiling);
     assert!(
-        link.iter().all(|finding| finding.text.en.contains("1.5 Gb/s")) && !link.is_empty(),
+        link.iter().all(|finding| finding.text.en.contains("1.5 Gbit/s")) && !link.is_empty(),
         "{found:#?}"
     );
     let mut disk = sweep("hua722020-sata", &[], Axis::BlockSize, Direction::Read);

@@ -42,6 +42,7 @@ mod sweep;
 mod sweep_curves;
 mod times;
 mod turns;
+mod verdict;
 mod versus_progress;
 mod why;
 mod words;

@@ -8,6 +8,9 @@ use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
+/// Who is ahead by no more than this is not the better choice.
+const LITTLE: f64 = 0.05;
+
 /// The page of a recommendation for runs with these ids.
 pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str], style: &Style) -> String {
     let heading = format!("{} · {}", wanted.name, wanted.title.get(style.lang));
@@ -73,18 +76,33 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
     if found.fewest < 2 {
         return text!(
             "For this use {name} is the better choice by single figures: {times:.2} times as fast as {second}. How sure that is, nobody can tell.",
-            "1 つの値どうしで比べると、この用途には {name} が向いています ({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
+            "1 回の値で比べると、この用途には {name} が向いています ({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
         );
     }
     if found.holds < FIRM_SHARE {
+        let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
+        let mut tied: Vec<&str> = unsure.map(|standing| ids[standing.run]).collect();
+        if tied.is_empty() {
+            tied.push(second);
+        }
+        let last = tied.pop().unwrap_or(second);
+        let others: String = tied.iter().map(|id| format!(", {id}")).collect();
+        let others_ja: String = tied.iter().map(|id| format!("、{id}")).collect();
         return text!(
-            "{name} and {second} are a tie for this use: with the repetitions drawn again by lot, {name} came out ahead in {percent} % of cases, which is not enough to choose by.",
-            "この用途では {name} と {second} は引き分けです。繰り返しの値をくじ引きで選び直すと {name} が上回ったのは {percent} % で、選ぶ根拠には足りません。"
+            "{name}{others} and {last} are a tie for this use: as far as the repetitions scatter, {name} would come out ahead in {percent} % of cases, which is not enough to choose by.",
+            "この用途では {name}{others_ja} と {last} は引き分けです。繰り返しのばらつきを考えると {name} が上回るのは {percent} % で、選ぶ根拠には足りません。"
+        );
+    }
+    if times <= 1.0 + LITTLE {
+        let ahead = (times - 1.0) * 100.0;
+        return text!(
+            "{name} and {second} are as good as each other for this use: {name} is ahead by {ahead:.1} % only, which does not matter.",
+            "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。"
         );
     }
     text!(
-        "For this use {name} is the better choice: {times:.2} times as fast as {second}. With the repetitions drawn again by lot, this order held in {percent} % of cases.",
-        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。繰り返しの値をくじ引きで選び直しても、{percent} % でこの順位になりました。"
+        "For this use {name} is the better choice: {times:.2} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
+        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。"
     )
 }
 
@@ -126,16 +144,16 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
                 if found.fewest < 2 && standing.run != 0 {
                     text!("{id} {speed:.2}", "{id} {speed:.2}")
                 } else if standing.run == 0 {
-                    text!("{id} 1 (what the others are held against)", "{id} 1 (基準)")
+                    text!("{id} 1", "{id} 1")
                 } else {
                     text!("{id} {speed:.2} ({low:.2} to {high:.2})", "{id} {speed:.2} ({low:.2}〜{high:.2})")
                 }
             })
             .collect();
-        let join = |pick: fn(&Text) -> &str| all.iter().map(pick).collect::<Vec<_>>().join(", ");
+        let join = |pick: fn(&Text) -> &str, with| all.iter().map(pick).collect::<Vec<_>>().join(with);
         let words = Text {
-            en: format!("over the whole use, times as fast as {first}: {}", join(|text| &text.en)),
-            ja: format!("用途全体での速さ ({first} に対する倍率): {}", join(|text| &text.ja)),
+            en: format!("speed over the whole use, {first} being 1: {}", join(|text| &text.en, ", ")),
+            ja: format!("用途全体での速さ ({first} を 1 とする): {}", join(|text| &text.ja, "、")),
         };
         lines.extend(wrap(&style.say(&words), style.width));
     }

@@ -1,15 +1,15 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
-use crate::compare::verdict_words;
 use crate::layout::{clip, hanging, tame, wrap};
 use crate::progress::Mode;
 use crate::style::Style;
+use crate::verdict::verdict_words;
 use crate::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::record::{Cell, RunHeader};
+use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader};
 use kurabe_core::{Text, text};
 use kurabe_stats::Blocked;
 use std::collections::BTreeSet;
@@ -27,6 +27,11 @@ pub struct VersusProgress {
     settled: (usize, usize),
     /// What was told of several targets is told once.
     told: BTreeSet<String>,
+    /// Of the noise one remark is told; a busy machine has one for each cell of each target. How many more, and of which
+    /// runs.
+    noise_told: bool,
+    noise_more: u32,
+    noisy: BTreeSet<String>,
 }
 
 impl VersusProgress {
@@ -39,7 +44,17 @@ impl VersusProgress {
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
         let mode = if mode == Mode::Terminal && bar.is_hidden() { Mode::Plain } else { mode };
-        Self { style, mode, bar, blocks: 0, settled: (0, 0), told: BTreeSet::new() }
+        Self {
+            style,
+            mode,
+            bar,
+            blocks: 0,
+            settled: (0, 0),
+            told: BTreeSet::new(),
+            noise_told: false,
+            noise_more: 0,
+            noisy: BTreeSet::new(),
+        }
     }
 
     /// What will be done: the runs with the words in parentheses behind their targets, the baseline first.
@@ -66,10 +81,8 @@ impl VersusProgress {
     pub fn on_event(&mut self, run: &str, event: &Event, left_ns: u64) {
         match event {
             Event::Notice { notice } => {
-                let (kind, words) = (words::notice(&self.style, notice.kind), self.style.say(&notice.text));
-                // What holds for all targets is told once, without a name.
-                if self.told.insert(words.clone()) {
-                    self.line(&format!("{kind} ({run}): {words}"));
+                if let Some(words) = self.notice(run, notice) {
+                    self.line(&words);
                 }
             }
             Event::FillProgress { done_bytes, total_bytes } => {
@@ -117,9 +130,40 @@ impl VersusProgress {
         (self.blocks, self.settled) = (blocks, settled);
     }
 
-    /// Clears the live line.
+    /// Clears the live line, and says what was only counted.
     pub fn finish(&mut self) {
+        if let Some(words) = self.more_noise() {
+            self.line(&words);
+        }
         self.bar.finish_and_clear();
+    }
+
+    /// The words of a notice, unless it is only counted.
+    fn notice(&mut self, run: &str, notice: &Notice) -> Option<String> {
+        let words = self.style.say(&notice.text);
+        // What holds for all targets is told once.
+        if !self.told.insert(words.clone()) {
+            return None;
+        }
+        if notice.kind == NoticeKind::Noise && std::mem::replace(&mut self.noise_told, true) {
+            self.noise_more += 1;
+            self.noisy.insert(run.to_owned());
+            return None;
+        }
+        Some(format!("{} ({run}): {words}", words::notice(&self.style, notice.kind)))
+    }
+
+    /// How many more notices of noise there are, once.
+    fn more_noise(&mut self) -> Option<String> {
+        let more = std::mem::take(&mut self.noise_more);
+        let shown: Vec<String> = self.noisy.iter().map(|run| format!("`kurabe show {run}`")).collect();
+        let shown = shown.join(", ");
+        let kind = words::notice(&self.style, NoticeKind::Noise);
+        let words = text!(
+            "{kind}: {more} more such remarks in {shown}",
+            "{kind}: 同様の注意がほかに {more} 件 ({shown})"
+        );
+        (more > 0).then(|| self.style.say(&words))
     }
 
     fn live(&self, words: &str) {
@@ -146,5 +190,35 @@ impl VersusProgress {
 impl Drop for VersusProgress {
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::Lang;
+
+    #[test]
+    fn of_a_busy_machine_one_remark_is_told_and_the_others_are_counted() {
+        let style = Style { lang: Lang::En, color: false, width: 80 };
+        let mut progress = VersusProgress::new(style, Mode::Quiet);
+        let mut told = Vec::new();
+        for (run, kind, words) in [
+            ("7kq", NoticeKind::Noise, "others kept 1.9 CPUs busy"),
+            ("9mz", NoticeKind::Noise, "others kept 1.7 CPUs busy"),
+            ("9mz", NoticeKind::CacheDrop, "not allowed"),
+            ("7kq", NoticeKind::CacheDrop, "not allowed"),
+            ("9mz", NoticeKind::Noise, "others read 3 MB"),
+        ] {
+            told.extend(progress.notice(run, &Notice { kind, text: Text::same(words) }));
+        }
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told[0].ends_with("(7kq): others kept 1.9 CPUs busy") && told[1].contains("(9mz)"),
+            "{told:?}"
+        );
+        let more = progress.more_noise().unwrap();
+        assert!(more.ends_with(": 2 more such remarks in `kurabe show 9mz`"), "{more}");
+        assert_eq!(progress.more_noise(), None);
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! The model: a speed ratio is always such that above 1 the other side is faster than the baseline; where lower values
 //! are better (times), the ratio is turned round. Its interval decides, not its value. Several cells are compared at
-//! once, so each cell's interval is taken at the confidence that Holm's procedure asks of it.
+//! once, so each cell's interval is taken at the confidence that Holm's procedure asks of it ("A simple sequentially
+//! rejective multiple test procedure", 1979), going by the intervals themselves: all are held to the strictest level at
+//! first; what stands there frees the others of its part; what does not stand ends it.
 
-use crate::bootstrap::{Centre, Estimate, ratio, ratio_interval};
+use crate::bootstrap::{Centre, Drawn, Estimate, ratio};
 use crate::normal::student_quantile;
-use crate::rank::{RankTest, holm, holm_steps, rank_test};
+use crate::rank::{RankTest, holm, rank_test};
 use serde::Serialize;
 
 /// The confidence of every statement.
@@ -67,19 +69,42 @@ pub struct Compared {
 /// Compares cells. A difference below `margin` (0.05 is 5 %) does not matter. A cell of which one side has no usable
 /// values is `None`.
 pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
-    let tests: Vec<(usize, RankTest)> = cells
-        .iter()
-        .enumerate()
-        .filter_map(|(index, sides)| Some((index, rank_test(&sides.other, &sides.baseline)?)))
-        .collect();
-    let p_values: Vec<f64> = tests.iter().map(|(_, test)| test.p_value).collect();
-    let (corrected, levels) = (holm(&p_values), holm_levels(&p_values));
+    let trials: Vec<(usize, Trial)> =
+        cells.iter().enumerate().filter_map(|(index, sides)| Some((index, Trial::of(sides)?))).collect();
+    let p_values: Vec<f64> = trials.iter().map(|(_, trial)| trial.test.p_value).collect();
+    let claims =
+        step_down(trials.len(), margin, |place, confidence| trials[place].1.by_mean.estimate(confidence));
     let mut compared = vec![None; cells.len()];
-    for (place, (index, test)) in tests.into_iter().enumerate() {
-        let corrected = RankTest { p_value: corrected[place], ..test };
-        compared[index] = one(&cells[index], margin, levels[place], &corrected);
+    for (((index, trial), claim), p_value) in trials.iter().zip(claims).zip(holm(&p_values)) {
+        let sides = &cells[*index];
+        let superiority = trial.test.superiority;
+        compared[*index] = Some(Compared {
+            speed: claim.interval,
+            speed_by_median: trial.by_median.estimate(claim.confidence),
+            superiority: if sides.higher_is_better { superiority } else { 1.0 - superiority },
+            p_value,
+            verdict: claim.verdict(margin, (sides.baseline.len(), sides.other.len())),
+        });
     }
     compared
+}
+
+/// A cell that is compared.
+struct Trial {
+    by_mean: Drawn,
+    by_median: Drawn,
+    test: RankTest,
+}
+
+impl Trial {
+    fn of(sides: &Sides) -> Option<Self> {
+        let (top, bottom) = sides.fractions();
+        Some(Self {
+            by_mean: Drawn::of(Centre::Mean, top, bottom)?,
+            by_median: Drawn::of(Centre::Median, top, bottom)?,
+            test: rank_test(&sides.other, &sides.baseline)?,
+        })
+    }
 }
 
 /// Compares a cell whose values are computed, not measured: they have no spread, so one of each is enough. `None` if a
@@ -103,49 +128,74 @@ pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
         speed_by_median: value(Centre::Median)?,
         superiority,
         p_value: if speed.value == 1.0 { 1.0 } else { 0.0 },
-        verdict: verdict(&speed, margin, (1, 1), CONFIDENCE),
+        verdict: stands(&speed, margin).unwrap_or(Verdict::NotEnough { more: None }),
     })
 }
 
-/// The confidence at which each cell's interval is taken: by Holm the clearest cell is held to the strictest level, the
-/// least clear to that of a single comparison.
-pub(crate) fn holm_levels(p_values: &[f64]) -> Vec<f64> {
-    let mut levels = vec![CONFIDENCE; p_values.len()];
-    for (index, remaining) in holm_steps(p_values) {
-        levels[index] = 1.0 - (1.0 - CONFIDENCE) / remaining as f64;
+/// What stands of a cell among others.
+#[derive(Clone, Copy)]
+pub(crate) struct Claim {
+    pub(crate) interval: Estimate,
+    pub(crate) confidence: f64,
+    /// Faster, slower or the same, if that may be said.
+    stands: Option<Verdict>,
+}
+
+impl Claim {
+    pub(crate) fn verdict(&self, margin: f64, counts: (usize, usize)) -> Verdict {
+        let more = || Verdict::NotEnough { more: more(&self.interval, margin, counts, self.confidence) };
+        self.stands.unwrap_or_else(more)
     }
-    levels
 }
 
-/// Compares a cell at a confidence; `test` is that of its sides.
-fn one(sides: &Sides, margin: f64, confidence: f64, test: &RankTest) -> Option<Compared> {
-    let speed = |centre| {
-        let (top, bottom) = sides.fractions();
-        ratio_interval(centre, top, bottom, confidence)
-    };
-    let (by_mean, by_median) = (speed(Centre::Mean)?, speed(Centre::Median)?);
-    let counts = (sides.baseline.len(), sides.other.len());
-    Some(Compared {
-        speed: by_mean,
-        speed_by_median: by_median,
-        superiority: if sides.higher_is_better { test.superiority } else { 1.0 - test.superiority },
-        p_value: test.p_value,
-        verdict: verdict(&by_mean, margin, counts, confidence),
-    })
+/// What may be said of so many cells at once; `interval` gives that of a cell at a confidence. Differences and "no
+/// difference" are two questions, each with Holm's procedure of its own: a cell that was found equal could still have
+/// been called different.
+pub(crate) fn step_down(count: usize, margin: f64, interval: impl Fn(usize, f64) -> Estimate) -> Vec<Claim> {
+    let mut claims: Vec<Option<Claim>> = vec![None; count];
+    loop {
+        let same = claims.iter().flatten().filter(|claim| claim.stands == Some(Verdict::Same)).count();
+        let different = claims.iter().flatten().count() - same;
+        let at = |among: usize| 1.0 - (1.0 - CONFIDENCE) / among.max(1) as f64;
+        let (for_same, for_different) = (at(count - same), at(count - different));
+        let claim = |cell: usize, confidence: f64, wanted: fn(&Verdict) -> bool| {
+            let interval = interval(cell, confidence);
+            let stands = stands(&interval, margin).filter(wanted);
+            Claim { interval, confidence, stands }
+        };
+        let mut changed = false;
+        for (cell, place) in claims.iter_mut().enumerate().filter(|(_, claim)| claim.is_none()) {
+            let found = [
+                claim(cell, for_same, |verdict| *verdict == Verdict::Same),
+                claim(cell, for_different, |verdict| *verdict != Verdict::Same),
+            ];
+            *place = found.into_iter().find(|claim| claim.stands.is_some());
+            changed |= place.is_some();
+        }
+        if !changed {
+            let confidence = for_same.max(for_different);
+            let open = |cell: usize| Claim { interval: interval(cell, confidence), confidence, stands: None };
+            return claims
+                .iter()
+                .enumerate()
+                .map(|(cell, claim)| claim.unwrap_or_else(|| open(cell)))
+                .collect();
+        }
+    }
 }
 
-pub(crate) fn verdict(speed: &Estimate, margin: f64, counts: (usize, usize), confidence: f64) -> Verdict {
+/// What an interval says by itself.
+fn stands(speed: &Estimate, margin: f64) -> Option<Verdict> {
     let (low, high) = (speed.low, speed.high);
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
-        return Verdict::Same;
+        Some(Verdict::Same)
+    } else if low > 1.0 {
+        Some(Verdict::Faster)
+    } else if high < 1.0 {
+        Some(Verdict::Slower)
+    } else {
+        None
     }
-    if low > 1.0 {
-        return Verdict::Faster;
-    }
-    if high < 1.0 {
-        return Verdict::Slower;
-    }
-    Verdict::NotEnough { more: more(speed, margin, counts, confidence) }
 }
 
 /// Repetitions of each side that would likely settle it: the interval narrows with the root of their number, and must

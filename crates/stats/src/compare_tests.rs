@@ -79,3 +79,39 @@ fn computed_values_need_no_repetitions() {
     assert_eq!(compare_computed(&times, 0.05).unwrap().speed.value, 2.0);
     assert_eq!(compare_computed(&sides(&[], &[1.0]), 0.05), None);
 }
+
+#[test]
+fn sides_turned_round_get_the_verdict_turned_round() {
+    let mut random = kurabe_core::random::Random::new(3, 0);
+    for _ in 0..60 {
+        let mut side = || -> Vec<f64> { (0..5).map(|_| 100.0 + 10.0 * random.unit()).collect() };
+        let cells: Vec<Sides> = (0..4).map(|_| sides(&side(), &side())).collect();
+        let turned: Vec<Sides> = cells.iter().map(|cell| sides(&cell.other, &cell.baseline)).collect();
+        for (there, back) in compare(&cells, 0.05).into_iter().zip(compare(&turned, 0.05)) {
+            let expected = match there.unwrap().verdict {
+                Verdict::Faster => Verdict::Slower,
+                Verdict::Slower => Verdict::Faster,
+                other => other,
+            };
+            assert_eq!(back.unwrap().verdict, expected);
+        }
+    }
+}
+
+#[test]
+fn few_repetitions_of_many_cells_are_seldom_called_different() {
+    // Eight cells with three repetitions of one thing: at most 5 % of such families may have a false finding.
+    let mut random = kurabe_core::random::Random::new(4, 0);
+    let mut false_findings = 0;
+    for _ in 0..200 {
+        let mut normal = || {
+            let radius = (-2.0 * random.unit().ln()).sqrt();
+            100.0 + 5.0 * radius * (std::f64::consts::TAU * random.unit()).cos()
+        };
+        let mut side = || -> Vec<f64> { (0..3).map(|_| normal()).collect() };
+        let cells: Vec<Sides> = (0..8).map(|_| sides(&side(), &side())).collect();
+        let different = |found: &Compared| matches!(found.verdict, Verdict::Faster | Verdict::Slower);
+        false_findings += usize::from(compare(&cells, 0.05).iter().flatten().any(different));
+    }
+    assert!(false_findings <= 10, "{false_findings} of 200");
+}

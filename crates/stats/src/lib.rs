@@ -8,6 +8,7 @@ mod change;
 mod compare;
 mod derived;
 mod figure;
+mod firm;
 mod histogram;
 mod latency;
 mod normal;
@@ -32,6 +33,7 @@ pub use change::{
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
+pub use firm::draw_log_mean;
 pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};
 pub use quantile::{QuantileInterval, quantile_interval};

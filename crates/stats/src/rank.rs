@@ -107,7 +107,7 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 }
 
 /// The tests in the order of Holm's procedure, the clearest first: the place of each, and how many are not yet decided.
-pub(crate) fn holm_steps(p_values: &[f64]) -> impl Iterator<Item = (usize, usize)> {
+fn holm_steps(p_values: &[f64]) -> impl Iterator<Item = (usize, usize)> {
     let count = p_values.len();
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));

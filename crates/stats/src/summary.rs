@@ -8,7 +8,7 @@
 //! stands in docs/statistics.md beside the bootstrap's.
 
 use crate::bootstrap::Estimate;
-use crate::compare::{CONFIDENCE, Verdict, holm_levels, verdict};
+use crate::compare::{CONFIDENCE, Verdict, step_down};
 use crate::normal::{student_quantile, student_tail};
 use crate::rank::holm;
 use kurabe_core::digest::Summary;
@@ -39,7 +39,7 @@ pub struct Judged {
 }
 
 /// The logarithm of a ratio with what is known of it.
-struct LogRatio {
+pub(crate) struct LogRatio {
     value: f64,
     /// Standard error; 0 if both sides are computed, not a number if it cannot be told.
     error: f64,
@@ -47,6 +47,16 @@ struct LogRatio {
 }
 
 impl LogRatio {
+    /// Of the first set's mean to the second's, larger being better.
+    pub(crate) fn between(first: &[f64], second: &[f64]) -> Option<Self> {
+        Self::of(&SummarySides {
+            baseline: Summary::of(second)?,
+            other: Summary::of(first)?,
+            higher_is_better: true,
+            computed: false,
+        })
+    }
+
     fn of(sides: &SummarySides) -> Option<Self> {
         let (baseline, other) = (sides.baseline, sides.other);
         let usable = |side: &Summary| side.count > 0 && side.mean.is_finite() && side.mean > 0.0;
@@ -77,13 +87,18 @@ impl LogRatio {
         }
     }
 
-    fn estimate(&self, confidence: f64) -> Estimate {
-        let value = self.value.exp();
+    /// The ends of the interval of the logarithm.
+    pub(crate) fn ends(&self, confidence: f64) -> (f64, f64) {
         let reach = match self.error {
             0.0 => 0.0,
             error => error * student_quantile((1.0 + confidence) / 2.0, self.freedom),
         };
-        Estimate { value, low: (self.value - reach).exp(), high: (self.value + reach).exp() }
+        (self.value - reach, self.value + reach)
+    }
+
+    fn estimate(&self, confidence: f64) -> Estimate {
+        let (low, high) = self.ends(confidence);
+        Estimate { value: self.value.exp(), low: low.exp(), high: high.exp() }
     }
 }
 
@@ -102,16 +117,24 @@ pub fn compare_summaries(cells: &[SummarySides], margin: f64) -> Vec<Option<Judg
         .filter(|(_, tested)| **tested)
         .map(|((_, ratio), _)| ratio.p_value())
         .collect();
-    let (corrected, levels) = (holm(&p_values), holm_levels(&p_values));
+    let places: Vec<usize> = (0..known.len()).filter(|place| tested[*place]).collect();
+    let claims =
+        step_down(places.len(), margin, |place, confidence| known[places[place]].1.estimate(confidence));
+    let mut told = claims.into_iter().zip(holm(&p_values));
     let mut judged = vec![None; cells.len()];
-    let mut place = 0;
     for ((index, ratio), tested) in known.into_iter().zip(tested) {
-        let (p_value, confidence) =
-            if tested { (corrected[place], levels[place]) } else { (1.0, CONFIDENCE) };
-        place += usize::from(tested);
-        let speed = ratio.estimate(confidence);
         let counts = (cells[index].baseline.count as usize, cells[index].other.count as usize);
-        judged[index] = Some(Judged { speed, p_value, verdict: verdict(&speed, margin, counts, confidence) });
+        let found = told.by_ref().take(usize::from(tested)).next();
+        judged[index] = Some(match found {
+            Some((claim, p_value)) => {
+                Judged { speed: claim.interval, p_value, verdict: claim.verdict(margin, counts) }
+            }
+            None => Judged {
+                speed: ratio.estimate(CONFIDENCE),
+                p_value: 1.0,
+                verdict: Verdict::NotEnough { more: None },
+            },
+        });
     }
     judged
 }

@@ -13,10 +13,13 @@ use kurabe_core::Result;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
 use kurabe_core::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Runs whose digests are made in one transaction: few enough that another process does not wait long for its turn.
 const BATCH: usize = 16;
+
+/// Numbers of words beyond this are damage: words are numbered one by one, and the list of them is held in memory.
+const MOST_WORDS: usize = 1 << 24;
 
 /// A digest in its row: places of facts, and of each cell its place, mean, deviation and count.
 type Row = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
@@ -52,8 +55,12 @@ impl Store {
     ) -> Result<Digests> {
         let kept = schema::keeps_digests(&self.connection).map_err(self.cannot_read())?;
         let writable = kept && !is_read_only(&self.connection);
+        let mut digests = if kept { self.read(version)? } else { Digests::default() };
+        let missing = self.missing(&digests)?;
+        if missing.is_empty() {
+            return Ok(digests);
+        }
         if writable {
-            let missing = self.missing(version)?;
             for (batch, ids) in missing.chunks(BATCH).enumerate() {
                 progress(batch * BATCH, missing.len());
                 self.transaction(|transaction| {
@@ -66,12 +73,10 @@ impl Store {
                     Ok(())
                 })?;
             }
+            digests = self.read(version)?;
         }
-        let mut digests = if kept { self.read(version)? } else { Digests::default() };
+        let rest = self.missing(&digests)?;
         let mut words = Words::new(&digests.words);
-        let known: HashMap<&str, ()> = digests.runs.iter().map(|run| (run.id.as_str(), ())).collect();
-        let rest: Vec<String> =
-            self.ended()?.into_iter().filter(|id| !known.contains_key(id.as_str())).collect();
         for (done, id) in rest.iter().enumerate() {
             match self.load(id) {
                 Ok(record) => {
@@ -87,27 +92,20 @@ impl Store {
         Ok(digests)
     }
 
-    /// The runs that lack a digest of this version.
-    fn missing(&self, version: u32) -> Result<Vec<String>> {
+    /// The runs that are not being measured and are not among these.
+    fn missing(&self, digests: &Digests) -> Result<Vec<String>> {
+        let known: HashSet<&str> = digests.runs.iter().map(|run| run.id.as_str()).collect();
         let read = || {
-            let sql = "SELECT id FROM runs WHERE status <> 'running'
-                       AND id NOT IN (SELECT run_id FROM digests WHERE version = ?1)";
-            self.connection
-                .prepare(sql)?
-                .query_map([version], |row| row.get(0))?
-                .collect::<rusqlite::Result<Vec<String>>>()
-        };
-        read().map_err(self.cannot_read())
-    }
-
-    /// The runs that are not being measured.
-    fn ended(&self) -> Result<Vec<String>> {
-        let read = || {
-            let sql = "SELECT id FROM runs WHERE status <> 'running'";
-            self.connection
-                .prepare(sql)?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<Vec<String>>>()
+            let mut missing = Vec::new();
+            let mut statement = self.connection.prepare("SELECT id FROM runs WHERE status <> 'running'")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let id = row.get_ref(0)?.as_str()?;
+                if !known.contains(id) {
+                    missing.push(id.to_owned());
+                }
+            }
+            Ok(missing)
         };
         read().map_err(self.cannot_read())
     }
@@ -120,7 +118,9 @@ impl Store {
             let mut statement = snapshot.prepare("SELECT word_id, word FROM words")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let place = row.get::<_, u32>(0)? as usize;
+                let place = usize::try_from(row.get::<_, i64>(0)?).ok().filter(|place| *place <= MOST_WORDS);
+                // One of another number is not of kurabe's making.
+                let Some(place) = place else { continue };
                 if digests.words.len() <= place {
                     digests.words.resize(place + 1, String::new());
                 }

@@ -133,6 +133,41 @@ fn a_record_that_cannot_be_read_is_named_and_stops_nothing() {
 }
 
 #[test]
+fn a_word_with_a_number_that_none_has_takes_no_memory_and_hides_nothing() {
+    let (directory, store) = fresh_store();
+    record(&store, &sample_record()).unwrap();
+    let before = ask(&store, 1).0;
+    let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
+    for place in [i64::from(u32::MAX), 1 << 40, -1] {
+        tables.execute("INSERT INTO words VALUES (?1, ?2)", (place, format!("far {place}"))).unwrap();
+    }
+    assert_eq!(ask(&store, 1), (before, 0));
+}
+
+#[test]
+fn a_migration_that_cannot_be_finished_leaves_the_store_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/store-v1.db");
+    std::fs::copy(fixture, &path).unwrap();
+    let schema = || -> (i32, Vec<String>) {
+        let tables = rusqlite::Connection::open(&path).unwrap();
+        let mut names = tables.prepare("SELECT name FROM sqlite_schema ORDER BY name").unwrap();
+        let names = names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        (tables.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap(), names)
+    };
+    // Something in the way of the last table of the step: those before it are made and must go again.
+    let tables = rusqlite::Connection::open(&path).unwrap();
+    tables.execute_batch("CREATE TABLE digests (a)").unwrap();
+    let before = schema();
+    assert_eq!(before.0, 1);
+    assert!(Store::open(&path).is_err());
+    assert_eq!(schema(), before);
+    tables.execute_batch("DROP TABLE digests").unwrap();
+    assert_eq!(Store::open(&path).unwrap().list().unwrap().len(), 1);
+}
+
+#[test]
 fn stores_of_both_versions_of_records_get_digests() {
     for (name, runs) in [("store-v1.db", 1), ("store-v2.db", 4)] {
         let directory = tempfile::tempdir().unwrap();

@@ -56,7 +56,7 @@ pub(super) fn px(value: f64) -> String {
 }
 
 /// Words as they may stand in XML, on one line.
-pub(super) fn escape(words: &str) -> String {
+pub fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in words.chars() {
         match c {

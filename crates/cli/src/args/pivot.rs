@@ -22,9 +22,13 @@ pub struct PivotArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Examples:\n  kurabe list --last 10\n  kurabe list --profile cdm-9 --since 2026-01\n  \
+    "Examples:\n  \
+     kurabe list --last 10\n  \
+     kurabe list --profile cdm-9 --since 2026-01\n  \
      kurabe list --device samsung --label owner=aki",
-    "例:\n  kurabe list --last 10\n  kurabe list --profile cdm-9 --since 2026-01\n  \
+    "例:\n  \
+     kurabe list --last 10\n  \
+     kurabe list --profile cdm-9 --since 2026-01\n  \
      kurabe list --device samsung --label owner=aki"
 ))]
 pub struct ListArgs {

@@ -11,24 +11,32 @@ pub const FORMATS: [&str; 6] = ["html", "md", "svg", "png", "csv", "json"];
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Formats:\n  html  one page without network: answer, sortable tables, charts, the records inside;\n        \
-     `kurabe import report.html` takes them in again\n  md    for an issue on GitHub or an article\n  \
-     svg, png  the main chart, or that of --chart\n  csv   a line for each cell and run, with ratio and interval\n  \
+    "Formats:\n  \
+     html  one page without network: answer, tables that sort, charts, records;\n        \
+     `kurabe import report.html` takes them in again\n  \
+     md    for an issue on GitHub or an article\n  \
+     svg, png  the main chart, or that of --chart\n  \
+     csv   a line for each cell and run, with ratio and interval\n  \
      json  answer, comparisons and whole records\n\n\
      Several runs: the first is the baseline, unless --baseline names another.\n\n\
-     Examples:\n  kurabe report -o report.html                 the last run\n  \
+     Examples:\n  \
+     kurabe report -o report.html                 the last run\n  \
      kurabe report 7kq 9mz -o report.html         two runs held against each other\n  \
      kurabe report 7kq 9mz k3f --baseline 9mz -o shop.html --title 'Three sticks'\n  \
      kurabe report 7kq --chart positions -o curve.svg\n  \
      kurabe report 7kq 9mz                        Markdown, on standard output",
-    "形式:\n  html  ネットワーク不要の 1 ファイル。結論、並べ替えできる表、グラフ、測定記録を含む\n        \
-     (`kurabe import report.html` で取り込める)\n  md    GitHub の Issue や Qiita などの記事に\n  \
-     svg、png  主なグラフ、または --chart のもの\n  csv   項目と測定ごとに 1 行(比と区間つき)\n  \
+    "形式:\n  \
+     html  ネットワーク不要の 1 ファイル(結論、表、グラフ、測定記録)\n        \
+     (`kurabe import report.html` で取り込める)\n  \
+     md    GitHub の Issue や Qiita などの記事に\n  \
+     svg、png  主なグラフ、または --chart のもの\n  \
+     csv   項目と測定ごとに 1 行(比と区間つき)\n  \
      json  結論、比較、測定記録のすべて\n\n\
      測定が複数なら最初のものが基準です(--baseline で変えられます)。\n\n\
-     例:\n  kurabe report -o report.html                 最後の測定\n  \
+     例:\n  \
+     kurabe report -o report.html                 最後の測定\n  \
      kurabe report 7kq 9mz -o report.html         2 つの測定の比較\n  \
-     kurabe report 7kq 9mz k3f --baseline 9mz -o shop.html --title '3 本の USB メモリー'\n  \
+     kurabe report 7kq 9mz k3f --baseline 9mz -o shop.html --title '3 本の USB'\n  \
      kurabe report 7kq --chart positions -o curve.svg\n  \
      kurabe report 7kq 9mz                        Markdown を標準出力に"
 ))]

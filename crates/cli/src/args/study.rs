@@ -26,25 +26,32 @@ pub enum StudyAction {
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "Examples:\n  kurabe study run scsi-emulators              an article's tables, in seconds\n  \
+    "Examples:\n  \
+     kurabe study run scsi-emulators              an article's tables, in seconds\n  \
      kurabe study run --all                       all five articles\n  \
      kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
      a sweep, with its curve\n  \
-     kurabe study run scsi-emulators --part gnome-disks --set fat-image.cluster=32KiB\n  \
+     kurabe study run scsi-emulators --set fat-image.cluster=32KiB\n  \
      kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
      the same on devices of your own\n\n\
-     What a figure is:\n  source      repeats what the model was given\n  \
-     calibrated  was fitted to this very figure\n  predicted   was fitted to nothing\n  \
+     What a figure is:\n  \
+     source      repeats what the model was given\n  \
+     calibrated  was fitted to this very figure\n  \
+     predicted   was fitted to nothing\n  \
      measured    is from a device of yours",
-    "例:\n  kurabe study run scsi-emulators              記事の表を数秒で計算する\n  \
+    "例:\n  \
+     kurabe study run scsi-emulators              記事の表を数秒で計算する\n  \
      kurabe study run --all                       5 つの記事すべて\n  \
      kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
      値を振って曲線を描く\n  \
-     kurabe study run scsi-emulators --part gnome-disks --set fat-image.cluster=32KiB\n  \
+     kurabe study run scsi-emulators --set fat-image.cluster=32KiB\n  \
      kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
      同じ内容を手元の機器で測る\n\n\
-     値の区分:\n  出典  モデルに与えた値そのもの\n  較正  その公表値に合わせた値\n  \
-     予測  どの公表値にも合わせていない値\n  実測  手元の機器の値"
+     値の区分:\n  \
+     出典  モデルに与えた値そのもの\n  \
+     較正  その公表値に合わせた値\n  \
+     予測  どの公表値にも合わせていない値\n  \
+     実測  手元の機器の値"
 ))]
 pub struct StudyRunArgs {
     #[arg(value_name = "NAME|FILE", required_unless_present = "all", help = t("A name from `kurabe study list`, or a TOML file", "`kurabe study list` の名前か TOML ファイル"))]
@@ -71,11 +78,17 @@ pub struct StudyRunArgs {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = t(
-        "Examples:\n  kurabe catalogue                       everything\n  kurabe catalogue rascsi gnome          entries with both words\n  \
-         kurabe catalogue show scsi-gnome/rascsi-1gb\n  kurabe show last --beside scsi-gnome/rascsi-1gb",
-        "例:\n  kurabe catalogue                       全項目\n  kurabe catalogue rascsi gnome          両方の語を含む項目\n  \
-         kurabe catalogue show scsi-gnome/rascsi-1gb\n  kurabe show last --beside scsi-gnome/rascsi-1gb"
-    )
+    "Examples:\n  \
+     kurabe catalogue                       everything\n  \
+     kurabe catalogue rascsi gnome          entries with both words\n  \
+     kurabe catalogue show scsi-gnome/rascsi-1gb\n  \
+     kurabe show last --beside scsi-gnome/rascsi-1gb",
+    "例:\n  \
+     kurabe catalogue                       全項目\n  \
+     kurabe catalogue rascsi gnome          両方の語を含む項目\n  \
+     kurabe catalogue show scsi-gnome/rascsi-1gb\n  \
+     kurabe show last --beside scsi-gnome/rascsi-1gb"
+)
 )]
 pub struct CatalogueArgs {
     #[command(subcommand)]

@@ -9,26 +9,31 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = t(
     "What it moves, one at a time:\n  \
-     size         random 4 KiB over more and more bytes, which are accessed once before: where caches end\n  \
-     block-size   512 B to 8 MiB in ascending and in random order: link, strip, mapping unit\n  \
+     size         random 4 KiB over more and more warm bytes: where caches end\n  \
+     block-size   512 B to 8 MiB, ascending and random: link, strip, mapping unit\n  \
      queue-depth  1 to 64: what works side by side\n  \
      write        one long write: caches for writes that fill up\n\
-     Where the size shows a change, further sizes around it are measured. Each change is named with its evidence, or said\n\
-     to be unknown with what would tell.\n\n\
-     Examples:\n  kurabe sweep /mnt/usb\n  kurabe sweep /dev/sdb --max 4GiB          reads only; nothing is written\n  \
-     kurabe sweep /mnt/ssd --over write --time 3s   a minute of writing, three times\n  \
+     Where the size shows a change, further sizes around it are measured. Each\n\
+     change is named with its evidence, or said to be unknown with what would tell.\n\n\
+     Examples:\n  \
+     kurabe sweep /mnt/usb\n  \
+     kurabe sweep /dev/sdb --max 4GiB          reads only; nothing is written\n  \
+     kurabe sweep /mnt/ssd --over write --time 3s   a minute of writes, thrice\n  \
      kurabe sweep . --over size --buffered          with the computer's own cache\n  \
      kurabe sweep model:raid-9260 --over block-size --set raid.strip=256KiB",
     "ひとつずつ変えるもの:\n  \
-     size         一度アクセスした範囲へのランダム 4 KiB。範囲を広げていく(キャッシュの終わり)\n  \
-     block-size   512 B から 8 MiB、シーケンシャルとランダム(接続、ストリップ、マッピング単位)\n  \
+     size         範囲を広げながらランダム 4 KiB(キャッシュの終わり)\n  \
+     block-size   512 B から 8 MiB(接続、ストリップ、マッピング単位)\n  \
      queue-depth  1 から 64(並行して動く部分)\n  \
      write        長い連続書き込み(書き込みキャッシュの終わり)\n\
-     サイズで変化が見えたところは、その前後をさらに細かく測ります。変化には根拠つきで名前を付け、\n\
-     分からないものは「不明」とし、何があれば分かるかを示します。\n\n\
-     例:\n  kurabe sweep /mnt/usb\n  kurabe sweep /dev/sdb --max 4GiB          読み出しだけ(何も書きません)\n  \
+     サイズで変化が見えたところは、その前後をさらに細かく測ります。\n\
+     変化には根拠つきで名前を付け、分からないものは「不明」とし、\n\
+     何があれば分かるかを示します。\n\n\
+     例:\n  \
+     kurabe sweep /mnt/usb\n  \
+     kurabe sweep /dev/sdb --max 4GiB          読み出しだけ(何も書きません)\n  \
      kurabe sweep /mnt/ssd --over write --time 3s   1 分間の書き込みを 3 回\n  \
-     kurabe sweep . --over size --buffered          コンピューター自身のキャッシュも含める\n  \
+     kurabe sweep . --over size --buffered          ホストのキャッシュも含める\n  \
      kurabe sweep model:raid-9260 --over block-size --set raid.strip=256KiB"
 ))]
 pub struct SweepArgs {

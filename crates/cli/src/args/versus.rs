@@ -8,24 +8,30 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = t(
-    "The targets are measured block by block: each cell once on each target, one right after the other, in an order that\n\
-     is tossed; the next block goes back the same way (A B, B A). What goes on meanwhile meets all of them. A cell ends\n\
-     as soon as it is clear: faster, slower, or no measurable difference. Each target gets a run of its own in the store;\n\
-     `kurabe compare` of two of them says the same again. Ctrl-C keeps what was measured and says what it shows.\n\n\
-     Examples:\n  kurabe versus /mnt/exfat /mnt/apfs           six cells, at most five minutes\n  \
+    "The targets are measured block by block: each cell once on each target, one\n\
+     right after the other, in an order that is tossed; the next block goes back\n\
+     the same way (A B, B A). What goes on meanwhile meets all of them. A cell ends\n\
+     as soon as it is clear: faster, slower, or no measurable difference. Each\n\
+     target gets a run of its own in the store; `kurabe compare` of two of them\n\
+     says the same again. Ctrl-C keeps what was measured and says what it shows.\n\n\
+     Examples:\n  \
+     kurabe versus /mnt/exfat /mnt/apfs           six cells, at most five minutes\n  \
      kurabe versus /dev/sda /dev/sdb              reads only; nothing is written\n  \
      kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
      kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
-     kurabe versus . .                            the same twice: how much this place varies",
-    "対象をブロック単位で交互に測ります。1 ブロックでは、各項目を各対象で 1 回ずつ続けて測り、順番は乱数で決めます。次の\n\
-     ブロックは逆順です(A B、B A)。途中の外乱はすべての対象に同じようにかかります。項目は、速い・遅い・測れる差なしの\n\
-     どれかがはっきりした時点で終わります。測定は対象ごとに保存され、`kurabe compare` で同じ結果を見られます。\n\
+     kurabe versus . .                            the same twice: its noise",
+    "対象をブロック単位で交互に測ります。1 ブロックでは、\n\
+     各項目を各対象で 1 回ずつ続けて測り、順番は乱数で決めます。\n\
+     次のブロックは逆順です(A B、B A)。途中の外乱はすべての対象に同じようにかかりま\n\
+     す。項目は、速い・遅い・測れる差なしのどれかがはっきりした時点で終わります。\n\
+     測定は対象ごとに保存され、`kurabe compare` で同じ結果を見られます。\n\
      Ctrl-C で止めても、そこまでの測定は残り、結果も表示します。\n\n\
-     例:\n  kurabe versus /mnt/exfat /mnt/apfs           6 項目、最長 5 分\n  \
+     例:\n  \
+     kurabe versus /mnt/exfat /mnt/apfs           6 項目、最長 5 分\n  \
      kurabe versus /dev/sda /dev/sdb              読み出しだけ(何も書きません)\n  \
      kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
      kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
-     kurabe versus . .                            同じ場所どうしで、ばらつきを確かめる"
+     kurabe versus . .                            同じ場所でばらつきを確かめる"
 ))]
 pub struct VersusArgs {
     #[arg(

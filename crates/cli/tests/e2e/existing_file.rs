@@ -100,3 +100,36 @@ fn a_dry_run_touches_nothing() {
     assert!(ended.out.contains("cells that write: 3"), "{ended:#?}");
     assert!(names(&lab.target()).is_empty() && !lab.store().exists());
 }
+
+#[test]
+fn neither_turns_nor_a_sweep_write_an_existing_file_without_consent() {
+    let lab = Lab::new();
+    let contents = pattern(16 << 20);
+    let file = lab.write("thesis.txt", &contents);
+    let (file_name, target) = (file.to_str().expect("a name"), lab.target());
+    let here = target.to_str().expect("a name");
+    let brief = ["--time", "1s", "--repetition", "20ms", "--size", "4MiB"];
+    lab.kurabe(&[&["versus", here, file_name], &brief[..]].concat()).ok();
+    lab.kurabe(&[
+        "sweep",
+        file_name,
+        "--over",
+        "queue-depth",
+        "--time",
+        "20ms",
+        "--runs",
+        "2",
+        "--max",
+        "1MiB",
+    ])
+    .ok();
+    assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
+    for run in lab.list() {
+        let record = lab.record(run["id"].as_str().expect("an id"));
+        assert!(list_of(&record["cells"]).iter().all(|cell| cell["direction"] == "read"), "{run}");
+    }
+    lab.kurabe(&[&["versus", here, file_name, "--write-existing"], &brief[..]].concat()).ok();
+    let after = std::fs::read(&file).expect("the file");
+    assert!(after.len() == contents.len() && after != contents);
+    assert!(after[4 << 20..] == contents[4 << 20..], "no further than was asked for");
+}

@@ -1,8 +1,8 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
 
-use super::ceiling::{Ceiling, ceiling};
 use super::cell::CellFacts;
 use super::{Limit, words};
+use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::record::{RunRecord, TargetKind};
 

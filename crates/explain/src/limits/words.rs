@@ -1,9 +1,9 @@
 //! The sentences of the rules, in both languages.
 
-use super::ceiling::Ceiling;
 use super::cell::CellFacts;
 use super::rules::Ground;
 use super::{Limit, LimitKind, Strength};
+use crate::ceiling::Ceiling;
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 

@@ -22,7 +22,7 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     }
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
     if let (Some(link), Some(first)) = (storage.ceiling(highest), cut.points.first()) {
-        found.push(super::transfer::link(&link.name, highest).at(measured, None, first.1, highest));
+        found.push(super::transfer::link(link, highest).at(measured, None, first.1, highest));
     }
     found
 }

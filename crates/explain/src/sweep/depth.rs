@@ -76,7 +76,7 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     found.push(named.at(measured, Some(place), first.1, highest));
     let bytes = highest * f64::from(measured.block_bytes);
     if let Some(link) = storage.ceiling(bytes) {
-        found.push(super::transfer::link(&link.name, bytes).at(measured, None, first.1, highest));
+        found.push(super::transfer::link(link, bytes).at(measured, None, first.1, highest));
     }
     found
 }

@@ -1,10 +1,9 @@
 //! What is known of the storage under a sweep: what kind it is, and what its link can do.
 //!
 //! The model: of a real run the environment tells (rotation, link, names of devices); of a modelled one the kinds of its
-//! layers and the link's generation, which is what the environment of such a device would tell. Rates are those after
-//! coding; the usual share that is data is 93 % for SATA, 85 % for PCI Express with packets of 128 bytes, 80 % for USB 3
-//! and 70 % for USB 2 (what the fastest devices on each are sold with).
+//! layers and the link's generation, which is what the environment of such a device would tell.
 
+use crate::ceiling::{Ceiling, ceiling, parallel};
 use kurabe_core::environment::Link;
 use kurabe_core::model::LayerRecord;
 use kurabe_core::record::{RunRecord, TargetKind};
@@ -12,13 +11,6 @@ use kurabe_core::record::{RunRecord, TargetKind};
 /// Words in the names of RAID controllers' volumes.
 const RAID_WORDS: [&str; 8] =
     ["megaraid", "perc", "smart array", "logical volume", "avago", "lsi mr", "adaptec", "areca"];
-
-/// A link with what it carries at most.
-pub(super) struct LinkRate {
-    pub(super) name: String,
-    /// Bytes per second of data that devices reach on it.
-    pub(super) usual: f64,
-}
 
 /// What kind of storage it is.
 pub(super) struct Storage {
@@ -30,7 +22,7 @@ pub(super) struct Storage {
     pub(super) buffered: bool,
     /// The computer's memory in bytes.
     pub(super) memory_bytes: Option<f64>,
-    pub(super) link: Option<LinkRate>,
+    pub(super) link: Option<Ceiling>,
 }
 
 impl Storage {
@@ -62,12 +54,12 @@ impl Storage {
             link: layers
                 .iter()
                 .find_map(modelled_link)
-                .or_else(|| device.and_then(|device| device.link.as_ref()).and_then(real_link)),
+                .or_else(|| device.and_then(|device| device.link.as_ref()).and_then(ceiling)),
         }
     }
 
     /// The link, if a rate is within a tenth of what devices reach on it.
-    pub(super) fn ceiling(&self, bytes_per_s: f64) -> Option<&LinkRate> {
+    pub(super) fn ceiling(&self, bytes_per_s: f64) -> Option<&Ceiling> {
         let link = self.link.as_ref()?;
         (bytes_per_s >= link.usual * 0.9 && bytes_per_s <= link.usual * 1.3).then_some(link)
     }
@@ -78,7 +70,7 @@ fn is_virtual(link: Option<&Link>) -> bool {
     matches!(link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))
 }
 
-fn modelled_link(layer: &LayerRecord) -> Option<LinkRate> {
+fn modelled_link(layer: &LayerRecord) -> Option<Ceiling> {
     let value = |key: &str| {
         layer
             .parameters
@@ -87,24 +79,27 @@ fn modelled_link(layer: &LayerRecord) -> Option<LinkRate> {
             .map(|parameter| parameter.value.as_str())
     };
     let generation = value("generation")?;
-    match layer.kind.as_str() {
-        "sata" | "port-multiplier" => sata(match generation {
-            "sata-1" => 1.5,
-            "sata-2" => 3.0,
-            "sata-3" => 6.0,
-            parallel => {
-                let megabytes: f64 = parallel.strip_prefix("ata-")?.parse().ok()?;
-                return Some(LinkRate { name: format!("ATA/{megabytes}"), usual: megabytes * 1e6 * 0.93 });
-            }
-        }),
-        "usb" => usb(match generation {
-            "usb-1" => 12.0,
-            "usb-2" => 480.0,
-            "usb-3" => 5_000.0,
-            _ => 10_000.0,
-        }),
+    let link = match layer.kind.as_str() {
+        "sata" | "port-multiplier" => {
+            let speed = match generation {
+                "sata-1" => 1.5,
+                "sata-2" => 3.0,
+                "sata-3" => 6.0,
+                other => return Some(parallel(other.strip_prefix("ata-")?.parse().ok()?)),
+            };
+            Link::Sata { speed_gbit_per_s: Some(speed), speed_max_gbit_per_s: None, ncq_depth: None }
+        }
+        "usb" => {
+            let speed = match generation {
+                "usb-1" => 12.0,
+                "usb-2" => 480.0,
+                "usb-3" => 5_000.0,
+                _ => 10_000.0,
+            };
+            Link::Usb { speed_mbit_per_s: Some(speed), protocol: None, version: None }
+        }
         "pcie" => {
-            let transfers = match generation.parse::<u32>().ok()? {
+            let speed = match generation.parse::<u32>().ok()? {
                 1 => 2.5,
                 2 => 5.0,
                 3 => 8.0,
@@ -112,37 +107,14 @@ fn modelled_link(layer: &LayerRecord) -> Option<LinkRate> {
                 5 => 32.0,
                 _ => 64.0,
             };
-            pcie(transfers, value("lanes")?.parse().ok()?)
+            Link::Pcie {
+                speed_gt_per_s: Some(speed),
+                width: Some(value("lanes")?.parse().ok()?),
+                speed_max_gt_per_s: None,
+                width_max: None,
+            }
         }
-        _ => None,
-    }
-}
-
-fn real_link(link: &Link) -> Option<LinkRate> {
-    match link {
-        Link::Pcie { speed_gt_per_s, width, .. } => pcie((*speed_gt_per_s)?, (*width)?),
-        Link::Sata { speed_gbit_per_s, .. } => sata((*speed_gbit_per_s)?),
-        Link::Usb { speed_mbit_per_s, .. } => usb((*speed_mbit_per_s)?),
-        Link::Virtio | Link::Loop { .. } | Link::Memory | Link::Other { .. } => None,
-    }
-}
-
-fn sata(gbit_per_s: f64) -> Option<LinkRate> {
-    // 8b/10b: ten bits on the wire for a byte.
-    Some(LinkRate { name: format!("SATA {gbit_per_s} Gb/s"), usual: gbit_per_s * 1e8 * 0.93 })
-}
-
-fn usb(mbit_per_s: f64) -> Option<LinkRate> {
-    let (per_byte, share) = match mbit_per_s {
-        rate if rate < 1_000.0 => (8.0, 0.7),
-        rate if rate < 10_000.0 => (10.0, 0.8),
-        _ => (8.0 * 132.0 / 128.0, 0.8),
+        _ => return None,
     };
-    Some(LinkRate { name: format!("USB {mbit_per_s} Mb/s"), usual: mbit_per_s * 1e6 / per_byte * share })
-}
-
-fn pcie(transfers_g: f64, lanes: u32) -> Option<LinkRate> {
-    let per_byte = if transfers_g < 8.0 { 10.0 } else { 8.0 * 130.0 / 128.0 };
-    let usual = transfers_g * 1e9 / per_byte * f64::from(lanes) * 0.85;
-    Some(LinkRate { name: format!("PCIe {transfers_g} GT/s × {lanes}"), usual })
+    ceiling(&link)
 }

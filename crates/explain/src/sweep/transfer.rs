@@ -9,6 +9,7 @@
 use super::curves::Measured;
 use super::storage::Storage;
 use super::{Cause, Confidence, Finding, Named, size};
+use crate::ceiling::Ceiling;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};
@@ -50,7 +51,7 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     if let (Some(found_link), Some(first)) = (storage.ceiling(highest), rates.first()) {
         let enough = cut.points.iter().find(|point| rate(point) >= highest * 0.9).map(|point| point.0);
         let place = enough.map(|x| (x, x / 2.0, x));
-        found.push(link(&found_link.name, highest).at(measured, place, *first, highest));
+        found.push(link(found_link, highest).at(measured, place, *first, highest));
     }
     found
 }
@@ -162,12 +163,13 @@ fn others(
 }
 
 /// The name of a curve that ends at its link.
-pub(super) fn link(name: &str, highest: f64) -> Named {
+pub(super) fn link(link: &Ceiling, highest: f64) -> Named {
     let rate = number::rate(highest);
+    let (en, ja) = (&link.name.en, &link.name.ja);
     Named {
         name: Cause::LinkCeiling,
         confidence: Confidence::Likely,
-        text: text!("the link is the ceiling: {rate} is what {name} carries", "{name} の上限です({rate})"),
+        text: text!("the link is the ceiling: {rate} is what {en} carries", "{ja} の上限です({rate})"),
         evidence: text!(
             "the highest rate is within a tenth of what devices reach on this link",
             "最高の速さが、この接続で機器が実際に出せる値の 1 割以内です"

@@ -1,6 +1,6 @@
 //! What a card is drawn on: texts, bars and rules as SVG, in the colours of a theme.
 
-use kurabe_chart::{Chart, Drawing, Size, Theme, bold_has, fit, text_width};
+use kurabe_chart::{Chart, Drawing, Size, Theme, bold_has, escape, fit, text_width};
 use kurabe_core::display::tame;
 use std::fmt::Write;
 
@@ -107,7 +107,7 @@ impl Paper {
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
              role=\"img\" font-family=\"{FONTS}\"><title>{}</title>",
-            escaped(title)
+            escape(title)
         );
         let _ = write!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>", colours.ground);
         Self { out, colours }
@@ -141,7 +141,7 @@ impl Paper {
             Anchor::End => " text-anchor=\"end\"",
         };
         let weight = if bold { " font-weight=\"700\"" } else { "" };
-        let (size, colour, words) = (form.size, self.colour(tone), escaped(&words));
+        let (size, colour, words) = (form.size, self.colour(tone), escape(&words));
         let _ = write!(
             self.out,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size:.1}\" fill=\"{colour}\"{anchor}{weight}>{words}</text>"
@@ -231,11 +231,6 @@ impl Paper {
         let _ =
             write!(self.out, "<g transform=\"translate({left:.1} {top:.1}) scale({scale:.4})\">{svg}</g>");
     }
-}
-
-/// The words as XML.
-fn escaped(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// The words in lines of at most a width, at most `most` of them; what does not fit ends in an ellipsis.

@@ -6,8 +6,9 @@
 
 use super::Report;
 use super::rows::{Entry, Row, figure};
-use crate::compare::{answer, verdict_words};
+use crate::compare::answer;
 use crate::stutter::{slow_operation, stutter_words};
+use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
@@ -155,7 +156,7 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
         }
         None if measured.is_empty() => None,
         None => Some(match slow(rows) {
-            None => text!("It does not stutter.", "目立つ停滞はありません。"),
+            None => text!("No stall was long enough to be felt.", "体感されるような停滞はありません。"),
             Some((name, longest_ns)) => {
                 let longest = number::latency_ns(longest_ns);
                 text!(
@@ -217,7 +218,7 @@ fn largest(pair: &Pair) -> Option<Text> {
     let label = &cell.label;
     Some(Text {
         en: format!("The largest difference is in {}{label}: {}.", direction.en, words.en),
-        ja: format!("最も差が大きいのは{}{label} ({})。", direction.ja, words.ja),
+        ja: format!("最も差が大きいのは、{}{label} ({})。", direction.ja, words.ja),
     })
 }
 

@@ -146,7 +146,7 @@ pub(super) fn dimension_words(dimension: Dimension, view: &View<'_>) -> String {
     match dimension {
         Dimension::WorkingSet => view.pick("working set", "アクセスする範囲"),
         Dimension::BlockSize => view.pick("block size", "ブロックサイズ"),
-        Dimension::QueueDepth => view.pick("queue depth", "キュー深度"),
+        Dimension::QueueDepth => view.pick("queue depth", "キュー深さ"),
     }
 }
 

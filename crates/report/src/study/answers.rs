@@ -137,10 +137,11 @@ fn change(changes: &[Change], verdict: &Verdict) -> Text {
         (_, 0, 0) => text!("Better in all {all} figures.", "{all} 個の値すべてで良くなります。"),
         (0, 0, _) => text!("Worse in all {all} figures.", "{all} 個の値すべてで悪くなります。"),
         _ => {
+            let [b, w, k] = [better, worse, same].map(|count| if count == 1 { "s" } else { "" });
             let kinds = [
-                (better, text!("{better} get better", "{better} 個は良くなり")),
-                (worse, text!("{worse} get worse", "{worse} 個は悪くなり")),
-                (same, text!("{same} stay within {margin} %", "{same} 個は {margin} % 以内で変わり")),
+                (better, text!("{better} get{b} better", "{better} 個は良くなり")),
+                (worse, text!("{worse} get{w} worse", "{worse} 個は悪くなり")),
+                (same, text!("{same} stay{k} within {margin} %", "{same} 個は {margin} % 以内で変わり")),
             ];
             let told = || kinds.iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
             let en: Vec<&str> = told().map(|words| words.en.as_str()).collect();
@@ -431,8 +432,8 @@ fn best_firmness(best: &Best, verdict: &Verdict) -> Text {
     if let Some(holds) = best.holds {
         let share = (holds * 100.0).floor();
         return text!(
-            "How firm: with the repetitions drawn again by lot, the first stayed the first in {share} % of the draws.",
-            "確かさ: 繰り返しの値をくじ引きで選び直しても、{share} % で 1 位は変わりませんでした。"
+            "How firm: as far as the repetitions scatter, the first would stay the first in {share} % of cases.",
+            "確かさ: 繰り返しのばらつきを考えても、{share} % で 1 位は変わりません。"
         );
     }
     let count = verdict.figures.len();

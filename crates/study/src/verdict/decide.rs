@@ -57,13 +57,13 @@ fn best(grid: &Grid, values: &Values, margin: f64) -> Option<Best> {
     }
     let standings = ranked(grid, values, &choices, &figures);
     let holds = grid.holds;
-    let leaders = leaders(&standings, margin, holds);
+    let leaders = leaders(&standings, margin, &grid.behind);
     let rests_on = figures
         .iter()
         .filter(|_| figures.len() > 1)
         .filter_map(|left_out| {
             let others: Vec<usize> = figures.iter().copied().filter(|figure| figure != left_out).collect();
-            let instead = self::leaders(&ranked(grid, values, &choices, &others), margin, None);
+            let instead = self::leaders(&ranked(grid, values, &choices, &others), margin, &[]);
             (instead != leaders).then_some(RestsOn { figure: *left_out, instead })
         })
         .collect();
@@ -95,14 +95,14 @@ fn ranked(grid: &Grid, values: &Values, choices: &[usize], figures: &[usize]) ->
         .collect()
 }
 
-/// The first, and those whose distance to it does not matter, in the order of the choices. None if all are out.
-fn leaders(standings: &[Standing], margin: f64, holds: Option<f64>) -> Vec<usize> {
+/// The first, and those whose distance to it does not matter or is not firm, in the order of the choices. None if all are
+/// out.
+fn leaders(standings: &[Standing], margin: f64, behind: &[f64]) -> Vec<usize> {
     let able = standings.iter().filter(|standing| standing.out.is_none());
-    let unsure = holds.is_some_and(|share| share < FIRM_SHARE);
+    let unsure = |choice: usize| behind.get(choice).is_some_and(|share| *share < FIRM_SHARE);
     let mut leaders: Vec<usize> = able
-        .enumerate()
-        .filter(|(place, standing)| standing.of_best * (1.0 + margin) > 1.0 || (unsure && *place == 1))
-        .map(|(_, standing)| standing.choice)
+        .filter(|standing| standing.of_best * (1.0 + margin) > 1.0 || unsure(standing.choice))
+        .map(|standing| standing.choice)
         .collect();
     leaders.sort_unstable();
     leaders

@@ -25,6 +25,8 @@ pub(super) struct Grid {
     pub(super) outs: Vec<Option<Out>>,
     /// How often the order holds when repetitions are drawn again.
     pub(super) holds: Option<f64>,
+    /// Of each choice the share of these draws in which the first is ahead of it; empty where nothing is drawn.
+    pub(super) behind: Vec<f64>,
     /// Whether the user changed a model among them.
     pub(super) changed: bool,
     pub(super) unreached: Vec<Text>,
@@ -213,7 +215,7 @@ pub(super) fn for_use(
         grid.changed |= row.changed;
         measured.push(cells(place, *index)?);
     }
-    let Recommendation { parts, standings, holds, .. } = recommend_cells(&measured, wanted)?;
+    let Recommendation { parts, standings, holds, fewest, .. } = recommend_cells(&measured, wanted)?;
     for part in parts.iter().filter(|part| part.cell.is_some()) {
         let name = match part.direction {
             Direction::Write => text!("{} write", "{} 書き込み", part.label),
@@ -229,10 +231,16 @@ pub(super) fn for_use(
             published: vec![None; grid.choices.len()],
         });
     }
+    // A model's figures are computed, and of a single figure no spread is known: drawing again tells nothing.
+    if fewest >= 2 && grid.choices.iter().any(|choice| choice.real) {
+        grid.holds = Some(holds);
+        grid.behind = vec![0.0; grid.choices.len()];
+    }
     for standing in standings {
+        if let Some(behind) = grid.behind.get_mut(standing.run) {
+            *behind = standing.behind;
+        }
         grid.outs[standing.run] = standing.out;
     }
-    // A model's figures are computed: drawing them again tells nothing.
-    grid.holds = Some(holds).filter(|_| grid.choices.iter().any(|choice| choice.real));
     Some(grid)
 }

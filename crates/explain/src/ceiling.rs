@@ -9,22 +9,35 @@ use kurabe_core::{Text, text};
 
 /// A connection's most.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ceiling {
+pub(crate) struct Ceiling {
     /// `SATA at 6 Gbit/s`.
-    pub(super) name: Text,
+    pub(crate) name: Text,
     /// Bytes per second after the line code: nothing is faster.
-    pub(super) raw: f64,
+    pub(crate) raw: f64,
     /// Bytes of data per second that good devices reach.
-    pub(super) usual: f64,
+    pub(crate) usual: f64,
     /// Whether nothing but the line itself ends at this share of it: packets take no other share by their size.
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
     /// Whether it carries one command at a time, so that its rate depends on the bridge.
-    pub(super) one_command: bool,
+    pub(crate) one_command: bool,
     /// `PCIe 3 ×4`, if the device can more than it is given.
-    pub(super) could: Option<f64>,
+    pub(crate) could: Option<f64>,
 }
 
-pub(super) fn ceiling(link: &Link) -> Option<Ceiling> {
+/// Parallel ATA of so many MB/s: bytes go beside one another, so there is no line code.
+pub(crate) fn parallel(megabytes_per_s: f64) -> Ceiling {
+    Ceiling {
+        name: text!("ATA/{megabytes_per_s}", "ATA/{megabytes_per_s}"),
+        raw: megabytes_per_s * 1e6,
+        usual: megabytes_per_s * 1e6 * 0.93,
+        exact: true,
+        one_command: false,
+        could: None,
+    }
+}
+
+/// What a link carries; `None` where nobody tells its rate, or it has none.
+pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
     match link {
         Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, .. } => {
             let speed = speed_gbit_per_s.filter(|speed| *speed > 0.0)?;

@@ -1,0 +1,217 @@
+//! The words of `kurabe run`.
+
+use super::{block_size, bytes, duration, duration_or_zero, rate};
+use crate::lang::t;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS};
+use std::path::PathBuf;
+
+const SINGLE_EN: &str = "A single workload, without a profile (fio's words)";
+/// The words of the trace formats, as kurabe-interop has them.
+const TRACE_FORMATS: [&str; 8] =
+    ["fio-iolog", "blkparse", "blkparse-issued", "msr", "spc", "mqsim", "ssdsim", "disksim"];
+const REPLAY_EN: &str = "A trace, done again";
+const REPLAY_JA: &str = "トレースの再生";
+const SINGLE_JA: &str = "プロファイルを使わない単独のワークロード(fio の用語)";
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Examples:\n  \
+     kurabe run                                the default profile, here\n  \
+     kurabe run --profile cdm-9 /mnt/usb       as CrystalDiskMark 9 does\n  \
+     kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
+     kurabe run --profile git-pull /mnt/usb    a real git pull, cold cache\n  \
+     kurabe run --replay trace.iolog /mnt/ssd  what was recorded elsewhere\n  \
+     kurabe run /dev/sdb                       reads only; nothing is written\n  \
+     kurabe run --destroy-data-on /dev/sdb /dev/sdb",
+    "例:\n  \
+     kurabe run                                既定のプロファイルでここを測る\n  \
+     kurabe run --profile cdm-9 /mnt/usb       CrystalDiskMark 9 と同じ手順\n  \
+     kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
+     kurabe run --profile git-pull /mnt/usb    本物の git pull をキャッシュなしで\n  \
+     kurabe run --replay trace.iolog /mnt/ssd  よそで記録した I/O を再生する\n  \
+     kurabe run /dev/sdb                       読み出しだけ(何も書きません)\n  \
+     kurabe run --destroy-data-on /dev/sdb /dev/sdb"
+))]
+pub struct RunArgs {
+    #[arg(
+        value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath,
+        help = t("What to measure: a directory (a test file is made in it and removed), a file, a block device, or model:NAME (see `kurabe models`)",
+                 "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス、または model:名前(`kurabe models` を参照)")
+    )]
+    pub target: PathBuf,
+    #[arg(long, short, value_name = "NAME|FILE", help = t("Profile: a name from `kurabe profiles`, or a TOML file [default: default]", "プロファイル: `kurabe profiles` の名前か TOML ファイル [既定: default]"))]
+    pub profile: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file, or bytes of the target to cover", "テストファイルの大きさ、または対象のうち使う範囲"))]
+    pub size: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help = t("Repetitions per cell", "各項目の回数"))]
+    pub runs: Option<u32>,
+    #[arg(long, alias = "runtime", value_name = "TIME", value_parser = duration, help = t("Time per repetition", "1 回の時間"))]
+    pub time: Option<u64>,
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, help = t("Pause between cells", "項目の間の休み"))]
+    pub interval: Option<u64>,
+    #[arg(long, value_name = "KIND", value_parser = data, help = t("What is written: random, zero, repeat, or compressible:PERCENT of zeros", "書く内容: random、zero、repeat、compressible:ゼロの割合(%)"))]
+    pub data: Option<kurabe_core::workload::Data>,
+    #[arg(long, value_name = "N", help = t("Seed of offsets and data", "オフセットとデータの乱数の種"))]
+    pub seed: Option<u64>,
+    #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
+    pub label: Vec<String>,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    pub set: Vec<String>,
+
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    pub engine: String,
+    #[arg(long, value_name = "MODE", default_value = "sleep", value_parser = PossibleValuesParser::new(["sleep", "spin", "poll"]), help_heading = t("How operations are issued", "発行の方法"), help = t("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)", "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)"))]
+    pub wait: String,
+    #[arg(long, value_name = "PAGES", default_value = "4k", value_parser = PossibleValuesParser::new(["4k", "huge"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Pages under the I/O buffers", "I/O バッファのページ"))]
+    pub pages: String,
+    #[arg(long, conflicts_with = "buffered", help_heading = t("How operations are issued", "発行の方法"), help = t("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける"))]
+    pub direct: bool,
+    #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("Through the page cache; also where direct I/O is refused", "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)"))]
+    pub buffered: bool,
+    #[arg(long, value_name = "POLICY", default_value = "drop", value_parser = PossibleValuesParser::new(["drop", "keep"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Page cache before each buffered repetition", "バッファ経由の各回の前にページキャッシュを破棄するか残すか"))]
+    pub cache: String,
+    #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("After each cell's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
+    pub trace: bool,
+
+    #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
+    pub write_existing: bool,
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
+    pub destroy_data_on: Option<PathBuf>,
+
+    #[arg(long, value_name = "PATTERN", value_parser = PossibleValuesParser::new(["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Reads or writes, ascending or random", "読み書きと順序"))]
+    pub rw: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = block_size, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Block size [default: 4k]", "ブロックの大きさ [既定: 4k]"))]
+    pub bs: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_IODEPTH)), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Operations in flight per thread [default: 1]", "スレッドごとの同時発行数 [既定: 1]"))]
+    pub iodepth: Option<u32>,
+    #[arg(long, alias = "numjobs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_THREADS)), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Threads [default: 1]", "スレッド数 [既定: 1]"))]
+    pub threads: Option<u32>,
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]"))]
+    pub rwmixread: Option<u8>,
+    #[arg(long, value_name = "ORDER", value_parser = order, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT", "オフセットの順序: interleaved、permutation、zipf、zipf:指数"))]
+    pub order: Option<kurabe_core::workload::Pattern>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("First byte of the span", "範囲の先頭"))]
+    pub offset: Option<u64>,
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("End a repetition after this many bytes", "このバイト数で 1 回を終える"))]
+    pub bytes: Option<u64>,
+    #[arg(long, alias = "loops", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("End a repetition after covering the span this many times", "範囲をこの回数まわったら 1 回を終える"))]
+    pub passes: Option<u32>,
+    #[arg(long, alias = "ramp-time", value_name = "TIME", value_parser = duration_or_zero, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Time before recording starts", "記録を始める前の慣らし時間"))]
+    pub warm_up: Option<u64>,
+    #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の操作数(レイテンシは予定時刻から数える)"))]
+    pub rate: Option<f64>,
+    #[arg(long, requires = "rate", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Arrivals of the open loop as a Poisson process", "オープンループの到着をポアソン過程にする"))]
+    pub poisson: bool,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync after every N writes", "N 回の書き込みごとに fsync"))]
+    pub fsync: Option<u32>,
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["none", "timed", "untimed"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("fsync at the end of a repetition, inside or outside its time [default: none]", "1 回の終わりに fsync(時間に含める、含めない)[既定: none]"))]
+    pub end_fsync: Option<String>,
+    #[arg(long, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open with O_SYNC", "O_SYNC で開く"))]
+    pub o_sync: bool,
+
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
+    pub replay: Option<PathBuf>,
+    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses, or each operation at its time", "可能な限り速く、トレースの待ち時間を保って、または各操作を元の時刻に"))]
+    pub timing: String,
+    #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
+    pub speed: Option<f64>,
+    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(TRACE_FORMATS), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
+    pub trace_format: Option<String>,
+
+    #[arg(long, value_name = "SIZE", value_parser = block_size, requires = "profile", help_heading = t("Single steps of profiles", "プロファイルの一部だけ変える"), help = t("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数"))]
+    pub chunk: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), requires = "profile", help_heading = t("Single steps of profiles", "プロファイルの一部だけ変える"), help = t("git-pull: files in the repository; a tenth of them changes", "git-pull: リポジトリのファイル数(その 1 割が変わる)"))]
+    pub files: Option<u32>,
+
+    #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
+    pub with_serial: bool,
+    #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
+}
+
+impl RunArgs {
+    /// Whether a word was given that belongs to a single workload.
+    pub fn is_single(&self) -> bool {
+        self.rw.is_some()
+            || self.bs.is_some()
+            || self.iodepth.is_some()
+            || self.threads.is_some()
+            || self.rwmixread.is_some()
+            || self.order.is_some()
+            || self.offset.is_some()
+            || self.bytes.is_some()
+            || self.passes.is_some()
+            || self.warm_up.is_some()
+            || self.rate.is_some()
+            || self.fsync.is_some()
+            || self.end_fsync.is_some()
+            || self.o_sync
+    }
+}
+
+fn data(words: &str) -> Result<kurabe_core::workload::Data, String> {
+    use kurabe_core::workload::Data;
+    match (words, words.split_once(':')) {
+        ("random", _) => Ok(Data::Random),
+        ("zero", _) => Ok(Data::Zero),
+        ("repeat", _) => Ok(Data::Repeat),
+        ("compressible", _) => Ok(Data::Compressible { percent: 50 }),
+        (_, Some(("compressible", percent))) if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) => {
+            Ok(Data::Compressible { percent: percent.parse().unwrap_or(50) })
+        }
+        _ => Err(t(
+            "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
+            "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか",
+        )
+        .to_owned()),
+    }
+}
+
+fn order(words: &str) -> Result<kurabe_core::workload::Pattern, String> {
+    use kurabe_core::workload::Pattern;
+    match (words, words.split_once(':')) {
+        ("interleaved", _) => Ok(Pattern::Interleaved),
+        ("permutation", _) => Ok(Pattern::Permutation),
+        ("zipf", _) => Ok(Pattern::Zipf { exponent: 1.1 }),
+        (_, Some(("zipf", exponent))) => rate(exponent).map(|exponent| Pattern::Zipf { exponent }),
+        _ => Err(t(
+            "one of: interleaved, permutation, zipf, zipf:EXPONENT",
+            "interleaved、permutation、zipf、zipf:指数 のいずれか",
+        )
+        .to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn the_trace_formats_are_those_that_can_be_read() {
+        assert_eq!(TRACE_FORMATS, kurabe_interop::TraceFormat::ALL.map(kurabe_interop::TraceFormat::word));
+    }
+
+    #[test]
+    fn quantities_are_read_with_their_units() {
+        let cli = Cli::parse_from([
+            "kurabe",
+            "run",
+            "--bs",
+            "4k",
+            "--time",
+            "10s",
+            "--data",
+            "compressible:30",
+            "/x",
+        ]);
+        let Command::Run(run) = cli.command else { panic!("run") };
+        assert_eq!((run.bs, run.time), (Some(4096), Some(10_000_000_000)));
+        assert!(run.is_single());
+        assert!(Cli::try_parse_from(["kurabe", "run", "--size", "0"]).is_err());
+        assert!(Cli::try_parse_from(["kurabe", "run", "--profile", "quick", "--bs", "4k"]).is_err());
+    }
+}

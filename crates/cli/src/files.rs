@@ -1,0 +1,180 @@
+//! Files that users ask for: never over another one unasked, and whole or not at all.
+//!
+//! The model: the bytes go into a file beside the one that is wanted, which takes its name when it is complete. Without
+//! leave to replace, the name is taken by a link, which fails where something has it already. What is no file (a pipe,
+//! `/dev/stdout`) has no name to take and is written to.
+
+use crate::output::print;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Whether a file that is there may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Never: the command has no flag for it.
+    Kept,
+    /// Not without `--force`, which was not given.
+    NotForced,
+    /// By `--force`.
+    Replaced,
+}
+
+impl Existing {
+    /// Of a command that has `--force`.
+    pub fn unless(force: bool) -> Self {
+        if force { Self::Replaced } else { Self::NotForced }
+    }
+}
+
+/// Prints a text, or writes it to a file that is not there yet.
+///
+/// # Errors
+/// When the file exists or cannot be written.
+pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
+    output.map_or_else(|| print(words), |path| write(path, words.as_bytes(), Existing::Kept))
+}
+
+/// Refuses a file that is there. Asked before the work, so that nobody waits for a refusal.
+///
+/// # Errors
+/// When it is there and may not be replaced.
+pub fn refuse_existing(path: &Path, existing: Existing) -> Result<()> {
+    if existing == Existing::Replaced || path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    Err(exists_already(path, existing))
+}
+
+fn exists_already(path: &Path, existing: Existing) -> Error {
+    let file = path.display();
+    let remedy = match existing {
+        Existing::Kept => {
+            text!(
+                "choose another name; nothing is overwritten",
+                "別の名前を指定してください。上書きはしません"
+            )
+        }
+        _ => text!(
+            "choose another name, or replace it with --force",
+            "別の名前を指定するか、--force で置き換えてください"
+        ),
+    };
+    Error::new(
+        ErrorKind::Refused,
+        text!("cannot write {file}: it exists already", "{file} に書けません(既に存在します)"),
+    )
+    .remedy(remedy)
+}
+
+/// Writes the file.
+///
+/// # Errors
+/// When it exists and may not be replaced, or cannot be written; then nothing of it is left.
+pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
+    let written = match path.metadata() {
+        Ok(found) if !found.is_file() && existing == Existing::Replaced => std::fs::write(path, bytes),
+        _ => write_whole(path, bytes, existing == Existing::Replaced),
+    };
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => exists_already(path, existing).because(error),
+        kind => {
+            let told = Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error);
+            match remedy(kind) {
+                Some(remedy) => told.remedy(remedy),
+                None => told,
+            }
+        }
+    })
+}
+
+/// What helps with a file; the usual remedies are those of a target.
+fn remedy(kind: io::ErrorKind) -> Option<Text> {
+    Some(match kind {
+        io::ErrorKind::NotFound => make_the_folder(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            text!("free some room, or name a file elsewhere", "空きを増やすか、別の場所を指定してください")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => text!(
+            "the file system is mounted read-only: name a file elsewhere",
+            "ファイルシステムが読み取り専用です。別の場所を指定してください"
+        ),
+        _ => return None,
+    })
+}
+
+fn make_the_folder() -> Text {
+    text!("make the folder first", "先にフォルダーを作ってください")
+}
+
+fn write_whole(path: &Path, bytes: &[u8], replace: bool) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let named = write_new(&part, bytes).and_then(|()| {
+        if replace { std::fs::rename(&part, path) } else { link_or_write(&part, path, bytes) }
+    });
+    // Renamed or not: nothing of it stays.
+    let _ = std::fs::remove_file(&part);
+    named
+}
+
+/// File systems without hard links (FAT) cannot hand over a name only if it is free; making the file anew can.
+fn link_or_write(part: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match std::fs::hard_link(part, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_new(path, bytes),
+        linked => linked,
+    }
+}
+
+/// A new file, which goes again if it cannot be written whole.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_is_kept_or_replaced_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        write(&path, b"one", Existing::Kept).unwrap();
+        for existing in [Existing::Kept, Existing::NotForced] {
+            let refused = write(&path, b"two", existing).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Refused);
+            assert!(refuse_existing(&path, existing).is_err());
+            assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        }
+        write(&path, b"three", Existing::Replaced).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"three");
+        assert_eq!(names(folder.path()), ["report.html"]);
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_something_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("card.png");
+        std::os::unix::fs::symlink("nowhere", &path).unwrap();
+        assert!(refuse_existing(&path, Existing::NotForced).is_err());
+        assert!(write(&path, b"one", Existing::NotForced).is_err());
+        assert_eq!(names(folder.path()), ["card.png"]);
+    }
+
+    #[test]
+    fn without_a_folder_the_remedy_is_to_make_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(&folder.path().join("no/report.md"), b"one", Existing::Kept).unwrap_err();
+        assert_eq!(error.remedy_text(), Some(&make_the_folder()));
+    }
+}

@@ -1,0 +1,105 @@
+//! What the store accepts can be shown, compared, explained, drawn and published: no record of anybody's makes kurabe panic.
+//!
+//! The model: any record of the store's own tests, which knows no sense, only what an import checks. What is written is
+//! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn.
+
+#[path = "../../store/tests/common/mod.rs"]
+mod common;
+
+use common::any_record;
+use kurabe_chart::{Size, Theme, png};
+use kurabe_compare::{DIGEST_VERSION, PivotWanted, USES, Use, digest, history, pair, pivot, recommend};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Lang, Text};
+use kurabe_interop::ExportFormat;
+use kurabe_report::{
+    Embedded, PageTheme, Report, Style, card, explain, pictures, render_details, render_history, render_pair,
+    render_pivot, render_recommendation, render_run, render_sweep_run, render_why,
+};
+use kurabe_store::Store;
+use proptest::prelude::*;
+
+const MARGIN: f64 = 0.05;
+
+fn shown(run: &RunRecord, style: &Style) {
+    let headline = Text::same("");
+    render_run(run, &headline, style);
+    render_details(run, style);
+    render_sweep_run(run, &headline, style);
+    let _ = (render_why(run, &headline, None, style), explain(run, None));
+    for picture in pictures(&[run], None, style.lang) {
+        picture.chart.terminal(style.width, false);
+        picture.chart.svg(&Size { width_px: 640 }, Theme::Auto);
+    }
+    for format in ExportFormat::ALL {
+        let _ = kurabe_interop::export(std::slice::from_ref(run), format, style.lang);
+    }
+}
+
+fn published(runs: Vec<&RunRecord>, lang: Lang) {
+    let report = Report::new(runs, MARGIN, &[], None, lang);
+    let page = report.html(PageTheme::Auto, |_| Embedded::default());
+    assert_eq!(page.matches("<script").count(), 1, "the page's own");
+    assert!(!page.contains(['\u{0}', '\u{202e}']));
+    let _ = (report.markdown(), report.csv(), report.picture(PageTheme::Dark));
+}
+
+fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
+    let found = pair(one, two, MARGIN);
+    render_pair(&found, [&one.header, &two.header], &[], style);
+    for picture in pictures(&[one, two], Some(&found), style.lang) {
+        picture.chart.terminal(style.width, true);
+        picture.chart.svg(&Size { width_px: 900 }, Theme::Light);
+    }
+    for (name, _) in USES {
+        let wanted = Use::load(name).unwrap();
+        if let Some(found) = recommend(&[one, two], &wanted) {
+            render_recommendation(&found, &wanted, &["one", "two"], style);
+        }
+    }
+}
+
+fn asked_across(store: &Store, runs: &[RunRecord], style: &Style) {
+    let digests = store.digests(DIGEST_VERSION, digest, |_, _| ()).unwrap();
+    assert!(digests.unreadable.is_empty());
+    let list = store.list().unwrap();
+    for by in ["run", "device", "engine", "tool"] {
+        let wanted = PivotWanted { by: vec![by.to_owned()], margin: MARGIN, ..PivotWanted::default() };
+        // Where no run tells it, that is said.
+        if let Ok(found) = pivot(&list, &digests, &wanted) {
+            render_pivot(&found, style);
+        }
+    }
+    let ids: Vec<String> = list.iter().map(|run| run.id.clone()).collect();
+    let (first, last) = (&runs[0], &runs[runs.len() - 1]);
+    let found = history(first, last, &ids, &digests, MARGIN);
+    render_history(&found, "device", [&first.header, &last.header], style);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
+        let (_directory, store) = common::fresh_store();
+        // The same work again, so that there is something to compare.
+        let mut again = one.clone();
+        again.header.started_at = "2026-02-03T04:05:06Z".to_owned();
+        again.header.command = vec!["again".to_owned()];
+        let runs: Vec<RunRecord> = [one, again, two]
+            .into_iter()
+            .map(|run| store.import(run).and_then(|id| store.load(&id)).unwrap())
+            .collect();
+        for lang in [Lang::En, Lang::Ja] {
+            let style = Style { lang, color: false, width };
+            shown(&runs[0], &style);
+            compared(&runs[0], &runs[1], &style);
+            compared(&runs[0], &runs[2], &style);
+            published(vec![&runs[0]], lang);
+            published(vec![&runs[0], &runs[1]], lang);
+            published(runs.iter().collect(), lang);
+            asked_across(&store, &runs, &style);
+        }
+        png(&card(&runs[0], Theme::Dark, Lang::Ja), 0.2).unwrap();
+    }
+}
