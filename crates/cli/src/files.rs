@@ -89,7 +89,7 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
     })
 }
 
-/// What helps with a file of the user's; the usual remedies are those of a target of measuring.
+/// What helps with a file; the usual remedies are those of a target.
 fn remedy(kind: io::ErrorKind) -> Option<Text> {
     Some(match kind {
         io::ErrorKind::NotFound => make_the_folder(),

@@ -83,7 +83,7 @@ mod tests {
     use clap::Parser;
 
     fn of(words: &str) -> String {
-        let Err(error) = Cli::try_parse_from(words.split(' ')) else { panic!("no mistake: {words}") };
+        let error = Cli::try_parse_from(words.split(' ')).expect_err("a mistake");
         in_japanese(&error).expect("a sentence")
     }
 
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_script_gets_both_languages() {
-        let Err(error) = Cli::try_parse_from(["kurabe", "versus"]) else { panic!("no mistake") };
+        let error = Cli::try_parse_from(["kurabe", "versus"]).expect_err("a mistake");
         let what = what(&error);
         assert!(what.en.contains("required") && what.ja.contains("必要な引数"), "{what:?}");
     }

@@ -4,7 +4,7 @@ use crate::style::Style;
 use kurabe_core::number;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes};
+use kurabe_stats::{ReadsBesideWrites, Stutter, cell_latency, reads_beside_writes};
 
 /// Shorter stalls than this nobody feels.
 const FELT_NS: u64 = 100_000_000;
@@ -55,6 +55,42 @@ fn how_often(stutter: &Stutter) -> Text {
             text!("about every {minutes} minutes", "およそ {minutes} 分に 1 回")
         }
     }
+}
+
+/// That nothing stalled, or that nothing stands out only because everything is slow: an operation is a stall when it is
+/// far beyond the median of its kind, and who waits 0.3 s for every one of them does not feel that it runs smoothly.
+/// `slow` is the longest operation of these cells, if a person would feel it.
+pub(crate) fn smooth_words(slow: Option<&(String, u64)>) -> Text {
+    let Some((cell, longest_ns)) = slow else {
+        return text!(
+            "no stutter: nothing stalled for 0.1 s or longer",
+            "停滞: 0.1 秒以上止まることはなかった"
+        );
+    };
+    let longest = number::latency_ns(*longest_ns);
+    text!(
+        "no stall stands out, but operations take up to {longest} ({cell})",
+        "際立った停滞はないが、1 回の操作に最長 {longest} かかる ({cell})"
+    )
+}
+
+/// The longest operation that a person would feel among cells of ordinary blocks, with what `name` calls its cell. Blocks
+/// above a mebibyte take long because there is much to move.
+pub(crate) fn slow_operation<'a>(
+    cells: impl Iterator<Item = &'a Cell>,
+    name: impl Fn(&Cell) -> String,
+) -> Option<(String, u64)> {
+    const LARGEST_BLOCK: u32 = 1 << 20;
+    let ordinary = |cell: &&Cell| {
+        let workload = cell.workload.as_ref();
+        cell.imported.is_none() && workload.is_some_and(|one| one.largest_block_bytes() <= LARGEST_BLOCK)
+    };
+    cells
+        .filter(ordinary)
+        .map(|cell| (cell, cell_latency(cell).max_ns))
+        .filter(|(_, longest_ns)| *longest_ns >= FELT_NS)
+        .max_by_key(|(_, longest_ns)| *longest_ns)
+        .map(|(cell, longest_ns)| (name(cell), longest_ns))
 }
 
 /// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.

@@ -40,6 +40,9 @@ pub fn trend(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: over_all(slope), low: over_all(slope - reach), high: over_all(slope + reach) })
 }
 
+/// Squares of logarithms that sum up to less are rounding errors.
+const ROUNDING: f64 = 1e-24;
+
 /// As many independent values tell what these tell. The correlation of neighbours comes out too small beside a line that
 /// was fitted to the values themselves, by about (1 + 4 r) / n (Marriott and Pope, "Bias in the estimation of
 /// autocorrelations", 1954).
@@ -47,7 +50,11 @@ fn independent(left: &[f64]) -> f64 {
     let count = left.len() as f64;
     let squares: f64 = left.iter().map(|one| one * one).sum();
     let neighbours: f64 = left.iter().zip(&left[1..]).map(|(one, next)| one * next).sum();
-    let found = if squares > 0.0 { neighbours / squares } else { 0.0 };
+    // Beside an exact line nothing but rounding is left.
+    if squares < ROUNDING {
+        return count;
+    }
+    let found = neighbours / squares;
     let together = (found + (1.0 + 4.0 * found) / count).clamp(0.0, 1.0);
     count * (1.0 - together) / (1.0 + together)
 }

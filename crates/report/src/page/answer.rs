@@ -7,7 +7,7 @@
 use super::Report;
 use super::rows::{Entry, Row, figure};
 use crate::compare::answer;
-use crate::stutter::stutter_words;
+use crate::stutter::{slow_operation, stutter_words};
 use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
@@ -155,8 +155,26 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
             Some(text!("In {name} it {en}.", "{name}では{ja}。"))
         }
         None if measured.is_empty() => None,
-        None => Some(text!("No stall was long enough to be felt.", "体感されるような停滞はありません。")),
+        None => Some(match slow(rows) {
+            None => text!("No stall was long enough to be felt.", "体感されるような停滞はありません。"),
+            Some((name, longest_ns)) => {
+                let longest = number::latency_ns(longest_ns);
+                text!(
+                    "No stall stands out, but operations take up to {longest} ({name}).",
+                    "際立った停滞はありませんが、1 回の操作に最長 {longest} かかります ({name})。"
+                )
+            }
+        }),
     }
+}
+
+/// The longest operation that a person would feel, with its cell.
+fn slow(rows: &[Row<'_>]) -> Option<(String, u64)> {
+    let found = rows.iter().filter_map(|row| {
+        let (_, longest_ns) = slow_operation(std::iter::once(only(row)?.0.cell), |_| String::new())?;
+        Some((row.name.clone(), longest_ns))
+    });
+    found.max_by_key(|(_, longest_ns)| *longest_ns)
 }
 
 fn of_two(pair: &Pair) -> Vec<Text> {

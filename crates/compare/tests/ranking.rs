@@ -1,0 +1,98 @@
+//! Ranking runs for a use: chance is not told as an order, and the order in which runs are named changes nothing.
+
+use kurabe_compare::{FIRM_SHARE, Use, recommend_cells};
+use kurabe_core::random::Random;
+use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
+use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+
+fn wanted() -> Use {
+    Use::load("archive").expect("a use of the library")
+}
+
+/// A run that has just what the use asks for; `rates` gives the repetitions of a cell in MB/s.
+fn run(wanted: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
+    let cell = |work: &kurabe_compare::Work| {
+        let writes = work.direction == Direction::Write;
+        let repetition = |rate: f64| {
+            let bytes = (rate * 1e6) as u64;
+            let (done, none) =
+                (OpsRecord { bytes, completed: 1, ..OpsRecord::default() }, OpsRecord::default());
+            let (read, write) = if writes { (none, done) } else { (done, none) };
+            Repetition { elapsed_ns: 1_000_000_000, read, write, ..Repetition::default() }
+        };
+        Cell {
+            index: 0,
+            step_index: 0,
+            part: String::new(),
+            label: "part".to_owned(),
+            direction: Some(work.direction),
+            measure: Measure::Rate,
+            workload: Some(Workload {
+                pattern: if work.sequential { Pattern::Sequential } else { Pattern::Random },
+                thread_share: ThreadShare::Usual,
+                block_sizes: vec![BlockSize { size_bytes: work.block_bytes as u32, weight: 1 }],
+                read_percent: if writes { 0 } else { 100 },
+                rewrite_every_reads: None,
+                iodepth: work.iodepth,
+                threads: 1,
+                offset_bytes: 0,
+                span_bytes: 1 << 30,
+                open_loop: None,
+                warm_up_ns: 0,
+                end: End::default(),
+                sync: SyncRule::default(),
+                data: Data::Random,
+                seed: 0,
+            }),
+            engine: None,
+            repetitions: rates().into_iter().map(repetition).collect(),
+            imported: None,
+        }
+    };
+    wanted.work.iter().map(cell).collect()
+}
+
+/// Three repetitions with noise of 5 %.
+fn noisy(random: &mut Random, rate: f64) -> Vec<f64> {
+    let mut normal = || (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos();
+    (0..3).map(|_| rate * (1.0 + 0.05 * normal())).collect()
+}
+
+#[test]
+fn of_two_equal_runs_of_three_repetitions_seldom_one_is_called_better() {
+    let (wanted, mut random) = (wanted(), Random::new(6, 0));
+    let mut called = 0;
+    for _ in 0..200 {
+        let mut one = || run(&wanted, || noisy(&mut random, 100.0));
+        let (a, b) = (one(), one());
+        let found = recommend_cells(&[&a, &b], &wanted).expect("parts");
+        called += usize::from(found.holds >= FIRM_SHARE);
+    }
+    assert!(called <= 14, "{called} of 200");
+}
+
+#[test]
+fn the_answer_does_not_depend_on_which_run_is_named_first() {
+    let (wanted, mut random) = (wanted(), Random::new(7, 0));
+    for _ in 0..20 {
+        let mut one = |rate: f64| run(&wanted, || noisy(&mut random, rate));
+        let (a, b, c) = (one(100.0), one(104.0), one(80.0));
+        let there = recommend_cells(&[&a, &b, &c], &wanted).expect("parts");
+        let back = recommend_cells(&[&c, &b, &a], &wanted).expect("parts");
+        let order = |found: &kurabe_compare::Recommendation| -> Vec<usize> {
+            found.standings.iter().map(|standing| standing.run).collect()
+        };
+        let turned: Vec<usize> = order(&back).into_iter().map(|run| 2 - run).collect();
+        assert_eq!((order(&there), there.holds), (turned, back.holds));
+    }
+}
+
+#[test]
+fn a_clear_order_is_firm_and_a_run_is_not_ahead_of_itself() {
+    let (wanted, mut random) = (wanted(), Random::new(8, 0));
+    let fast = run(&wanted, || noisy(&mut random, 300.0));
+    let slow = run(&wanted, || noisy(&mut random, 100.0));
+    let found = recommend_cells(&[&slow, &fast], &wanted).expect("parts");
+    assert!(found.standings[0].run == 1 && found.holds >= FIRM_SHARE, "{found:?}");
+    assert_eq!(recommend_cells(&[&fast, &fast], &wanted).expect("parts").holds, 0.0);
+}
