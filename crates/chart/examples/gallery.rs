@@ -276,10 +276,10 @@ fn heat(w: Words) -> Chart {
         })
         .collect();
     Chart {
-        title: w.say("Block size and queue depth", "ブロックサイズとキュー深度"),
+        title: w.say("Block size and queue depth", "ブロックサイズとキュー深さ"),
         notes: vec![w.say("Random read, mean of 3.", "ランダム読み出し、3回の平均。")],
         plot: Plot::Heat(Heat {
-            x_label: w.say("queue depth", "キュー深度"),
+            x_label: w.say("queue depth", "キュー深さ"),
             columns: [1, 2, 4, 8, 16, 32].map(|d: i32| d.to_string()).to_vec(),
             y_label: w.say("block size", "ブロックサイズ"),
             rows: ["4 KiB", "8 KiB", "16 KiB", "32 KiB", "64 KiB", "128 KiB", "256 KiB"]

@@ -34,6 +34,8 @@ const PAD_PX: f64 = 20.0;
 /// Narrower pictures are drawn at this width: nothing could be read on them.
 const NARROWEST_PX: u32 = 240;
 const WIDEST_PX: u32 = 8_000;
+/// Lines are not pressed flatter than this: their axis would have no room for its numbers.
+const FLATTEST_PX: f64 = 150.0;
 
 const TITLE: Type = Type { size: 17.0, strong: true };
 const NOTE: Type = Type { size: 12.0, strong: false };
@@ -81,8 +83,24 @@ impl Chart {
 
     /// The chart as SVG, with its size: for who places it beside others.
     pub fn draw(&self, size: &Size, theme: Theme) -> Drawing {
+        self.draw_with(size, None, theme)
+    }
+
+    /// The same, as high as a place allows: lines are stretched or pressed to `height_px`, but not flatter than can be
+    /// read. The height of every other kind follows from its rows, as ever.
+    pub fn draw_into(&self, size: &Size, height_px: f64, theme: Theme) -> Drawing {
+        let free = self.draw(size, theme);
+        if !matches!(self.plot, Plot::Lines(_)) {
+            return free;
+        }
+        let plot_px = lines::height(free.width_px) + height_px.floor() - free.height_px;
+        self.draw_with(size, Some(plot_px.max(FLATTEST_PX)), theme)
+    }
+
+    fn draw_with(&self, size: &Size, plot_px: Option<f64>, theme: Theme) -> Drawing {
         let width_px = f64::from(size.width_px.clamp(NARROWEST_PX, WIDEST_PX));
         let mut canvas = Canvas::new(width_px, theme);
+        canvas.plot_px = plot_px;
         let top = self.heading(&mut canvas);
         let bottom = match &self.plot {
             Plot::Bars(bars) => bars::draw(bars, &mut canvas, top),

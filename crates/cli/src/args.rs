@@ -42,15 +42,15 @@ use std::path::PathBuf;
      kurabe versus /mnt/a /mnt/b measure both in turns until the answer is clear\n  \
      kurabe sweep /mnt/usb       where caches end, what queue depth brings\n  \
      kurabe why                  what limited each cell of the last run\n  \
-     kurabe report last -o report.html\n  \
-                                 a page to publish; also .md, .png, .csv\n  \
+     kurabe report last -o report.html\n                              \
+     a page to publish; also .md, .png, .csv\n  \
      kurabe card last            a picture to post\n\n\
      Further:\n  \
      kurabe profiles             what it can measure like\n  \
      kurabe models               devices not at hand: kurabe run model:NAME\n  \
      kurabe import result.txt    what another tool measured\n  \
-     kurabe record /mnt/usb -o trace.iolog -- COMMAND\n  \
-                                 what a command does to a device, to replay it\n  \
+     kurabe record /mnt/usb -o trace.iolog -- COMMAND\n                              \
+     what a command does to a device, to replay it\n  \
      kurabe doctor               what this machine allows\n\n\
      Exit codes:\n  \
      0 done, 2 wrong command line, 3 wrong profile, 4 unusable target,\n  \
@@ -65,15 +65,15 @@ use std::path::PathBuf;
      kurabe versus /mnt/a /mnt/b 2 つを交互に測り、差がはっきりするまで続ける\n  \
      kurabe sweep /mnt/usb       キャッシュの終わり、キュー深さの効き方\n  \
      kurabe why                  直前の測定の各項目のボトルネック\n  \
-     kurabe report last -o report.html\n  \
-                                 公開用のページ(.md、.png、.csv にも)\n  \
+     kurabe report last -o report.html\n                              \
+     公開用のページ(.md、.png、.csv にも)\n  \
      kurabe card last            投稿用の画像\n\n\
      さらに:\n  \
      kurabe profiles             再現できる測り方の一覧\n  \
      kurabe models               手元にないデバイスのモデル(kurabe run model:名前)\n  \
      kurabe import result.txt    ほかのツールの結果を取り込む\n  \
-     kurabe record /mnt/usb -o trace.iolog -- コマンド\n  \
-                                 コマンドの I/O を記録し、あとで再生する\n  \
+     kurabe record /mnt/usb -o trace.iolog -- コマンド\n                              \
+     コマンドの I/O を記録し、あとで再生する\n  \
      kurabe doctor               このマシンでできること\n\n\
      終了コード:\n  \
      0 完了、2 コマンドラインの誤り、3 プロファイルの誤り、4 測れない対象、\n  \
@@ -307,15 +307,15 @@ pub struct LabelArgs {
 #[command(after_help = t(
     "Formats:\n  \
      json      everything; `kurabe import` reads it again\n  \
-     fio       a job file that does the same workload; as comments,\n  \
-               the command lines of DiskSpd and elbencho\n  \
+     fio       a job file that does the same workload; as comments,\n            \
+     the command lines of DiskSpd and elbencho\n  \
      cdm-text  the text that CrystalDiskMark copies\n  \
      csv       a line for each cell and repetition\n  \
      markdown  tables for an issue or an article",
     "形式:\n  \
      json      すべて(`kurabe import` で読み戻せます)\n  \
-     fio       同じ負荷をかけるジョブファイル\n  \
-               (DiskSpd と elbencho のコマンドもコメントに)\n  \
+     fio       同じ負荷をかけるジョブファイル\n            \
+     (DiskSpd と elbencho のコマンドもコメントに)\n  \
      cdm-text  CrystalDiskMark のコピー用テキスト\n  \
      csv       項目と回ごとに 1 行\n  \
      markdown  Issue や記事に貼る表"

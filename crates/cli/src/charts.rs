@@ -26,24 +26,37 @@ pub fn show_charts(record: &RunRecord, wanted: Option<&str>) -> Result<()> {
     if let Some(wanted) = wanted {
         all.retain(|picture| picture.name == wanted);
         if all.is_empty() {
-            let has = names.join(", ");
-            let what = match PICTURE_NAMES.contains(&wanted) {
-                true => text!(
-                    "run {id} has no data for the chart `{wanted}`",
-                    "測定 {id} には `{wanted}` のグラフに必要なデータがありません"
-                ),
-                false => text!("there is no chart `{wanted}`", "`{wanted}` というグラフはありません"),
-            };
-            let mut remedy = text!("this run has: {has}", "この測定で描けるグラフ: {has}");
-            if !PICTURE_NAMES.contains(&wanted) {
-                let near = nearest(wanted, &names);
-                remedy.en = format!("{}; {}", near.en, remedy.en);
-                remedy.ja = format!("{}。{}", near.ja, remedy.ja);
-            }
-            return Err(Error::new(ErrorKind::Usage, what).remedy(remedy));
+            return Err(no_chart(wanted, &names, &[id]));
         }
     }
     draw(&all)
+}
+
+/// That runs have no chart of a name, and which they have.
+pub fn no_chart(wanted: &str, names: &[&str], runs: &[&str]) -> Error {
+    let (has, ids) = (names.join(", "), runs.join(", "));
+    let known = PICTURE_NAMES.contains(&wanted);
+    let what = match (known, runs.len()) {
+        (false, _) => text!("there is no chart `{wanted}`", "`{wanted}` というグラフはありません"),
+        (true, 1) => text!(
+            "run {ids} has no data for the chart `{wanted}`",
+            "測定 {ids} には `{wanted}` のグラフに必要なデータがありません"
+        ),
+        (true, _) => text!(
+            "the runs {ids} have no data for the chart `{wanted}`",
+            "測定 {ids} には `{wanted}` のグラフに必要なデータがありません"
+        ),
+    };
+    let mut remedy = match runs.len() {
+        1 => text!("this run has: {has}", "この測定で描けるグラフ: {has}"),
+        _ => text!("these runs have: {has}", "これらの測定で描けるグラフ: {has}"),
+    };
+    if !known {
+        let near = nearest(wanted, names);
+        remedy.en = format!("{}; {}", near.en, remedy.en);
+        remedy.ja = format!("{}。{}", near.ja, remedy.ja);
+    }
+    Error::new(ErrorKind::Usage, what).remedy(remedy)
 }
 
 /// Draws the ratios of a comparison.

@@ -107,7 +107,7 @@ fn instrument() -> Result<Section> {
         let cost = driver_cost_ns(iodepth)?;
         lines.push(line(
             Mark::Good,
-            text!("driver at queue depth {iodepth}", "ドライバー(キュー深度 {iodepth})"),
+            text!("driver at queue depth {iodepth}", "ドライバー(キュー深さ {iodepth})"),
             text!(
                 "{cost:.0} ns per operation, everything recorded",
                 "1 操作あたり {cost:.0} ns(すべて記録した場合)"

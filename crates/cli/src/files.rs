@@ -81,8 +81,26 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
         io::ErrorKind::AlreadyExists => exists_already(path, existing).because(error),
         kind => {
             let told = Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error);
-            if kind == io::ErrorKind::NotFound { told.remedy(make_the_folder()) } else { told }
+            match remedy(kind) {
+                Some(remedy) => told.remedy(remedy),
+                None => told,
+            }
         }
+    })
+}
+
+/// What helps with a file; the usual remedies are those of a target.
+fn remedy(kind: io::ErrorKind) -> Option<Text> {
+    Some(match kind {
+        io::ErrorKind::NotFound => make_the_folder(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            text!("free some room, or name a file elsewhere", "空きを増やすか、別の場所を指定してください")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => text!(
+            "the file system is mounted read-only: name a file elsewhere",
+            "ファイルシステムが読み取り専用です。別の場所を指定してください"
+        ),
+        _ => return None,
     })
 }
 

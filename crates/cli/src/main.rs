@@ -26,10 +26,12 @@ mod study;
 mod sweep;
 mod versus;
 mod words;
+mod wrong_words;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, text};
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -101,21 +103,22 @@ fn man() -> Result<()> {
 /// What clap has to say: help and version, or what is wrong with the command line, for scripts also as JSON.
 fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
     if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
-        let words = error.to_string();
-        let what = words.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let kind = ErrorKind::Usage;
         let line = serde_json::json!({
             "event": "error",
             "kind": kind.word(),
             "exit_code": kind.exit_code(),
-            "what": Text::same(what),
+            "what": wrong_words::what(error),
         });
         // The exit code tells it anyway.
         let _ = output::print_json(&line);
     }
     if error.use_stderr() {
         // A closed terminal leaves nobody to tell.
-        let _ = error.print();
+        let _ = match wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja) {
+            Some(words) => std::io::stderr().write_all(words.as_bytes()),
+            None => error.print(),
+        };
     } else {
         let _ = output::print(&help::in_language(error));
     }

@@ -1,6 +1,7 @@
 //! `kurabe report`: runs as a page, a text, a table or a picture that can be published.
 
 use crate::args::{FORMATS, Global, ReportArgs};
+use crate::charts::no_chart;
 use crate::compare::{check_about, load};
 use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
@@ -28,6 +29,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     check_about(&args.about)?;
     let format = format(args, global)?;
     let existing = Existing::unless(args.force);
+    check_chart(args, format)?;
     if let Some(path) = file(args) {
         refuse_existing(path, existing)?;
     }
@@ -39,7 +41,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
         "md" => (report.markdown().into_bytes(), None),
         "csv" => (report.csv().into_bytes(), None),
         "json" => (json(&report, &runs)?.into_bytes(), None),
-        picture => (self::picture(&report, picture, theme(args))?, None),
+        picture => (self::picture(&report, picture, args, &runs)?, None),
     };
     if let Some(left_out) = left_out.filter(|_| !global.quiet) {
         say(&format!("kurabe: {}", left_out.get(lang())));
@@ -208,10 +210,30 @@ fn json(report: &Report<'_>, runs: &[RunRecord]) -> Result<String> {
     Ok(words)
 }
 
-/// The main chart. A PNG has one set of colours.
-fn picture(report: &Report<'_>, format: &str, theme: PageTheme) -> Result<Vec<u8>> {
+/// Refuses a chart for a form that is no picture: it would be ignored in silence.
+fn check_chart(args: &ReportArgs, format: &str) -> Result<()> {
+    if args.chart.is_none() || ["svg", "png"].contains(&format) {
+        return Ok(());
+    }
+    let what = text!(
+        "--chart is for svg and png, not for {format}",
+        "--chart は svg と png 用で、{format} には使えません"
+    );
+    Err(Error::new(ErrorKind::Usage, what)
+        .remedy(text!("name a picture: -o chart.svg", "画像のファイル名を指定してください: -o chart.svg")))
+}
+
+/// The main chart, or the one that was asked for. A PNG has one set of colours.
+fn picture(report: &Report<'_>, format: &str, args: &ReportArgs, runs: &[RunRecord]) -> Result<Vec<u8>> {
+    let theme = theme(args);
     let theme = if format == "png" && theme == PageTheme::Auto { PageTheme::Light } else { theme };
-    let svg = report.picture(theme).ok_or_else(|| {
+    let wanted = args.chart.as_deref();
+    let svg = report.picture(wanted, theme).ok_or_else(|| {
+        let names = report.picture_names();
+        if let Some(wanted) = wanted.filter(|_| !names.is_empty()) {
+            let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
+            return no_chart(wanted, &names, &ids);
+        }
         Error::new(
             ErrorKind::Unsupported,
             text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),

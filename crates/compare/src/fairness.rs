@@ -88,6 +88,7 @@ struct Fact {
 /// Everything that differed, the weightiest first.
 pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     let another_tool = baseline.header.origin.is_some() != other.header.origin.is_some();
+    let both_models = baseline.header.model.is_some() && other.header.model.is_some();
     let mut found: Vec<Difference> = facts()
         .into_iter()
         // Two runs tell it cell by cell.
@@ -110,11 +111,20 @@ pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
                 effect: fact.effect,
             })
         })
+        .map(|difference| if both_models { between_models(difference) } else { difference })
         .collect();
     found.extend(engines(baseline, other));
     found.extend(noise(baseline, other));
     found.sort_by_key(|difference| difference.weight);
     found
+}
+
+/// Two models are computed alike, so that they are two is what is compared and no doubt.
+fn between_models(difference: Difference) -> Difference {
+    if difference.key != "model" {
+        return difference;
+    }
+    Difference { name: text!("model", "モデル"), weight: Weight::Notable, effect: None, ..difference }
 }
 
 /// What a run tells of everything that can differ, by its key; what it does not tell is left out.
@@ -215,16 +225,20 @@ fn noise_effect() -> Text {
 
 /// Whether one run was disturbed and the other was not.
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
-    // Another tool tells nothing of it.
-    if baseline.header.origin.is_some() || other.header.origin.is_some() {
+    // Another tool tells nothing of it, and around a model nothing goes on.
+    let measured = |run: &RunRecord| run.header.origin.is_none() && run.header.model.is_none();
+    if !measured(baseline) || !measured(other) {
         return None;
     }
     let (one, two) = (disturbance(baseline), disturbance(other));
     let words = |(cpus, share): (f64, f64)| {
+        if !is_noisy((cpus, share)) {
+            return text!("quiet", "ほぼなし");
+        }
         let percent = share * 100.0;
         text!(
-            "others used up to {cpus:.1} CPUs and held it up for {percent:.0} % of the time",
-            "他の処理が最大 {cpus:.1} CPU を使い、時間の {percent:.0} % を妨げた"
+            "other work used up to {cpus:.1} CPUs; programs waited for a CPU up to {percent:.0} % of the time",
+            "他の処理が最大で CPU {cpus:.1} 個分を使い、CPU の空き待ちが最大で時間の {percent:.0} %"
         )
     };
     (is_noisy(one) != is_noisy(two)).then(|| Difference {

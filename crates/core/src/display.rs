@@ -68,6 +68,8 @@ fn clings_to_the_right(c: char) -> bool {
 
 /// Whether a word is a number that its unit must not leave.
 fn is_number(word: &str) -> bool {
+    // In Japanese no space stands before a bracket, so the number may begin with it.
+    let word = word.trim_start_matches(['(', '（']);
     word.ends_with(|c: char| c.is_ascii_digit())
         && word.chars().all(|c| c.is_ascii_digit() || ".,±<×–".contains(c))
 }
@@ -169,6 +171,7 @@ mod tests {
     #[test]
     fn a_number_keeps_its_unit() {
         assert_eq!(wrap("the rate was 6 911.3 MB/s then", 18), ["the rate was", "6 911.3 MB/s then"]);
+        assert_eq!(wrap("3.4 倍です(17 171 IOPS)", 16), ["3.4 倍です", "(17 171 IOPS)"]);
     }
 
     #[test]

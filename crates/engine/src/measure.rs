@@ -345,7 +345,7 @@ fn too_many_lanes(lane_count: u32) -> Error {
         ErrorKind::Unsupported,
         text!(
             "the threads engine would need {lane_count} threads (queue depth × threads); it takes at most {MOST_LANES}",
-            "threads エンジンでは {lane_count} 本のスレッド(キュー深度 × スレッド数)が必要ですが、上限は {MOST_LANES} 本です"
+            "threads エンジンでは {lane_count} 本のスレッド(キュー深さ × スレッド数)が必要ですが、上限は {MOST_LANES} 本です"
         ),
     )
     .remedy(text!(

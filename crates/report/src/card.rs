@@ -13,7 +13,7 @@ mod table;
 
 use crate::pictures::{curves, own_pictures};
 use crate::style::Style;
-use kurabe_chart::{Chart, Theme, text_width};
+use kurabe_chart::{Chart, Plot, Theme, text_width};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
@@ -100,10 +100,24 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, style
 /// What shows many cells at once: a sweep or a heat map, else bars.
 fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
     let mut all = own_pictures(run, lang);
-    let found = ["sweep", "heat", "rates", "durations", "access-times", "iops"]
-        .into_iter()
-        .find_map(|name| all.iter().position(|picture| picture.name == name))?;
-    Some(all.swap_remove(found).chart)
+    let found =
+        ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
+            // Of several sweeps the one that shows most.
+            let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
+            named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(place, _)| place)
+        })?;
+    let mut chart = all.swap_remove(found).chart;
+    // The card says the statistic at its foot; the room is for the drawing.
+    chart.notes.clear();
+    Some(chart)
+}
+
+/// Places that are marked in a chart.
+fn changes(chart: &Chart) -> usize {
+    match &chart.plot {
+        Plot::Lines(lines) => lines.marks.len(),
+        _ => 0,
+    }
 }
 
 /// What else is to be known, the weightiest first; what there is no room for is counted.

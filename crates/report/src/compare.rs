@@ -5,6 +5,7 @@ use crate::layout::{hanging, page, wrap};
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::turns;
+use crate::verdict::{Said, tally, verdict_words};
 use crate::words;
 use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::number;
@@ -12,7 +13,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
-use kurabe_stats::{Compared, Estimate, Verdict};
+use kurabe_stats::{Stutter, Verdict};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
@@ -55,48 +56,13 @@ pub fn answer(pair: &Pair) -> Text {
             Some(Said { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
         })
         .collect();
-    let all = said.len();
-    if all == 0 {
+    if said.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません"
         );
     }
-    let Text { en, ja } = tally(&said);
-    let cells = if all == 1 { "the one cell".to_owned() } else { format!("{all} cells") };
-    text!(
-        "Of {cells} that both have, {other} is {en}.",
-        "共通の {all} 項目で {baseline} と比べた {other} の結果: {ja}。"
-    )
-}
-
-/// What may be said of a cell.
-#[derive(Clone, Copy)]
-pub(crate) struct Said {
-    /// The verdict.
-    pub(crate) verdict: Verdict,
-    /// The speed, where a side has one value only.
-    pub(crate) single: Option<f64>,
-}
-
-/// `faster in 3, not clear yet in 1`
-pub(crate) fn tally(said: &[Said]) -> Text {
-    let of = |verdict: Verdict| said.iter().filter(|one| one.verdict == verdict).count();
-    let unclear = || said.iter().filter(|one| matches!(one.verdict, Verdict::NotEnough { .. }));
-    let single = |fits: fn(f64) -> bool| unclear().filter(|one| one.single.is_some_and(fits)).count();
-    let kinds = [
-        (of(Verdict::Faster), "faster in", "速い"),
-        (of(Verdict::Slower), "slower in", "遅い"),
-        (of(Verdict::Same), "not measurably different in", "測れる差なし"),
-        (unclear().filter(|one| one.single.is_none()).count(), "not clear yet in", "まだ判断できない"),
-        (single(|speed| speed > 1.0), "faster by single figures in", "1 つの値どうしでは速い"),
-        (single(|speed| speed < 1.0), "slower by single figures in", "1 つの値どうしでは遅い"),
-        (single(|speed| speed == 1.0), "the same by single figures in", "1 つの値どうしでは同じ"),
-    ];
-    let told = || kinds.iter().filter(|(number, ..)| *number > 0);
-    let en: Vec<String> = told().map(|(number, words, _)| format!("{words} {number}")).collect();
-    let ja: Vec<String> = told().map(|(number, _, words)| format!("{words} {number}")).collect();
-    Text { en: en.join(", "), ja: ja.join("、") }
+    tally(&said, other, baseline)
 }
 
 pub(crate) fn table(pair: &Pair, style: &Style) -> Vec<String> {
@@ -149,8 +115,8 @@ pub(crate) fn single_line(pair: &Pair, style: &Style) -> Vec<String> {
         return Vec::new();
     }
     let words = text!(
-        "One figure a side does not tell how much figures scatter, so nobody can say how sure that is; measure several times where you can (--runs 5).",
-        "1 つの値どうしではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください (--runs 5)。"
+        "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can (--runs 5).",
+        "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください (--runs 5)。"
     );
     wrap(&style.say(&words), style.width)
 }
@@ -184,130 +150,6 @@ pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
     (role, style.say(&words))
 }
 
-/// A verdict as it is read aloud.
-pub(crate) fn verdict_words(compared: &Compared, count: usize) -> (Role, Text) {
-    words_of(&compared.speed, compared.verdict, count)
-}
-
-/// The words of a verdict; `count` values are behind the side that has fewer.
-pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Role, Text) {
-    match verdict {
-        Verdict::Faster => (Role::Good, faster(speed)),
-        Verdict::Slower => (Role::Bad, slower(speed)),
-        Verdict::Same if is_exact(speed) => {
-            let percent = per_cent(speed.value);
-            (
-                Role::Plain,
-                text!("no difference that matters ({percent:+} %)", "問題になる差なし ({percent:+} %)"),
-            )
-        }
-        Verdict::Same => {
-            let span = change_span(speed);
-            (
-                Role::Plain,
-                Text {
-                    en: format!("no measurable difference ({})", span.en),
-                    ja: format!("測れる差なし ({})", span.ja),
-                },
-            )
-        }
-        Verdict::NotEnough { .. } if count < 2 => {
-            let words = by_single_figures(speed);
-            let (en, ja) = (words.en, words.ja);
-            (Role::Plain, text!("{en}, by one figure a side", "{ja} (1 つの値どうし)"))
-        }
-        Verdict::NotEnough { more } => {
-            let span = change_span(speed);
-            let (en, ja) = match more {
-                Some(more) => (
-                    format!(": about {more} more repetitions of each would likely settle it"),
-                    format!("。あと約 {more} 回ずつ測れば判断できる見込み"),
-                ),
-                None => (String::new(), String::new()),
-            };
-            (
-                Role::Warn,
-                Text {
-                    en: format!("not clear yet ({}){en}", span.en),
-                    ja: format!("まだ判断できない ({}){ja}", span.ja),
-                },
-            )
-        }
-    }
-}
-
-/// Ratios up to this are told in percent.
-const TOLD_IN_PERCENT: f64 = 2.0;
-
-/// Computed figures have no interval.
-fn is_exact(speed: &Estimate) -> bool {
-    speed.low == speed.high
-}
-
-fn faster(speed: &Estimate) -> Text {
-    let Estimate { value, low, high } = *speed;
-    if is_exact(speed) {
-        let percent = per_cent(value);
-        return match value < TOLD_IN_PERCENT {
-            true => text!("{percent} % faster", "{percent} % 速い"),
-            false => text!("{value:.1} times as fast", "{value:.1} 倍速い"),
-        };
-    }
-    if value < TOLD_IN_PERCENT {
-        let (percent, from, to) = (per_cent(value), per_cent(low), per_cent(high));
-        text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い ({from}〜{to} %)")
-    } else {
-        text!(
-            "{value:.1} times as fast ({low:.1} to {high:.1})",
-            "{value:.1} 倍速い ({low:.1}〜{high:.1} 倍)"
-        )
-    }
-}
-
-fn slower(speed: &Estimate) -> Text {
-    let Estimate { value, low, high } = *speed;
-    if is_exact(speed) {
-        let (percent, times) = (-per_cent(value), 1.0 / value);
-        return match value > 1.0 / TOLD_IN_PERCENT {
-            true => text!("{percent} % slower", "{percent} % 遅い"),
-            false => {
-                text!("slower: it takes {times:.1} times as long", "遅い: 相手の {times:.1} 倍の時間がかかる")
-            }
-        };
-    }
-    if value > 1.0 / TOLD_IN_PERCENT {
-        let (percent, from, to) = (-per_cent(value), -per_cent(high), -per_cent(low));
-        text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い ({from}〜{to} %)")
-    } else {
-        let (times, from, to) = (1.0 / value, 1.0 / high, 1.0 / low);
-        text!(
-            "slower: it takes {times:.1} times as long ({from:.1} to {to:.1})",
-            "遅い: 相手の {times:.1} 倍の時間がかかる ({from:.1}〜{to:.1} 倍)"
-        )
-    }
-}
-
-/// What two single figures say, without an interval.
-fn by_single_figures(speed: &Estimate) -> Text {
-    let exact = Estimate { value: speed.value, low: speed.value, high: speed.value };
-    match per_cent(speed.value) {
-        0 => text!("the same", "同じ"),
-        more if more > 0 => faster(&exact),
-        _ => slower(&exact),
-    }
-}
-
-/// The change of speed in whole percent.
-pub(crate) fn per_cent(ratio: f64) -> i64 {
-    ((ratio - 1.0) * 100.0).round() as i64
-}
-
-/// `-1 to +2 %`
-pub(crate) fn change_span(speed: &Estimate) -> Text {
-    let (from, to) = (per_cent(speed.low), per_cent(speed.high));
-    text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %")
-}
-
 /// The cells in which one of the runs stutters so that a person feels it.
 pub(crate) fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
@@ -318,8 +160,10 @@ pub(crate) fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
             continue;
         }
         let name = cell_name(cell, style);
-        let smooth = || text!("does not stutter", "止まらない");
-        let (one, two) = (baseline.unwrap_or_else(smooth), other.unwrap_or_else(smooth));
+        let (one, two) = (
+            baseline.unwrap_or_else(|| smooth(&cell.baseline)),
+            other.unwrap_or_else(|| smooth(&cell.other)),
+        );
         let (first, second) = (&pair.baseline, &pair.other);
         let words = Text {
             en: format!("{name}: {first} {}; {second} {}", one.en, two.en),
@@ -328,6 +172,18 @@ pub(crate) fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
         lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
     }
     lines
+}
+
+/// What stands for a side of whose stalls nobody would feel one. Short stalls are told: they are no smoothness.
+fn smooth(side: &Side) -> Text {
+    let Some(Stutter { stalls: 1.., worst_ns, .. }) = side.stutter else {
+        return match side.stutter {
+            Some(_) => text!("has no stall", "停滞なし"),
+            None => text!("does not tell", "記録なし"),
+        };
+    };
+    let worst = number::latency_ns(worst_ns);
+    text!("has short stalls only, the longest {worst}", "短い停滞のみ (最長 {worst})")
 }
 
 /// Cells that only one run has.
@@ -371,7 +227,7 @@ pub(crate) fn fairness_words<'d>(
     let sentence = match (subject.is_empty(), rest.is_empty()) {
         (_, true) if subject.is_empty() => text!(
             "As far as the records tell, the two runs differ in nothing else.",
-            "記録で分かる範囲では、ほかに違いはありません。"
+            "記録で分かる範囲では、ほかの条件に違いはありません。"
         ),
         (false, true) => {
             let Text { en, ja } = list(&subject);
@@ -380,9 +236,17 @@ pub(crate) fn fairness_words<'d>(
                 "違いは、比べたかった点 ({ja}) だけです (記録で分かる範囲)。"
             )
         }
+        (true, _) if about.is_empty() => {
+            let Text { en, ja } = list(&rest);
+            text!("The two runs differ in: {en}.", "2 つの測定は次の点が違います: {ja}。")
+        }
         (true, _) => {
             let Text { en, ja } = list(&rest);
-            text!("The two runs also differ in: {en}.", "2 つの測定はほかに次の点が違います: {ja}。")
+            let asked = about.join(", ");
+            text!(
+                "As far as the records tell, the two runs do not differ in what you asked about ({asked}), but in: {en}.",
+                "記録で分かる範囲では、比べたかった点 ({asked}) に違いはなく、次の点が違います: {ja}。"
+            )
         }
         (false, false) => {
             let (of, also) = (list(&subject), list(&rest));
@@ -424,40 +288,4 @@ pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Sty
         lines.extend(columns::render(&heads, &rows, 2, style));
     }
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn compared(value: f64, low: f64, high: f64, verdict: Verdict) -> Compared {
-        let speed = Estimate { value, low, high };
-        Compared { speed, speed_by_median: speed, superiority: 1.0, p_value: 0.01, verdict }
-    }
-
-    #[test]
-    fn verdicts_can_be_read_aloud_in_both_languages() {
-        let said = |compared: &Compared| verdict_words(compared, 5).1;
-        let words = said(&compared(1.3, 1.27, 1.34, Verdict::Faster));
-        assert_eq!(words.en, "30 % faster (27 to 34 %)");
-        assert_eq!(words.ja, "30 % 速い (27〜34 %)");
-        assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).en, "3.2 times as fast (3.0 to 3.4)");
-        assert_eq!(said(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
-        assert_eq!(
-            said(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
-            "遅い: 相手の 4.0 倍の時間がかかる (3.3〜5.0 倍)"
-        );
-        let words = said(&compared(1.01, 0.99, 1.02, Verdict::Same));
-        assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
-        let words = said(&compared(1.1, 0.9, 1.3, Verdict::NotEnough { more: Some(6) }));
-        assert_eq!(words.ja, "まだ判断できない (-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
-        // Computed figures have no interval.
-        assert_eq!(
-            said(&compared(0.08, 0.08, 0.08, Verdict::Slower)).en,
-            "slower: it takes 12.5 times as long"
-        );
-        assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし (+1 %)");
-        let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
-        assert_eq!(words.en, "2.0 times as fast, by one figure a side");
-    }
 }

@@ -42,6 +42,7 @@ mod sweep;
 mod sweep_curves;
 mod times;
 mod turns;
+mod verdict;
 mod versus_progress;
 mod why;
 mod words;
@@ -59,7 +60,7 @@ pub use models::{
     render_model, render_models,
 };
 pub use page::{Embedded, PageTheme, Report};
-pub use pictures::{PICTURE_NAMES, Picture, SweepMarks, pictures, pictures_with};
+pub use pictures::{PICTURE_NAMES, Picture, pictures};
 pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};

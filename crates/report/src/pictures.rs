@@ -15,8 +15,6 @@ mod series;
 mod shapes;
 mod sweep;
 
-pub use sweep::SweepMarks;
-
 use crate::layout::tame;
 use crate::style::Style;
 use crate::words;
@@ -58,24 +56,14 @@ pub const PICTURE_NAMES: [&str; 14] = [
 
 /// Everything that can be drawn of the runs, in the order of [`PICTURE_NAMES`]; the forest plot if they are a pair.
 pub fn pictures(runs: &[&RunRecord], pair: Option<&Pair>, lang: Lang) -> Vec<Picture> {
-    pictures_with(runs, pair, &[], lang)
+    draw_all(&View { runs, style: style_of(lang), bare: false }, pair)
 }
 
-/// The same, with change points in the sweeps.
-pub fn pictures_with(
-    runs: &[&RunRecord],
-    pair: Option<&Pair>,
-    marks: &[SweepMarks],
-    lang: Lang,
-) -> Vec<Picture> {
-    draw_all(&View { runs, style: style_of(lang), bare: false }, pair, marks)
-}
-
-fn draw_all(view: &View<'_>, pair: Option<&Pair>, marks: &[SweepMarks]) -> Vec<Picture> {
+fn draw_all(view: &View<'_>, pair: Option<&Pair>) -> Vec<Picture> {
     let mut all = bars::pictures(view);
     all.extend(pair.and_then(|pair| forest::picture(pair, view)));
     all.extend(heat::pictures(view));
-    all.extend(sweep::pictures(view, marks));
+    all.extend(sweep::pictures(view));
     all.extend(positions::pictures(view));
     all.extend(percentiles::pictures(view));
     all.extend(series::pictures(view));
@@ -86,7 +74,7 @@ fn draw_all(view: &View<'_>, pair: Option<&Pair>, marks: &[SweepMarks]) -> Vec<P
 
 /// The pictures of one run without words on which run: they stand on its own card.
 pub(crate) fn own_pictures(run: &RunRecord, lang: Lang) -> Vec<Picture> {
-    draw_all(&View { runs: &[run], style: style_of(lang), bare: true }, None, &[])
+    draw_all(&View { runs: &[run], style: style_of(lang), bare: true }, None)
 }
 
 /// The curves over the target of one run, without words on which run: they stand on its own page.

@@ -1,9 +1,9 @@
 //! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
 
 use crate::columns::{self, Column, Cut, Entry, plain};
-use crate::compare::{Said, tally, words_of};
 use crate::layout::{display_width, hanging, page, wrap};
 use crate::style::{Role, Style};
+use crate::verdict::{Said, tally, words_of};
 use crate::words;
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
 use kurabe_core::number;
@@ -89,18 +89,13 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
 
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
     let said: Vec<Said> = verdicts.iter().map(|verdict| Said { verdict: *verdict, single: None }).collect();
-    let (all, tally) = (said.len(), tally(&said));
-    if all == 0 {
+    if said.is_empty() {
         return Text {
             en: format!("{} and {} have no cell in common.", value.en, baseline.en),
             ja: format!("{} と {} に共通の項目はありません。", value.ja, baseline.ja),
         };
     }
-    let figures = if all == 1 { "the one figure".to_owned() } else { format!("{all} figures") };
-    Text {
-        en: format!("Of {figures}, {} against {} is {}.", value.en, baseline.en, tally.en),
-        ja: format!("{} に対する {} は、{all} 項目のうち、{}。", baseline.ja, value.ja, tally.ja),
-    }
+    Text { en: tally(&said, &value.en, &baseline.en).en, ja: tally(&said, &value.ja, &baseline.ja).ja }
 }
 
 /// The value of the baseline's key at a place.

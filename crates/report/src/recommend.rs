@@ -76,7 +76,7 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
     if found.fewest < 2 {
         return text!(
             "For this use {name} is the better choice by single figures: {times:.2} times as fast as {second}. How sure that is, nobody can tell.",
-            "1 つの値どうしで比べると、この用途には {name} が向いています ({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
+            "1 回の値で比べると、この用途には {name} が向いています ({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
         );
     }
     if found.holds < FIRM_SHARE {
@@ -144,16 +144,16 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
                 if found.fewest < 2 && standing.run != 0 {
                     text!("{id} {speed:.2}", "{id} {speed:.2}")
                 } else if standing.run == 0 {
-                    text!("{id} 1 (what the others are held against)", "{id} 1 (基準)")
+                    text!("{id} 1", "{id} 1")
                 } else {
                     text!("{id} {speed:.2} ({low:.2} to {high:.2})", "{id} {speed:.2} ({low:.2}〜{high:.2})")
                 }
             })
             .collect();
-        let join = |pick: fn(&Text) -> &str| all.iter().map(pick).collect::<Vec<_>>().join(", ");
+        let join = |pick: fn(&Text) -> &str, with| all.iter().map(pick).collect::<Vec<_>>().join(with);
         let words = Text {
-            en: format!("over the whole use, times as fast as {first}: {}", join(|text| &text.en)),
-            ja: format!("用途全体での速さ ({first} に対する倍率): {}", join(|text| &text.ja)),
+            en: format!("speed over the whole use, {first} being 1: {}", join(|text| &text.en, ", ")),
+            ja: format!("用途全体での速さ ({first} を 1 とする): {}", join(|text| &text.ja, "、")),
         };
         lines.extend(wrap(&style.say(&words), style.width));
     }

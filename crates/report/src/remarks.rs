@@ -286,7 +286,7 @@ pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
     for name in others {
         let engine = words::engine(style, name);
         words.push(style.say(&if shallow(name) {
-            text!("queue depth 1: {engine}", "キュー深度 1 は {engine}")
+            text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}")
         } else {
             match count(name) {
                 1 => text!("1 cell: {engine}", "1 項目は {engine}"),

@@ -4,12 +4,16 @@ use crate::style::Style;
 use kurabe_core::number;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes};
+use kurabe_stats::{ReadsBesideWrites, Stutter, cell_latency, reads_beside_writes};
 
 /// Shorter stalls than this nobody feels.
 const FELT_NS: u64 = 100_000_000;
 
+/// Of a time shorter than this, stalls are counted and not told as so many a minute.
+const LONG_ENOUGH_NS: u64 = 10_000_000_000;
+
 /// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`; nothing if nobody would feel it.
+/// Where most stalls are too short to be felt one by one, it `stalls` and does not freeze.
 pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     if stutter.worst_ns < FELT_NS || stutter.stalls == 0 {
         return None;
@@ -17,23 +21,76 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     let typical = number::latency_ns(stutter.typical_ns);
     let worst = number::latency_ns(stutter.worst_ns);
     let share = number::percent(stutter.stalled_share);
-    let often = match stutter.stalls_per_minute {
-        _ if stutter.stalls == 1 => text!("once", "1 回"),
+    let often = how_often(stutter);
+    let at_least = if stutter.all_kept { text!("", "") } else { text!("at least ", "少なくとも ") };
+    let (often_en, often_ja, least_en, least_ja) = (often.en, often.ja, at_least.en, at_least.ja);
+    let does = if stutter.typical_ns < FELT_NS {
+        text!("stalls", "停滞する")
+    } else {
+        text!("freezes", "止まる")
+    };
+    Some(Text {
+        en: format!(
+            "{} for {typical} {often_en} ({least_en}{share} of the time), at worst for {worst}",
+            does.en
+        ),
+        ja: format!("{often_ja}、{typical} ほど{} ({least_ja}時間の {share}、最長 {worst})", does.ja),
+    })
+}
+
+fn how_often(stutter: &Stutter) -> Text {
+    let times = number::whole(stutter.stalls as f64);
+    match stutter.stalls_per_minute {
+        _ if stutter.stalls == 1 => text!("once", "一度だけ"),
+        _ if stutter.measured_ns < LONG_ENOUGH_NS => {
+            let measured = number::latency_ns(stutter.measured_ns);
+            text!("{times} times in {measured}", "測定時間 {measured} の間に {times} 回")
+        }
         per_minute if per_minute >= 1.0 => {
             let times = number::whole(per_minute.round());
-            text!("about {times} times a minute", "1 分に約 {times} 回")
+            text!("about {times} times a minute", "およそ毎分 {times} 回")
         }
         per_minute => {
             let minutes = number::whole((1.0 / per_minute).round().max(1.0));
-            text!("about every {minutes} minutes", "約 {minutes} 分に 1 回")
+            text!("about every {minutes} minutes", "およそ {minutes} 分に 1 回")
         }
+    }
+}
+
+/// That nothing stalled, or that nothing stands out only because everything is slow: an operation is a stall when it is
+/// far beyond the median of its kind, and who waits 0.3 s for every one of them does not feel that it runs smoothly.
+/// `slow` is the longest operation of these cells, if a person would feel it.
+pub(crate) fn smooth_words(slow: Option<&(String, u64)>) -> Text {
+    let Some((cell, longest_ns)) = slow else {
+        return text!(
+            "no stutter: nothing stalled for 0.1 s or longer",
+            "停滞: 0.1 秒以上止まることはなかった"
+        );
     };
-    let at_least = if stutter.all_kept { text!("", "") } else { text!("at least ", "少なくとも ") };
-    let (often_en, often_ja, least_en, least_ja) = (often.en, often.ja, at_least.en, at_least.ja);
-    Some(Text {
-        en: format!("freezes for {typical} {often_en} ({least_en}{share} of the time), at worst for {worst}"),
-        ja: format!("{often_ja}、{typical} ほど止まる ({least_ja}時間の {share}、最長 {worst})"),
-    })
+    let longest = number::latency_ns(*longest_ns);
+    text!(
+        "no stall stands out, but operations take up to {longest} ({cell})",
+        "際立った停滞はないが、1 回の操作に最長 {longest} かかる ({cell})"
+    )
+}
+
+/// The longest operation that a person would feel among cells of ordinary blocks, with what `name` calls its cell. Blocks
+/// above a mebibyte take long because there is much to move.
+pub(crate) fn slow_operation<'a>(
+    cells: impl Iterator<Item = &'a Cell>,
+    name: impl Fn(&Cell) -> String,
+) -> Option<(String, u64)> {
+    const LARGEST_BLOCK: u32 = 1 << 20;
+    let ordinary = |cell: &&Cell| {
+        let workload = cell.workload.as_ref();
+        cell.imported.is_none() && workload.is_some_and(|one| one.largest_block_bytes() <= LARGEST_BLOCK)
+    };
+    cells
+        .filter(ordinary)
+        .map(|cell| (cell, cell_latency(cell).max_ns))
+        .filter(|(_, longest_ns)| *longest_ns >= FELT_NS)
+        .max_by_key(|(_, longest_ns)| *longest_ns)
+        .map(|(cell, longest_ns)| (name(cell), longest_ns))
 }
 
 /// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.
@@ -179,10 +236,25 @@ mod tests {
             words.en,
             "freezes for 800 ms about 4 times a minute (5.3 % of the time), at worst for 2.10 s"
         );
-        assert_eq!(words.ja, "1 分に約 4 回、800 ms ほど止まる (時間の 5.3 %、最長 2.10 s)");
+        assert_eq!(words.ja, "およそ毎分 4 回、800 ms ほど止まる (時間の 5.3 %、最長 2.10 s)");
         let rare = stutter_words(&stutter(2, 0.2, 2_100_000_000)).unwrap();
         assert!(rare.en.contains("about every 5 minutes"), "{}", rare.en);
         assert_eq!(stutter_words(&stutter(4, 4.0, 90_000_000)), None);
         assert_eq!(stutter_words(&stutter(0, 0.0, 0)), None);
+    }
+
+    #[test]
+    fn a_short_measurement_is_not_told_by_the_minute_and_a_short_stall_is_no_freeze() {
+        let short =
+            Stutter { measured_ns: 1_400_000_000, typical_ns: 20_000_000, ..stutter(12, 514.0, 142_000_000) };
+        let words = stutter_words(&short).unwrap();
+        assert_eq!(
+            words.en,
+            "stalls for 20.0 ms 12 times in 1.40 s (5.3 % of the time), at worst for 142 ms"
+        );
+        assert_eq!(
+            words.ja,
+            "測定時間 1.40 s の間に 12 回、20.0 ms ほど停滞する (時間の 5.3 %、最長 142 ms)"
+        );
     }
 }

@@ -185,7 +185,8 @@ fn course(curve: &SweepCurve, style: &Style) -> Vec<String> {
     chart.render(style)
 }
 
-fn name(cause: Cause, style: &Style) -> &'static str {
+/// The name of a cause, as a mark has it.
+pub(crate) fn name(cause: Cause, style: &Style) -> &'static str {
     let (en, ja) = match cause {
         Cause::HostCache => ("the computer's memory", "コンピューターのメモリー"),
         Cause::DriveCache => ("drive cache", "ドライブのキャッシュ"),

@@ -1,8 +1,9 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{answer, cell_name, change_span, fairness, missing, per_cent, stutters, table};
+use crate::compare::{answer, cell_name, fairness, missing, stutters, table};
 use crate::layout::{hanging, page, wrap};
 use crate::style::{Role, Style};
+use crate::verdict::{change_span, per_cent};
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::number;
 use kurabe_core::record::RunHeader;
@@ -142,9 +143,7 @@ pub(crate) fn unsettled(speed: &Estimate, more: Option<u32>, pair_ns: Option<u64
     };
     let bound = per_cent(speed.high).abs().max(per_cent(speed.low).abs());
     if !speed.low.is_finite() || !speed.high.is_finite() || bound > MOST_BOUND_PERCENT || speed.low <= 0.0 {
-        return Text {
-            en: format!("not enough to say anything{en}"), ja: format!("判断には足りない{ja}")
-        };
+        return Text { en: format!("too early to tell{en}"), ja: format!("まだ判断できない{ja}") };
     }
     let span = change_span(speed);
     Text {
@@ -166,7 +165,7 @@ mod tests {
             "no difference found; it is below 9 % (-6 to +9 %); about 1 min more would likely settle it"
         );
         assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満 (-6〜+9 %)。あと約 1 min で判断できる見込み");
-        assert_eq!(unsettled(&of(0.4, 2.0), None, None).en, "not enough to say anything");
-        assert_eq!(unsettled(&of(0.0, f64::INFINITY), None, None).ja, "判断には足りない");
+        assert_eq!(unsettled(&of(0.4, 2.0), None, None).en, "too early to tell");
+        assert_eq!(unsettled(&of(0.0, f64::INFINITY), None, None).ja, "まだ判断できない");
     }
 }

@@ -1,9 +1,9 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
-use crate::compare::verdict_words;
 use crate::layout::{clip, hanging, tame, wrap};
 use crate::progress::Mode;
 use crate::style::Style;
+use crate::verdict::verdict_words;
 use crate::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;

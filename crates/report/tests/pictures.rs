@@ -231,3 +231,52 @@ fn every_card_can_be_drawn() {
         }
     }
 }
+
+/// The words of a card, in the order in which they stand.
+fn card_words(run: &RunRecord) -> Vec<String> {
+    let svg = card(run, Theme::Light, Lang::En);
+    svg.split("</text>").filter_map(|part| Some(part.rsplit_once('>')?.1.to_owned())).collect()
+}
+
+#[test]
+fn names_of_rows_that_differ_at_their_end_differ_on_a_card() {
+    let words = card_words(&kinds::run_copy());
+    assert!(words.iter().any(|one| one.ends_with("target")), "{words:?}");
+    assert!(!words.iter().any(|one| one.starts_with("copy ") && one.ends_with('…')), "{words:?}");
+}
+
+#[test]
+fn a_card_of_one_cell_counts_one() {
+    let mut run = common::run();
+    run.status = kurabe_core::record::RunStatus::Interrupted;
+    run.cells.truncate(1);
+    assert!(card_words(&run).iter().any(|words| words == "interrupted: only 1 cell was measured"));
+}
+
+#[test]
+fn slow_operations_without_a_stall_are_not_told_as_smooth() {
+    let mut run = common::run();
+    for repetition in run.cells.iter_mut().flat_map(|cell| &mut cell.repetitions) {
+        repetition.stalls.clear();
+        repetition.stall_count = 0;
+        repetition.read.latency.max_ns = 376_000_000;
+    }
+    let said = card_words(&run).join("\n");
+    assert!(said.contains("no stall stands out, but operations take up to 376 ms"), "{said}");
+    let page = Report::new(vec![&run], 0.05, &[], None, Lang::En).markdown();
+    assert!(page.contains("operations take up to 376 ms") && !page.contains("does not stutter"), "{page}");
+}
+
+#[test]
+fn cells_that_take_turns_are_marked_at_each_turn_or_not_at_all() {
+    let mut run = common::run();
+    run.cells.truncate(2);
+    for (turn, cell) in run.cells.iter_mut().enumerate() {
+        for (round, repetition) in cell.repetitions.iter_mut().enumerate() {
+            repetition.started_ns = (round * 2 + turn) as u64 * 10_000_000_000;
+        }
+    }
+    let count = run.cells.iter().map(|cell| cell.repetitions.len()).sum::<usize>();
+    let Plot::Lines(lines) = find(&[&run], "series").plot else { panic!("lines") };
+    assert_eq!(lines.marks.len(), if count <= 12 { count } else { 0 });
+}

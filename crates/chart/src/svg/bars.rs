@@ -58,7 +58,7 @@ fn layout(bars: &Bars, width: f64) -> Layout {
     };
     let figure = Type { size: FIGURE.size.min(bar_px - 1.0).max(9.5), ..FIGURE };
     let all = || bars.groups.iter().flat_map(|group| group.bars.iter().flatten());
-    let values = all().flat_map(|bar| [bar.value, ends(bar).0, ends(bar).1]);
+    let values = all().flat_map(|bar| [bar.value, drawn_ends(bar).0, drawn_ends(bar).1]);
     let labels_px = widest(bars.groups.iter().map(|group| group.label.as_str()), LABEL, width * 0.32);
     let figures: Vec<String> = all().map(|bar| bars.axis.unit.words(bar.value)).collect();
     let figures_px = widest(figures.iter().map(String::as_str).chain([NONE]), figure, width * 0.3);
@@ -72,6 +72,13 @@ fn layout(bars: &Bars, width: f64) -> Layout {
 fn ends(bar: &Bar) -> (f64, f64) {
     let ends = bar.interval.and_then(|(low, high)| Some((shown(low)?, shown(high)?)));
     ends.unwrap_or((bar.value, bar.value))
+}
+
+/// The ends as they are drawn. What is drawn as bars (rates, times) is never below zero, whatever the arithmetic of an
+/// interval says; an axis that ran on below it would show what cannot be.
+fn drawn_ends(bar: &Bar) -> (f64, f64) {
+    let (low, high) = ends(bar);
+    if bar.value >= 0.0 { (low.max(0.0), high) } else { (low, high) }
 }
 
 fn group_height(group: &BarGroup, layout: &Layout) -> f64 {
@@ -131,9 +138,10 @@ fn draw_bar(bars: &Bars, bar: &Bar, canvas: &mut Canvas, layout: &Layout, (index
     let middle = y + layout.bar_px / 2.0;
     let mut reach = right;
     if bar.interval.is_some() {
-        let (low, high) = ends(bar);
+        let (low, high) = drawn_ends(bar);
         let at = |value: f64| layout.span.at(value).unwrap_or(end);
-        whisker(canvas, (at(low), at(high)), middle, (layout.bar_px * 0.26).min(4.5));
+        let cut = low > ends(bar).0;
+        whisker(canvas, (at(low), at(high)), middle, (layout.bar_px * 0.26).min(4.5), cut);
         reach = reach.max(at(high));
     }
     let room = (canvas.width - PAD_PX / 2.0 - reach - 7.0).max(0.0);
@@ -142,10 +150,12 @@ fn draw_bar(bars: &Bars, bar: &Bar, canvas: &mut Canvas, layout: &Layout, (index
     canvas.text_mid(x, middle, Align::Start, layout.figure, Ink::Text, &figure);
 }
 
-/// An interval: a line with caps, with a seam of paper so that it shows on every fill.
-fn whisker(canvas: &mut Canvas, (low, high): (f64, f64), y: f64, cap: f64) {
+/// An interval: a line with caps, with a seam of paper so that it shows on every fill. It has no cap at an end at which
+/// it was cut: it does not end there.
+fn whisker(canvas: &mut Canvas, (low, high): (f64, f64), y: f64, cap: f64, cut: bool) {
     let (a, b, top, bottom) = (px(low), px(high), px(y - cap), px(y + cap));
-    let path = format!("M{a} {top}V{bottom}M{b} {top}V{bottom}M{a} {y}H{b}", y = px(y));
+    let first = if cut { String::new() } else { format!("M{a} {top}V{bottom}") };
+    let path = format!("{first}M{b} {top}V{bottom}M{a} {y}H{b}", y = px(y));
     let (paper, text) = (canvas.paint(Ink::Paper), canvas.paint(Ink::Text));
     canvas
         .raw(&format!(r#"<path d="{path}" fill="none" stroke="{paper}" stroke-width="3.6" opacity=".8"/>"#));

@@ -32,6 +32,8 @@ pub(super) enum Align {
 pub(super) struct Canvas {
     /// Width in pixels.
     pub width: f64,
+    /// Height of the drawing area of lines; by the width if none is given.
+    pub plot_px: Option<f64>,
     theme: Theme,
     body: String,
     inks: BTreeSet<Ink>,
@@ -75,6 +77,7 @@ impl Canvas {
     pub(super) fn new(width: f64, theme: Theme) -> Self {
         Self {
             width,
+            plot_px: None,
             theme,
             body: String::new(),
             inks: BTreeSet::new(),

@@ -64,7 +64,7 @@ pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
     let rules = rules(lines, &frame, canvas.width);
     let lanes = rules.iter().filter_map(|rule| rule.lane).max().map_or(0, |lane| lane + 1);
     frame.top = labels + lanes as f64 * LANE_PX + if lanes > 0 { 6.0 } else { 0.0 };
-    frame.bottom = frame.top + height(canvas.width);
+    frame.bottom = frame.top + canvas.plot_px.unwrap_or_else(|| height(canvas.width));
     frame.left = frame.left.between(frame.bottom, frame.top);
     frame.right = frame.right.map(|right| right.between(frame.bottom, frame.top));
     axis_labels(canvas, &frame, top + 12.0);
@@ -78,7 +78,8 @@ pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
     ticks::across(canvas, &frame.x_ticks, &frame.x, frame.bottom)
 }
 
-fn height(width: f64) -> f64 {
+/// Height of the drawing area, if nothing else decides it.
+pub(super) fn height(width: f64) -> f64 {
     (width * 0.36).clamp(180.0, 360.0)
 }
 

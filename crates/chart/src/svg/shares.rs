@@ -42,7 +42,7 @@ pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
         rows.iter().map(|lines| (lines.len() as f64 * LABEL.size * 1.25).max(BAR_PX) + ROW_GAP_PX).collect();
     let bottom = top + heights.iter().sum::<f64>().max(ROW_GAP_PX) + ROW_GAP_PX / 2.0;
     // Full length is a share, whatever the values are.
-    let axis = Axis { label: String::new(), unit: Unit::Share, scale: Scale::Linear };
+    let axis = Axis { label: shares.axis.label.clone(), unit: Unit::Share, scale: Scale::Linear };
     let axis = if shares.relative { &axis } else { &shares.axis };
     let ticks = ticks::ticks(axis, &layout.span, Way::Across);
     ticks::grid_across(canvas, &ticks, &layout.span, (top, bottom));

@@ -327,3 +327,53 @@ fn very_many_series_and_points_are_drawn() {
         assert_eq!(outside(tree.root(), drawing.width_px as f32, drawing.height_px as f32), None);
     }
 }
+
+fn axis_of(label: &str, unit: Unit, scale: Scale) -> Axis {
+    Axis { label: label.to_owned(), unit, scale }
+}
+
+#[test]
+fn an_interval_of_a_rate_does_not_pull_the_axis_below_zero() {
+    let bar = Bar { value: 100e6, interval: Some((-40e6, 240e6)) };
+    let chart = Chart {
+        title: "rates".to_owned(),
+        notes: Vec::new(),
+        plot: Plot::Bars(Bars {
+            series: vec!["7kq".to_owned()],
+            groups: vec![BarGroup { label: "read".to_owned(), bars: vec![Some(bar)] }],
+            axis: axis_of("Throughput", Unit::Rate, Scale::Linear),
+        }),
+    };
+    let svg = chart.svg(&Size { width_px: 600 }, Theme::Light);
+    let ticks: Vec<&str> = svg.split("</text>").filter_map(|part| part.rsplit('>').next()).collect();
+    assert!(ticks.contains(&"0") && !ticks.iter().any(|words| words.starts_with('-')), "{ticks:?}");
+    // What is told stays what the interval is.
+    assert!(svg.contains("-40.0 MB/s"), "{svg}");
+}
+
+#[test]
+fn lines_are_drawn_as_high_as_a_place_allows() {
+    let chart = Chart {
+        title: "a curve".to_owned(),
+        notes: Vec::new(),
+        plot: Plot::Lines(Lines {
+            x: axis_of("time", Unit::Moment, Scale::Linear),
+            y: axis_of("Throughput", Unit::Rate, Scale::Linear),
+            right: None,
+            lines: vec![Line {
+                name: String::new(),
+                style: LineStyle::Joined,
+                at_right: false,
+                points: vec![(0.0, 1e6), (1e9, 2e6)],
+            }],
+            marks: Vec::new(),
+            stretches: Vec::new(),
+        }),
+    };
+    let size = Size { width_px: 900 };
+    for height_px in [320.0, 700.0] {
+        let drawn = chart.draw_into(&size, height_px, Theme::Light).height_px;
+        assert!((drawn - height_px).abs() <= 1.0, "{drawn} of {height_px}");
+    }
+    assert!(chart.draw_into(&size, 60.0, Theme::Light).height_px > 150.0, "no flatter than can be read");
+}

@@ -12,10 +12,10 @@ pub const FORMATS: [&str; 6] = ["html", "md", "svg", "png", "csv", "json"];
 #[derive(Debug, Args)]
 #[command(after_help = t(
     "Formats:\n  \
-     html  one page without network: answer, tables that sort, charts, records;\n  \
-           `kurabe import report.html` takes them in again\n  \
+     html  one page without network: answer, tables that sort, charts, records;\n        \
+     `kurabe import report.html` takes them in again\n  \
      md    for an issue on GitHub or an article\n  \
-     svg, png  the main chart\n  \
+     svg, png  the main chart, or that of --chart\n  \
      csv   a line for each cell and run, with ratio and interval\n  \
      json  answer, comparisons and whole records\n\n\
      Several runs: the first is the baseline, unless --baseline names another.\n\n\
@@ -23,12 +23,13 @@ pub const FORMATS: [&str; 6] = ["html", "md", "svg", "png", "csv", "json"];
      kurabe report -o report.html                 the last run\n  \
      kurabe report 7kq 9mz -o report.html         two runs held against each other\n  \
      kurabe report 7kq 9mz k3f --baseline 9mz -o shop.html --title 'Three sticks'\n  \
+     kurabe report 7kq --chart positions -o curve.svg\n  \
      kurabe report 7kq 9mz                        Markdown, on standard output",
     "形式:\n  \
-     html  ネットワーク不要の 1 ファイル(結論、表、グラフ、測定記録)\n  \
-           (`kurabe import report.html` で取り込める)\n  \
+     html  ネットワーク不要の 1 ファイル(結論、表、グラフ、測定記録)\n        \
+     (`kurabe import report.html` で取り込める)\n  \
      md    GitHub の Issue や Qiita などの記事に\n  \
-     svg、png  主なグラフ\n  \
+     svg、png  主なグラフ、または --chart のもの\n  \
      csv   項目と測定ごとに 1 行(比と区間つき)\n  \
      json  結論、比較、測定記録のすべて\n\n\
      測定が複数なら最初のものが基準です(--baseline で変えられます)。\n\n\
@@ -36,6 +37,7 @@ pub const FORMATS: [&str; 6] = ["html", "md", "svg", "png", "csv", "json"];
      kurabe report -o report.html                 最後の測定\n  \
      kurabe report 7kq 9mz -o report.html         2 つの測定の比較\n  \
      kurabe report 7kq 9mz k3f --baseline 9mz -o shop.html --title '3 本の USB'\n  \
+     kurabe report 7kq --chart positions -o curve.svg\n  \
      kurabe report 7kq 9mz                        Markdown を標準出力に"
 ))]
 pub struct ReportArgs {
@@ -45,6 +47,8 @@ pub struct ReportArgs {
     pub output: Option<PathBuf>,
     #[arg(long, short, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS), help = t("Format [default: by the file's ending, else md]", "形式 [既定: 拡張子に従い、なければ md]"))]
     pub format: Option<String>,
+    #[arg(long, value_name = "NAME", help = t("Which chart svg and png hold: forest, positions, series … [default: the main one]", "svg と png にするグラフ: forest、positions、series など [既定: 主なもの]"))]
+    pub chart: Option<String>,
     #[arg(long, value_name = "RUN", help = t("The run that the others are held against [default: the first]", "基準にする測定 [既定: 最初のもの]"))]
     pub baseline: Option<String>,
     #[arg(long, value_name = "WORDS", help = t("The heading [default: what was measured]", "見出し [既定: 測った対象]"))]

@@ -29,11 +29,11 @@ pub enum StudyAction {
     "Examples:\n  \
      kurabe study run scsi-emulators              an article's tables, in seconds\n  \
      kurabe study run --all                       all five articles\n  \
-     kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n  \
-                                                  a sweep, with its curve\n  \
+     kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
+     a sweep, with its curve\n  \
      kurabe study run scsi-emulators --set fat-image.cluster=32KiB\n  \
-     kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n  \
-                                                  the same on devices of your own\n\n\
+     kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
+     the same on devices of your own\n\n\
      What a figure is:\n  \
      source      repeats what the model was given\n  \
      calibrated  was fitted to this very figure\n  \
@@ -42,11 +42,11 @@ pub enum StudyAction {
     "例:\n  \
      kurabe study run scsi-emulators              記事の表を数秒で計算する\n  \
      kurabe study run --all                       5 つの記事すべて\n  \
-     kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n  \
-                                                  値を振って曲線を描く\n  \
+     kurabe study run raid-strip --axis raid.strip=8KiB..1MiB\n                                               \
+     値を振って曲線を描く\n  \
      kurabe study run scsi-emulators --set fat-image.cluster=32KiB\n  \
-     kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n  \
-                                                  同じ内容を手元の機器で測る\n\n\
+     kurabe study run sata-usb --on sata=/mnt/a --on usb=/mnt/b\n                                               \
+     同じ内容を手元の機器で測る\n\n\
      値の区分:\n  \
      出典  モデルに与えた値そのもの\n  \
      較正  その公表値に合わせた値\n  \

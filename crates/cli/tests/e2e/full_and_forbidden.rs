@@ -109,3 +109,19 @@ fn a_read_only_file_system_takes_no_test_file_but_its_files_can_be_read() {
     lab.refuses(&file, &["--write-existing", "--rw", "write", "--time", "100ms"], 5, &["read-only"]);
     lab.run(&file, &ONE_CELL).ok();
 }
+
+#[test]
+fn a_report_that_does_not_fit_leaves_nothing_behind() {
+    let Some(device) = LoopDevice::new(32 << 20) else { return };
+    let Some(mount) = device.mount_ext4() else { return };
+    let _ = std::fs::write(mount.point().join("ballast"), vec![1; 32 << 20]);
+    let lab = Lab::new();
+    lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms"]).ok();
+    let before = names(mount.point());
+    for words in [&["report"][..], &["card"], &["export"], &["report", "--force"]] {
+        let file = mount.point().join(if words[0] == "card" { "a.png" } else { "a.json" });
+        let words = [words, &["last", "-o", text(&file)]].concat();
+        lab.kurabe(&words).is_refusal(7, &["cannot write", "No space left", "name a file elsewhere"]);
+        assert_eq!(names(mount.point()), before, "{words:?}");
+    }
+}

@@ -31,6 +31,7 @@ mod reports;
 mod round_trip;
 mod scripts;
 mod shells;
+mod shown;
 mod signals;
 mod studies;
 mod sweeping;

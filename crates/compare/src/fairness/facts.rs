@@ -142,7 +142,7 @@ fn of_the_storage() -> Vec<Fact> {
         }),
         fact(
             "queue-depth",
-            text!("queue depth of the device", "デバイスのキュー深度"),
+            text!("queue depth of the device", "デバイスのキュー深さ"),
             Weight::Notable,
             |run| device(run, |device| device.queue_depth.map(|depth| depth.to_string())),
         ),

@@ -10,6 +10,7 @@ use kurabe_core::workload::Data;
 pub(super) const PLAYED: &[&str] = &[
     "default",
     "quick",
+    "stutter",
     "gnome-disks",
     "gnome-disks-46",
     "hdtune",
@@ -200,7 +201,8 @@ fn profiles_that_loop_for_a_time_do_what_their_cells_say() {
     // Sequential or not, block, queue and threads of each test; reads come first.
     let (deep, one) = ((true, MIB, (8, 1)), (true, MIB, (1, 1)));
     let (random_deep, random) = ((false, 4 * KIB, (32, 1)), (false, 4 * KIB, (1, 1)));
-    let (read, write) = (Direction::Read, Direction::Write);
+    let (by_four, by_four_in_order) = ((false, 4 * KIB, (4, 1)), (true, MIB, (4, 1)));
+    let (read, write, mix) = (Direction::Read, Direction::Write, Direction::Mix);
     let by_direction = [read, read, read, read, write, write, write, write];
     for (name, directions, tests) in [
         ("default", &by_direction[..], &[deep, one, random_deep, random][..]),
@@ -211,6 +213,8 @@ fn profiles_that_loop_for_a_time_do_what_their_cells_say() {
             &[read, write, read, write],
             &[one, one, (false, MIB, (1, 1)), (false, MIB, (1, 1))],
         ),
+        // By step: alone, then half of the operations writes.
+        ("stutter", &[read, mix, read, mix], &[by_four, by_four, by_four_in_order, by_four_in_order]),
         ("snia-pts-throughput", &[read, write], &[(true, 128 * KIB, (32, 1))]),
         ("snia-pts-throughput-1024k", &[read, write], &[(true, MIB, (32, 1))]),
         ("snia-wsat", &[write, write], &[(false, 4 * KIB, (32, 4))]),

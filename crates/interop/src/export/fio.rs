@@ -265,7 +265,7 @@ fn printed_workload(
     if imported.iodepth.is_none() || imported.threads.is_none() {
         notes.push(text!(
             "the tool printed no queue depth or no threads: 1 is taken for what is missing",
-            "キュー深度またはスレッド数が出力されていません。不明なものは 1 としています"
+            "キュー深さまたはスレッド数が出力されていません。不明なものは 1 としています"
         ));
     }
     let workload = Workload {

@@ -5,7 +5,7 @@ use crate::environment::link;
 use crate::figures::Figures;
 use crate::layout::tame;
 use crate::pictures::target;
-use crate::stutter::stutter_words;
+use crate::stutter::{slow_operation, smooth_words, stutter_words};
 use crate::style::Style;
 use crate::{derived, model, words};
 use kurabe_core::number;
@@ -126,12 +126,11 @@ fn status(run: &RunRecord, style: &Style) -> Option<String> {
     }
     let (word, _) = words::status(style, run.status);
     let measured = run.cells.len();
-    Some(
-        style.say(&text!(
-            "{word}: only {measured} cells were measured",
-            "{word}: 測定済みは {measured} 項目のみ"
-        )),
-    )
+    Some(style.say(&match measured {
+        0 => text!("{word}: no cell was measured", "{word}: 測定済みの項目なし"),
+        1 => text!("{word}: only 1 cell was measured", "{word}: 測定済みは 1 項目のみ"),
+        _ => text!("{word}: only {measured} cells were measured", "{word}: 測定済みは {measured} 項目のみ"),
+    }))
 }
 
 /// The worst stutter in a line, or that there was none; nothing of runs that cannot tell.
@@ -147,14 +146,8 @@ fn stutter_line(run: &RunRecord, style: &Style) -> Option<String> {
         measured.iter().filter_map(|(cell, one)| Some((*cell, one.worst_ns, stutter_words(one)?))).collect();
     felt.sort_by_key(|(_, worst_ns, _)| std::cmp::Reverse(*worst_ns));
     let Some((cell, _, said)) = felt.first() else {
-        return Some(
-            style
-                .pick(
-                    "no stutter: nothing stalled for 0.1 s or longer",
-                    "停滞: 0.1 秒以上止まることはなかった",
-                )
-                .to_owned(),
-        );
+        let slow = slow_operation(measured.iter().map(|(cell, _)| *cell), |cell| words::cell(style, cell));
+        return Some(style.say(&smooth_words(slow.as_ref())));
     };
     let (name, said, others) = (words::cell(style, cell), style.say(said), felt.len() - 1);
     let rest = match others {

@@ -84,8 +84,9 @@ const LIGHT: Colours = Colours {
     bars: ["#9fd0f0", "#f6c48a", "#b7dfc4"],
 };
 
+// The ground is that of the charts, which lie on it.
 const DARK: Colours = Colours {
-    ground: "#14181d",
+    ground: "#16191e",
     plain: "#f0f3f6",
     quiet: "#a3adb8",
     warn: "#ffb454",
@@ -213,13 +214,17 @@ impl Paper {
     /// A chart in an area, as large as it fits.
     pub(super) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
         let enlarged = |factor: f64| {
-            let drawing = chart.draw(&Size { width_px: (area.width / factor) as u32 }, theme);
+            let drawing = chart.draw_into(
+                &Size { width_px: (area.width / factor) as u32 },
+                area.height / factor,
+                theme,
+            );
             let scale = (area.width / drawing.width_px).min(area.height / drawing.height_px);
             (drawing, scale, factor)
         };
         // Drawn smaller and enlarged, as far as the height allows it, so that its words can be read on a card.
         let fits = |(_, scale, factor): &(Drawing, f64, f64)| *scale > factor * 0.98;
-        let found = [1.4, 1.3, 1.2, 1.1].into_iter().map(enlarged).find(fits);
+        let found = [1.3, 1.2, 1.1].into_iter().map(enlarged).find(fits);
         let (Drawing { svg, width_px, height_px }, scale, _) = found.unwrap_or_else(|| enlarged(1.0));
         let left = area.x + (area.width - width_px * scale) / 2.0;
         let top = area.y + (area.height - height_px * scale) / 2.0;

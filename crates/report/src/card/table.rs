@@ -3,10 +3,11 @@
 //! The model: steps are rows and directions columns, as in the table of the run; times and what has no direction take
 //! the whole width below. Rates that differ much are drawn on a logarithmic scale with a line at each power of ten.
 
-use super::paper::{Anchor, Area, Paper, Tone, Type};
+use super::paper::{self, Anchor, Area, Paper, Tone, Type};
 use crate::figures::Figures;
 use crate::style::Style;
 use crate::words;
+use kurabe_chart::{bold_has, text_width};
 use kurabe_compare::values;
 use kurabe_core::imported::Quantity;
 use kurabe_core::number::{self, Figure};
@@ -21,7 +22,8 @@ pub(super) const MOST_ROWS: usize = 12;
 const WIDE: f64 = 20.0;
 const LABEL_WIDTH: f64 = 262.0;
 const GAP: f64 = 14.0;
-const HEADING: f64 = 30.0;
+/// Height of a heading and the numbers of a logarithmic scale below it.
+const HEADING: f64 = 38.0;
 
 /// What stands in a place of the table.
 #[derive(Clone)]
@@ -152,7 +154,9 @@ fn draw_paired(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
     for (place, direction) in columns.iter().enumerate() {
         let x = area.x + LABEL_WIDTH + place as f64 * (width + GAP);
         let name = words::direction(style, *direction);
-        paper.text(x, area.y + 17.0, Type::of(17.0).bold(), Tone::Plain, &format!("{name} (MB/s)"));
+        let how = if scale.logarithmic { style.pick(", logarithmic", "、対数") } else { "" };
+        let heading = format!("{name} (MB/s{how})");
+        paper.text(x, area.y + 17.0, Type::of(17.0).bold().within(width), Tone::Plain, &heading);
         let top = area.y + HEADING;
         let column = Area { x, y: top, width, height };
         draw_column(paper, rows, *direction, column, &scale);
@@ -213,10 +217,23 @@ fn draw_listed(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
 
 fn label_rows(paper: &mut Paper, rows: &[&Row], area: Area, height: f64) {
     let size = (height * 0.3).clamp(12.0, 20.0);
+    let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
         let place = Area { y: area.y + line as f64 * height, height: height - 8.0, ..area };
-        let form = Type::of(size).bold().within(LABEL_WIDTH - 16.0);
-        paper.text(area.x, middle(place) + size * 0.36, form, Tone::Plain, &row.label);
+        // What tells rows apart often stands at the end of their names: two lines before anything is cut.
+        let two = size.min((place.height - 4.0) / 2.4);
+        // All lines in one weight.
+        let bold = bold_has(&row.label);
+        let (size, lines) = match text_width(&row.label, size, bold) > room && two >= 11.0 {
+            true => (two, paper::wrapped(&row.label, two, room * 0.96, 2)),
+            false => (size, vec![row.label.clone()]),
+        };
+        let first = middle(place) + size * 0.36 - (lines.len() - 1) as f64 * size * 0.6;
+        for (index, words) in lines.iter().enumerate() {
+            let form = Type::of(size).within(room);
+            let form = if bold { form.bold() } else { form };
+            paper.text(area.x, first + index as f64 * size * 1.2, form, Tone::Plain, words);
+        }
     }
 }
 

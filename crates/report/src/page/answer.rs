@@ -6,8 +6,9 @@
 
 use super::Report;
 use super::rows::{Entry, Row, figure};
-use crate::compare::{answer, verdict_words};
-use crate::stutter::stutter_words;
+use crate::compare::answer;
+use crate::stutter::{slow_operation, stutter_words};
+use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
@@ -154,8 +155,26 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
             Some(text!("In {name} it {en}.", "{name}では{ja}。"))
         }
         None if measured.is_empty() => None,
-        None => Some(text!("It does not stutter.", "目立つ停滞はありません。")),
+        None => Some(match slow(rows) {
+            None => text!("No stall was long enough to be felt.", "体感されるような停滞はありません。"),
+            Some((name, longest_ns)) => {
+                let longest = number::latency_ns(longest_ns);
+                text!(
+                    "No stall stands out, but operations take up to {longest} ({name}).",
+                    "際立った停滞はありませんが、1 回の操作に最長 {longest} かかります ({name})。"
+                )
+            }
+        }),
     }
+}
+
+/// The longest operation that a person would feel, with its cell.
+fn slow(rows: &[Row<'_>]) -> Option<(String, u64)> {
+    let found = rows.iter().filter_map(|row| {
+        let (_, longest_ns) = slow_operation(std::iter::once(only(row)?.0.cell), |_| String::new())?;
+        Some((row.name.clone(), longest_ns))
+    });
+    found.max_by_key(|(_, longest_ns)| *longest_ns)
 }
 
 fn of_two(pair: &Pair) -> Vec<Text> {
@@ -199,7 +218,7 @@ fn largest(pair: &Pair) -> Option<Text> {
     let label = &cell.label;
     Some(Text {
         en: format!("The largest difference is in {}{label}: {}.", direction.en, words.en),
-        ja: format!("最も差が大きいのは{}{label} ({})。", direction.ja, words.ja),
+        ja: format!("最も差が大きいのは、{}{label} ({})。", direction.ja, words.ja),
     })
 }
 

@@ -56,16 +56,28 @@ impl Report<'_> {
         });
     }
 
-    /// The main chart, if there is anything to draw.
-    fn main_chart(&self) -> Option<Chart> {
+    /// The names of the charts that can be drawn.
+    pub fn picture_names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = self.pictures().iter().map(|picture| picture.name).collect();
+        names.dedup();
+        names
+    }
+
+    /// The first chart of a name; without one the main chart, if there is anything to draw.
+    fn chart(&self, wanted: Option<&str>) -> Option<Chart> {
         let mut pictures = self.pictures();
-        let place = pictures.iter().position(|picture| picture.name == "forest").unwrap_or(0);
+        let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
+        let place = match wanted {
+            Some(wanted) => named(wanted)?,
+            None => named("forest").unwrap_or(0),
+        };
         (place < pictures.len()).then(|| pictures.swap_remove(place).chart)
     }
 
-    /// The main chart as SVG; nothing if no run has anything to draw.
-    pub fn picture(&self, theme: PageTheme) -> Option<String> {
-        Some(self.main_chart()?.svg(&Size { width_px: PICTURE_WIDTH_PX }, drawn_in(theme)))
+    /// A chart as SVG: the first of a name (one of [`crate::PICTURE_NAMES`]), or the main one; nothing if no run has the
+    /// data for it.
+    pub fn picture(&self, wanted: Option<&str>, theme: PageTheme) -> Option<String> {
+        Some(self.chart(wanted)?.svg(&Size { width_px: PICTURE_WIDTH_PX }, drawn_in(theme)))
     }
 }
 

@@ -139,14 +139,7 @@ impl Report<'_> {
         let _ = writeln!(out, "\n### {}\n", style.pick("Stutter", "停滞"));
         let felt: Vec<_> = lines.iter().filter(|line| line.felt.is_some()).collect();
         if felt.is_empty() {
-            let _ = writeln!(
-                out,
-                "{}",
-                style.pick(
-                    "No stall that a person would feel (0.1 s or longer) was seen.",
-                    "人が気付くような停滞 (0.1 秒以上) はありませんでした。",
-                )
-            );
+            let _ = writeln!(out, "{}", style.say(&sections::no_stall(rows)));
         }
         for line in felt {
             let _ = writeln!(out, "- {}", escaped(&line.sentence(self.runs.len() > 1, style)));

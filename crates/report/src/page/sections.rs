@@ -5,7 +5,7 @@ use super::rows::Row;
 use super::{Report, Why, method, run_name, table};
 use crate::compare::fairness_words;
 use crate::environment::Field;
-use crate::stutter::stutter_words;
+use crate::stutter::{slow_operation, stutter_words};
 use crate::style::Style;
 use kurabe_compare::{Difference, Pair, Weight};
 use kurabe_core::number;
@@ -109,14 +109,7 @@ pub(super) fn stutter(html: &mut Html, report: &Report<'_>, rows: &[Row<'_>]) {
     let told: Vec<String> = felt.iter().map(|line| line.sentence(several, style)).collect();
     sentences(html, "plain", &told);
     if felt.is_empty() {
-        html.element(
-            "p",
-            &[],
-            style.pick(
-                "No stall that a person would feel (0.1 s or longer) was seen.",
-                "人が気付くような停滞 (0.1 秒以上) はありませんでした。",
-            ),
-        );
+        html.element("p", &[], &style.say(&no_stall(rows)));
     } else if !smooth.is_empty() {
         html.element(
             "p",
@@ -126,6 +119,27 @@ pub(super) fn stutter(html: &mut Html, report: &Report<'_>, rows: &[Row<'_>]) {
                 "ほかの項目では、人が気付くほど長い停滞 (0.1 秒以上) はありませんでした。",
             ),
         );
+    }
+}
+
+/// That nobody would feel a stall; and that operations are slow all the same, if they are.
+pub(super) fn no_stall(rows: &[Row<'_>]) -> Text {
+    let cells = rows.iter().flat_map(|row| row.entries.iter().flatten().map(move |entry| (row, entry)));
+    let slow = cells.filter_map(|(row, entry)| {
+        slow_operation(std::iter::once(entry.cell), |_| row.name.clone()).map(|(name, ns)| (ns, name))
+    });
+    match slow.max_by_key(|(longest_ns, _)| *longest_ns) {
+        None => text!(
+            "No stall that a person would feel (0.1 s or longer) was seen.",
+            "人が気付くような停滞 (0.1 秒以上) はありませんでした。"
+        ),
+        Some((longest_ns, name)) => {
+            let longest = number::latency_ns(longest_ns);
+            text!(
+                "No stall stands out from the other operations, but they are slow themselves: up to {longest} ({name}).",
+                "ほかの操作より際立って長い停滞はありませんが、操作そのものに最長 {longest} かかっています ({name})。"
+            )
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Heat maps: throughput over block size and queue depth, of a run whose cells span both.
 
-use super::shapes::{Dimension, Shape, distinct, families, shapes};
-use super::sweep::{SWEEP, dimension_words, order_word};
+use super::shapes::{Dimension, Shape, distinct, families, fill_plane, shapes};
+use super::sweep::{dimension_words, order_word};
 use super::{Picture, View, statistic};
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Chart, Heat, Plot, Scale, Unit};
@@ -23,11 +23,10 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
     families(&cells, &PLANE).iter().filter_map(|family| one(run, family, view)).collect()
 }
 
-/// The map of cells that differ in nothing but these two; more than a row and a column of it must be there.
+/// The map of cells that differ in nothing but these two, if most of it is there.
 fn one(run: &RunRecord, family: &[(&Cell, Shape)], view: &View<'_>) -> Option<Picture> {
     let [blocks, depths] = PLANE.map(|dimension| distinct(family, dimension));
-    let plane = blocks.len() >= SWEEP && depths.len() >= SWEEP && family.len() > blocks.len() + depths.len();
-    if !plane {
+    if !fill_plane(family, PLANE[0], PLANE[1]) {
         return None;
     }
     let value = |block: u64, depth: u64| {

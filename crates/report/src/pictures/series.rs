@@ -19,7 +19,7 @@ use kurabe_stats::stutter;
 
 /// Values of a line, at most about so many.
 const MOST_VALUES: usize = 600;
-/// Cells whose beginnings are marked.
+/// Beginnings of cells that are marked.
 const MOST_MARKS: usize = 12;
 /// Stalls that are drawn in a chart: the longest.
 const MOST_STRETCHES: usize = 200;
@@ -158,15 +158,20 @@ fn is_wide(placed: &[Placed<'_>]) -> bool {
     least.is_finite() && most / least > WIDE
 }
 
-/// Where the cells begin.
+/// Where a cell begins, or goes on after another one had its turn; nothing if there are more such places than can be
+/// told apart.
 fn beginnings(run: &RunRecord, view: &View<'_>) -> Vec<Mark> {
-    let marks: Vec<Mark> = run
+    let mut starts: Vec<(u64, usize)> = run
         .cells
         .iter()
-        .filter_map(|cell| {
-            let x = cell.repetitions.iter().map(|one| one.started_ns).min()? as f64;
-            Some(Mark { x, label: view.cell(cell) })
-        })
+        .enumerate()
+        .flat_map(|(place, cell)| cell.repetitions.iter().map(move |one| (one.started_ns, place)))
+        .collect();
+    starts.sort_unstable();
+    starts.dedup_by_key(|(_, place)| *place);
+    let marks: Vec<Mark> = starts
+        .into_iter()
+        .map(|(started_ns, place)| Mark { x: started_ns as f64, label: view.cell(&run.cells[place]) })
         .collect();
     if (2..=MOST_MARKS).contains(&marks.len()) { marks } else { Vec::new() }
 }

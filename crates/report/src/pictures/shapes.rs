@@ -2,6 +2,10 @@
 
 use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, Measure, RunRecord};
+use std::collections::BTreeSet;
+
+/// Values from which on cells are a sweep.
+pub(super) const SWEEP: usize = 3;
 
 /// Something that a sweep varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,4 +127,11 @@ pub(super) fn distinct(cells: &[(&Cell, Shape)], dimension: Dimension) -> Vec<u6
     values.sort_unstable();
     values.dedup();
     values
+}
+
+/// Whether cells fill so much of the plane of two dimensions that it is a map, and not a row and a column that cross.
+pub(super) fn fill_plane(cells: &[(&Cell, Shape)], one: Dimension, two: Dimension) -> bool {
+    let places: BTreeSet<_> = cells.iter().map(|(_, shape)| (shape.get(one), shape.get(two))).collect();
+    let (columns, rows) = (distinct(cells, one).len(), distinct(cells, two).len());
+    columns >= SWEEP && rows >= SWEEP && places.len() * 2 >= columns * rows
 }

@@ -3,26 +3,15 @@
 //! The model: at least three values make a sweep. Cells that differ in something else, too, are other lines; where two
 //! of the three vary together, the heat map shows them and not this.
 
-use super::shapes::{Dimension, Shape, distinct, families, shapes};
+use super::shapes::{Dimension, SWEEP, Shape, distinct, families, fill_plane, shapes};
 use super::{Picture, View, statistic};
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Mark, Plot, Scale, Unit};
 use kurabe_compare::values;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
+use kurabe_explain::{Axis as SweepAxis, SweepFindings, explain_sweep};
 use std::collections::BTreeSet;
-
-/// Values from which on cells are a sweep.
-pub(super) const SWEEP: usize = 3;
-
-/// Change points of the sweep of one run, to be drawn in it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SweepMarks {
-    /// Id of the run.
-    pub run: String,
-    /// Places on the axis of the sweep, in bytes or as a count.
-    pub marks: Vec<Mark>,
-}
 
 /// A line of a sweep: the cells, by their place.
 struct Course<'a> {
@@ -31,20 +20,58 @@ struct Course<'a> {
     cells: Vec<(f64, &'a Cell)>,
 }
 
-pub(super) fn pictures(view: &View<'_>, marks: &[SweepMarks]) -> Vec<Picture> {
+pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
+    let explained: Vec<SweepFindings> = view.runs.iter().map(|run| explain_sweep(run)).collect();
     let mut found = Vec::new();
     for dimension in Dimension::ALL {
         for runs in view.groups(|run| courses(run, dimension, view).len()) {
-            found.extend(rates(runs, dimension, marks, view));
-            found.extend(durations(runs, dimension, marks, view));
+            let marks = marks(runs, dimension, &explained, view);
+            found.extend(rates(runs, dimension, &marks, view));
+            found.extend(durations(runs, dimension, &marks, view));
         }
     }
     for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
         for runs in view.groups(|run| courses(run, dimension, view).len() * 2) {
-            found.extend(latencies(runs, dimension, view));
+            let marks = marks(runs, dimension, &explained, view);
+            found.extend(latencies(runs, dimension, marks, view));
         }
     }
     found
+}
+
+/// The changes that were found along a dimension, in a chart of one run: in one of several nobody could tell whose they
+/// are.
+fn marks(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    explained: &[SweepFindings],
+    view: &View<'_>,
+) -> Vec<Mark> {
+    let [run] = runs else { return Vec::new() };
+    let axis = match dimension {
+        Dimension::WorkingSet => SweepAxis::WorkingSet,
+        Dimension::BlockSize => SweepAxis::BlockSize,
+        Dimension::QueueDepth => SweepAxis::QueueDepth,
+    };
+    let place = view.runs.iter().position(|one| std::ptr::eq(*one, *run));
+    let Some(found) = place.and_then(|place| explained.get(place)) else { return Vec::new() };
+    let orders: BTreeSet<bool> =
+        found.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
+    let mut marks: Vec<Mark> = found
+        .all()
+        .filter(|finding| finding.axis == axis)
+        .filter_map(|finding| {
+            let mut which = crate::words::direction(&view.style, finding.direction).to_owned();
+            if orders.len() > 1 {
+                let order = if finding.sequential { "sequential" } else { "random" };
+                which = format!("{which} {}", order_word(order, view));
+            }
+            let name = crate::sweep_curves::name(finding.name, &view.style);
+            Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
+        })
+        .collect();
+    marks.sort_by(|one, two| one.x.total_cmp(&two.x));
+    marks
 }
 
 /// The lines of a run along a dimension; none if it does not sweep it.
@@ -90,7 +117,7 @@ fn varies_twice(all: &[(&Cell, Shape)], line: &[(&Cell, Shape)], dimension: Dime
             .filter(|(_, shape)| shape.alike_but(&line[0].1, &[dimension, other]))
             .cloned()
             .collect();
-        distinct(&like, other).len() >= SWEEP && like.len() > distinct(&like, dimension).len()
+        fill_plane(&like, dimension, other)
     })
 }
 
@@ -119,7 +146,7 @@ pub(super) fn dimension_words(dimension: Dimension, view: &View<'_>) -> String {
     match dimension {
         Dimension::WorkingSet => view.pick("working set", "アクセスする範囲"),
         Dimension::BlockSize => view.pick("block size", "ブロックサイズ"),
-        Dimension::QueueDepth => view.pick("queue depth", "キュー深度"),
+        Dimension::QueueDepth => view.pick("queue depth", "キュー深さ"),
     }
 }
 
@@ -128,24 +155,14 @@ fn x_axis(dimension: Dimension, view: &View<'_>) -> Axis {
     Axis { label: dimension_words(dimension, view), unit, scale: Scale::Log }
 }
 
-fn rates(
-    runs: &[&RunRecord],
-    dimension: Dimension,
-    marks: &[SweepMarks],
-    view: &View<'_>,
-) -> Option<Picture> {
+fn rates(runs: &[&RunRecord], dimension: Dimension, marks: &[Mark], view: &View<'_>) -> Option<Picture> {
     let what = view.pick("Throughput", "速度");
     let y = Axis { label: what.clone(), unit: Unit::Rate, scale: Scale::Linear };
     let note = view.pick("higher is faster", "高いほど速い");
     figures(runs, dimension, &[Measure::Rate], (&what, y, &note), marks, view)
 }
 
-fn durations(
-    runs: &[&RunRecord],
-    dimension: Dimension,
-    marks: &[SweepMarks],
-    view: &View<'_>,
-) -> Option<Picture> {
+fn durations(runs: &[&RunRecord], dimension: Dimension, marks: &[Mark], view: &View<'_>) -> Option<Picture> {
     let what = view.pick("Time taken", "所要時間");
     let y = Axis { label: what.clone(), unit: Unit::Latency, scale: Scale::Linear };
     let note = view.pick("lower is faster", "低いほど速い");
@@ -158,7 +175,7 @@ fn figures(
     dimension: Dimension,
     measures: &[Measure],
     (what, y, better): (&str, Axis, &str),
-    marks: &[SweepMarks],
+    marks: &[Mark],
     view: &View<'_>,
 ) -> Option<Picture> {
     let mut lines = Vec::new();
@@ -173,19 +190,13 @@ fn figures(
             lines.push(line(view.line(run, &course.name), points));
         }
     }
-    let marks = match runs {
-        [run] => {
-            marks.iter().filter(|one| one.run == run.header.id).flat_map(|one| one.marks.clone()).collect()
-        }
-        _ => Vec::new(),
-    };
     chart(
         "sweep",
         runs,
         dimension,
         (what, y),
         vec![statistic_words(runs, view), better.to_owned()],
-        (lines, marks),
+        (lines, marks.to_vec()),
         view,
     )
 }
@@ -201,7 +212,12 @@ fn statistic_words(runs: &[&RunRecord], view: &View<'_>) -> String {
 }
 
 /// The median latency and the 99th percentile along a dimension.
-fn latencies(runs: &[&RunRecord], dimension: Dimension, view: &View<'_>) -> Option<Picture> {
+fn latencies(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    marks: Vec<Mark>,
+    view: &View<'_>,
+) -> Option<Picture> {
     let mut lines = Vec::new();
     for run in runs {
         for course in courses(run, dimension, view) {
@@ -218,7 +234,7 @@ fn latencies(runs: &[&RunRecord], dimension: Dimension, view: &View<'_>) -> Opti
     let notes = vec![
         view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い"),
     ];
-    chart("sweep-latency", runs, dimension, (&what, y), notes, (lines, Vec::new()), view)
+    chart("sweep-latency", runs, dimension, (&what, y), notes, (lines, marks), view)
 }
 
 fn line(name: String, points: Vec<(f64, f64)>) -> Line {

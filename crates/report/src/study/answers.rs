@@ -137,10 +137,11 @@ fn change(changes: &[Change], verdict: &Verdict) -> Text {
         (_, 0, 0) => text!("Better in all {all} figures.", "{all} 個の値すべてで良くなります。"),
         (0, 0, _) => text!("Worse in all {all} figures.", "{all} 個の値すべてで悪くなります。"),
         _ => {
+            let [b, w, k] = [better, worse, same].map(|count| if count == 1 { "s" } else { "" });
             let kinds = [
-                (better, text!("{better} get better", "{better} 個は良くなり")),
-                (worse, text!("{worse} get worse", "{worse} 個は悪くなり")),
-                (same, text!("{same} stay within {margin} %", "{same} 個は {margin} % 以内で変わり")),
+                (better, text!("{better} get{b} better", "{better} 個は良くなり")),
+                (worse, text!("{worse} get{w} worse", "{worse} 個は悪くなり")),
+                (same, text!("{same} stay{k} within {margin} %", "{same} 個は {margin} % 以内で変わり")),
             ];
             let told = || kinds.iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
             let en: Vec<&str> = told().map(|words| words.en.as_str()).collect();

@@ -1,0 +1,116 @@
+//! What is wrong with a command line, in the language of the reader.
+//!
+//! The model: clap finds the mistake and says it in English. In Japanese the sentence is made anew from the parts that
+//! clap tells (which argument, which value, which would be right). A kind of mistake that has no sentence here keeps
+//! clap's words.
+
+use clap::error::{ContextKind, ErrorKind};
+use kurabe_core::Text;
+use std::error::Error as _;
+
+/// What is wrong, in a line; for Japanese readers with what would be right.
+pub fn what(error: &clap::Error) -> Text {
+    let words = error.to_string();
+    let en = words.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    Text { ja: sentence(error).unwrap_or_else(|| en.clone()), en }
+}
+
+/// The whole message for Japanese readers; `None` if there are only clap's words for it.
+pub fn in_japanese(error: &clap::Error) -> Option<String> {
+    let mut message = format!("kurabe: {}\n", sentence(error)?);
+    if let Some(remedy) = remedy(error) {
+        message.push_str(&format!("  対処: {remedy}\n"));
+    }
+    if let Some(usage) = told(error, ContextKind::Usage) {
+        message.push_str(&format!("\n{}\n", usage.trim_end().replace("Usage:", "使い方:")));
+    }
+    message.push_str("\n詳しくは --help をご覧ください。\n");
+    Some(message)
+}
+
+/// A part that clap tells; nothing if it is empty.
+fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    error.get(kind).map(ToString::to_string).filter(|words| !words.is_empty())
+}
+
+fn sentence(error: &clap::Error) -> Option<String> {
+    let argument = told(error, ContextKind::InvalidArg);
+    let value = told(error, ContextKind::InvalidValue);
+    Some(match error.kind() {
+        ErrorKind::InvalidValue => match (argument?, value) {
+            (argument, Some(value)) => format!("{argument} に `{value}` は指定できません"),
+            (argument, None) => format!("{argument} の値がありません"),
+        },
+        ErrorKind::ValueValidation => {
+            let why = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+            format!("{} に `{}` は指定できません{why}", argument?, value?)
+        }
+        ErrorKind::UnknownArgument => format!("`{}` という引数はありません", argument?),
+        ErrorKind::InvalidSubcommand => {
+            format!("`{}` というコマンドはありません", told(error, ContextKind::InvalidSubcommand)?)
+        }
+        ErrorKind::MissingRequiredArgument => format!("必要な引数がありません: {}", argument?),
+        ErrorKind::ArgumentConflict => match told(error, ContextKind::PriorArg)? {
+            prior if Some(&prior) == argument.as_ref() => format!("{prior} は 1 回しか指定できません"),
+            prior => format!("{} と {prior} は同時に指定できません", argument?),
+        },
+        ErrorKind::TooManyValues => format!("{} に余分な値 `{}` があります", argument?, value?),
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            format!("{} の値の数が違います", argument?)
+        }
+        ErrorKind::InvalidUtf8 => "UTF-8 でない文字があります".to_owned(),
+        _ => return None,
+    })
+}
+
+fn remedy(error: &clap::Error) -> Option<String> {
+    let nearest = [ContextKind::SuggestedValue, ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand]
+        .into_iter()
+        .find_map(|kind| told(error, kind));
+    let valid = told(error, ContextKind::ValidValue);
+    match (nearest, valid) {
+        (Some(nearest), Some(valid)) => Some(format!("`{nearest}` ではありませんか?(使える値: {valid})")),
+        (Some(nearest), None) => Some(format!("`{nearest}` ではありませんか?")),
+        (None, Some(valid)) => Some(format!("使える値: {valid}")),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::Parser;
+
+    fn of(words: &str) -> String {
+        let error = Cli::try_parse_from(words.split(' ')).expect_err("a mistake");
+        in_japanese(&error).expect("a sentence")
+    }
+
+    #[test]
+    fn every_mistake_has_a_japanese_sentence() {
+        for (words, says) in [
+            ("kurabe compare a b --margin x", "--margin <PERCENT> に `x` は指定できません: "),
+            ("kurabe report -f pdf", "使える値: html, md, svg, png, csv, json"),
+            ("kurabe sweep --over siez", "`size` ではありませんか?(使える値: all, size"),
+            ("kurabe recommend a", "必要な引数がありません: --for <USE|FILE>"),
+            ("kurabe versus", "使い方: kurabe versus"),
+            ("kurabe run --nope", "`--nope` という引数はありません"),
+            ("kurabe runn", "`run` ではありませんか?"),
+            ("kurabe compare --margin", "--margin <PERCENT> の値がありません"),
+            ("kurabe card a b", "`b` という引数はありません"),
+            ("kurabe card --theme dark --theme light", "--theme <THEME> は 1 回しか指定できません"),
+        ] {
+            let told = of(words);
+            assert!(told.contains(says), "{words}: {told}");
+            assert!(!told.contains("error") && !told.contains("For more"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_script_gets_both_languages() {
+        let error = Cli::try_parse_from(["kurabe", "versus"]).expect_err("a mistake");
+        let what = what(&error);
+        assert!(what.en.contains("required") && what.ja.contains("必要な引数"), "{what:?}");
+    }
+}
