@@ -17,6 +17,7 @@
 
 use crate::bootstrap::Estimate;
 use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
+use crate::normal::student_quantile;
 use crate::quantile::quantile_interval;
 use crate::rank::holm;
 use crate::signed_rank::SignedRanks;
@@ -210,8 +211,9 @@ impl Trial {
             let among = open.difference.max(open.sameness);
             let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
             let interval = self.interval(level, among).unwrap_or(nothing);
+            let confidence = 1.0 - level * self.share / among as f64;
             Settled {
-                verdict: Verdict::NotEnough { more: self.more(&interval) },
+                verdict: Verdict::NotEnough { more: self.more(&interval, confidence) },
                 interval,
                 pairs: self.pairs,
             }
@@ -260,16 +262,35 @@ impl Trial {
 
     /// Repetitions of each side that would likely settle it: the interval narrows with the root of their number, and
     /// must come to exclude 1 or to lie within the margin. Looks come at fixed numbers only.
-    fn more(&self, interval: &Estimate) -> Option<u32> {
+    fn more(&self, interval: &Estimate, confidence: f64) -> Option<u32> {
         let half_width = (interval.high / interval.low).ln() / 2.0;
         let distance = interval.value.ln().abs();
         let needed = distance.max((1.0 + self.margin).ln() - distance);
         if !half_width.is_finite() {
-            // Not even the first look was reached.
-            return Some(2 * (LOOKS[0].0.saturating_sub(self.pairs)).max(2) as u32);
+            return self.more_by_spread(confidence);
         }
         let enough = self.pairs as f64 * (half_width / needed).powi(2);
         let (look, _) = LOOKS.iter().find(|(pairs, _)| *pairs as f64 >= enough && *pairs > self.pairs)?;
+        Some(2 * (look - self.pairs) as u32)
+    }
+}
+
+impl Trial {
+    /// The same where the signed ranks have no interval yet: by Student's, from three pairs on. That the first look is near
+    /// says nothing of what it will show.
+    fn more_by_spread(&self, confidence: f64) -> Option<u32> {
+        let there = &self.differences[..self.pairs];
+        if there.len() < 3 {
+            return None;
+        }
+        let count = there.len() as f64;
+        let mean = there.iter().sum::<f64>() / count;
+        let spread = (there.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+        let needed = mean.abs().max((1.0 + self.margin).ln() - mean.abs());
+        let enough = |pairs: f64| {
+            student_quantile(f64::midpoint(1.0, confidence), pairs - 1.0) * spread / pairs.sqrt() < needed
+        };
+        let (look, _) = LOOKS.iter().find(|(pairs, _)| *pairs > self.pairs && enough(*pairs as f64))?;
         Some(2 * (look - self.pairs) as u32)
     }
 }

@@ -175,3 +175,19 @@ proptest! {
         prop_assert!((one.compared.speed.value * two.compared.speed.value - 1.0).abs() < 1e-9);
     }
 }
+
+#[test]
+fn before_the_first_look_what_is_missing_is_foreseen_by_the_scatter() {
+    // Five pairs of blocks, up and down by this much.
+    let of = |swing: f64| {
+        let other = (0..10).map(|block| if block / 2 % 2 == 0 { swing } else { -swing });
+        let other = other.map(|log: f64| 100.0 * log.exp()).collect();
+        let sides = Sides { baseline: vec![100.0; 10], other, higher_is_better: true };
+        match judge(&[sides], 0.05, 1)[0].expect("values").compared.verdict {
+            Verdict::NotEnough { more } => more,
+            other => panic!("{other:?}"),
+        }
+    };
+    // Calm: the first look will do. Wild: not before the last.
+    assert_eq!((of(0.003), of(0.3)), (Some(10), Some(438)));
+}
