@@ -260,7 +260,11 @@ pub(crate) fn per_cent(ratio: f64) -> i64 {
 /// `-1 to +2 %`
 pub(crate) fn change_span(speed: &Estimate) -> Text {
     let (from, to) = (per_cent(speed.low), per_cent(speed.high));
-    text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %")
+    // Ends that round alike are one number to a reader.
+    match from == to {
+        true => Text::same(format!("{from:+} %")),
+        false => text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %"),
+    }
 }
 
 #[cfg(test)]
@@ -288,6 +292,7 @@ mod tests {
         );
         let words = said(&compared(1.01, 0.99, 1.02, Verdict::Same));
         assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
+        assert_eq!(said(&compared(1.01, 1.008, 1.012, Verdict::Same)).en, "no measurable difference (+1 %)");
         // Computed figures have no interval.
         assert_eq!(
             said(&compared(0.04, 0.04, 0.04, Verdict::Slower)).en,
