@@ -204,4 +204,27 @@ fn what_the_readmes_show_of_models_and_studies_is_what_is_printed() {
             stands_in(page, &Live::start(command).end().ok().out);
         }
     }
+    for (lang, page) in pages {
+        let (block_size, verdict) = match lang {
+            "en" => ("block size: in random order", "Which file system for this stick?"),
+            _ => ("ブロックサイズ: ランダム", "この USB メモリーには"),
+        };
+        let sweep = ["sweep", "model:raid-9260", "--over", "block-size", "--direction", "read"];
+        for (first_words, words) in [(block_size, &sweep[..]), (verdict, &["study", "run", "usb-exfat-apfs"])]
+        {
+            let mut command = lab.command(&[&["--lang", lang], words].concat());
+            command.env("COLUMNS", "100");
+            let out = Live::start(command).end().ok().out;
+            for line in block_with(page, first_words).lines() {
+                assert!(out.lines().any(|known| known == line), "{lang}: this is not printed: {line}");
+            }
+        }
+    }
+}
+
+/// The block of a page that begins with these words.
+fn block_with<'p>(page: &'p str, first_words: &str) -> &'p str {
+    let start =
+        page.find(&format!("```text\n{first_words}")).expect("the page has such a block") + "```text\n".len();
+    &page[start..start + page[start..].find("```").expect("it ends")]
 }
