@@ -9,23 +9,7 @@ fn two_runs(lab: &Lab) -> [String; 2] {
 }
 
 fn runs(lab: &Lab, accesses: [&str; 2]) -> [String; 2] {
-    accesses.map(|access| {
-        let set = format!("memory.access={access}");
-        let words = [
-            "run",
-            "model:ideal-ram-disk",
-            "--profile",
-            "quick",
-            "--time",
-            "5ms",
-            "--runs",
-            "3",
-            "--set",
-            &set,
-        ];
-        lab.kurabe(&words).ok();
-        lab.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
-    })
+    accesses.map(|access| lab.model_run(access))
 }
 
 fn json(lab: &Lab, words: &[&str]) -> Value {

@@ -108,6 +108,25 @@ impl Lab {
         self.kurabe(&["list", "--json"]).ok().json_lines()
     }
 
+    /// A short run of a model with this access time; its id.
+    pub fn model_run(&self, access: &str) -> String {
+        let set = format!("memory.access={access}");
+        let words = [
+            "run",
+            "model:ideal-ram-disk",
+            "--profile",
+            "quick",
+            "--time",
+            "5ms",
+            "--runs",
+            "3",
+            "--set",
+            &set,
+        ];
+        self.kurabe(&words).ok();
+        self.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
+    }
+
     /// A run's record.
     pub fn record(&self, run: &str) -> Value {
         self.kurabe(&["show", run, "--json"]).ok().json_lines().remove(0)["run"].clone()

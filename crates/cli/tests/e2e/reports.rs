@@ -6,24 +6,7 @@ use serde_json::{Value, json};
 
 /// Runs of a model, each with an access time of its own; gives their ids.
 fn runs(lab: &Lab, accesses: &[&str]) -> Vec<String> {
-    let one = |access: &&str| {
-        let set = format!("memory.access={access}");
-        let words = [
-            "run",
-            "model:ideal-ram-disk",
-            "--profile",
-            "quick",
-            "--time",
-            "5ms",
-            "--runs",
-            "3",
-            "--set",
-            &set,
-        ];
-        lab.kurabe(&words).ok();
-        lab.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
-    };
-    accesses.iter().map(one).collect()
+    accesses.iter().map(|access| lab.model_run(access)).collect()
 }
 
 /// Words that would be markup, were they not escaped; they change the title of a page that is fooled.
