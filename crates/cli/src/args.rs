@@ -233,7 +233,7 @@ pub struct WhyArgs {
      kurabe compare 7kq last --margin 2%         より小さな差も問題にする\n  \
      kurabe compare --by filesystem,firmware --baseline 1.2   行と列に並べる\n\n\
      --by と --where のキー: target、model、profile、date、month、run、kind、\n\
-     --about に書ける条件のすべて、自分のラベル (owner。条件と同じ名前なら\n\
+     --about に書ける条件のすべて、自分のラベル(owner。条件と同じ名前なら\n\
      label:owner)。詳しくは docs/comparing.md。"
 ))]
 pub struct CompareArgs {

@@ -93,7 +93,6 @@ pub fn planned_write_bytes(
 pub fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>]) -> Result<()> {
     let ground = Ground::planned(args, profile)?;
     let tasks = profile.tasks(ground.span_bytes);
-    let writes = tasks.iter().filter(|task| task.writes()).count();
     let on_model = model_name(args).is_some();
     let mut lines = vec![kurabe_report::render_profile(profile, &style())];
     if let Some(ns) = planned_time_ns(profile, &tasks) {
@@ -106,6 +105,39 @@ pub fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>])
             format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns))
         ));
     }
+    lines.extend(foreseen(args, profile, traces, ground));
+    print(&lines.concat())
+}
+
+/// `kurabe versus --dry-run`: the same of each target; the profile says what is asked of all of them.
+///
+/// # Errors
+/// When there is no such target.
+pub fn dry_run_in_turns(
+    targets: &[Box<RunArgs>],
+    profile: &Profile,
+    traces: &[Option<Arc<Trace>>],
+    longest_ns: u64,
+) -> Result<()> {
+    let mut lines = vec![kurabe_report::render_profile(profile, &style())];
+    lines.push(format!(
+        "{} {}\n",
+        t("measuring takes at most, all targets together:", "測定時間(最長、全対象の合計):"),
+        format_time_setting(longest_ns)
+    ));
+    for args in targets {
+        lines.push(format!("\n{}\n", args.target.display()));
+        let told = foreseen(args, profile, traces, Ground::planned(args, profile)?);
+        lines.extend(told.into_iter().map(|line| format!("  {line}")));
+    }
+    print(&lines.concat())
+}
+
+/// What is written on a target, in lines.
+fn foreseen(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>], ground: Ground) -> Vec<String> {
+    let tasks = profile.tasks(ground.span_bytes);
+    let writes = tasks.iter().filter(|task| task.writes()).count();
+    let mut lines = Vec::new();
     if ground.test_file {
         lines.push(format!(
             "{} {}\n",
@@ -114,7 +146,7 @@ pub fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>])
         ));
     }
     lines.push(format!("{} {writes}\n", t("cells that write:", "書き込みを含む項目:")));
-    if !ground.writable && !on_model && writes > 0 {
+    if !ground.writable && model_name(args).is_none() && writes > 0 {
         lines.push(format!(
             "{}\n",
             t(
@@ -131,5 +163,5 @@ pub fn dry_run(args: &RunArgs, profile: &Profile, traces: &[Option<Arc<Trace>>])
             format_bytes_decimal(bytes)
         ));
     }
-    print(&lines.concat())
+    lines
 }

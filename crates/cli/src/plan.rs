@@ -293,6 +293,7 @@ fn one_step(step: Step) -> Profile {
             runs: 1,
             discarded_runs: 0,
             time_ns: 5 * NS_PER_S,
+            write_limit_bytes: None,
             interval_ns: 0,
             order: Order::ByDirection,
             direct: true,

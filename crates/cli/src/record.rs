@@ -11,7 +11,8 @@ use crate::output::{print, print_json, say};
 use crate::signals::Signals;
 use kurabe_core::quantity::{format_bytes_decimal, format_duration_ns};
 use kurabe_core::record::Traffic;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::trace::Trace;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_host::{BlockTrace, DeviceCounters, RecordedTrace, devices_under};
 use kurabe_interop::write_iolog_v3;
 use std::os::unix::fs::FileTypeExt;
@@ -131,7 +132,7 @@ fn sides(reads: u64, read_bytes: u64, writes: u64, write_bytes: u64) -> String {
     let (read_bytes, write_bytes) = (format_bytes_decimal(read_bytes), format_bytes_decimal(write_bytes));
     text!(
         "{reads} reads ({read_bytes}), {writes} writes ({write_bytes})",
-        "読み出し {reads} 回 ({read_bytes})、書き込み {writes} 回 ({write_bytes})"
+        "読み出し {reads} 回({read_bytes})、書き込み {writes} 回({write_bytes})"
     )
     .take(crate::lang::lang())
 }
@@ -202,17 +203,19 @@ fn check(status: ExitStatus, words: &[String], signals: &Signals) -> Result<()> 
 
 /// What was recorded, and the trace into its file.
 fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<()> {
-    let (trace, sum) = (&recorded.trace, recorded.trace.summary());
+    let trace = &recorded.trace;
     if let Some(output) = &args.output {
         write_out(&write_iolog_v3(trace), Some(output))?;
     }
+    let mut latencies: Vec<u64> = recorded.latencies_ns.iter().copied().flatten().collect();
+    latencies.sort_unstable();
     let latency = |fraction: f64| {
-        let mut all: Vec<u64> = recorded.latencies_ns.iter().copied().flatten().collect();
-        all.sort_unstable();
-        let last = all.len().checked_sub(1)?;
-        Some(all[(last as f64 * fraction) as usize])
+        let last = latencies.len().checked_sub(1)?;
+        Some(latencies[(last as f64 * fraction) as usize])
     };
+    let slow = latency(0.5).zip(latency(0.99));
     if global.json {
+        let sum = trace.summary();
         return print_json(&serde_json::json!({
             "event": "recorded",
             "devices": trace.units,
@@ -223,73 +226,66 @@ fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<
             "syncs": sum.syncs,
             "discards": recorded.discards,
             "duration_ns": sum.duration_ns,
-            "latency_ns_p50": latency(0.5),
-            "latency_ns_p99": latency(0.99),
+            "latency_ns_p50": slow.map(|slow| slow.0),
+            "latency_ns_p99": slow.map(|slow| slow.1),
             "lost_events": recorded.lost_events,
             "file": args.output,
         }));
     }
     let lang = crate::lang::lang();
-    let mut lines = Vec::new();
-    for (unit, name) in trace.units.iter().enumerate() {
-        let of_unit = kurabe_core::trace::Trace {
-            operations: trace.operations.iter().filter(|op| op.unit as usize == unit).copied().collect(),
-            ..kurabe_core::trace::Trace::default()
-        };
-        let sum = of_unit.summary();
-        let mut line = format!("{name}  {}", sides(sum.reads, sum.read_bytes, sum.writes, sum.write_bytes));
-        if sum.syncs > 0 {
-            let (syncs, plural) = (sum.syncs, if sum.syncs == 1 { "" } else { "es" });
-            line.push_str(&text!(", {syncs} flush{plural}", "、フラッシュ {syncs} 回").take(lang));
-        }
-        lines.push(line);
-    }
-    let time = format_duration_ns(sum.duration_ns);
-    if let (Some(median), Some(slow)) =
-        (latency(0.5).map(format_duration_ns), latency(0.99).map(format_duration_ns))
-    {
-        lines.push(
+    let mut lines: Vec<String> =
+        trace.units.iter().enumerate().map(|(unit, name)| of_unit(trace, unit, name)).collect();
+    lines.extend(remarks(recorded, slow).into_iter().map(|remark| remark.take(lang)));
+    let next = match &args.output {
+        Some(output) => {
+            let output = output.display();
             text!(
-                "over {time}; in the device p50 {median}, p99 {slow}",
-                "{time} の間。デバイスでの所要時間 p50 {median}、p99 {slow}"
+                "written to {output}; replay it: kurabe run --replay {output} TARGET",
+                "{output} に書きました。再生: kurabe run --replay {output} 対象"
             )
-            .take(lang),
-        );
+        }
+        None => text!("--output FILE keeps the trace", "--output FILE でトレースを残せます"),
+    };
+    lines.push(next.take(lang));
+    print(&format!("{}\n", lines.join("\n")))
+}
+
+/// What one device of the trace did.
+fn of_unit(trace: &Trace, unit: usize, name: &str) -> String {
+    let own = trace.operations.iter().filter(|op| op.unit as usize == unit).copied().collect();
+    let sum = Trace { operations: own, ..Trace::default() }.summary();
+    let mut line = format!("{name}  {}", sides(sum.reads, sum.read_bytes, sum.writes, sum.write_bytes));
+    if sum.syncs > 0 {
+        let (syncs, plural) = (sum.syncs, if sum.syncs == 1 { "" } else { "es" });
+        line.push_str(&text!(", {syncs} flush{plural}", "、フラッシュ {syncs} 回").take(crate::lang::lang()));
+    }
+    line
+}
+
+/// How long it took, with the median and the slow operations, and what the trace lacks.
+fn remarks(recorded: &RecordedTrace, slow: Option<(u64, u64)>) -> Vec<Text> {
+    let mut remarks = Vec::new();
+    if let Some((median_ns, slow_ns)) = slow {
+        let time = format_duration_ns(recorded.trace.summary().duration_ns);
+        let (median, slow) = (format_duration_ns(median_ns), format_duration_ns(slow_ns));
+        remarks.push(text!(
+            "over {time}; in the device p50 {median}, p99 {slow}",
+            "{time} の間。デバイスでの所要時間 p50 {median}、p99 {slow}"
+        ));
     }
     if recorded.lost_events > 0 {
         let lost = recorded.lost_events;
-        lines.push(
-            text!(
-                "{lost} events were lost by the kernel: operations are missing",
-                "カーネルがイベントを {lost} 件取りこぼしました。欠けた操作があります"
-            )
-            .take(lang),
-        );
+        remarks.push(text!(
+            "{lost} events were lost by the kernel: operations are missing",
+            "カーネルがイベントを {lost} 件取りこぼしました。欠けた操作があります"
+        ));
     }
     if recorded.discards > 0 {
         let (discards, plural) = (recorded.discards, if recorded.discards == 1 { "" } else { "s" });
-        lines.push(
-            text!(
-                "{discards} discard{plural}, not in the trace",
-                "discard {discards} 件(トレースには含みません)"
-            )
-            .take(lang),
-        );
+        remarks.push(text!(
+            "{discards} discard{plural}, not in the trace",
+            "discard {discards} 件(トレースには含みません)"
+        ));
     }
-    match &args.output {
-        Some(output) => {
-            let output = output.display();
-            lines.push(
-                text!(
-                    "written to {output}; replay it: kurabe run --replay {output} TARGET",
-                    "{output} に書きました。再生: kurabe run --replay {output} 対象"
-                )
-                .take(lang),
-            );
-        }
-        None => {
-            lines.push(t("--output FILE keeps the trace", "--output FILE でトレースを残せます").to_owned());
-        }
-    }
-    print(&format!("{}\n", lines.join("\n")))
+    remarks
 }

@@ -1,6 +1,7 @@
 //! `kurabe versus`: several targets measured in turns; each is a run of its own in the store.
 
 use crate::args::{Global, RunArgs, VersusArgs};
+use crate::foresee::dry_run_in_turns;
 use crate::lang::t;
 use crate::model::model_name;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
@@ -12,7 +13,6 @@ use kurabe_compare::{Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RunRecord, VersusRecord};
-use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Contender, Ended, WhyEnded, measure_in_turns};
 use kurabe_host::{NoiseWatch, remove_orphaned_traces};
@@ -37,6 +37,9 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     let labels = args.label.iter().map(|label| parse_label(label)).collect::<Result<Vec<_>>>()?;
     let mut profile = profile(args, &run_args)?;
     let traces = plan::traces(&run_args[0], &mut profile)?;
+    if args.dry_run {
+        return dry_run_in_turns(&run_args, &profile, &traces, args.time);
+    }
     let signals = Signals::listen()?;
     let store = open_store(global)?;
     recover(&store)?;
@@ -115,7 +118,7 @@ fn of_target(args: &VersusArgs, target: &Path) -> Result<Box<RunArgs>> {
     Ok(run)
 }
 
-/// A repetition that writes ends after so many bytes, however fast the target is: hundreds of repetitions at the rate of a
+/// A repetition that writes ends after so many bytes at the latest, however fast the target is: hundreds of repetitions at the rate of a
 /// fast drive would wear it for an answer that fewer bytes give as well.
 const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 
@@ -142,17 +145,14 @@ fn profile(args: &VersusArgs, runs: &[Box<RunArgs>]) -> Result<Profile> {
     (rules.time_ns, rules.interval_ns) = (args.repetition, args.interval);
     // Blocks come in pairs, so those that do not count do, too.
     rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
-    let wears = runs.iter().any(|run| model_name(run).is_none());
+    if runs.iter().any(|run| model_name(run).is_none()) {
+        let own = rules.write_limit_bytes.unwrap_or(u64::MAX);
+        rules.write_limit_bytes = Some(own.min(MOST_WRITTEN_BYTES));
+    }
     for step in &mut profile.steps {
         let Step::Io(step) = step else { continue };
         if let Some(time_ns) = &mut step.end.time_ns {
             *time_ns = args.repetition;
-        }
-        let ends_by_time = step.end.time_ns.is_some() || !step.end.is_given();
-        if wears && ends_by_time && step.directions.iter().any(|direction| *direction != Direction::Read) {
-            step.end.time_ns = Some(args.repetition);
-            step.end.bytes =
-                Some(step.end.bytes.map_or(MOST_WRITTEN_BYTES, |bytes| bytes.min(MOST_WRITTEN_BYTES)));
         }
     }
     let tasks = profile.tasks(profile.rules.size_bytes);

@@ -238,7 +238,7 @@ fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
         let percent = share * 100.0;
         text!(
             "other work used up to {cpus:.1} CPUs; programs waited for a CPU up to {percent:.0} % of the time",
-            "他の処理が最大で CPU {cpus:.1} 個分を使い、CPU の空き待ちが最大で時間の {percent:.0} %"
+            "ほかの処理が最大で CPU {cpus:.1} 個分を使い、CPU の空き待ちが最大で時間の {percent:.0} %"
         )
     };
     (is_noisy(one) != is_noisy(two)).then(|| Difference {

@@ -147,10 +147,25 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
-    let indices = draw_all(&sets, runs.len());
-    let outs: Vec<Option<Out>> = runs.iter().map(|run| broken_limit(run, wanted)).collect();
-    let speeds = speeds(&sets, runs.len());
-    let mut order: Vec<usize> = (0..runs.len()).collect();
+    let outs = runs.iter().map(|run| broken_limit(run, wanted)).collect();
+    let (standings, holds) = rank(&sets, outs);
+    Some(Recommendation {
+        name: wanted.name.clone(),
+        parts,
+        covered,
+        standings,
+        holds,
+        fewest,
+        doubts: Vec::new(),
+    })
+}
+
+/// The runs in order, the best first, and in which share of the draws the best is ahead of all others. `outs` tells
+/// which runs broke a limit.
+fn rank(sets: &[(f64, Vec<Vec<f64>>)], mut outs: Vec<Option<Out>>) -> (Vec<Standing>, f64) {
+    let runs = outs.len();
+    let (indices, speeds) = (draw_all(sets, runs), speeds(sets, runs));
+    let mut order: Vec<usize> = (0..runs).collect();
     order.sort_by(|a, b| {
         (outs[*a].is_some(), -speeds[*a])
             .partial_cmp(&(outs[*b].is_some(), -speeds[*b]))
@@ -159,9 +174,7 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
     let best = order[0];
     let holds = indices
         .iter()
-        .filter(|drawn| {
-            (0..runs.len()).all(|run| run == best || outs[run].is_some() || drawn[best] > drawn[run])
-        })
+        .filter(|drawn| (0..runs).all(|run| run == best || outs[run].is_some() || drawn[best] > drawn[run]))
         .count() as f64
         / indices.len() as f64;
     let standings = order
@@ -177,19 +190,11 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
                 low: at(0.025),
                 high: at(0.975),
                 behind: ahead as f64 / indices.len() as f64,
-                out: outs[run].clone(),
+                out: outs[run].take(),
             }
         })
         .collect();
-    Some(Recommendation {
-        name: wanted.name.clone(),
-        parts,
-        covered,
-        standings,
-        holds,
-        fewest,
-        doubts: Vec::new(),
-    })
+    (standings, holds)
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -119,6 +119,9 @@ pub struct CauseRecord {
     pub name: Text,
     /// One sentence for somebody who never heard of it.
     pub explanation: Text,
+    /// Whether it is standing in line: time in which others are served, so that what bounds them bounds this, too.
+    #[serde(default)]
+    pub in_line: bool,
 }
 
 /// Something that a layer counts.

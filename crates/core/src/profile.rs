@@ -71,6 +71,9 @@ pub struct Rules {
     pub discarded_runs: u32,
     /// Measured time of a repetition, unless a step says otherwise.
     pub time_ns: u64,
+    /// Bytes after which a repetition that writes and ends by time is ended, whatever time is left; `None`: no limit.
+    #[serde(default)]
+    pub write_limit_bytes: Option<u64>,
     /// Pause between cells.
     pub interval_ns: u64,
     /// Order of cells.
@@ -298,10 +301,11 @@ impl Profile {
 
     /// What is to be done before them, in order, on a target with this many usable bytes.
     pub fn precondition_tasks(&self, span_bytes: u64) -> Vec<Task> {
+        let rules = Rules { write_limit_bytes: None, ..self.rules.clone() };
         self.preconditions
             .iter()
             .enumerate()
-            .flat_map(|(index, step)| Step::Io(step.clone()).tasks(index, &self.rules, span_bytes))
+            .flat_map(|(index, step)| Step::Io(step.clone()).tasks(index, &rules, span_bytes))
             .map(|(_, task)| task)
             .collect()
     }

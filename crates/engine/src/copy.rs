@@ -349,10 +349,10 @@ fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
         "コピーにはメモリー {size} と余裕 {margin} が必要ですが、使えるのは {there} です"
     );
     Err(Error::new(ErrorKind::Unsupported, what).remedy(match fits {
-        0 => text!("close other programs", "他のプログラムを終了してください"),
+        0 => text!("close other programs", "ほかのプログラムを終了してください"),
         _ => text!(
             "ask for less: --size {fits}m, or close other programs",
-            "--size {fits}m のように小さくするか、他のプログラムを終了してください"
+            "--size {fits}m のように小さくするか、ほかのプログラムを終了してください"
         ),
     }))
 }

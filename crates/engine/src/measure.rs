@@ -190,37 +190,45 @@ where
             return Err(Error::os(text!("cannot start a thread", "スレッドを開始できません"), &error));
         }
 
-        let mut recorders = Vec::with_capacity(ended.len());
-        let (mut last_ns, mut end_sync_ns, mut unserved) = (0, None, 0);
-        let mut facts: Option<RingFacts> = None;
-        for lane in ended {
-            let (recorder, outcome, lane_facts) = lane?;
-            recorders.push(recorder);
-            let timed_sync = match setup.end_sync {
-                EndSync::Timed => outcome.end_sync_ns.unwrap_or(0),
-                EndSync::None | EndSync::Untimed => 0,
-            };
-            last_ns = last_ns.max(outcome.last_completion_ns + timed_sync);
-            end_sync_ns = end_sync_ns.max(outcome.end_sync_ns);
-            unserved += outcome.unserved;
-            let workers = facts.map_or(0, |facts| facts.workers).max(lane_facts.workers);
-            facts = Some(RingFacts { workers, ..lane_facts });
-        }
-        Ok(Measured {
-            recorded: Recorder::merge(&recorders),
-            elapsed_ns: last_ns,
-            end_sync_ns,
-            unserved,
-            facts: facts.ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Usage,
-                    text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"),
-                )
-            })?,
-            issuing_threads: lane_count,
-            cpu: CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 },
-            interrupted: interrupt.is_asked(),
-        })
+        let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
+        Ok(Measured { cpu, interrupted: interrupt.is_asked(), ..together(ended, setup.end_sync)? })
+    })
+}
+
+/// What all lanes did, as one measurement; the processor's time is not known here.
+fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
+    let issuing_threads = ended.len() as u32;
+    let mut recorders = Vec::with_capacity(ended.len());
+    let (mut elapsed_ns, mut end_sync_ns, mut unserved) = (0, None, 0);
+    let mut facts: Option<RingFacts> = None;
+    for lane in ended {
+        let (recorder, outcome, lane_facts) = lane?;
+        recorders.push(recorder);
+        let timed_sync = match end_sync {
+            EndSync::Timed => outcome.end_sync_ns.unwrap_or(0),
+            EndSync::None | EndSync::Untimed => 0,
+        };
+        elapsed_ns = elapsed_ns.max(outcome.last_completion_ns + timed_sync);
+        end_sync_ns = end_sync_ns.max(outcome.end_sync_ns);
+        unserved += outcome.unserved;
+        let workers = facts.map_or(0, |facts| facts.workers).max(lane_facts.workers);
+        facts = Some(RingFacts { workers, ..lane_facts });
+    }
+    let facts = facts.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"),
+        )
+    })?;
+    Ok(Measured {
+        recorded: Recorder::merge(&recorders),
+        elapsed_ns,
+        end_sync_ns,
+        unserved,
+        facts,
+        issuing_threads,
+        cpu: CpuUse::default(),
+        interrupted: false,
     })
 }
 

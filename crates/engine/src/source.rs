@@ -8,6 +8,7 @@ use crate::permutation::Permutation;
 use crate::zipf::Zipf;
 use kurabe_core::random::Random;
 use kurabe_core::workload::{Arrival, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -84,6 +85,37 @@ enum Order {
     Zipf { ranks: Zipf, scatter: Permutation },
 }
 
+impl Order {
+    /// The order of one thread of a workload, whose part of what is read in order are the bytes of `own`.
+    fn of(
+        workload: &Workload,
+        thread: u32,
+        shared: &Arc<AtomicU64>,
+        own: Range<u64>,
+        positions: u64,
+    ) -> Self {
+        let index = u64::from(thread);
+        match workload.pattern {
+            Pattern::Sequential => Self::Sequential { next: own.start, start: own.start, end: own.end },
+            Pattern::Interleaved => Self::Interleaved { shared: Arc::clone(shared) },
+            Pattern::Random => Self::Random { positions },
+            Pattern::Permutation => Self::Permutation {
+                order: Permutation::new(positions, workload.seed),
+                positions,
+                next: index,
+                stride: u64::from(workload.threads),
+                first: index,
+                pass: 0,
+                seed: workload.seed,
+            },
+            Pattern::Zipf { exponent } => Self::Zipf {
+                ranks: Zipf::new(positions, exponent),
+                scatter: Permutation::new(positions, workload.seed),
+            },
+        }
+    }
+}
+
 /// The schedule of an open loop for one thread.
 #[derive(Clone, Debug)]
 struct Schedule {
@@ -129,6 +161,25 @@ struct Plain {
     positions: u64,
 }
 
+impl Plain {
+    /// The draws of a workload, if they are of this kind as far as it says; its end is not looked at.
+    fn of(workload: &Workload, positions: u64) -> Option<Self> {
+        let bare = workload.pattern == Pattern::Random
+            && workload.rewrite_every_reads.is_none()
+            && workload.open_loop.is_none()
+            && workload.sync.every_writes.is_none();
+        let kind = match workload.read_percent {
+            0 => OpKind::Write,
+            100 => OpKind::Read,
+            _ => return None,
+        };
+        match workload.block_sizes.as_slice() {
+            [block] if bare => Some(Self { kind, length: block.size_bytes, positions }),
+            _ => None,
+        }
+    }
+}
+
 impl Generator {
     /// The generators of all threads of a workload. The span must hold at least one block.
     pub fn for_threads(workload: &Workload) -> Vec<Self> {
@@ -162,28 +213,7 @@ impl Generator {
             };
             budget = budget.min(covered.saturating_mul(u64::from(passes)));
         }
-        let order = match workload.pattern {
-            Pattern::Sequential => Order::Sequential {
-                next: share.start * grain,
-                start: share.start * grain,
-                end: share.end * grain,
-            },
-            Pattern::Interleaved => Order::Interleaved { shared: Arc::clone(shared) },
-            Pattern::Random => Order::Random { positions },
-            Pattern::Permutation => Order::Permutation {
-                order: Permutation::new(positions, workload.seed),
-                positions,
-                next: index,
-                stride: threads,
-                first: index,
-                pass: 0,
-                seed: workload.seed,
-            },
-            Pattern::Zipf { exponent } => Order::Zipf {
-                ranks: Zipf::new(positions, exponent),
-                scatter: Permutation::new(positions, workload.seed),
-            },
-        };
+        let order = Order::of(workload, thread, shared, share.start * grain..share.end * grain, positions);
         let check_every = match workload.end.time_check {
             TimeCheck::Always => 0,
             TimeCheck::Operations(count) => u64::from(count),
@@ -198,21 +228,9 @@ impl Generator {
                 (block.size_bytes, weight_sum)
             })
             .collect();
-        let plain = match (&order, workload.block_sizes.as_slice(), workload.read_percent) {
-            (Order::Random { positions }, [block], 0 | 100)
-                if budget == u64::MAX
-                    && check_every == 0
-                    && workload.rewrite_every_reads.is_none()
-                    && workload.open_loop.is_none()
-                    && workload.sync.every_writes.is_none() =>
-            {
-                let kind = if workload.read_percent == 100 { OpKind::Read } else { OpKind::Write };
-                Some(Plain { kind, length: block.size_bytes, positions: *positions })
-            }
-            _ => None,
-        };
+        let endless = budget == u64::MAX && check_every == 0;
         Self {
-            plain,
+            plain: Plain::of(workload, positions).filter(|_| endless),
             random: Random::new(workload.seed, index),
             order,
             sizes,
@@ -383,7 +401,7 @@ fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
 }
 
 /// The `index`-th of `parts` nearly equal shares of `0..count`.
-fn share_of(count: u64, parts: u64, index: u64) -> std::ops::Range<u64> {
+fn share_of(count: u64, parts: u64, index: u64) -> Range<u64> {
     let cut = |at: u64| (u128::from(count) * u128::from(at) / u128::from(parts)) as u64;
     cut(index)..cut(index + 1)
 }

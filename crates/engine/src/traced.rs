@@ -33,13 +33,13 @@ impl Session<'_, Real<'_>> {
         let reason = if devices.is_empty() {
             text!(
                 "nothing is traced (--trace): there is no block device under the target",
-                "対象の下にブロックデバイスがないため、トレースしません (--trace)"
+                "対象の下にブロックデバイスがないため、トレースしません(--trace)"
             )
         } else if !self.ground.target.is_direct() {
             text!(
                 "nothing is traced (--trace): through the page cache the requests are not those of the operations; --direct \
                  goes around it",
-                "ページキャッシュ経由では要求と操作が対応しないため、トレースしません (--trace)。--direct を付けると避けられます"
+                "ページキャッシュ経由では要求と操作が対応しないため、トレースしません(--trace)。--direct を付けると避けられます"
             )
         } else {
             return Ok(());

@@ -122,7 +122,8 @@ pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
         .collect()
 }
 
-/// The largest cause in the accounts of a cell, if it has any.
+/// The largest cause in the accounts of a cell, if it has any. Who stands in line is bound by what the others are served
+/// with, so where a line is the largest, the largest beside lines is named.
 fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLimit> {
     let model = record.header.model.as_ref()?;
     let mut sums: BTreeMap<(&str, &str), u64> = BTreeMap::new();
@@ -134,23 +135,45 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
             *sum = sum.saturating_add(share.time_ns);
         }
     }
-    let ((layer, key), time_ns) = sums.into_iter().max_by_key(|(_, time_ns)| *time_ns)?;
     if whole_ns == 0 {
         return None;
     }
-    let known = model.layers.iter().find(|one| one.name == layer);
-    let cause = known.and_then(|one| one.causes.iter().find(|cause| cause.key == key));
-    let name = cause.map_or_else(|| Text::same(key), |cause| cause.name.clone());
-    let share = kurabe_core::number::percent(time_ns as f64 / whole_ns as f64);
-    let (en, ja) = (&name.en, &name.ja);
+    let known = |(layer, key): (&str, &str)| {
+        let layer = model.layers.iter().find(|one| one.name == layer)?;
+        layer.causes.iter().find(|cause| cause.key == key)
+    };
+    let in_line = |place: (&str, &str)| known(place).is_some_and(|cause| cause.in_line);
+    let largest = |lines: bool| {
+        let sums = sums.iter().filter(|(place, _)| lines || !in_line(**place));
+        sums.max_by_key(|(_, time_ns)| **time_ns).map(|(place, time_ns)| (*place, *time_ns as f64))
+    };
+    let ((first, first_ns), (named, named_ns)) = (largest(true)?, largest(false).or_else(|| largest(true))?);
+    let words = |place: (&str, &str)| {
+        let name = known(place).map_or_else(|| Text::same(place.1), |cause| cause.name.clone());
+        let (en, ja, layer) = (name.en, name.ja, place.0);
+        text!("\"{en}\" ({layer})", "「{ja}」({layer})")
+    };
+    let share = |part: f64, whole: f64| kurabe_core::number::percent(part / whole);
+    let whole = whole_ns as f64;
+    let evidence = if first == named {
+        let share = share(named_ns, whole);
+        text!("it takes {share} of the time, counted by the model", "モデルが数えた時間の {share} を占めます")
+    } else {
+        let lines: u64 = sums.iter().filter(|(place, _)| in_line(**place)).map(|(_, time_ns)| *time_ns).sum();
+        let (waited, rest) = (share(first_ns, whole), share(named_ns, whole - lines as f64));
+        let Text { en, ja } = words(first);
+        text!(
+            "an operation stands in line for {waited} of its time, in {en}, while others are served; where it is served, \
+             this takes {rest}, counted by the model",
+            "操作は時間の {waited} を{ja}で、ほかの操作が処理される間の順番待ちに使っています。処理の時間では {rest} を\
+             占めます(モデルによる計数)"
+        )
+    };
     let limit = Limit {
         kind: LimitKind::Cause,
         strength: Strength::Exact,
-        sentence: text!("\"{en}\" ({layer})", "「{ja}」({layer})"),
-        evidence: text!(
-            "it takes {share} of the time, counted by the model",
-            "モデルが数えた時間の {share} を占めます"
-        ),
+        sentence: words(named),
+        evidence,
         next: None,
     };
     Some(CellLimit { limit, ..place.clone() })

@@ -293,3 +293,20 @@ fn a_hidden_account_changes_nothing_for_the_rules_and_a_shown_one_is_exact() {
     assert_eq!(limits_from_outside(&record), outside);
     assert_eq!(limits(&record), outside);
 }
+
+#[test]
+fn of_who_stands_in_line_the_limit_is_what_the_others_are_served_with() {
+    for device in ["hitachi-hua722020ala330", "samsung-fit-plus-apfs"] {
+        let record = measured(device, &for_time("quick", 50_000_000));
+        let layers = record.header.model.as_ref().unwrap().layers.iter();
+        let lines: Vec<String> = layers
+            .flat_map(|layer| layer.causes.iter().filter(|cause| cause.in_line))
+            .map(|cause| format!("\"{}\" ", cause.name.en))
+            .collect();
+        let told = limits(&record);
+        let in_line = |limit: &str| lines.iter().any(|line| limit.starts_with(line.as_str()));
+        assert!(told.iter().all(|one| !in_line(&one.limit.sentence.en)), "{device}: {told:#?}");
+        let waited = |evidence: &str| evidence.contains("stands in line for");
+        assert!(told.iter().any(|one| waited(&one.limit.evidence.en)), "{device}: {told:#?}");
+    }
+}

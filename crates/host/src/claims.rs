@@ -358,7 +358,7 @@ impl Inquiry<'_> {
                 block,
                 text!(
                     "locked by the kernel or another program (a mount elsewhere, a pool, an array)",
-                    "カーネルまたは他のプログラムが排他的に使用中(別の場所でのマウント、プール、アレイなど)"
+                    "カーネルまたはほかのプログラムが排他的に使用中(別の場所でのマウント、プール、アレイなど)"
                 ),
             );
         }

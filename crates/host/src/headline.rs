@@ -11,10 +11,10 @@ pub fn headline(environment: &Environment) -> Text {
     parts.extend(devices(&environment.devices));
     let virtualisation = &environment.machine.virtualisation;
     if let Some(name) = &virtualisation.machine {
-        parts.push(text!("virtual machine ({name})", "仮想マシン ({name})"));
+        parts.push(text!("virtual machine ({name})", "仮想マシン({name})"));
     }
     if let Some(name) = &virtualisation.container {
-        parts.push(text!("container ({name})", "コンテナー ({name})"));
+        parts.push(text!("container ({name})", "コンテナー({name})"));
     }
     if environment.file_system.is_none() && environment.devices.is_empty() {
         parts.insert(0, text!("no storage device", "記憶装置なし"));
@@ -251,7 +251,7 @@ mod tests {
         environment.machine.virtualisation.machine = Some("kvm".to_owned());
         let told = headline(&environment);
         assert_eq!(told.en, "ext4 on /dev/vda · virtio · virtual machine (kvm)");
-        assert_eq!(told.ja, "/dev/vda 上の ext4 · virtio · 仮想マシン (kvm)");
+        assert_eq!(told.ja, "/dev/vda 上の ext4 · virtio · 仮想マシン(kvm)");
     }
 
     #[test]

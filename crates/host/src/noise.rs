@@ -277,14 +277,14 @@ pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text
         let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
         remarks.push(text!(
             "other programs read {amount} from this device ({rate}/s)",
-            "他のプログラムがこのデバイスから {amount} を読み取りました({rate}/s)"
+            "ほかのプログラムがこのデバイスから {amount} を読み取りました({rate}/s)"
         ));
     }
     if let Some(bytes) = noise.other_write_bytes.filter(worth_telling) {
         let (amount, rate) = (format_bytes_decimal(bytes), rate(bytes));
         remarks.push(text!(
             "other programs, or the file system's own journal, wrote {amount} to this device ({rate}/s)",
-            "他のプログラムまたはファイルシステムのジャーナルがこのデバイスに {amount} を書き込みました({rate}/s)"
+            "ほかのプログラムまたはファイルシステムのジャーナルがこのデバイスに {amount} を書き込みました({rate}/s)"
         ));
     }
     if let Some(percent) = noise.steal_share.filter(|&share| share > STEAL_SHARE).map(|share| share * 100.0) {
@@ -296,7 +296,7 @@ pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text
     if let Some(cpus) = noise.other_cpus_busy.filter(|&cpus| cpus > OTHER_CPUS_BUSY) {
         remarks.push(text!(
             "{cpus:.1} CPUs were busy with other work",
-            "CPU {cpus:.1} 個分が他の処理に使われていました"
+            "CPU {cpus:.1} 個分がほかの処理に使われていました"
         ));
     }
     let pressed =

@@ -116,7 +116,7 @@ pub(crate) fn single_line(pair: &Pair, style: &Style) -> Vec<String> {
     }
     let words = text!(
         "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can (--runs 5).",
-        "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください (--runs 5)。"
+        "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください(--runs 5)。"
     );
     wrap(&style.say(&words), style.width)
 }
@@ -183,7 +183,7 @@ fn smooth(side: &Side) -> Text {
         };
     };
     let worst = number::latency_ns(worst_ns);
-    text!("has short stalls only, the longest {worst}", "短い停滞のみ (最長 {worst})")
+    text!("has short stalls only, the longest {worst}", "短い停滞のみ(最長 {worst})")
 }
 
 /// Cells that only one run has.
@@ -233,7 +233,7 @@ pub(crate) fn fairness_words<'d>(
             let Text { en, ja } = list(&subject);
             text!(
                 "The two runs differ in {en}, which you asked about, and in nothing else that the records tell.",
-                "違いは、比べたかった点 ({ja}) だけです (記録で分かる範囲)。"
+                "違いは、比べたかった点({ja})だけです(記録で分かる範囲)。"
             )
         }
         (true, _) if about.is_empty() => {
@@ -245,7 +245,7 @@ pub(crate) fn fairness_words<'d>(
             let asked = about.join(", ");
             text!(
                 "As far as the records tell, the two runs do not differ in what you asked about ({asked}), but in: {en}.",
-                "記録で分かる範囲では、比べたかった点 ({asked}) に違いはなく、次の点が違います: {ja}。"
+                "記録で分かる範囲では、比べたかった点({asked})に違いはなく、次の点が違います: {ja}。"
             )
         }
         (false, false) => {
@@ -255,7 +255,7 @@ pub(crate) fn fairness_words<'d>(
                     "The two runs differ in {}, which you asked about, and also in: {}.",
                     of.en, also.en
                 ),
-                ja: format!("比べたかった点 ({}) のほかに、次の点も違います: {}。", of.ja, also.ja),
+                ja: format!("比べたかった点({})のほかに、次の点も違います: {}。", of.ja, also.ja),
             }
         }
     };

@@ -103,14 +103,14 @@ fn system(machine: &Machine, style: &Style) -> Vec<String> {
             .virtualisation
             .machine
             .as_ref()
-            .map(|name| style.say(&text!("virtual machine ({name})", "仮想マシン ({name})"))),
+            .map(|name| style.say(&text!("virtual machine ({name})", "仮想マシン({name})"))),
     );
     items.extend(
         machine
             .virtualisation
             .container
             .as_ref()
-            .map(|name| style.say(&text!("container ({name})", "コンテナ ({name})"))),
+            .map(|name| style.say(&text!("container ({name})", "コンテナ({name})"))),
     );
     items
 }

@@ -356,7 +356,7 @@ fn heading(cells: &[&Cell], direction: Direction, style: &Style) -> String {
         cells.iter().filter(|cell| cell.direction == Some(direction)).map(|cell| read_percent(cell));
     match shares.next() {
         Some(Some(share)) if direction == Direction::Mix && shares.all(|other| other == Some(share)) => {
-            style.say(&text!("{name} ({share} % reads)", "{name} (読み出し {share} %)"))
+            style.say(&text!("{name} ({share} % reads)", "{name}(読み出し {share} %)"))
         }
         _ => name,
     }

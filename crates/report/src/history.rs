@@ -23,7 +23,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
     lines.extend(wrap(
         &style.say(&text!(
             "{count} runs, from {first} ({from}) to {last} ({to})",
-            "測定 {count} 回: {first} ({from}) から {last} ({to}) まで"
+            "測定 {count} 回: {first} ({from})から {last} ({to})まで"
         )),
         style.width,
     ));

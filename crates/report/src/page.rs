@@ -203,11 +203,7 @@ impl<'a> Report<'a> {
             html.close("li");
         }
         if let Some(more) = self.runs.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            html.element(
-                "li",
-                &[],
-                &style.say(&text!("and {more} more, below", "ほか {more} 件 (下に掲載)")),
-            );
+            html.element("li", &[], &style.say(&text!("and {more} more, below", "ほか {more} 件(下に掲載)")));
         }
         html.raw("</ul>");
         html.element("p", &[("class", "answer")], &style.say(&self.answer()));
@@ -233,15 +229,15 @@ impl<'a> Report<'a> {
         let kinds = kinds.join(style.pick(", ", "、"));
         let words = match count {
             0 => return,
-            1 => text!("1 warning ({kinds})", "警告が 1 件あります ({kinds})"),
+            1 => text!("1 warning ({kinds})", "警告が 1 件あります({kinds})"),
             _ if self.runs.len() > 2 => {
                 let all = self.runs.len();
                 text!(
                     "Warnings in {warned} of {all} runs ({kinds})",
-                    "{all} 件中 {warned} 件の測定に警告があります ({kinds})"
+                    "{all} 件中 {warned} 件の測定に警告があります({kinds})"
                 )
             }
-            _ => text!("{count} warnings ({kinds})", "警告が {count} 件あります ({kinds})"),
+            _ => text!("{count} warnings ({kinds})", "警告が {count} 件あります({kinds})"),
         };
         let place = if self.runs.len() == 1 { "#notices" } else { "#runs" };
         html.open("p", &[("class", "notice warn")]);
@@ -264,7 +260,7 @@ impl<'a> Report<'a> {
             style.say(&text!(
                 "The interval holds the true ratio with 95 % confidence, corrected for the number of cells. Differences up \
                  to {margin} do not matter. ▲ faster, ▼ slower, = no difference that matters, ? not clear yet.",
-                "区間は真の比を 95 % の信頼度で含みます (項目数に応じて補正済み)。{margin} までの差は問題にしません。\
+                "区間は真の比を 95 % の信頼度で含みます(項目数に応じて補正済み)。{margin} までの差は問題にしません。\
                  ▲ 速い、▼ 遅い、= 差なし、? まだ判断できない。"
             )),
         ];

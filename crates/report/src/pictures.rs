@@ -60,10 +60,10 @@ pub fn pictures(runs: &[&RunRecord], pair: Option<&Pair>, lang: Lang) -> Vec<Pic
 }
 
 fn draw_all(view: &View<'_>, pair: Option<&Pair>) -> Vec<Picture> {
-    let mut all = bars::pictures(view);
+    let swept = [heat::pictures(view), sweep::pictures(view)].concat();
+    let mut all = bars::pictures(view, !swept.is_empty());
     all.extend(pair.and_then(|pair| forest::picture(pair, view)));
-    all.extend(heat::pictures(view));
-    all.extend(sweep::pictures(view));
+    all.extend(swept);
     all.extend(positions::pictures(view));
     all.extend(percentiles::pictures(view));
     all.extend(series::pictures(view));

@@ -276,7 +276,7 @@ fn verdict_of(figure: &PivotFigure, judged: &Judged, style: &Style) -> (Role, St
         // The sentence below the tables says what to do about it.
         Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
             let times = judged.speed.value;
-            let words = text!("{times:.2} times as fast, by one run", "{times:.2} 倍 (1 回のみ)");
+            let words = text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)");
             return (Role::Quiet, style.say(&words));
         }
         Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
@@ -330,18 +330,18 @@ fn legend(pivot: &Pivot) -> Text {
         (true, true) => text!(
             "Each figure is the mean over runs with its 95 % interval; in brackets how many runs. Of a single run the \
              repetitions make the interval.",
-            "各値は測定の平均と 95 % 区間で、() は測定の件数です。1 件だけの場合、区間は各回の値から求めています。"
+            "各値は測定の平均と 95 % 区間で、()は測定の件数です。1 件だけの場合、区間は各回の値から求めています。"
         ),
         (true, false) => text!(
             "Each figure is the mean over runs with its 95 % interval; in brackets how many runs.",
-            "各値は測定の平均と 95 % 区間で、() は測定の件数です。"
+            "各値は測定の平均と 95 % 区間で、()は測定の件数です。"
         ),
         _ if figures().all(|figure| figure.half_width.is_none()) => {
-            text!("Each figure is that of a single run, (1).", "各値は 1 件の測定 (1) のものです。")
+            text!("Each figure is that of a single run, (1).", "各値は 1 件の測定(1)のものです。")
         }
         _ => text!(
             "Each figure is that of a single run, (1), with the 95 % interval of its repetitions.",
-            "各値は 1 件の測定 (1) のもので、区間は各回の値から求めた 95 % 区間です。"
+            "各値は 1 件の測定(1)のもので、区間は各回の値から求めた 95 % 区間です。"
         ),
     };
     let lone = figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan());

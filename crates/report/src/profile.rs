@@ -177,7 +177,7 @@ fn figure(profile: &Profile, style: &Style) -> Vec<String> {
         let (unit, bytes) = (&printed.unit, number::count(printed.bytes));
         items.push(style.say(&text!(
             "and in the tool's own {unit}, which are {bytes} bytes/s",
-            "元のツールの {unit} 表記 (実際は {bytes} バイト/秒) も併記"
+            "元のツールの {unit} 表記(実際は {bytes} バイト/秒)も併記"
         )));
     }
     items
@@ -192,6 +192,13 @@ fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
             false => text!("{time} of measuring in all", "測定時間の合計 {time}"),
         })
     }));
+    if let Some(limit) = profile.rules.write_limit_bytes {
+        let limit = format_bytes(limit);
+        items.push(style.say(&text!(
+            "a timed repetition that writes ends after {limit}",
+            "時間で終わる書き込みは 1 回 {limit} まで"
+        )));
+    }
     if profile.rules.interval_ns > 0 {
         let pause = format_time_setting(profile.rules.interval_ns);
         items.push(style.say(&text!("{pause} of pause between cells", "項目の間に {pause} 休止")));
@@ -206,7 +213,7 @@ fn size(rules: &Rules, style: &Style) -> Vec<String> {
         let least = format_bytes(rules.size_at_least_bytes.unwrap_or(rules.size_bytes));
         items.push(style.say(&text!(
             "cut when writing it takes longer than {limit}, to {least} at least",
-            "書き込みが {limit} を超えるときは縮小 (最小 {least})"
+            "書き込みが {limit} を超えるときは縮小(最小 {least})"
         )));
     }
     if rules.whole_device {

@@ -150,7 +150,7 @@ impl Progress {
                 discarded,
             } => {
                 let number = format!("{}/{repetition_count}", u64::from(*repetition_index) + 1);
-                let discarded = if *discarded { self.style.pick(" (discarded)", " (集計外)") } else { "" };
+                let discarded = if *discarded { self.style.pick(" (discarded)", "(集計外)") } else { "" };
                 let direction_word = words::of_direction(&self.style, *direction);
                 let name = format!("{direction_word} {}", tame(label));
                 let place = self.place(*cell_index);

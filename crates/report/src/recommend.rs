@@ -76,7 +76,7 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
     if found.fewest < 2 {
         return text!(
             "For this use {name} is the better choice by single figures: {times:.2} times as fast as {second}. How sure that is, nobody can tell.",
-            "1 回の値で比べると、この用途には {name} が向いています ({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
+            "1 回の値で比べると、この用途には {name} が向いています({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
         );
     }
     if found.holds < FIRM_SHARE {
@@ -153,7 +153,7 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
         let join = |pick: fn(&Text) -> &str, with| all.iter().map(pick).collect::<Vec<_>>().join(with);
         let words = Text {
             en: format!("speed over the whole use, {first} being 1: {}", join(|text| &text.en, ", ")),
-            ja: format!("用途全体での速さ ({first} を 1 とする): {}", join(|text| &text.ja, "、")),
+            ja: format!("用途全体での速さ({first} を 1 とする): {}", join(|text| &text.ja, "、")),
         };
         lines.extend(wrap(&style.say(&words), style.width));
     }
@@ -168,6 +168,6 @@ fn out_words(standing: &Standing, ids: &[&str]) -> Option<Text> {
     let (en, ja) = (&out.reason.en, &out.reason.ja);
     Some(text!(
         "{id} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({en})",
-        "{id} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です ({ja})"
+        "{id} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({ja})"
     ))
 }

@@ -145,7 +145,7 @@ fn fill(record: &RunRecord, style: &Style) -> Vec<String> {
     };
     let cut = if fill.written_bytes < fill.asked_bytes {
         let asked = format_bytes(fill.asked_bytes);
-        text!(" (the profile asks for {asked})", " (プロファイルの指定は {asked})")
+        text!(" (the profile asks for {asked})", "(プロファイルの指定は {asked})")
     } else {
         text!("", "")
     };
@@ -213,7 +213,7 @@ fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
         notes.push(match figures.iter().any(|figures| figures.counted != 1) {
             false => text!(
                 "one repetition each, so no interval (±) can be told",
-                "繰り返しが 1 回だけなので、信頼区間 (±) は出せません"
+                "繰り返しが 1 回だけなので、信頼区間(±)は出せません"
             ),
             true => text!(
                 "where no ± stands, there was one repetition and no interval can be told",

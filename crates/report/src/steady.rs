@@ -20,7 +20,7 @@ pub(crate) fn round_line(
     style: &Style,
 ) -> String {
     let number = u64::from(index) + 1;
-    let round = style.say(&text!("round {number} of at most {count}", "ラウンド {number} (最大 {count})"));
+    let round = style.say(&text!("round {number} of at most {count}", "ラウンド {number}(最大 {count})"));
     let state = match (window, steady) {
         (None, _) => style.pick("too few rounds to tell", "判定にはまだ足りません").to_owned(),
         (Some((excursion, slope)), steady) => {

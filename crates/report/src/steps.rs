@@ -169,7 +169,7 @@ fn access_time(step: &AccessTimeStep, style: &Style) -> (String, Vec<String>) {
     let seed = step.seed;
     let mut items = vec![match step.order {
         AccessOrder::Glib => style
-            .say(&text!("places as GLib's GRand {seed} gives them", "GLib の GRand (シード {seed}) の位置")),
+            .say(&text!("places as GLib's GRand {seed} gives them", "GLib の GRand (シード {seed})の位置")),
         AccessOrder::Uniform => style.pick("random places", "ランダムな位置").to_owned(),
     }];
     if step.first_discarded {

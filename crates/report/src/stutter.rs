@@ -34,7 +34,7 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
             "{} for {typical} {often_en} ({least_en}{share} of the time), at worst for {worst}",
             does.en
         ),
-        ja: format!("{often_ja}、{typical} ほど{} ({least_ja}時間の {share}、最長 {worst})", does.ja),
+        ja: format!("{often_ja}、{typical} ほど{}({least_ja}時間の {share}、最長 {worst})", does.ja),
     })
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn smooth_words(slow: Option<&(String, u64)>) -> Text {
     let longest = number::latency_ns(*longest_ns);
     text!(
         "no stall stands out, but operations take up to {longest} ({cell})",
-        "際立った停滞はないが、1 回の操作に最長 {longest} かかる ({cell})"
+        "際立った停滞はないが、1 回の操作に最長 {longest} かかる({cell})"
     )
 }
 
@@ -158,12 +158,12 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
     if beside.ratio < 1.05 {
         return text!(
             "reads take no longer while writing ({en})",
-            "書き込み中も読み出しは遅くなりません ({ja})"
+            "書き込み中も読み出しは遅くなりません({ja})"
         );
     }
     text!(
         "reads take {ratio} times as long on average while writing ({en})",
-        "書き込み中は、読み出しに平均 {ratio} 倍の時間がかかります ({ja})"
+        "書き込み中は、読み出しに平均 {ratio} 倍の時間がかかります({ja})"
     )
 }
 
@@ -236,7 +236,7 @@ mod tests {
             words.en,
             "freezes for 800 ms about 4 times a minute (5.3 % of the time), at worst for 2.10 s"
         );
-        assert_eq!(words.ja, "およそ毎分 4 回、800 ms ほど止まる (時間の 5.3 %、最長 2.10 s)");
+        assert_eq!(words.ja, "およそ毎分 4 回、800 ms ほど止まる(時間の 5.3 %、最長 2.10 s)");
         let rare = stutter_words(&stutter(2, 0.2, 2_100_000_000)).unwrap();
         assert!(rare.en.contains("about every 5 minutes"), "{}", rare.en);
         assert_eq!(stutter_words(&stutter(4, 4.0, 90_000_000)), None);
@@ -252,9 +252,6 @@ mod tests {
             words.en,
             "stalls for 20.0 ms 12 times in 1.40 s (5.3 % of the time), at worst for 142 ms"
         );
-        assert_eq!(
-            words.ja,
-            "測定時間 1.40 s の間に 12 回、20.0 ms ほど停滞する (時間の 5.3 %、最長 142 ms)"
-        );
+        assert_eq!(words.ja, "測定時間 1.40 s の間に 12 回、20.0 ms ほど停滞する(時間の 5.3 %、最長 142 ms)");
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn render(record: &RunRecord, statistic: Statistic, style: &Style) ->
         Column::right(style.pick("to target", "対象へ")),
         Column::right(style.pick("from target", "対象から")),
         Column::right(style.pick("within", "対象内")),
-        Column::right(style.pick("within, at the device", "対象内 (デバイスで)")).cut(Cut::Drop),
+        Column::right(style.pick("within, at the device", "対象内(デバイスで)")).cut(Cut::Drop),
         Column::right(title),
     ];
     let mut lines = columns::render(&heads, &rows, 0, style);

@@ -65,7 +65,7 @@ pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
              ratio is within blocks, so what went on meanwhile met both."
         ),
         ja: format!(
-            "交互に測定: 項目ごとに {span_ja} ブロック。順番は乱数で決め、次は逆順 (A B、B A、種 {seed})。比は同じブロックどうしで\
+            "交互に測定: 項目ごとに {span_ja} ブロック。順番は乱数で決め、次は逆順(A B、B A、種 {seed})。比は同じブロックどうしで\
              取るため、途中の外乱は両方に同じようにかかっています。"
         ),
     };
@@ -81,7 +81,7 @@ pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
     } else {
         lines.push(
             style
-                .pick("Drift, from the first block to the last:", "経時変化 (最初のブロックから最後まで):")
+                .pick("Drift, from the first block to the last:", "経時変化(最初のブロックから最後まで):")
                 .to_owned(),
         );
     }
@@ -119,7 +119,7 @@ fn drift(cell: &ComparedCell, pair: &Pair, style: &Style) -> Option<Text> {
                     span.en
                 ),
                 ja: format!(
-                    "{name}: {before}比そのものが {change:+} % 変化 ({})。この時間内に限った結果です",
+                    "{name}: {before}比そのものが {change:+} % 変化({})。この時間内に限った結果です",
                     span.ja
                 ),
             }
@@ -148,7 +148,7 @@ pub(crate) fn unsettled(speed: &Estimate, more: Option<u32>, pair_ns: Option<u64
     let span = change_span(speed);
     Text {
         en: format!("no difference found; it is below {bound} % ({}){en}", span.en),
-        ja: format!("差は見つからず、あっても {bound} % 未満 ({}){ja}", span.ja),
+        ja: format!("差は見つからず、あっても {bound} % 未満({}){ja}", span.ja),
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
             words.en,
             "no difference found; it is below 9 % (-6 to +9 %); about 1 min more would likely settle it"
         );
-        assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満 (-6〜+9 %)。あと約 1 min で判断できる見込み");
+        assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満(-6〜+9 %)。あと約 1 min で判断できる見込み");
         assert_eq!(unsettled(&of(0.4, 2.0), None, None).en, "too early to tell");
         assert_eq!(unsettled(&of(0.0, f64::INFINITY), None, None).ja, "まだ判断できない");
     }

@@ -125,7 +125,7 @@ pub(crate) fn tally(said: &[Said], other: &str, baseline: &str) -> Text {
     let (en, ja) = (en.join(", "), ja.join("、"));
     text!(
         "Of {all} cells, {other} against {baseline} is {en}{open}.",
-        "{baseline} と比べた {other} の結果 (全 {all} 項目): {ja}。"
+        "{baseline} と比べた {other} の結果(全 {all} 項目): {ja}。"
     )
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
             let percent = per_cent(speed.value);
             (
                 Role::Plain,
-                text!("no difference that matters ({percent:+} %)", "問題になる差なし ({percent:+} %)"),
+                text!("no difference that matters ({percent:+} %)", "問題になる差なし({percent:+} %)"),
             )
         }
         Verdict::Same => {
@@ -152,14 +152,14 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
                 Role::Plain,
                 Text {
                     en: format!("no measurable difference ({})", span.en),
-                    ja: format!("測れる差なし ({})", span.ja),
+                    ja: format!("測れる差なし({})", span.ja),
                 },
             )
         }
         Verdict::NotEnough { .. } if count < 2 => {
             let words = by_single_figures(speed);
             let (en, ja) = (words.en, words.ja);
-            (Role::Plain, text!("{en} (single figures)", "{ja} (1 回の値)"))
+            (Role::Plain, text!("{en} (single figures)", "{ja}(1 回の値)"))
         }
         Verdict::NotEnough { more } => (Role::Warn, not_clear(speed, more)),
     }
@@ -171,7 +171,7 @@ const WIDEST_TOLD: f64 = 3.0;
 fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
     let span = if speed.high <= WIDEST_TOLD && speed.low >= 1.0 / WIDEST_TOLD {
         let span = change_span(speed);
-        Text { en: format!(" ({})", span.en), ja: format!(" ({})", span.ja) }
+        Text { en: format!(" ({})", span.en), ja: format!("({})", span.ja) }
     } else {
         text!("", "")
     };
@@ -213,13 +213,13 @@ fn faster(speed: &Estimate) -> Text {
             return text!("{percent} % faster", "{percent} % 速い");
         }
         let (from, to) = (per_cent(low), per_cent(high));
-        return text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い ({from}〜{to} %)");
+        return text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い({from}〜{to} %)");
     }
     let (value, from, to) = (times(value), times(low), times(high));
     if is_exact(speed) {
         return text!("{value} times as fast", "{value} 倍の速さ");
     }
-    text!("{value} times as fast ({from} to {to})", "{value} 倍の速さ ({from}〜{to} 倍)")
+    text!("{value} times as fast ({from} to {to})", "{value} 倍の速さ({from}〜{to} 倍)")
 }
 
 fn slower(speed: &Estimate) -> Text {
@@ -230,7 +230,7 @@ fn slower(speed: &Estimate) -> Text {
             return text!("{percent} % slower", "{percent} % 遅い");
         }
         let (from, to) = (-per_cent(high), -per_cent(low));
-        return text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い ({from}〜{to} %)");
+        return text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い({from}〜{to} %)");
     }
     let (long, from, to) = (times(1.0 / value), times(1.0 / high), times(1.0 / low));
     if is_exact(speed) {
@@ -238,7 +238,7 @@ fn slower(speed: &Estimate) -> Text {
     }
     text!(
         "slower: it takes {long} times as long ({from} to {to})",
-        "遅い: {long} 倍の時間がかかる ({from}〜{to} 倍)"
+        "遅い: {long} 倍の時間がかかる({from}〜{to} 倍)"
     )
 }
 
@@ -281,14 +281,14 @@ mod tests {
         let said = |compared: &Compared| verdict_words(compared, 5).1;
         let words = said(&compared(1.3, 1.27, 1.34, Verdict::Faster));
         assert_eq!(words.en, "30 % faster (27 to 34 %)");
-        assert_eq!(words.ja, "30 % 速い (27〜34 %)");
+        assert_eq!(words.ja, "30 % 速い(27〜34 %)");
         assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).en, "3.2 times as fast (3.0 to 3.4)");
-        assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).ja, "3.2 倍の速さ (3.0〜3.4 倍)");
+        assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).ja, "3.2 倍の速さ(3.0〜3.4 倍)");
         assert_eq!(said(&compared(177.2, 177.2, 177.2, Verdict::Faster)).en, "177 times as fast");
         assert_eq!(said(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
         assert_eq!(
             said(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
-            "遅い: 4.0 倍の時間がかかる (3.3〜5.0 倍)"
+            "遅い: 4.0 倍の時間がかかる(3.3〜5.0 倍)"
         );
         let words = said(&compared(1.01, 0.99, 1.02, Verdict::Same));
         assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
@@ -298,7 +298,7 @@ mod tests {
             said(&compared(0.04, 0.04, 0.04, Verdict::Slower)).en,
             "slower: it takes 25 times as long"
         );
-        assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし (+1 %)");
+        assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし(+1 %)");
         let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
         assert_eq!(words.en, "2.0 times as fast (single figures)");
     }
@@ -308,13 +308,13 @@ mod tests {
         let said =
             |low, high, more| verdict_words(&compared(1.1, low, high, Verdict::NotEnough { more }), 5).1;
         let words = said(0.9, 1.3, Some(6));
-        assert_eq!(words.ja, "まだ判断できない (-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
+        assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
         let words = said(0.9, 1.3, Some(1));
         assert_eq!(
             words.en,
             "not clear yet (-10 to +30 %): 1 more repetition of each would likely settle it"
         );
-        assert_eq!(words.ja, "まだ判断できない (-10〜+30 %)。あと 1 回ずつ測れば判断できる見込み");
+        assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと 1 回ずつ測れば判断できる見込み");
         assert_eq!(said(0.001, 1200.0, None).en, "not clear yet");
         assert_eq!(said(f64::NAN, f64::NAN, None).ja, "まだ判断できない");
     }
@@ -334,7 +334,7 @@ mod tests {
         );
         assert_eq!(
             told(&[fast, open, open]).ja,
-            "a と比べた b の結果 (全 3 項目): 速い 1 項目、まだ判断できない 2 項目。"
+            "a と比べた b の結果(全 3 項目): 速い 1 項目、まだ判断できない 2 項目。"
         );
         let words = told(&[open; 6]);
         assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 cells.");

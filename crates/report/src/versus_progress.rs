@@ -161,7 +161,7 @@ impl VersusProgress {
         let kind = words::notice(&self.style, NoticeKind::Noise);
         let words = text!(
             "{kind}: {more} more such remarks in {shown}",
-            "{kind}: 同様の注意がほかに {more} 件 ({shown})"
+            "{kind}: 同様の注意がほかに {more} 件({shown})"
         );
         (more > 0).then(|| self.style.say(&words))
     }

@@ -21,7 +21,7 @@ pub(crate) fn op_kind(style: &Style, kind: OpKind) -> &'static str {
     match kind {
         OpKind::Read => style.lang.pick("read", "読み出し"),
         OpKind::Write => style.lang.pick("write", "書き込み"),
-        OpKind::Sync => style.lang.pick("sync", "同期 (fsync)"),
+        OpKind::Sync => style.lang.pick("sync", "同期(fsync)"),
     }
 }
 
@@ -61,11 +61,11 @@ pub(crate) fn engine<'a>(style: &Style, name: &'a str) -> &'a str {
 
 pub(crate) fn data(style: &Style, data: Data) -> String {
     style.say(&match data {
-        Data::Random => text!("random data, every block its own", "データ: ランダム (ブロックごとに別)"),
+        Data::Random => text!("random data, every block its own", "データ: ランダム(ブロックごとに別)"),
         Data::Zero => text!("zeros", "データ: ゼロ"),
         Data::Repeat => text!("one random block, repeated", "データ: 同じランダムブロックの繰り返し"),
         Data::Compressible { percent } => {
-            text!("random data, {percent} % of it zeros", "データ: ランダム ({percent} % はゼロ)")
+            text!("random data, {percent} % of it zeros", "データ: ランダム({percent} % はゼロ)")
         }
     })
 }
@@ -174,7 +174,7 @@ pub(crate) fn repetitions(style: &Style, profile: &Profile) -> String {
     if profile.rules.discarded_runs > 0 {
         let discarded = profile.rules.discarded_runs;
         words.push_str(
-            &style.say(&text!(" after {discarded} discarded", " (ほかに集計しない {discarded} 回)")),
+            &style.say(&text!(" after {discarded} discarded", "(ほかに集計しない {discarded} 回)")),
         );
     }
     words
@@ -190,9 +190,9 @@ pub(crate) fn operations(style: &Style, count: u64) -> String {
 pub(crate) fn pattern(style: &Style, pattern: Pattern) -> String {
     style.say(&match pattern {
         Pattern::Sequential => text!("sequential", "シーケンシャル"),
-        Pattern::Interleaved => text!("sequential, shared by threads", "シーケンシャル (スレッド間で共有)"),
+        Pattern::Interleaved => text!("sequential, shared by threads", "シーケンシャル(スレッド間で共有)"),
         Pattern::Random => text!("random", "ランダム"),
-        Pattern::Permutation => text!("random, each block once", "ランダム (各ブロック 1 回)"),
+        Pattern::Permutation => text!("random, each block once", "ランダム(各ブロック 1 回)"),
         Pattern::Zipf { exponent } => text!("Zipf {exponent}", "Zipf {exponent}"),
     })
 }

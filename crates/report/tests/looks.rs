@@ -167,7 +167,7 @@ fn the_doctor() {
                     line(
                         Mark::Good,
                         Text::same("io_uring"),
-                        text!("works, kernel 6.12", "使えます (カーネル 6.12)"),
+                        text!("works, kernel 6.12", "使えます(カーネル 6.12)"),
                         None,
                     ),
                     line(

@@ -25,6 +25,8 @@ pub struct CauseFacts {
     pub name: Text,
     /// One sentence for somebody who never heard of it.
     pub explanation: Text,
+    /// Whether it is standing in line while others are served.
+    pub in_line: bool,
 }
 
 /// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.

@@ -112,10 +112,19 @@ impl Builder<'_> {
 
     /// Names something that time can go to. `explanation` is one sentence for somebody who never heard of it.
     pub fn cause(&mut self, key: &'static str, name: Text, explanation: Text) -> Cause {
+        self.named(key, name, explanation, false)
+    }
+
+    /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.
+    pub fn line(&mut self, key: &'static str, name: Text, explanation: Text) -> Cause {
+        self.named(key, name, explanation, true)
+    }
+
+    fn named(&mut self, key: &'static str, name: Text, explanation: Text, in_line: bool) -> Cause {
         let causes = &mut self.register.causes;
         let known = causes.iter().position(|cause| cause.layer == self.name && cause.key == key);
         let index = known.unwrap_or_else(|| {
-            causes.push(CauseFacts { layer: self.name.to_owned(), key, name, explanation });
+            causes.push(CauseFacts { layer: self.name.to_owned(), key, name, explanation, in_line });
             causes.len() - 1
         });
         Cause(index as u16)

@@ -77,7 +77,7 @@ pub const CARD: LayerKind = LayerKind {
             "assumed: every request is a command",
             (
                 "bytes of one command: requests that adjoin share it so far; 0 if each request is one",
-                "1 コマンドで続けて転送できる量。連続する要求はここまで 1 コマンドにまとまります (0 はまとめない)",
+                "1 コマンドで続けて転送できる量。連続する要求はここまで 1 コマンドにまとまります(0 はまとめない)",
             ),
         ),
         Parameter::usual(
@@ -193,7 +193,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
 
 fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
-        waiting: builder.cause(
+        waiting: builder.line(
             "waiting",
             text!("waiting for the card", "カードが空くのを待つ時間"),
             text!("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),

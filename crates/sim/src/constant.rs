@@ -46,7 +46,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         access_ns: builder.ns("access"),
         rate_bytes_per_s: builder.rate("rate"),
         servers: vec![Timeline::default(); builder.count("parallel") as usize],
-        waiting: builder.cause(
+        waiting: builder.line(
             "waiting",
             text!("waiting for the medium", "媒体が空くのを待つ時間"),
             text!("earlier requests are still being served", "前の要求がまだ処理中です"),

@@ -203,7 +203,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         actives: Vec::new(),
         free: Vec::new(),
         queue: VecDeque::new(),
-        waiting: builder.cause(
+        waiting: builder.line(
             "queue",
             text!("waiting in the computer", "コンピューター内での待ち"),
             text!(

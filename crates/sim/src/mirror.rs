@@ -118,7 +118,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         most_writes: builder.count("writes"),
         open: BTreeMap::new(),
         least: Vec::new(),
-        queue: builder.cause(
+        queue: builder.line(
             "queue",
             text!("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
             text!(

@@ -35,7 +35,7 @@ pub const PORT_MULTIPLIER: LayerKind = LayerKind {
             ParameterType::Word(&["fbs", "cbs"]),
             (
                 "fbs: commands at all drives at once (FIS-based); cbs: at one drive at a time (command-based)",
-                "fbs: 全ドライブに同時にコマンドを出せる (FIS-based)、cbs: 一度に 1 台だけ (command-based)",
+                "fbs: 全ドライブに同時にコマンドを出せる(FIS-based)、cbs: 一度に 1 台だけ(command-based)",
             ),
         ),
         Parameter::needed(
@@ -117,7 +117,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             text!("waiting for another drive at the port", "同じポートの別ドライブを待つ時間"),
             text!(
                 "this port lets only one drive have commands at a time, so the others wait until it is done",
-                "このポートでは一度に 1 台のドライブしかコマンドを持てないため、他のドライブは終わるのを待ちます"
+                "このポートでは一度に 1 台のドライブしかコマンドを持てないため、ほかのドライブは終わるのを待ちます"
             ),
         ),
         switching: builder.cause(

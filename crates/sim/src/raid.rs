@@ -73,7 +73,7 @@ const PARAMETERS: &[Parameter] = &[
         "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)",
         (
             "consecutive bytes on one drive before the next drive's turn",
-            "次のドライブへ移る前に 1 台に続けて置くバイト数 (ストライプサイズ)",
+            "次のドライブへ移る前に 1 台に続けて置くバイト数(ストライプサイズ)",
         ),
     ),
     Parameter::usual(
@@ -163,7 +163,7 @@ const PARAMETERS: &[Parameter] = &[
         ParameterType::Bytes,
         "1 MiB",
         "assumed",
-        ("how far ahead, up to 64 MiB", "先読みする量 (64 MiB まで)"),
+        ("how far ahead, up to 64 MiB", "先読みする量(64 MiB まで)"),
     ),
     Parameter::usual(
         "memory_read_rate",

@@ -122,7 +122,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         places: Places::new(depth),
         flushing: false,
         queue: VecDeque::new(),
-        waiting: builder.cause(
+        waiting: builder.line(
             "waiting",
             text!("waiting for the drive to take a command", "ドライブがコマンドを受け付けるのを待つ時間"),
             text!(
@@ -135,7 +135,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             text!("waiting behind a flush", "フラッシュが終わるのを待つ時間"),
             text!(
                 "while a SATA drive writes out its cache, it takes no other command, not even a read",
-                "SATA ドライブはキャッシュを書き出している間、読み出しも含めて他のコマンドを受け付けません"
+                "SATA ドライブはキャッシュを書き出している間、読み出しも含めてほかのコマンドを受け付けません"
             ),
         ),
         command: builder.cause(

@@ -42,6 +42,7 @@ impl Stack {
                 "time that no layer accounted for: a defect of the model",
                 "どの層も内訳を示さなかった時間です。モデルの不具合です"
             ),
+            in_line: false,
         };
         let register = Register { causes: vec![unexplained], counters: Vec::new() };
         let mut assembly =
@@ -131,7 +132,7 @@ impl Stack {
                 ErrorKind::Internal,
                 text!(
                     "the model has got to the end of its time, 36 years, with {count} requests in it",
-                    "{count} 個の要求が残ったまま、モデルの時間の上限 (36 年) に達しました"
+                    "{count} 個の要求が残ったまま、モデルの時間の上限(36 年)に達しました"
                 ),
             )
             .remedy(text!(
@@ -302,6 +303,7 @@ fn record(
                     key: cause.key.to_owned(),
                     name: cause.name.clone(),
                     explanation: cause.explanation.clone(),
+                    in_line: cause.in_line,
                 })
                 .collect(),
             counters: register

@@ -138,7 +138,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ),
         )
     } else {
-        builder.cause(
+        builder.line(
             "waiting",
             text!("waiting for the bridge to take a command", "ブリッジがコマンドを受け付けるのを待つ時間"),
             text!(

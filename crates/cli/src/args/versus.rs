@@ -56,6 +56,8 @@ pub struct VersusArgs {
     pub seed: Option<u64>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the runs (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,
+    #[arg(long, help = t("Show the plan and what would be written on each target; measure nothing", "計画と各対象に書き込む量を示すだけで、測定しない"))]
+    pub dry_run: bool,
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
     pub engine: String,
     #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]

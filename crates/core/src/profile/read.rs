@@ -201,6 +201,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
         "runs",
         "discarded_runs",
         "time",
+        "write_limit",
         "interval",
         "order",
         "direct",
@@ -228,6 +229,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
         runs: table.require("runs")?.integer(1..=MOST_REPETITIONS)? as u32,
         discarded_runs: integer_or(&table, "discarded_runs", 0..=MOST_REPETITIONS, 0)? as u32,
         time_ns: positive_duration(&table.require("time")?)?,
+        write_limit_bytes: size(&table, "write_limit")?,
         interval_ns: duration(&table, "interval")?.unwrap_or(0),
         order: table.get("order").map_or(Ok(Order::ByDirection), |value| {
             value.choice(&[("by-direction", Order::ByDirection), ("by-step", Order::ByStep)])

@@ -431,6 +431,11 @@ impl IoStep {
         if !end.is_given() {
             end.time_ns = Some(rules.time_ns);
         }
+        if let (Some(limit), Some(_), true) =
+            (rules.write_limit_bytes, end.time_ns, direction != Direction::Read)
+        {
+            end.bytes = Some(end.bytes.map_or(limit, |bytes| bytes.min(limit)));
+        }
         Workload {
             pattern: self.pattern,
             thread_share: self.thread_share,

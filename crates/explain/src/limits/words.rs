@@ -110,10 +110,10 @@ pub(super) fn link(link: &Ceiling, rate: f64, both_ways: Option<f64>) -> Limit {
     if let Some(other) = both_ways {
         let other = number::rate(other);
         evidence.en.push_str(&format!("; the other direction ends at the same rate ({other})"));
-        evidence.ja.push_str(&format!("。逆方向も同じ速さ ({other}) で頭打ちです"));
+        evidence.ja.push_str(&format!("。逆方向も同じ速さ({other})で頭打ちです"));
     }
     let strength = if both_ways.is_some() { Strength::Strong } else { Strength::Likely };
-    let found = limit(LimitKind::Link, strength, text!("the connection: {en}", "接続 ({ja})"), evidence);
+    let found = limit(LimitKind::Link, strength, text!("the connection: {en}", "接続({ja})"), evidence);
     match link.could.map(number::rate) {
         Some(could) => found.next(text!(
             "the device could carry {could} on a better port or cable",
@@ -139,7 +139,7 @@ pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
     )
     .next(text!(
         "a sweep over sizes shows how much fits (kurabe sweep)",
-        "どれだけ入るかはサイズを変えた測定で分かります (kurabe sweep)"
+        "どれだけ入るかはサイズを変えた測定で分かります(kurabe sweep)"
     ))
 }
 
@@ -164,7 +164,7 @@ pub(super) fn host(rest_ns: f64, whole_ns: f64) -> Limit {
         text!("the way through the computer, not the device", "デバイスではなく、コンピューター側の処理"),
         text!(
             "an operation takes {whole}, and {rest} of it pass outside of the block layer: system call, interrupt, waking up",
-            "1 操作 {whole} のうち {rest} は、ブロック層の外 (システムコール、割り込み、スレッドの起床) です"
+            "1 操作 {whole} のうち {rest} は、ブロック層の外(システムコール、割り込み、スレッドの起床)です"
         ),
     )
     .next(text!("--wait spin does without the waking up", "--wait spin で起床待ちを省けます"))
@@ -177,7 +177,7 @@ pub(super) fn queued(queue_ns: f64, whole_ns: f64) -> Limit {
         Strength::Strong,
         text!(
             "operations wait in the kernel's queues: the device takes no more at once",
-            "カーネルのキュー待ち (デバイスが同時に受け付けられる数を超過)"
+            "カーネルのキュー待ち(デバイスが同時に受け付けられる数を超過)"
         ),
         text!(
             "an operation takes {whole}, and {queue} of it pass in queues before the device is handed anything",
@@ -208,16 +208,16 @@ pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: 
     let gain = facts.rate / before.rate;
     let (share, gain_shown) = (number::percent(waiting), times(gain));
     let sentence = if gain >= 1.5 {
-        text!("the device is full: operations wait for each other", "デバイスの飽和 (操作が互いに待ち合う)")
+        text!("the device is full: operations wait for each other", "デバイスの飽和(操作が互いに待ち合う)")
     } else if facts.is_random() {
         text!(
             "the device serves one operation at a time; the others wait",
-            "デバイスの逐次処理 (一度に 1 操作だけを処理し、ほかは待機)"
+            "デバイスの逐次処理(一度に 1 操作だけを処理し、ほかは待機)"
         )
     } else {
         text!(
             "device and connection are at their full rate; more operations only wait",
-            "デバイスと接続の転送速度 (すでに上限で、操作を増やしても待つだけ)"
+            "デバイスと接続の転送速度(すでに上限で、操作を増やしても待つだけ)"
         )
     };
     limit(
@@ -254,7 +254,7 @@ pub(super) fn one_at_a_time(
     };
     if let Some(machine) = machine {
         evidence.en.push_str(&format!("; the time of the virtual machine ({machine}) is part of it"));
-        evidence.ja.push_str(&format!("。この時間には仮想マシン ({machine}) の処理も含まれます"));
+        evidence.ja.push_str(&format!("。この時間には仮想マシン({machine})の処理も含まれます"));
     }
     let found = limit(
         LimitKind::OneAtATime,
@@ -283,7 +283,7 @@ pub(super) fn serves_one(facts: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit
         Strength::Strong,
         text!(
             "device and connection, which a single operation keeps busy",
-            "デバイスと接続 (1 操作だけで手いっぱい)"
+            "デバイスと接続(1 操作だけで手いっぱい)"
         ),
         text!(
             "an operation takes {each}, and {more} in flight are only {gain} times as fast",
@@ -300,7 +300,7 @@ pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -
         Strength::Strong,
         text!(
             "the response time of the operations: even more in flight would be served",
-            "操作の応答時間 (同時操作数をさらに増やす余地あり)"
+            "操作の応答時間(同時操作数をさらに増やす余地あり)"
         ),
         text!(
             "with {now} in flight instead of {then} the rate is {gain} times as high, and each still takes {each}",
@@ -319,7 +319,7 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: 
         Strength::Likely,
         text!(
             "the device's own data rate (medium or controller)",
-            "デバイス自身の転送速度 (媒体かコントローラー)"
+            "デバイス自身の転送速度(媒体かコントローラー)"
         ),
         text!(
             "{rate} with {now} in flight as with {other}, while {en} leaves room up to about {usual}",
@@ -362,7 +362,7 @@ pub(super) fn unknown(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFact
         ),
         (false, Some(_)) => text!(
             "`kurabe run --trace`, and a longer measurement (--time)",
-            "kurabe run --trace と、より長い測定 (--time) で調べてください"
+            "kurabe run --trace と、より長い測定(--time)で調べてください"
         ),
     })
 }

@@ -72,6 +72,7 @@ impl SweepPlan {
                 runs: self.runs,
                 discarded_runs: 0,
                 time_ns: self.time_ns,
+                write_limit_bytes: None,
                 interval_ns: 0,
                 order: Order::ByDirection,
                 direct: self.direct,

@@ -245,7 +245,7 @@ fn printed_workload(
         return unknown("the block size", "ブロックサイズ");
     };
     let Some(sequential) = imported.sequential else {
-        return unknown("whether it was sequential or random", "順次かランダムか");
+        return unknown("whether it was sequential or random", "シーケンシャルかランダムか");
     };
     let Some(direction) = direction else { return unknown("reads or writes", "読み書きの別") };
     let read_percent = match direction {

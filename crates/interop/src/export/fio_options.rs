@@ -183,7 +183,7 @@ fn reads(workload: &Workload, read_percent: u8, rewrite_every: Option<u32>, note
         if !matches!(read_percent, 0 | 100) && workload.pattern.is_sequential() {
             notes.push(text!(
                 "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have a position each",
-                "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio の順次混合では読みと書きがそれぞれの位置を持ちます"
+                "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio のシーケンシャル混合では読みと書きがそれぞれの位置を持ちます"
             ));
         }
         return read_percent.min(100);

@@ -207,7 +207,7 @@ fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
         (Pattern::Interleaved, _) | (Pattern::Sequential, ThreadShare::Whole) if threads => {
             return Some(text!(
                 "its sequential threads have a part each",
-                "順次ではスレッドごとに範囲が分かれます"
+                "シーケンシャルではスレッドごとに範囲が分かれます"
             ));
         }
         (Pattern::Random, ThreadShare::Parts) if threads => {
@@ -223,7 +223,7 @@ fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
     (workload.pattern.is_sequential() && !one_pass).then(|| {
         text!(
             "sequentially it covers the span exactly once, or goes on until a time",
-            "順次では範囲をちょうど一巡するか、時間まで繰り返すかのどちらかです"
+            "シーケンシャルでは範囲をちょうど一巡するか、時間まで繰り返すかのどちらかです"
         )
     })
 }

@@ -146,7 +146,7 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
 /// As records hold them, so that a rule added later does not concern these tests.
 fn rules() -> Rules {
     serde_json::from_value(serde_json::json!({
-        "size_bytes": 4 << 20, "size_at_least_bytes": null, "fill_time_limit_ns": null,
+        "size_bytes": 4 << 20, "size_at_least_bytes": null, "fill_time_limit_ns": null, "write_limit_bytes": null,
         "runs": 3, "discarded_runs": 1, "time_ns": 500_000_000, "interval_ns": 5_000_000_000_u64,
         "order": "by_direction", "direct": false, "data": "random", "same_offsets": false, "seed": 7,
     }))

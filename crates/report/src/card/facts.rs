@@ -214,7 +214,7 @@ pub(super) fn host(run: &RunRecord, style: &Style) -> Vec<String> {
     );
     items.extend(machine.virtualisation.machine.as_ref().map(|name| {
         let name = tame(name);
-        style.say(&text!("virtual machine ({name})", "仮想マシン ({name})"))
+        style.say(&text!("virtual machine ({name})", "仮想マシン({name})"))
     }));
     items
 }

@@ -134,7 +134,7 @@ fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
         let (name, time) = (&row.name, figure(row.measure, value));
         Some(match row.measure {
             Measure::AccessTime => {
-                text!("An access ({name}) takes {time} on average.", "アクセス ({name}) は平均 {time} です。")
+                text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。")
             }
             _ => text!("{name} takes {time}.", "{name}は {time} です。"),
         })
@@ -161,7 +161,7 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
                 let longest = number::latency_ns(longest_ns);
                 text!(
                     "No stall stands out, but operations take up to {longest} ({name}).",
-                    "際立った停滞はありませんが、1 回の操作に最長 {longest} かかります ({name})。"
+                    "際立った停滞はありませんが、1 回の操作に最長 {longest} かかります({name})。"
                 )
             }
         }),

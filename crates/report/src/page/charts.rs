@@ -50,7 +50,7 @@ impl Report<'_> {
             write(html, first, theme);
             if !more.is_empty() {
                 let count = more.len();
-                let title = text!("More charts ({count})", "ほかのグラフ ({count})");
+                let title = text!("More charts ({count})", "ほかのグラフ({count})");
                 folded(html, &self.style.say(&title), |html| write(html, more, theme));
             }
         });

@@ -99,7 +99,7 @@ pub(super) fn stutter(html: &mut Html, report: &Report<'_>, rows: &[Row<'_>]) {
             &[],
             style.pick(
                 "Not known: no cell was measured over time.",
-                "不明です (時間を追って測った項目がありません)。",
+                "不明です(時間を追って測った項目がありません)。",
             ),
         );
         return;
@@ -116,7 +116,7 @@ pub(super) fn stutter(html: &mut Html, report: &Report<'_>, rows: &[Row<'_>]) {
             &[],
             style.pick(
                 "In all other cells no stall was long enough to be felt (0.1 s).",
-                "ほかの項目では、人が気付くほど長い停滞 (0.1 秒以上) はありませんでした。",
+                "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。",
             ),
         );
     }
@@ -131,13 +131,13 @@ pub(super) fn no_stall(rows: &[Row<'_>]) -> Text {
     match slow.max_by_key(|(longest_ns, _)| *longest_ns) {
         None => text!(
             "No stall that a person would feel (0.1 s or longer) was seen.",
-            "人が気付くような停滞 (0.1 秒以上) はありませんでした。"
+            "人が気付くような停滞(0.1 秒以上)はありませんでした。"
         ),
         Some((longest_ns, name)) => {
             let longest = number::latency_ns(longest_ns);
             text!(
                 "No stall stands out from the other operations, but they are slow themselves: up to {longest} ({name}).",
-                "ほかの操作より際立って長い停滞はありませんが、操作そのものに最長 {longest} かかっています ({name})。"
+                "ほかの操作より際立って長い停滞はありませんが、操作そのものに最長 {longest} かかっています({name})。"
             )
         }
     }

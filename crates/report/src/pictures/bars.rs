@@ -11,9 +11,10 @@ use kurabe_compare::{CellKey, values};
 use kurabe_core::imported::Quantity;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::text;
 use kurabe_stats::cell_values;
 
-/// More groups than this are no picture any more; sweeps and heat maps show them.
+/// More groups than this go into several charts; those of a sweep have pictures of their own, and no bars.
 const MOST_GROUPS: usize = 32;
 
 /// What a figure is of.
@@ -81,11 +82,44 @@ enum Basis {
     Mean,
 }
 
-pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    Kind::ALL.into_iter().filter_map(|kind| picture(view, kind)).collect()
+/// The bars of all kinds; `swept` tells that sweeps or heat maps are drawn of the runs.
+pub(super) fn pictures(view: &View<'_>, swept: bool) -> Vec<Picture> {
+    Kind::ALL.into_iter().flat_map(|kind| of_kind(view, kind, swept)).collect()
 }
 
-fn picture(view: &View<'_>, kind: Kind) -> Option<Picture> {
+fn of_kind(view: &View<'_>, kind: Kind, swept: bool) -> Vec<Picture> {
+    let basis = basis(view.runs);
+    let groups = groups(view, kind, basis);
+    let charts = groups.len().div_ceil(MOST_GROUPS);
+    if charts == 0 || (swept && charts > 1) {
+        return Vec::new();
+    }
+    let chart = |(place, groups): (usize, &[BarGroup])| {
+        let (what, number) = (kind.words(view), place + 1);
+        let title = match charts {
+            1 => what.clone(),
+            _ => view.say(&text!("{what} ({number} of {charts})", "{what}({number}/{charts})")),
+        };
+        let with_interval =
+            groups.iter().flat_map(|group| group.bars.iter().flatten()).any(|bar| bar.interval.is_some());
+        Picture {
+            name: kind.name(),
+            chart: Chart {
+                title: view.title(&title, view.runs),
+                notes: notes(view, kind, basis, with_interval),
+                plot: Plot::Bars(Bars {
+                    series: view.runs.iter().map(|run| view.run_name(run)).collect(),
+                    groups: groups.to_vec(),
+                    axis: Axis { label: what, unit: kind.unit(), scale: Scale::Linear },
+                }),
+            },
+        }
+    };
+    groups.chunks(groups.len().div_ceil(charts)).enumerate().map(chart).collect()
+}
+
+/// The cells of a kind with the bars of all runs.
+fn groups(view: &View<'_>, kind: Kind, basis: Basis) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
     for run in view.runs {
         for cell in run.cells.iter().filter(|cell| Kind::of(cell) == kind) {
@@ -95,9 +129,7 @@ fn picture(view: &View<'_>, kind: Kind) -> Option<Picture> {
             }
         }
     }
-    let basis = basis(view.runs);
-    let groups: Vec<BarGroup> = keys
-        .into_iter()
+    keys.into_iter()
         .map(|(key, label)| {
             let cell = |run: &&RunRecord| {
                 run.cells.iter().find(|cell| Kind::of(cell) == kind && CellKey::of(cell) == key).cloned()
@@ -105,25 +137,7 @@ fn picture(view: &View<'_>, kind: Kind) -> Option<Picture> {
             BarGroup { label, bars: view.runs.iter().map(|run| bar(&cell(run)?, basis)).collect() }
         })
         .filter(|group| group.bars.iter().any(Option::is_some))
-        .collect();
-    if groups.is_empty() || groups.len() > MOST_GROUPS {
-        return None;
-    }
-    let with_interval =
-        groups.iter().flat_map(|group| group.bars.iter().flatten()).any(|bar| bar.interval.is_some());
-    let what = kind.words(view);
-    Some(Picture {
-        name: kind.name(),
-        chart: Chart {
-            title: view.title(&what, view.runs),
-            notes: notes(view, kind, basis, with_interval),
-            plot: Plot::Bars(Bars {
-                series: view.runs.iter().map(|run| view.run_name(run)).collect(),
-                groups,
-                axis: Axis { label: what, unit: kind.unit(), scale: Scale::Linear },
-            }),
-        },
-    })
+        .collect()
 }
 
 fn basis(runs: &[&RunRecord]) -> Basis {

@@ -96,7 +96,15 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
             charts.extend(chart(runs, &view.cell(cell), lines, view));
         }
     }
+    let more = charts.len().saturating_sub(MOST_SHARED);
     charts.truncate(MOST_SHARED);
+    if let (1.., Some(last)) = (more, charts.last_mut()) {
+        let plural = if more == 1 { "" } else { "s" };
+        last.chart.notes.push(view.say(&text!(
+            "{more} more cell{plural} that the runs share are not drawn; `kurabe report` of one run draws all of its own",
+            "共通の項目はほかに {more} 個ありますが描いていません。1 件だけの `kurabe report` ならすべて描きます"
+        )));
+    }
     charts
 }
 

@@ -182,7 +182,7 @@ fn stall_note(placed: &[Placed<'_>], drawn: usize, view: &View<'_>) -> Option<St
     match all {
         0 => None,
         _ if all == drawn as u64 => {
-            Some(view.say(&text!("shaded: stalls ({all_words})", "網掛け: 停滞 ({all_words} 回)")))
+            Some(view.say(&text!("shaded: stalls ({all_words})", "網掛け: 停滞({all_words} 回)")))
         }
         _ => Some(view.say(&text!(
             "shaded: the longest {drawn_words} of {all_words} stalls",

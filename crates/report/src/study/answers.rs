@@ -100,7 +100,7 @@ fn best_of(best: &Best, verdict: &Verdict) -> Text {
         }
         (_, None) => text!(
             "A tie between {en}: less than {margin} % lies between them.",
-            "引き分け: {ja} (差は {margin} % 未満)。"
+            "引き分け: {ja}(差は {margin} % 未満)。"
         ),
         (_, Some(next)) => {
             let slower = percent(1.0 - next.of_best);
@@ -108,7 +108,7 @@ fn best_of(best: &Best, verdict: &Verdict) -> Text {
             let (second_en, second_ja) = (&second.en, &second.ja);
             text!(
                 "A tie between {en}: less than {margin} % lies between them. Next comes {second_en}, {slower} % slower.",
-                "引き分け: {ja} (差は {margin} % 未満)。次は {second_ja} で、{slower} % 遅くなります。"
+                "引き分け: {ja}(差は {margin} % 未満)。次は {second_ja} で、{slower} % 遅くなります。"
             )
         }
     }
@@ -270,7 +270,7 @@ fn out_words(standing: &Standing, verdict: &Verdict) -> Option<Text> {
     let (en, ja) = (&out.reason.en, &out.reason.ja);
     Some(text!(
         "{name_en} is out: it stood still for {stall} in {cell}, and this use bears {limit} at most ({en}).",
-        "{name_ja} は除外: {cell} で {stall} 止まりました。この用途の上限は {limit} です ({ja})。"
+        "{name_ja} は除外: {cell} で {stall} 止まりました。この用途の上限は {limit} です({ja})。"
     ))
 }
 
@@ -306,7 +306,7 @@ fn decisive(best: &Best, verdict: &Verdict) -> Option<Text> {
     let (one_en, two_en, one_ja, two_ja) = (&one.en, &two.en, &one.ja, &two.ja);
     Some(text!(
         "The figures furthest apart, {one_en} : {two_en}: {en}.",
-        "差の大きい値 ({one_ja} : {two_ja}): {ja}。"
+        "差の大きい値({one_ja} : {two_ja}): {ja}。"
     ))
 }
 
@@ -321,7 +321,7 @@ fn change_words(change: &Change, verdict: &Verdict) -> Text {
         } else {
             let sign = if ratio < 1.0 { '-' } else { '+' };
             match percent((ratio - 1.0).abs()) {
-                none if none == "0" => text!(" (no change)", " (変化なし)"),
+                none if none == "0" => text!(" (no change)", "(変化なし)"),
                 by => text!(" ({sign}{by} %)", " ({sign}{by} %)"),
             }
         }

@@ -57,7 +57,7 @@ pub fn render_study_file(study: &Study, style: &Style) -> String {
         lines.extend(paragraph(
             &style.say(&text!(
                 "On devices of your own: kurabe study run {study} --on {first}=PATH (names: {all})",
-                "手元の機器で測るには: kurabe study run {study} --on {first}=パス (使える名前: {all})"
+                "手元の機器で測るには: kurabe study run {study} --on {first}=パス(使える名前: {all})"
             )),
             style,
         ));

@@ -18,7 +18,7 @@ pub(super) fn limit(limit: &Limit, style: &Style) -> Vec<String> {
     let (en, ja) = (&limit.sentence.en, &limit.sentence.ja);
     let sure = match limit.strength {
         Strength::None | Strength::Exact | Strength::Strong => text!("", ""),
-        Strength::Likely => text!(" (likely)", " (推定)"),
+        Strength::Likely => text!(" (likely)", "(推定)"),
     };
     let (sure_en, sure_ja) = (sure.en, sure.ja);
     let sentence = style.say(&text!("limit: {en}{sure_en}", "ボトルネック: {ja}{sure_ja}"));
@@ -54,7 +54,7 @@ pub(super) fn split(split: &KernelSplit, bar: fn(f64, usize) -> String, style: &
                 "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
                  second (a larger block, a smaller --iodepth) can be followed",
                 "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の操作数を減らす \
-                 (ブロックを大きく、--iodepth を小さくする) と追跡できます"
+                 (ブロックを大きく、--iodepth を小さくする)と追跡できます"
             ),
         });
         return hanging(wrap(&nothing, style.width.saturating_sub(4)), 2, 4);

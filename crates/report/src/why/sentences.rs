@@ -38,7 +38,7 @@ fn first(time: &CellTime, largest: &CauseTime) -> Text {
     let part = if largest.share >= 0.5 { "Most of the time" } else { "The largest part" };
     Text {
         en: format!("{part}, {took} of {all} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
-        ja: format!("{all} のうち {took} ({share}) は「{}」({layer}) です。{}", name.ja, why.ja),
+        ja: format!("{all} のうち {took} ({share})は「{}」({layer})です。{}", name.ja, why.ja),
     }
 }
 
@@ -47,7 +47,7 @@ fn second(next: &CauseTime) -> Text {
     let (name, layer, why) = (&next.name, &next.layer, explained(&next.explanation));
     Text {
         en: format!("Next, {took} ({share}), goes to \"{}\" ({layer}){}", name.en, why.en),
-        ja: format!("次は「{}」({layer}) の {took} ({share}) です。{}", name.ja, why.ja),
+        ja: format!("次は「{}」({layer})の {took} ({share})です。{}", name.ja, why.ja),
     }
 }
 

@@ -73,6 +73,7 @@ pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
             runs: 3,
             discarded_runs: 0,
             time_ns: 5 * S,
+            write_limit_bytes: None,
             interval_ns: 0,
             order: Order::ByDirection,
             direct: true,

@@ -15,7 +15,7 @@ fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRe
 }
 
 fn cause(key: &str, name: Text, explanation: Text) -> CauseRecord {
-    CauseRecord { key: key.to_owned(), name, explanation }
+    CauseRecord { key: key.to_owned(), name, explanation, in_line: false }
 }
 
 fn counter(key: &str, name: Text) -> CounterRecord {
@@ -142,7 +142,7 @@ pub fn fat_walk() -> RunRecord {
         "henkan-bancho-pro",
         text!(
             "a SCSI disk emulator, image on an SD card",
-            "SCSI ディスクエミュレーター (SD カード上のイメージ)"
+            "SCSI ディスクエミュレーター(SD カード上のイメージ)"
         ),
         vec![scsi, image, card],
     );

@@ -69,7 +69,7 @@ const PARAMETERS: &[Parameter] = &[
         Time,
         "0 ns",
         "assumed: done before it is needed",
-        ("erasing a unit or, if there is one, a superblock", "単位 (あればスーパーブロック) の消去時間"),
+        ("erasing a unit or, if there is one, a superblock", "単位(あればスーパーブロック)の消去時間"),
     ),
     Parameter::needed(
         "command",
@@ -182,7 +182,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
 
 fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
-        waiting: builder.cause(
+        waiting: builder.line(
             "waiting",
             text!("waiting for the command before", "前のコマンドの完了待ち"),
             text!("this device works on one command at a time", "このデバイスは一度に 1 コマンドしか処理しません"),

@@ -24,12 +24,12 @@ impl Causes {
     pub(super) fn new(builder: &mut Builder<'_>) -> Self {
         let [memory, room, back, flush] = Self::of_memory(builder);
         Self {
-            waiting: builder.cause(
+            waiting: builder.line(
                 "waiting",
-                text!("waiting for other commands", "他のコマンドの待ち"),
+                text!("waiting for other commands", "ほかのコマンドの待ち"),
                 text!(
                     "the arm can be in one place only, and it is busy with other commands",
-                    "アームは 1 本なので、他のコマンドの処理が終わるのを待っています"
+                    "アームは 1 本なので、ほかのコマンドの処理が終わるのを待っています"
                 ),
             ),
             command: builder.cause(
@@ -42,7 +42,7 @@ impl Causes {
             ),
             seek: builder.cause(
                 "seek",
-                text!("moving the arm", "シーク (アームの移動)"),
+                text!("moving the arm", "シーク(アームの移動)"),
                 text!(
                     "the arm moves to the track and settles on it",
                     "アームを目的のトラックまで動かして落ち着かせる時間です"

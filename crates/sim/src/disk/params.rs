@@ -20,7 +20,7 @@ const SECTOR: Parameter = Parameter::usual(
     ("bytes of a sector", "セクター長"),
 );
 const ROTATION: Parameter =
-    Parameter::needed("rotation", Number, ("turns per minute (rpm)", "回転数 (rpm、1 分あたり)"));
+    Parameter::needed("rotation", Number, ("turns per minute (rpm)", "回転数(rpm、1 分あたり)"));
 const CYLINDERS: Parameter =
     Parameter::needed("cylinders", Count(1, 10_000_000), ("positions of the arm", "シリンダー数"));
 const HEADS: Parameter =
@@ -242,7 +242,7 @@ const WRITE_PIECE: Parameter = Parameter::needed(
 /// A magneto-optical drive with its disk.
 pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
     word: "magneto-optical",
-    title: ("a magneto-optical drive with its disk", "光磁気ディスク (MO) ドライブ"),
+    title: ("a magneto-optical drive with its disk", "光磁気ディスク(MO)ドライブ"),
     of_host: false,
     below: Below::Nothing,
     parameters: &[

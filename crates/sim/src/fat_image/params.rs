@@ -42,7 +42,7 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
             "assumed: opened once",
             (
                 "the file is opened anew for every stretch of so many bytes; 0 for never",
-                "この長さの区間ごとにファイルを開き直す (0 は開き直さない)",
+                "この長さの区間ごとにファイルを開き直す(0 は開き直さない)",
             ),
         ),
         Parameter::usual(
@@ -77,7 +77,7 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
             Count(0, 4096),
             "0",
             "assumed: no cache",
-            ("tracks in the cache; 0 for no cache", "キャッシュするトラック数 (0 はキャッシュなし)"),
+            ("tracks in the cache; 0 for no cache", "キャッシュするトラック数(0 はキャッシュなし)"),
         ),
         Parameter::usual(
             "track",
@@ -177,7 +177,7 @@ fn check(builder: &Builder<'_>, image_bytes: u64) -> Result<()> {
 
 fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
-        waiting: builder.cause(
+        waiting: builder.line(
             "waiting",
             text!("waiting for the firmware", "ファームウェアの処理待ち"),
             text!(

@@ -150,7 +150,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         causes: causes(builder),
         merged: builder.counter(
             "merged",
-            text!("requests merged into another's command", "他のコマンドに結合された要求"),
+            text!("requests merged into another's command", "ほかのコマンドに結合された要求"),
         ),
         own_written: builder.counter(
             "own-writes",
@@ -174,7 +174,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             text!("the computer's work for a request", "要求ごとのコンピューターの処理"),
             text!("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"),
         ),
-        queue: builder.cause(
+        queue: builder.line(
             "queue",
             text!("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
             text!(
@@ -182,7 +182,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
                 "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"
             ),
         ),
-        riding: builder.cause(
+        riding: builder.line(
             "merged",
             text!("served within a larger command", "結合された大きなコマンドの実行"),
             text!(

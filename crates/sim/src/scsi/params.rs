@@ -29,7 +29,7 @@ pub const SCSI: LayerKind = LayerKind {
             Word(&["asynchronous", "synchronous"]),
             "asynchronous",
             "SCSI-2 (X3.131-1994): the transfer without an agreement",
-            ("how bytes are handed over", "データの転送方式 (非同期・同期)"),
+            ("how bytes are handed over", "データの転送方式(非同期・同期)"),
         ),
         Parameter::usual(
             "initiator_in",
@@ -38,7 +38,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: a host adapter of the nineties",
             (
                 "asynchronous, ns that the computer adds to each byte that it reads",
-                "非同期転送で、読み出し 1 バイトごとのコンピューター側の時間 (ns)",
+                "非同期転送で、読み出し 1 バイトごとのコンピューター側の時間(ns)",
             ),
         ),
         Parameter::usual(
@@ -48,7 +48,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: a host adapter of the nineties",
             (
                 "asynchronous, ns that the computer adds to each byte that it writes",
-                "非同期転送で、書き込み 1 バイトごとのコンピューター側の時間 (ns)",
+                "非同期転送で、書き込み 1 バイトごとのコンピューター側の時間(ns)",
             ),
         ),
         Parameter::usual(
@@ -58,7 +58,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: hardware of the nineties",
             (
                 "asynchronous, ns that the drive adds to each byte that is read",
-                "非同期転送で、読み出し 1 バイトごとのドライブ側の時間 (ns)",
+                "非同期転送で、読み出し 1 バイトごとのドライブ側の時間(ns)",
             ),
         ),
         Parameter::usual(
@@ -68,7 +68,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: hardware of the nineties",
             (
                 "asynchronous, ns that the drive adds to each byte that is written",
-                "非同期転送で、書き込み 1 バイトごとのドライブ側の時間 (ns)",
+                "非同期転送で、書き込み 1 バイトごとのドライブ側の時間(ns)",
             ),
         ),
         Parameter::usual(
@@ -116,7 +116,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: emulators stay on the bus",
             (
                 "whether the drive leaves the bus free while its medium works",
-                "媒体の動作中にドライブがバスを明け渡すか (ディスコネクト)",
+                "媒体の動作中にドライブがバスを明け渡すか(ディスコネクト)",
             ),
         ),
         Parameter::usual(
@@ -133,7 +133,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: no tagged queueing",
             (
                 "commands that the drive takes at once (tagged queueing); more than one needs disconnect",
-                "ドライブが同時に受け付けるコマンド数 (タグ付きキューイング)。2 以上にはディスコネクトが必要です",
+                "ドライブが同時に受け付けるコマンド数(タグ付きキューイング)。2 以上にはディスコネクトが必要です",
             ),
         ),
         Parameter::usual(
@@ -193,7 +193,7 @@ pub const SCSI: LayerKind = LayerKind {
             "assumed: the whole piece",
             (
                 "bytes of a piece that must be in before the medium begins to write it; 0 for all",
-                "媒体への書き込みを始めるのに必要な受信済みの量 (0 は全部)",
+                "媒体への書き込みを始めるのに必要な受信済みの量(0 は全部)",
             ),
         ),
         Parameter::usual(
@@ -266,20 +266,16 @@ fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
         "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります"
     );
     let cause = if way == "in" {
-        builder.cause(
-            "data-in",
-            text!("data from the drive over the bus", "バス転送 (読み出し)"),
-            explanation,
-        )
+        builder.cause("data-in", text!("data from the drive over the bus", "バス転送(読み出し)"), explanation)
     } else {
-        builder.cause("data-out", text!("data to the drive over the bus", "バス転送 (書き込み)"), explanation)
+        builder.cause("data-out", text!("data to the drive over the bus", "バス転送(書き込み)"), explanation)
     };
     Direction { ns_per_byte, piece_bytes, buffers, cause }
 }
 
 fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
-        waiting: builder.cause(
+        waiting: builder.line(
             "waiting",
             text!("waiting for the bus", "バスが空くのを待つ時間"),
             text!("another command is under way on the bus", "バスで別のコマンドを処理中です"),

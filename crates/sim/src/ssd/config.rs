@@ -233,7 +233,7 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
     if total_units >= u128::from(u32::MAX - 1) || blocks_per_die * wide(dies) > MOST_BLOCKS {
         let what = text!(
             "the drive has more mapping units or blocks than the model can number (2^32 and 2^24): use larger ones",
-            "マッピング単位またはブロックの数がモデルの上限 (2^32、2^24) を超えます。単位を大きくしてください"
+            "マッピング単位またはブロックの数がモデルの上限(2^32、2^24)を超えます。単位を大きくしてください"
         );
         return Err(builder.error("capacity", &what));
     }

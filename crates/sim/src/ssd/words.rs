@@ -168,7 +168,7 @@ fn flash(builder: &mut Builder<'_>) -> (Cause, Cause, Cause, Cause) {
         text!("waiting for the wires to the chip", "チップとの配線が空くのを待つ時間"),
         text!(
             "several chips share their wires to the controller, and another one is using them",
-            "複数のチップがコントローラーとの配線を共有しており、他のチップが使用中です"
+            "複数のチップがコントローラーとの配線を共有しており、ほかのチップが使用中です"
         ),
     );
     let channel = builder.cause(
@@ -184,7 +184,7 @@ fn flash(builder: &mut Builder<'_>) -> (Cause, Cause, Cause, Cause) {
         text!("writing flash", "フラッシュへの書き込み"),
         text!(
             "data must be in the flash chips before the request is done, as after a flush",
-            "フラッシュ (キャッシュの書き出し) のように、チップに書き終わるまで要求が完了しません"
+            "フラッシュ(キャッシュの書き出し)のように、チップに書き終わるまで要求が完了しません"
         ),
     );
     (sense, wait, channel, program)

@@ -484,6 +484,7 @@ impl Tape {
                 key: tape.string(),
                 name: tape.text(),
                 explanation: tape.text(),
+                in_line: tape.bool(),
             }),
             counters: tape.list(1, |tape| CounterRecord { key: tape.string(), name: tape.text() }),
         });

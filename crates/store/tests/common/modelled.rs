@@ -29,6 +29,7 @@ fn model() -> ModelRecord {
                 "the file is found piece by piece",
                 "ファイルの位置を先頭から順に探す時間です"
             ),
+            in_line: false,
         }],
         counters: vec![CounterRecord {
             key: "fat-sectors".to_owned(),

@@ -128,7 +128,7 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
         ("discarded runs", "捨てる回数", own.discarded_runs, usual.discarded_runs),
     ] {
         if own != usual {
-            changed.push(text!("{en} {own} instead of {usual}", "{ja} {own} (元は {usual})",));
+            changed.push(text!("{en} {own} instead of {usual}", "{ja} {own}(元は {usual})",));
         }
     }
     if own.time_ns != usual.time_ns {

@@ -155,6 +155,7 @@ impl Tape {
             runs: self.u32(),
             discarded_runs: self.u32(),
             time_ns: self.u64(),
+            write_limit_bytes: self.option(Self::u64),
             interval_ns: self.u64(),
             order: self.pick(&[Order::ByDirection, Order::ByStep]),
             direct: self.bool(),
