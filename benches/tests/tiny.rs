@@ -1,21 +1,20 @@
 //! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
-use kurabe_benches::{Result, agreement, model_speed, overhead, store_scale};
-use std::path::Path;
+use kurabe_benches::{Result, agreement, model_speed, null_versus, overhead, store_scale};
+use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
 
-/// The programs, or a printed reason why the test cannot be run.
+/// The program, or nothing and a printed reason why the test cannot be run.
 #[allow(clippy::print_stderr)]
+fn kurabe() -> Option<PathBuf> {
+    find_kurabe().inspect_err(|reason| eprintln!("skipped: {reason}")).ok()
+}
+
+/// All programs, or nothing as above.
 fn kit() -> Result<Option<Kit>> {
-    match find_kurabe() {
-        Ok(kurabe) => Ok(Some(Kit::new(Path::new(env!("CARGO_BIN_EXE_bare")), kurabe)?)),
-        Err(reason) => {
-            eprintln!("skipped: {reason}");
-            Ok(None)
-        }
-    }
+    kurabe().map(|kurabe| Kit::new(Path::new(env!("CARGO_BIN_EXE_bare")), kurabe)).transpose()
 }
 
 #[test]
@@ -75,15 +74,8 @@ fn model_speed_runs() -> Result<()> {
 }
 
 #[test]
-#[allow(clippy::print_stderr)]
 fn store_scale_runs() -> Result<()> {
-    let kurabe = match find_kurabe() {
-        Ok(kurabe) => kurabe,
-        Err(reason) => {
-            eprintln!("skipped: {reason}");
-            return Ok(());
-        }
-    };
+    let Some(kurabe) = kurabe() else { return Ok(()) };
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let options = store_scale::Options {
         runs: 200,
@@ -96,5 +88,24 @@ fn store_scale_runs() -> Result<()> {
     store_scale::run(&options, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(out.contains("pivot over all"), "{out}");
+    Ok(())
+}
+
+#[test]
+fn null_versus_runs() -> Result<()> {
+    // A disk has few operations in a repetition, so that it is computed in a moment.
+    let found = null_versus::on_models("hitachi-hua722020ala330", 0)?;
+    assert_eq!(found.len(), 6);
+    assert!(found.iter().all(|(_, blocks)| *blocks >= 20), "{found:?}");
+    Ok(())
+}
+
+#[test]
+fn null_versus_runs_on_a_disk() -> Result<()> {
+    let Some(kurabe) = kurabe() else { return Ok(()) };
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let found = null_versus::on_disk(&kurabe, directory.path(), "2s")?;
+    assert_eq!(found.len(), 6);
+    assert_eq!(directory.path().read_dir()?.count(), 0, "the test files are gone");
     Ok(())
 }

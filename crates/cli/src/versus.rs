@@ -2,7 +2,7 @@
 
 use crate::args::{Global, RunArgs, VersusArgs};
 use crate::foresee::dry_run_in_turns;
-use crate::lang::t;
+use crate::lang::{lang, t};
 use crate::model::model_name;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::plan;
@@ -12,11 +12,13 @@ use crate::stored::{headline_of, open_store, parse_label, recover};
 use kurabe_compare::{Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
+use kurabe_core::quantity::{NS_PER_S, format_time_setting};
 use kurabe_core::record::{Cell, RunRecord, VersusRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::{Contender, Ended, WhyEnded, measure_in_turns};
 use kurabe_host::{NoiseWatch, remove_orphaned_traces};
 use kurabe_report::{VersusProgress, answer, render_versus};
+use kurabe_stats::FEWEST_BLOCKS;
 use kurabe_store::Store;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -39,6 +41,9 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     let traces = plan::traces(&run_args[0], &mut profile)?;
     if args.dry_run {
         return dry_run_in_turns(&run_args, &profile, &traces, args.time);
+    }
+    if let Some(words) = too_short(args, &profile).filter(|_| !global.json && !global.quiet) {
+        say(words.get(lang()));
     }
     let signals = Signals::listen()?;
     let store = open_store(global)?;
@@ -163,6 +168,22 @@ fn profile(args: &VersusArgs, runs: &[Box<RunArgs>]) -> Result<Profile> {
     let block_ns = once_ns.saturating_mul(args.targets.len() as u64).max(1);
     profile.rules.runs = u32::try_from((args.time / block_ns).max(2)).unwrap_or(u32::MAX);
     Ok(profile)
+}
+
+/// What must be said before a measurement whose time is too short for a verdict.
+fn too_short(args: &VersusArgs, profile: &Profile) -> Option<Text> {
+    let blocks = u64::from(profile.rules.runs);
+    let fewest = FEWEST_BLOCKS as u64 + u64::from(profile.rules.discarded_runs);
+    if blocks >= fewest {
+        return None;
+    }
+    let needed = format_time_setting((args.time / blocks).saturating_mul(fewest).next_multiple_of(NS_PER_S));
+    Some(text!(
+        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; --time {needed} would do, \
+         or fewer cells (--profile), or a shorter --repetition",
+        "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。--time {needed} にするか、\
+         項目の少ない --profile、または短い --repetition を指定してください"
+    ))
 }
 
 /// Takes ids and opens the targets.

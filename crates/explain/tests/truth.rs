@@ -211,6 +211,33 @@ fn a_file_allocation_table_that_is_walked() {
 }
 
 #[test]
+fn a_walk_over_clusters_of_twice_the_size_is_half_as_long() {
+    let rise = |cluster: &str| {
+        let changes = [("fat-image.restart", "first"), ("fat-image.cluster", cluster)];
+        let mut wanted = sweep("rascsi", &changes, Axis::WorkingSet, Direction::Read);
+        wanted.time_ms = 2000;
+        let found = wanted.run();
+        let [walk] = named(&found, Cause::ChainWalk)[..] else { panic!("{cluster}: {found:#?}") };
+        walk.after - walk.before
+    };
+    let (small, large) = (rise("16 KiB"), rise("32 KiB"));
+    assert!((1.8..2.2).contains(&(small / large)), "{small} {large}");
+}
+
+#[test]
+fn the_memory_of_a_raid_controller() {
+    for (cache, size) in [("8 MiB", 8.0), ("32 MiB", 32.0), ("128 MiB", 128.0)] {
+        let changes = [("raid.io_policy", "cached"), ("raid.cache", cache)];
+        let found = sweep("raid-9260", &changes, Axis::WorkingSet, Direction::Read).run();
+        let x = only(&found, Cause::ControllerCache);
+        assert!(within_a_step(x, size * MIB), "{cache}: found {x}");
+    }
+    // Direct reads leave nothing in it, so there is none to be found.
+    let found = sweep("raid-9260", &[("raid.cache", "8 MiB")], Axis::WorkingSet, Direction::Read).run();
+    assert_eq!(named(&found, Cause::ControllerCache), Vec::<&Finding>::new());
+}
+
+#[test]
 fn a_link_that_is_the_ceiling() {
     let found = sweep("samsung-870-evo", &[], Axis::BlockSize, Direction::Read).run();
     assert!(!named(&found, Cause::LinkCeiling).is_empty(), "{found:#?}");

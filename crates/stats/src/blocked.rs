@@ -39,6 +39,8 @@ const LOOKS: [(usize, f64); 10] = [
     (224, 0.08),
 ];
 
+/// Blocks before which nothing is said.
+pub const FEWEST_BLOCKS: usize = 2 * LOOKS[0].0;
 /// Blocks after which nothing more is said.
 pub const MOST_BLOCKS: usize = 2 * LOOKS[LOOKS.len() - 1].0;
 

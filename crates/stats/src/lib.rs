@@ -20,7 +20,7 @@ mod stutter;
 mod summary;
 mod trend;
 
-pub use blocked::{Blocked, Course, MOST_BLOCKS, is_look, judge};
+pub use blocked::{Blocked, Course, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, rate_bytes_per_s, rate_iops,

@@ -1,7 +1,8 @@
 //! A study from its file to its result, with a runner that invents the cells.
 
-use kurabe_core::record::{Cell, Measure, Repetition};
-use kurabe_core::workload::Direction;
+mod common;
+
+use common::cells;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
@@ -66,25 +67,7 @@ impl Inventor {
                 .remedy(text!("mend it", "直してください")));
         }
         let bytes = if slow { 250_000_000 } else { 1_000_000_000 };
-        let cell = |part: &str, direction| {
-            let mut repetition = Repetition { elapsed_ns: 1_000_000_000, ..Repetition::default() };
-            repetition.read.bytes = bytes;
-            repetition.write.bytes = bytes;
-            Cell {
-                index: 0,
-                step_index: 0,
-                part: part.to_owned(),
-                label: part.to_owned(),
-                direction: Some(direction),
-                measure: Measure::Rate,
-                workload: None,
-                engine: None,
-                repetitions: vec![repetition],
-                imported: None,
-            }
-        };
-        let cells = vec![cell("read", Direction::Read), cell("write", Direction::Write)];
-        Ok(Measured { cells, power_cut: Some((0, 0)), run: None })
+        Ok(Measured { cells: cells(bytes, 1_000_000_000), power_cut: Some((0, 0)), run: None })
     }
 }
 

@@ -1,13 +1,17 @@
 //! Verdicts follow the figures: whoever changes these changes the answer.
 
-use kurabe_core::record::{Cell, Measure, Repetition};
-use kurabe_core::workload::Direction;
+mod common;
+
+use common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, Axis, Becomes, Goes, Measured, Models, Options, Paths, Point, PointTarget, Study,
     StudyResult, Verdict, plan, run,
 };
+
+/// What every repetition moves.
+const BYTES: u64 = 1_000_000_000;
 
 const SMALL: &str = r#"
 schema = 1
@@ -105,29 +109,8 @@ impl Models for Inventor {
         let (_, access) = sets.iter().rfind(|(key, _)| key == "memory.access").expect("an access");
         let us: u64 = access.split(' ').next().and_then(|word| word.parse().ok()).expect("a number");
         let seconds = if us == 5 { 50 } else { us };
-        Ok(Measured { cells: cells(seconds * 1_000_000_000), power_cut: None, run: None })
+        Ok(Measured { cells: cells(BYTES, seconds * 1_000_000_000), power_cut: None, run: None })
     }
-}
-
-fn cells(elapsed_ns: u64) -> Vec<Cell> {
-    let cell = |part: &str, direction| {
-        let mut repetition = Repetition { elapsed_ns, ..Repetition::default() };
-        repetition.read.bytes = 1_000_000_000;
-        repetition.write.bytes = 1_000_000_000;
-        Cell {
-            index: 0,
-            step_index: 0,
-            part: part.to_owned(),
-            label: part.to_owned(),
-            direction: Some(direction),
-            measure: Measure::Rate,
-            workload: None,
-            engine: None,
-            repetitions: vec![repetition],
-            imported: None,
-        }
-    };
-    vec![cell("read", Direction::Read), cell("write", Direction::Write)]
 }
 
 struct Disk(Option<u64>);
@@ -135,7 +118,7 @@ struct Disk(Option<u64>);
 impl Paths for Disk {
     fn run(&mut self, _: &Point) -> Result<Measured> {
         let broken = || Error::new(kurabe_core::ErrorKind::Target, kurabe_core::text!("broken", "故障"));
-        self.0.map(|ns| Measured { cells: cells(ns), ..Measured::default() }).ok_or_else(broken)
+        self.0.map(|ns| Measured { cells: cells(BYTES, ns), ..Measured::default() }).ok_or_else(broken)
     }
 }
 

@@ -91,6 +91,24 @@ fn the_ending_of_the_name_tells_the_format() {
 }
 
 #[test]
+fn a_chart_of_ones_choice_is_the_picture_of_a_report() {
+    let lab = Lab::new();
+    let sweep = ["sweep", "model:samsung-980", "--over", "size", "--direction", "read", "--time", "20ms"];
+    lab.kurabe(&[&sweep[..], &["--set", "ssd.mapping_cache=16KiB", "--runs=2"]].concat()).ok();
+    let path = lab.beside("sweep.svg");
+    lab.kurabe(&["report", "--chart", "sweep", "-o", text(&path)]).ok();
+    let svg = std::fs::read_to_string(&path).expect("a picture");
+    assert!(svg.starts_with("<svg") && svg.contains("read: mapping cache"), "{svg}");
+    let other = lab.beside("other.svg");
+    lab.kurabe(&["report", "--chart", "heat", "-o", text(&other)])
+        .is_refusal(2, &["no data for the chart `heat`", "sweep"]);
+    lab.kurabe(&["report", "--chart", "sweeep", "-o", text(&other)]).is_refusal(2, &["`sweep`"]);
+    lab.kurabe(&["report", "--chart", "sweep", "-o", text(&lab.beside("a.html"))])
+        .is_refusal(2, &["--chart is for svg and png"]);
+    assert!(!other.exists());
+}
+
+#[test]
 fn nothing_is_overwritten_and_a_wrong_name_is_explained() {
     let lab = Lab::new();
     lab.kurabe(&["report"]).is_refusal(12, &["measure something first"]);

@@ -91,6 +91,22 @@ fn three_targets_are_each_held_against_the_first() {
 }
 
 #[test]
+fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let words = ["versus", text(&target), "model:ideal-ram-disk", "--time", "20s"];
+    let plan = lab.kurabe(&[&words[..], &["--dry-run"]].concat()).ok().out;
+    for part in ["at most, all targets together: 20 s", "cells that write: 3", "ends after 64 MiB"] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+    assert!(lab.list().is_empty() && names(&target).is_empty());
+    let models = ["versus", "model:ideal-ram-disk", "model:ideal-ram-disk", "--time"];
+    let told = |time: &str| lab.kurabe(&[&models[..], &[time, "--repetition", "2ms"]].concat()).ok().err;
+    assert!(told("100ms").contains("about 4 blocks, and nothing can be told before 20"));
+    assert!(!told("1s").contains("nothing can be told"));
+}
+
+#[test]
 fn directories_take_turns_and_no_test_file_stays() {
     let lab = Lab::new();
     let other = lab.beside("other");

@@ -1,0 +1,26 @@
+//! What the tests of studies share.
+
+use kurabe_core::record::{Cell, Measure, Repetition};
+use kurabe_core::workload::Direction;
+
+/// A cell of reads and one of writes, each with one repetition of so many bytes in so much time.
+pub fn cells(bytes: u64, elapsed_ns: u64) -> Vec<Cell> {
+    let cell = |direction: Direction| {
+        let mut repetition = Repetition { elapsed_ns, ..Repetition::default() };
+        repetition.read.bytes = bytes;
+        repetition.write.bytes = bytes;
+        Cell {
+            index: 0,
+            step_index: 0,
+            part: direction.word().to_owned(),
+            label: direction.word().to_owned(),
+            direction: Some(direction),
+            measure: Measure::Rate,
+            workload: None,
+            engine: None,
+            repetitions: vec![repetition],
+            imported: None,
+        }
+    };
+    vec![cell(Direction::Read), cell(Direction::Write)]
+}
