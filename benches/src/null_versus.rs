@@ -31,10 +31,10 @@ const HELP: &str = "flags: --trials N (1000, computed noise)  --model-trials N (
 const MARGIN: f64 = 0.05;
 /// Cells of a family of computed noise, as many as the profile `quick` has.
 const CELLS: usize = 6;
-/// Pairs of blocks that five minutes suffice for: six cells of 250 ms on two targets.
-const PAIRS: usize = 48;
+/// Pairs of blocks that five minutes suffice for: six cells of 100 ms on two targets.
+const PAIRS: usize = 125;
 /// Time of a repetition on a model: as in `kurabe versus`.
-const REPETITION_NS: u64 = 250_000_000;
+const REPETITION_NS: u64 = 100_000_000;
 /// Time of all repetitions on models: as in `kurabe versus`.
 const TIME_NS: u64 = 300_000_000_000;
 

@@ -271,6 +271,8 @@ pub struct RecommendArgs {
 pub struct HistoryArgs {
     #[arg(value_name = "WORD", help = t("Only devices, models or targets whose name contains this [default: all]", "この語を名前に含むデバイス、モデル、対象だけ [既定: すべて]"))]
     pub word: Option<String>,
+    #[arg(long, value_name = "WORD", conflicts_with = "word", help = t("The same as WORD", "WORD と同じ"))]
+    pub device: Option<String>,
     #[arg(long, short, value_name = "NAME", help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
     pub profile: Option<String>,
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]

@@ -74,7 +74,11 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
 pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let mut groups: BTreeMap<(String, String), Vec<RunSummary>> = BTreeMap::new();
-    let filter = Filter { device: args.word.clone(), profile: args.profile.clone(), ..Filter::default() };
+    let filter = Filter {
+        device: args.word.clone().or_else(|| args.device.clone()),
+        profile: args.profile.clone(),
+        ..Filter::default()
+    };
     let digests = digests(&store, global)?;
     for run in filter.apply(store.list()?) {
         // One that cannot be read must not hide the history of the others; `kurabe compare --by` names it.

@@ -1,11 +1,13 @@
 //! The help in the language of the reader.
 //!
 //! The model: clap lays the help out, with its own English words for headings and for what is the same in every
-//! command. In Japanese these words are replaced afterwards; none but headings gets wider, so no line does.
+//! command. In Japanese these words are replaced afterwards, and lines are broken between characters, because clap breaks
+//! them at spaces only.
 
 use crate::lang::lang;
 use crate::output::style;
 use kurabe_core::Lang;
+use kurabe_core::display::{display_width, wrap};
 
 /// clap's words, longest first where one holds another.
 const WORDS: [(&str, &str); 9] = [
@@ -26,8 +28,41 @@ pub fn in_language(help: &clap::Error) -> String {
     let words = if style().color { help.ansi().to_string() } else { help.to_string() };
     match lang() {
         Lang::En => words,
-        Lang::Ja => WORDS.iter().fold(words, |words, (en, ja)| replaced(&words, en, ja)),
+        Lang::Ja => {
+            let words = WORDS.iter().fold(words, |words, (en, ja)| replaced(&words, en, ja));
+            let lines: Vec<String> = words.lines().flat_map(|line| narrowed(line, style().width)).collect();
+            lines.join("\n") + "\n"
+        }
     }
+}
+
+/// A line of the help in lines of this width at most; what is added begins where the words of the first do.
+fn narrowed(line: &str, width: usize) -> Vec<String> {
+    if shown_width(line) <= width {
+        return vec![line.to_owned()];
+    }
+    let inner = line.trim_start();
+    let indent = line.len() - inner.len();
+    // Names of options and commands end with at least two spaces, if words follow.
+    let named = inner.find("  ").map(|at| at + inner[at..].len() - inner[at..].trim_start().len());
+    let at = indent + named.filter(|at| shown_width(&inner[..*at]) <= width / 2).unwrap_or(0);
+    let (head, words) = line.split_at(at);
+    let hang = shown_width(head);
+    let mut lines = wrap(words, width.saturating_sub(hang).max(MOST_NARROW));
+    for (place, line) in lines.iter_mut().enumerate() {
+        let before = if place == 0 { head.to_owned() } else { " ".repeat(hang) };
+        line.insert_str(0, &before);
+    }
+    lines
+}
+
+/// Words are not squeezed into less than this.
+const MOST_NARROW: usize = 20;
+
+/// The width on a terminal, which takes escape codes for nothing.
+fn shown_width(text: &str) -> usize {
+    let codes: usize = text.split('\u{1b}').skip(1).filter_map(|rest| rest.find('m').map(|at| at + 1)).sum();
+    display_width(&text.replace('\u{1b}', "")) - codes
 }
 
 /// The text with other words for some, which may be broken over two lines; the break then stands behind them.
@@ -83,9 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn no_word_gets_wider() {
-        for (en, ja) in WORDS {
-            assert!(kurabe_report::display_width(ja) <= en.len().max(11), "{ja}");
-        }
+    fn a_long_line_goes_on_where_its_words_begin() {
+        let long = "  -a, --all <NAME>  ここからは日本語の説明がとても長く続いていきます。まだ続きます";
+        let lines = narrowed(long, 44);
+        assert!(lines.len() > 1 && lines.iter().all(|line| shown_width(line) <= 44), "{lines:?}");
+        assert!(lines[1].starts_with(&" ".repeat(20)) && !lines[1][20..].starts_with(' '), "{lines:?}");
+        let joined: String = lines.iter().map(|line| line.trim_start()).collect();
+        assert_eq!(joined, long.trim_start());
+        assert_eq!(narrowed("  short", 44), ["  short"]);
+        assert_eq!(shown_width("\u{1b}[1mab\u{1b}[0m 長"), 5);
     }
 }

@@ -258,9 +258,16 @@ impl Run<'_> {
                 self.test_file = Some(path);
             }
             let target = Target::open(&self.args.target, &options)?;
-            self.header.target = Some(target.record());
-            *subject = Subject::Real(target);
+            return self.take(target, subject);
         }
+        plan_tasks(&self.profile, self.target()?)?;
+        self.store.update_header(&self.header)
+    }
+
+    /// Measures on a target that is open.
+    pub(crate) fn take(&mut self, target: Target, subject: &mut Subject) -> Result<()> {
+        self.header.target = Some(target.record());
+        *subject = Subject::Real(target);
         plan_tasks(&self.profile, self.target()?)?;
         self.store.update_header(&self.header)
     }

@@ -9,16 +9,15 @@ use crate::plan;
 use crate::run::{Run, Subject, header, plain_run, random_word};
 use crate::signals::Signals;
 use crate::stored::{headline_of, open_store, parse_label, recover};
-use kurabe_compare::{Referee, pair};
+use kurabe_compare::{FEWEST_BLOCKS, Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{NS_PER_S, format_time_setting};
 use kurabe_core::record::{Cell, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_engine::{Contender, Ended, WhyEnded, measure_in_turns};
+use kurabe_engine::{Contender, Ended, Target, WhyEnded, measure_in_turns};
 use kurabe_host::{NoiseWatch, remove_orphaned_traces};
 use kurabe_report::{VersusProgress, answer, render_versus};
-use kurabe_stats::FEWEST_BLOCKS;
 use kurabe_store::Store;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -195,7 +194,7 @@ fn begin(
 ) -> Result<()> {
     let targets: Vec<String> = runs.iter().map(|run| run.header.target_name().to_owned()).collect();
     let mut group = String::new();
-    for (place, (run, subject)) in runs.iter_mut().zip(subjects).enumerate() {
+    for (place, run) in runs.iter_mut().enumerate() {
         run.begin()?;
         if place == 0 {
             group.clone_from(&run.header.id);
@@ -206,12 +205,34 @@ fn begin(
             targets: targets.clone(),
             place: place as u32,
         });
-        run.open_target(subject)?;
+        let (before, rest) = subjects.split_at_mut(place);
+        match the_same(run, before) {
+            Some(target) => run.take(target.again()?, &mut rest[0])?,
+            None => run.open_target(&mut rest[0])?,
+        }
         for (key, value) in labels {
             run.store.label(&run.header.id, key, value.as_deref())?;
         }
     }
     Ok(())
+}
+
+/// The target among those before that a run's is, too. Two test files of one directory lie in different places of the
+/// disk, which may differ truly; the same target twice is to be the same. Programs and copies make files of their own.
+fn the_same<'s>(run: &Run<'_>, before: &'s [Subject]) -> Option<&'s Target> {
+    let own_files = |step: &Step| matches!(step, Step::Command(_) | Step::Copy(_));
+    if run.profile.steps.iter().any(own_files) {
+        return None;
+    }
+    let path = run.args.target.canonicalize().ok()?;
+    let real = |subject: &'s Subject| match subject {
+        Subject::Real(target) => Some(target),
+        Subject::Path | Subject::Model(..) => None,
+    };
+    before
+        .iter()
+        .filter_map(real)
+        .find(|target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path))
 }
 
 /// What is known of the runs while they go on.

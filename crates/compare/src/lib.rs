@@ -14,6 +14,7 @@ pub use cells::{CellKey, alike, values};
 pub use digest::{CellName, DIGEST_VERSION, digest};
 pub use fairness::{Difference, KEYS, Weight, differences, facts_of};
 pub use history::{History, history};
+pub use kurabe_stats::FEWEST_BLOCKS;
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{Baseline, Group, Pivot, PivotDifference, PivotFigure, PivotKey, PivotWanted, Place, pivot};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend, recommend_cells};

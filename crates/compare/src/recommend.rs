@@ -12,7 +12,7 @@ use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{draw_log_mean, geometric_mean, stutter};
+use kurabe_stats::{cell_latency, draw_log_mean, geometric_mean, stutter};
 use serde::Serialize;
 
 /// Draws of the means.
@@ -22,6 +22,8 @@ const SEED: u64 = 0x7573_6573;
 /// A cell further from a part than this does not stand for it. Each doubling of the block size counts 1, each of the
 /// operations in flight a half.
 const FARTHEST: f64 = 2.0;
+/// Blocks up to this take no time worth speaking of to be moved, so that an operation that takes long stood still.
+const SMALL_BLOCK: u32 = 64 << 10;
 /// A run counts as better than another if it is in this share of the draws: of two equal runs either may come out first, so
 /// one of them is called better by mistake in 5 % of cases.
 pub const FIRM_SHARE: f64 = 0.975;
@@ -75,6 +77,8 @@ pub struct Standing {
     pub high: f64,
     /// Share of the draws in which the best run is ahead of it; 0 for the best itself.
     pub behind: f64,
+    /// The longest time in which it stood still, if that was measured.
+    pub worst_ns: Option<u64>,
     /// Why it is out.
     pub out: Option<Out>,
 }
@@ -147,8 +151,12 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
-    let outs = runs.iter().map(|run| broken_limit(run, wanted)).collect();
-    let (standings, holds) = rank(&sets, outs);
+    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run)).collect();
+    let outs = worst.iter().map(|worst| broken_limit(*worst, wanted)).collect();
+    let (mut standings, holds) = rank(&sets, outs);
+    for standing in &mut standings {
+        standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);
+    }
     Some(Recommendation {
         name: wanted.name.clone(),
         parts,
@@ -190,6 +198,7 @@ fn rank(sets: &[(f64, Vec<Vec<f64>>)], mut outs: Vec<Option<Out>>) -> (Vec<Stand
                 low: at(0.025),
                 high: at(0.975),
                 behind: ahead as f64 / indices.len() as f64,
+                worst_ns: None,
                 out: outs[run].take(),
             }
         })
@@ -268,14 +277,26 @@ fn distance(key: &CellKey, work: &Work) -> Option<f64> {
 }
 
 /// The worst limit of the use that a run breaks.
-fn broken_limit(run: &[Cell], wanted: &Use) -> Option<Out> {
+fn broken_limit(worst: Option<(u64, &Cell)>, wanted: &Use) -> Option<Out> {
     let limit = wanted.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
-    let worst = run.iter().filter_map(|cell| Some((stutter(cell)?.worst_ns, cell)));
-    let (stall_ns, cell) = worst.max_by_key(|(stall_ns, _)| *stall_ns)?;
-    (stall_ns > limit.worst_stall_ns).then(|| Out {
+    let (stall_ns, cell) = worst.filter(|(stall_ns, _)| *stall_ns > limit.worst_stall_ns)?;
+    Some(Out {
         stall_ns,
         limit_ns: limit.worst_stall_ns,
         cell: [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned(),
         reason: limit.reason.clone(),
     })
+}
+
+/// The longest time in which a run stood still, and where: a stall that stopped everything, a time without any completion,
+/// or one operation that was alone. `None` where nothing was measured that tells.
+fn worst_standstill(run: &[Cell]) -> Option<(u64, &Cell)> {
+    let of = |cell: &Cell| {
+        let found = stutter(cell)?;
+        let stall_ns = if found.stops_everything() { found.worst_ns } else { 0 };
+        let small = cell.workload.as_ref().is_some_and(|one| one.largest_block_bytes() <= SMALL_BLOCK);
+        let alone_ns = if found.alone && small { cell_latency(cell).max_ns } else { 0 };
+        Some(stall_ns.max(found.longest_silence_ns).max(alone_ns))
+    };
+    run.iter().filter_map(|cell| Some((of(cell)?, cell))).max_by_key(|(worst_ns, _)| *worst_ns)
 }

@@ -69,7 +69,7 @@ fn clings_to_the_right(c: char) -> bool {
 /// Whether a word is a number that its unit must not leave.
 fn is_number(word: &str) -> bool {
     // In Japanese no space stands before a bracket, so the number may begin with it.
-    let word = word.trim_start_matches(['(', '（']);
+    let word = word.trim_start_matches(['(', '（', '+', '-', '−']);
     word.ends_with(|c: char| c.is_ascii_digit())
         && word.chars().all(|c| c.is_ascii_digit() || ".,±<×–".contains(c))
 }

@@ -110,6 +110,31 @@ impl Target {
         Ok(target)
     }
 
+    /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
+    /// programs and copies, which make files of their own.
+    ///
+    /// # Errors
+    /// When the hold on a device cannot be shared.
+    pub fn again(&self) -> Result<Self> {
+        let held = self._exclusive.as_ref().map(File::try_clone).transpose();
+        let held = held.map_err(|error| {
+            let path = self.path.display();
+            Error::os(text!("cannot open {path} twice", "{path} を二重に開けません"), &error)
+        })?;
+        Ok(Self {
+            given: self.given.clone(),
+            path: self.path.clone(),
+            kind: self.kind,
+            span_bytes: self.span_bytes,
+            direct: self.direct,
+            alignment_bytes: self.alignment_bytes,
+            writable: self.writable,
+            _exclusive: held,
+            test_file: None,
+            work_folder: None,
+        })
+    }
+
     fn make_test_file(&mut self, options: &TargetOptions) -> Result<()> {
         let directory = self.path.display();
         let free = platform::free_bytes(&self.path).map_err(|error| {

@@ -71,8 +71,8 @@ pub(crate) fn table(pair: &Pair, style: &Style) -> Vec<String> {
         Column::right(&pair.baseline),
         Column::right(&pair.other),
         Column::left(&style.say(&{
-            let other = &pair.other;
-            text!("{other} is", "{other} は")
+            let (baseline, other) = (&pair.baseline, &pair.other);
+            text!("{other} against {baseline}", "{baseline} と比べた {other}")
         }))
         .cut(Cut::Wrap),
     ];
@@ -142,9 +142,7 @@ pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
         return (Role::Quiet, style.pick("no usable figure", "使える値なし").to_owned());
     };
     let (role, words) = match (compared.verdict, &cell.course) {
-        (Verdict::NotEnough { more }, Some(_)) => {
-            (Role::Warn, turns::unsettled(&compared.speed, more, cell.pair_ns))
-        }
+        (Verdict::NotEnough { .. }, Some(_)) => (Role::Warn, turns::unsettled(&compared.speed)),
         _ => verdict_words(compared, cell.baseline.count.min(cell.other.count)),
     };
     (role, style.say(&words))

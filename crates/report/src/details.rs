@@ -119,7 +119,7 @@ fn repetitions(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> 
                 (role, rate),
                 (role, operations),
                 (role, mean),
-                (role, number::moment(repetition.started_ns)),
+                (role, style.time(&number::moment(repetition.started_ns))),
                 (role, number::latency_ns(repetition.elapsed_ns)),
                 (role, cpu(repetition.cpu.user_ns)),
                 (role, cpu(repetition.cpu.system_ns)),
@@ -240,7 +240,7 @@ fn stalls(cell: &Cell, style: &Style) -> Vec<String> {
         .iter()
         .map(|(at_ns, stall)| {
             vec![
-                plain(number::moment(*at_ns)),
+                plain(style.time(&number::moment(*at_ns))),
                 plain(number::latency_ns(stall.length_ns)),
                 plain(words::op_kind(style, stall.kind)),
                 plain(format_bytes(stall.offset_bytes)),

@@ -28,7 +28,7 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
             rows.push(Vec::new());
         }
         before = Some(group);
-        let time = time(profile).map(|(time, most)| match (number::long_time(time), most) {
+        let time = time(profile).map(|(time, most)| match (style.time(&number::long_time(time)), most) {
             (time, true) => style.say(&text!("≤ {time}", "最長 {time}")),
             (time, false) => time,
         });
@@ -186,7 +186,7 @@ fn figure(profile: &Profile, style: &Style) -> Vec<String> {
 fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
     let mut items = vec![words::repetitions(style, profile)];
     items.extend(time(profile).map(|(time, most)| {
-        let time = number::long_time(time);
+        let time = style.time(&number::long_time(time));
         style.say(&match most {
             true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"),
             false => text!("{time} of measuring in all", "測定時間の合計 {time}"),
@@ -200,7 +200,7 @@ fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
         )));
     }
     if profile.rules.interval_ns > 0 {
-        let pause = format_time_setting(profile.rules.interval_ns);
+        let pause = style.time(&format_time_setting(profile.rules.interval_ns));
         items.push(style.say(&text!("{pause} of pause between cells", "項目の間に {pause} 休止")));
     }
     items

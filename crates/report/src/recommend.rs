@@ -20,6 +20,7 @@ pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str],
     lines.extend(wrap(&style.say(&answer_for(found, ids)), style.width));
     lines.push(String::new());
     lines.extend(parts(found, ids, style));
+    lines.extend(limits(found, wanted, ids, style));
     for standing in &found.standings {
         if let Some(words) = out_words(standing, ids) {
             lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
@@ -54,6 +55,36 @@ pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str],
     page(&lines)
 }
 
+/// What the use bears, and of whom it is known that it keeps to it.
+fn limits(found: &Recommendation, wanted: &Use, ids: &[&str], style: &Style) -> Vec<String> {
+    let Some(limit_ns) = wanted.limits.iter().map(|limit| limit.worst_stall_ns).min() else {
+        return Vec::new();
+    };
+    let each = |standing: &Standing| {
+        let id = ids[standing.run];
+        match standing.worst_ns {
+            None => text!("{id}: not known", "{id}: 不明"),
+            Some(0) => text!("{id}: none", "{id}: なし"),
+            Some(worst_ns) => {
+                let worst = number::latency_ns(worst_ns);
+                text!("{id}: {worst}", "{id}: {worst}")
+            }
+        }
+    };
+    let all: Vec<Text> = found.standings.iter().map(each).collect();
+    let join = |pick: fn(&Text) -> &str, with| all.iter().map(pick).collect::<Vec<_>>().join(with);
+    let (en, ja) = (join(|one| &one.en, ", "), join(|one| &one.ja, "、"));
+    let limit = number::latency_ns(limit_ns);
+    let words = text!(
+        "limit: stands still for {limit} at most; the longest standstill of {en}",
+        "条件: 止まる時間は {limit} まで。最長の停止は {ja}"
+    );
+    wrap(&style.say(&words), style.width)
+}
+
+/// Below this share of the use that was measured, no choice follows.
+const COVERED_ENOUGH: f64 = 0.5;
+
 /// The answer in a sentence.
 pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
     let able: Vec<&Standing> = found.standings.iter().filter(|standing| standing.out.is_none()).collect();
@@ -61,6 +92,13 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
         return text!("None of these runs suits this use.", "この用途に向くものはありません。");
     };
     let name = ids[best.run];
+    if found.covered < COVERED_ENOUGH {
+        let covered = number::percent(found.covered);
+        return text!(
+            "Only {covered} of this use is measured by all of these runs, which is not enough to choose by.",
+            "すべての測定に共通する項目がこの用途の {covered} しかなく、選ぶ根拠には足りません。"
+        );
+    }
     let Some(next) = able.get(1) else {
         return if ids.len() > 1 {
             text!("{name} is the only one that suits this use.", "この用途に向くのは {name} だけです。")
@@ -72,11 +110,11 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
         };
     };
     let (second, times) = (ids[next.run], best.speed / next.speed);
-    let percent = (found.holds * 100.0).floor() as u64;
+    let (percent, shown) = ((found.holds * 100.0).floor() as u64, digits(times));
     if found.fewest < 2 {
         return text!(
-            "For this use {name} is the better choice by single figures: {times:.2} times as fast as {second}. How sure that is, nobody can tell.",
-            "1 回の値で比べると、この用途には {name} が向いています({second} の {times:.2} 倍の速さ)。ただし確かさは分かりません。"
+            "For this use {name} is the better choice by single figures: {shown} times as fast as {second}. How sure that is, nobody can tell.",
+            "1 回の値で比べると、この用途には {name} が向いています({second} の {shown} 倍の速さ)。ただし確かさは分かりません。"
         );
     }
     if found.holds < FIRM_SHARE {
@@ -101,9 +139,20 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
         );
     }
     text!(
-        "For this use {name} is the better choice: {times:.2} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
-        "この用途には {name} が向いています。{second} の {times:.2} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。"
+        "For this use {name} is the better choice: {shown} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
+        "この用途には {name} が向いています。{second} の {shown} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。"
     )
+}
+
+/// A ratio with the digits that mean something: `16 000`, `219`, `1.47`, `0.0051`.
+fn digits(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1000.0 => number::whole((ratio / 100.0).round() * 100.0),
+        ratio if ratio >= 100.0 => number::whole(ratio),
+        ratio if ratio >= 10.0 => format!("{ratio:.1}"),
+        ratio if ratio >= 0.1 || ratio <= 0.0 => format!("{ratio:.2}"),
+        ratio => format!("{ratio:.*}", (1.0 - ratio.log10().floor()) as usize),
+    }
 }
 
 fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
@@ -139,14 +188,14 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
             .standings
             .iter()
             .map(|standing| {
-                let (id, speed) = (ids[standing.run], standing.speed);
-                let (low, high) = (standing.low, standing.high);
+                let (id, speed) = (ids[standing.run], digits(standing.speed));
+                let (low, high) = (digits(standing.low), digits(standing.high));
                 if found.fewest < 2 && standing.run != 0 {
-                    text!("{id} {speed:.2}", "{id} {speed:.2}")
+                    text!("{id} {speed}", "{id} {speed}")
                 } else if standing.run == 0 {
                     text!("{id} 1", "{id} 1")
                 } else {
-                    text!("{id} {speed:.2} ({low:.2} to {high:.2})", "{id} {speed:.2} ({low:.2}〜{high:.2})")
+                    text!("{id} {speed} ({low} to {high})", "{id} {speed} ({low}〜{high})")
                 }
             })
             .collect();

@@ -98,7 +98,7 @@ pub(crate) fn notice_role(kind: NoticeKind) -> Role {
 fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
     let length = number::latency_ns(stall.length_ns);
-    let at = number::moment(at_ns);
+    let at = style.time(&number::moment(at_ns));
     let place = words::cell(style, cell);
     let count = stall_count(&record.cells).max(1);
     let others = match count {
@@ -138,7 +138,7 @@ fn beside(record: &RunRecord, style: &Style) -> Vec<String> {
 fn fill(record: &RunRecord, style: &Style) -> Vec<String> {
     let Some(fill) = record.fill.filter(|fill| fill.written_bytes > 0) else { return Vec::new() };
     let written = format_bytes(fill.written_bytes);
-    let time = number::moment(fill.elapsed_ns);
+    let time = style.time(&number::moment(fill.elapsed_ns));
     let rate = match fill.elapsed_ns {
         0 => number::rate(0.0),
         ns => number::rate(fill.written_bytes as f64 * 1e9 / ns as f64),

@@ -9,6 +9,9 @@ use kurabe_stats::{ReadsBesideWrites, Stutter, cell_latency, reads_beside_writes
 /// Shorter stalls than this nobody feels.
 const FELT_NS: u64 = 100_000_000;
 
+/// Up to this ratio a time is no longer than another.
+const NO_LONGER: f64 = 1.05;
+
 /// Of a time shorter than this, stalls are counted and not told as so many a minute.
 const LONG_ENOUGH_NS: u64 = 10_000_000_000;
 
@@ -24,6 +27,12 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     let often = how_often(stutter);
     let at_least = if stutter.all_kept { text!("", "") } else { text!("at least ", "少なくとも ") };
     let (often_en, often_ja, least_en, least_ja) = (often.en, often.ja, at_least.en, at_least.ja);
+    if stutter.typical_ns >= FELT_NS && !stutter.stops_everything() {
+        return Some(text!(
+            "holds up single operations for {typical} {often_en} while others go on, at worst for {worst}",
+            "{often_ja}、一部の操作を {typical} ほど待たせる(ほかの操作は進行、最長 {worst})"
+        ));
+    }
     let does = if stutter.typical_ns < FELT_NS {
         text!("stalls", "停滞する")
     } else {
@@ -155,7 +164,22 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
         "p50 は単独 {alone}、書き込み中 {with}。p99 は {slow}、{slower}"
     );
     let (en, ja) = (detail.en, detail.ja);
-    if beside.ratio < 1.05 {
+    let longer = |alone_ns: u64, beside_ns: u64| beside_ns as f64 > alone_ns as f64 * NO_LONGER;
+    let median_longer = longer(beside.alone_p50_ns, beside.beside_p50_ns);
+    let slow_longer = longer(beside.alone_p99_ns, beside.beside_p99_ns);
+    if beside.ratio < NO_LONGER && (median_longer || slow_longer) {
+        let which = match (median_longer, slow_longer) {
+            (true, false) => text!("half of them do", "半数は遅くなります"),
+            (false, true) => text!("the slowest do", "遅いものはさらに遅くなります"),
+            _ => text!("half of them and the slowest do", "半数と、遅いものは遅くなります"),
+        };
+        let (which_en, which_ja) = (which.en, which.ja);
+        return text!(
+            "reads take no longer on average while writing, but {which_en} ({en})",
+            "書き込み中も読み出しの平均は変わりませんが、{which_ja}({ja})"
+        );
+    }
+    if beside.ratio < NO_LONGER {
         return text!(
             "reads take no longer while writing ({en})",
             "書き込み中も読み出しは遅くなりません({ja})"
@@ -182,6 +206,7 @@ mod tests {
             stalled_share: 0.053,
             all_kept: true,
             longest_silence_ns: 0,
+            alone: true,
             life: None,
         }
     }

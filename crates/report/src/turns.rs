@@ -5,10 +5,9 @@ use crate::layout::{hanging, page, wrap};
 use crate::style::{Role, Style};
 use crate::verdict::{change_span, per_cent};
 use kurabe_compare::{ComparedCell, Pair};
-use kurabe_core::number;
 use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
-use kurabe_stats::Estimate;
+use kurabe_stats::{Course, Estimate, MOST_BLOCKS, Verdict};
 
 /// A bound above this says nothing that anybody would read aloud.
 const MOST_BOUND_PERCENT: i64 = 50;
@@ -25,7 +24,14 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
         lines.extend(hanging(wrap(&words, style.width.saturating_sub(4)), 2, 4));
     }
     lines.push(String::new());
+    let most = MOST_BLOCKS;
     let ended = match settled {
+        Some(true) if pairs.iter().flat_map(|pair| &pair.cells).any(is_open) => text!(
+            "What is not clear after {most} blocks stays open, so measuring ended; a larger --margin, a longer --repetition or a \
+             quieter machine would tell.",
+            "{most} ブロックではっきりしない項目は保留とし、測定を終えました。--margin を広げる、--repetition を長くする、ほかの\
+             処理を止めるのいずれかで判断できます。"
+        ),
         Some(true) => text!(
             "Every cell is clear, so measuring ended.",
             "すべての項目がはっきりしたため、測定を終えました。"
@@ -51,6 +57,11 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     page(&lines)
 }
 
+/// Whether a cell has no verdict.
+fn is_open(cell: &ComparedCell) -> bool {
+    cell.course.is_some_and(|course| !course.settled)
+}
+
 /// How the runs took turns, and what changed over them; nothing for runs that did not.
 pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
     let Some(versus) = &pair.versus else { return Vec::new() };
@@ -71,6 +82,7 @@ pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
     };
     let mut lines = vec![String::new()];
     lines.extend(wrap(&style.say(&how), style.width));
+    lines.extend(remedy(pair).iter().flat_map(|words| wrap(&style.say(words), style.width)));
     let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair, style)).collect();
     if drifts.is_empty() {
         let none = text!(
@@ -128,28 +140,45 @@ fn drift(cell: &ComparedCell, pair: &Pair, style: &Style) -> Option<Text> {
     })
 }
 
-/// What may be said of a cell that is not settled: how large a difference could be, and how long it would take to know.
-pub(crate) fn unsettled(speed: &Estimate, more: Option<u32>, pair_ns: Option<u64>) -> Text {
-    let time_ns = more.zip(pair_ns).map(|(more, ns)| u64::from(more).saturating_mul(ns) / 2);
-    let (en, ja) = match time_ns {
-        Some(ns) => {
-            let time = number::long_time(ns);
-            (
-                format!("; about {time} more would likely settle it"),
-                format!("。あと約 {time} で判断できる見込み"),
-            )
-        }
-        None => (String::new(), String::new()),
-    };
+/// What may be said of a cell that is not settled: how large a difference could be.
+pub(crate) fn unsettled(speed: &Estimate) -> Text {
     let bound = per_cent(speed.high).abs().max(per_cent(speed.low).abs());
     if !speed.low.is_finite() || !speed.high.is_finite() || bound > MOST_BOUND_PERCENT || speed.low <= 0.0 {
-        return Text { en: format!("too early to tell{en}"), ja: format!("まだ判断できない{ja}") };
+        return text!("too early to tell", "まだ判断できない");
     }
     let span = change_span(speed);
     Text {
-        en: format!("no difference found; it is below {bound} % ({}){en}", span.en),
-        ja: format!("差は見つからず、あっても {bound} % 未満({}){ja}", span.ja),
+        en: format!("no difference found; it is below {bound} % ({})", span.en),
+        ja: format!("差は見つからず、あっても {bound} % 未満({})", span.ja),
     }
+}
+
+/// How long a measurement of its own would likely take until all cells are clear: they share the time, and a new one
+/// begins anew. `None` if all are clear already, or nobody can tell.
+fn time_needed_ns(pair: &Pair) -> Option<u64> {
+    let turns = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
+    if turns().all(|(_, course)| course.settled) {
+        return None;
+    }
+    let needed = |(cell, course): (&ComparedCell, Course)| {
+        let more = match cell.compared?.verdict {
+            _ if course.settled => 0,
+            Verdict::NotEnough { more } => u64::from(more?),
+            Verdict::Faster | Verdict::Slower | Verdict::Same => 0,
+        };
+        Some(cell.pair_ns?.saturating_mul(course.block_pairs as u64 + more.div_ceil(2)))
+    };
+    turns().map(needed).try_fold(0, |all: u64, one| Some(all.saturating_add(one?)))
+}
+
+/// How long it would likely take to know, as a line.
+fn remedy(pair: &Pair) -> Option<Text> {
+    const MINUTE_NS: u64 = 60_000_000_000;
+    let minutes = time_needed_ns(pair)?.div_ceil(MINUTE_NS);
+    Some(text!(
+        "What is not clear yet would likely be with --time {minutes}min.",
+        "まだ判断できない項目も、--time {minutes}min なら判断できる見込みです。"
+    ))
 }
 
 #[cfg(test)]
@@ -159,13 +188,10 @@ mod tests {
     #[test]
     fn what_is_not_settled_has_a_bound_where_the_interval_allows_it() {
         let of = |low: f64, high: f64| Estimate { value: 1.01, low, high };
-        let words = unsettled(&of(0.94, 1.09), Some(20), Some(6_000_000_000));
-        assert_eq!(
-            words.en,
-            "no difference found; it is below 9 % (-6 to +9 %); about 1 min more would likely settle it"
-        );
-        assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満(-6〜+9 %)。あと約 1 min で判断できる見込み");
-        assert_eq!(unsettled(&of(0.4, 2.0), None, None).en, "too early to tell");
-        assert_eq!(unsettled(&of(0.0, f64::INFINITY), None, None).ja, "まだ判断できない");
+        let words = unsettled(&of(0.94, 1.09));
+        assert_eq!(words.en, "no difference found; it is below 9 % (-6 to +9 %)");
+        assert_eq!(words.ja, "差は見つからず、あっても 9 % 未満(-6〜+9 %)");
+        assert_eq!(unsettled(&of(0.4, 2.0)).en, "too early to tell");
+        assert_eq!(unsettled(&of(0.0, f64::INFINITY)).ja, "まだ判断できない");
     }
 }

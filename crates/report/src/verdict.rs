@@ -201,7 +201,7 @@ fn is_exact(speed: &Estimate) -> bool {
 }
 
 /// `4.9`, `177`: how many times, as exactly as anybody would say it.
-fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.*}", usize::from(ratio < 9.95))
 }
 
@@ -209,14 +209,14 @@ fn faster(speed: &Estimate) -> Text {
     let Estimate { value, low, high } = *speed;
     if value < TOLD_IN_PERCENT {
         let percent = per_cent(value);
-        if is_exact(speed) {
+        let (from, to) = (per_cent(low), per_cent(high));
+        if is_exact(speed) || (from, to) == (percent, percent) {
             return text!("{percent} % faster", "{percent} % 速い");
         }
-        let (from, to) = (per_cent(low), per_cent(high));
         return text!("{percent} % faster ({from} to {to} %)", "{percent} % 速い({from}〜{to} %)");
     }
     let (value, from, to) = (times(value), times(low), times(high));
-    if is_exact(speed) {
+    if is_exact(speed) || (from == value && to == value) {
         return text!("{value} times as fast", "{value} 倍の速さ");
     }
     text!("{value} times as fast ({from} to {to})", "{value} 倍の速さ({from}〜{to} 倍)")
@@ -226,14 +226,14 @@ fn slower(speed: &Estimate) -> Text {
     let Estimate { value, low, high } = *speed;
     if value > 1.0 / TOLD_IN_PERCENT {
         let percent = -per_cent(value);
-        if is_exact(speed) {
+        let (from, to) = (-per_cent(high), -per_cent(low));
+        if is_exact(speed) || (from, to) == (percent, percent) {
             return text!("{percent} % slower", "{percent} % 遅い");
         }
-        let (from, to) = (-per_cent(high), -per_cent(low));
         return text!("{percent} % slower ({from} to {to} %)", "{percent} % 遅い({from}〜{to} %)");
     }
     let (long, from, to) = (times(1.0 / value), times(1.0 / high), times(1.0 / low));
-    if is_exact(speed) {
+    if is_exact(speed) || (from == long && to == long) {
         return text!("slower: it takes {long} times as long", "遅い: {long} 倍の時間がかかる");
     }
     text!(

@@ -70,7 +70,8 @@ impl VersusProgress {
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
         let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
-        let (most, once) = (number::long_time(time_ns), format_time_setting(repetition_ns));
+        let most = self.style.time(&number::long_time(time_ns));
+        let once = format_time_setting(repetition_ns);
         self.line(&self.style.say(&text!(
             "profile {profile}, {once} per repetition, at most {most} · order seed {seed}",
             "プロファイル {profile}、1 回 {once}、最長 {most} · 順番の種 {seed}"
@@ -119,8 +120,8 @@ impl VersusProgress {
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
         let words = Text {
-            en: format!("clear after {blocks} blocks: {} · {other} is {}", name.trim(), verdict.en),
-            ja: format!("{blocks} ブロックで確定: {} · {other} は{}", name.trim(), verdict.ja),
+            en: format!("clear after {blocks} blocks: {} · {other}: {}", name.trim(), verdict.en),
+            ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name.trim(), verdict.ja),
         };
         self.line(&self.style.say(&words));
     }

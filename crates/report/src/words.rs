@@ -163,7 +163,7 @@ pub(crate) fn repetitions(style: &Style, profile: &Profile) -> String {
         return style
             .say(&text!("rounds until steady, at most {most}", "定常状態になるまで最大 {most} ラウンド"));
     }
-    let time = format_time_setting(profile.rules.time_ns);
+    let time = style.time(&format_time_setting(profile.rules.time_ns));
     let by_time = profile.steps.iter().all(|step| matches!(step, Step::Io(step) if !step.end.is_given()));
     let mut words = style.say(&if by_time {
         text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回")

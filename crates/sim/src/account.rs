@@ -1,9 +1,9 @@
 //! Where the time of a request went.
 //!
 //! The model: a request's path is the stretch of time from its arrival at a layer to its return, cut into segments; each
-//! segment has one cause. A layer that sends requests below and waits takes over the segments of whichever returns, as
-//! far as they lie after what it has accounted for already. So a path has no gaps and no overlaps, and the sum of its
-//! segments is its length, exactly, however many requests ran side by side.
+//! segment has one cause. A layer that sends requests below and waits takes over the segments of those that return. Of what
+//! ran side by side, the one that ended last was waited for: its segments stand from its beginning on, and what the others
+//! did meanwhile cost nothing. So a path has no gaps and no overlaps, and the sum of its segments is its length, exactly.
 
 use kurabe_core::Text;
 
@@ -73,12 +73,30 @@ impl Path {
         }
     }
 
-    /// Takes over what another path tells of the time after what is accounted for here.
+    /// Takes over what the path of a request below tells. If it ended after all that is accounted for here, it is what was
+    /// waited for: what went on beside it, since it began, cost nothing.
     pub(crate) fn follow(&mut self, below: &Self) {
+        if below.until_ns <= self.until_ns {
+            return;
+        }
+        self.rewind(below.from_ns);
         self.charge(UNEXPLAINED, below.from_ns);
         for (end_ns, cause) in &below.segments {
             self.charge(Cause(*cause), *end_ns);
         }
+    }
+
+    /// Forgets what was accounted for after a time.
+    fn rewind(&mut self, to_ns: u64) {
+        let to_ns = to_ns.max(self.from_ns);
+        while self.segments.len() > 1 && self.segments[self.segments.len() - 2].0 >= to_ns {
+            self.segments.pop();
+        }
+        match self.segments.last_mut() {
+            Some((end_ns, _)) if self.until_ns > to_ns => *end_ns = to_ns,
+            _ => {}
+        }
+        self.until_ns = self.until_ns.min(to_ns);
     }
 
     /// How much is accounted for.
@@ -140,6 +158,14 @@ mod tests {
         parent.follow(&second);
         let mut sums_ns = [0; 4];
         parent.add_to(&mut sums_ns);
-        assert_eq!(sums_ns, [0, 10, 0, 5]);
+        // The second ended last, so it is what was waited for; the first cost nothing.
+        assert_eq!(sums_ns, [0, 0, 4, 11]);
+        let mut other = Path::default();
+        other.restart(0);
+        other.follow(&second);
+        other.follow(&first);
+        let mut sums_ns = [0; 4];
+        other.add_to(&mut sums_ns);
+        assert_eq!(sums_ns, [0, 0, 4, 11], "whichever is taken over first");
     }
 }

@@ -26,17 +26,19 @@ use serde::Serialize;
 
 /// After how many pairs of blocks there is a look, and its share of the error that is allowed. The first has the most:
 /// most differences are larger than they need be to be seen, and ten pairs are the fewest that can show any.
-const LOOKS: [(usize, f64); 10] = [
-    (10, 0.28),
-    (14, 0.08),
-    (20, 0.08),
-    (28, 0.08),
-    (40, 0.08),
-    (56, 0.08),
-    (80, 0.08),
-    (112, 0.08),
-    (160, 0.08),
-    (224, 0.08),
+const LOOKS: [(usize, f64); 12] = [
+    (10, 0.23),
+    (14, 0.07),
+    (20, 0.07),
+    (28, 0.07),
+    (40, 0.07),
+    (56, 0.07),
+    (80, 0.07),
+    (112, 0.07),
+    (160, 0.07),
+    (224, 0.07),
+    (320, 0.07),
+    (448, 0.07),
 ];
 
 /// Blocks before which nothing is said.

@@ -9,13 +9,15 @@
 //! statistical methods", section 3.3). A few wild values move neither far.
 
 use crate::bootstrap::Estimate;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The means of all pairs of differences in order, and the distribution of the number of positive ones under the null.
 pub(crate) struct SignedRanks {
     /// Sorted.
     means: Vec<f64>,
     /// Probability that at most so many are positive.
-    at_most: Vec<f64>,
+    at_most: Arc<[f64]>,
 }
 
 impl SignedRanks {
@@ -30,7 +32,7 @@ impl SignedRanks {
             .flat_map(|(place, one)| differences[place..].iter().map(move |two| f64::midpoint(*one, *two)))
             .collect();
         means.sort_unstable_by(f64::total_cmp);
-        Some(Self { means, at_most: cumulated(differences.len()) })
+        Some(Self { means, at_most: distribution(differences.len()) })
     }
 
     /// Two-sided probability of signs at least as uneven as these. A mean of zero speaks against a difference.
@@ -54,13 +56,20 @@ impl SignedRanks {
     }
 }
 
+/// What [`cumulated`] gives, computed once for each count: many cells are looked at after the same number of blocks.
+fn distribution(count: usize) -> Arc<[f64]> {
+    static KNOWN: Mutex<BTreeMap<usize, Arc<[f64]>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(known.entry(count).or_insert_with(|| cumulated(count).into()))
+}
+
 /// The distribution of the sum of those of the ranks 1 to `count` that a fair coin picks, summed up.
 fn cumulated(count: usize) -> Vec<f64> {
     let most = count * (count + 1) / 2;
     let mut chances = vec![0.0; most + 1];
     chances[0] = 1.0;
     for rank in 1..=count {
-        for sum in (0..=most).rev() {
+        for sum in (0..=rank * (rank + 1) / 2).rev() {
             let picked = if sum >= rank { chances[sum - rank] } else { 0.0 };
             chances[sum] = f64::midpoint(chances[sum], picked);
         }

@@ -28,8 +28,18 @@ pub struct Stutter {
     pub all_kept: bool,
     /// The longest time without any completion, in whole intervals of the series.
     pub longest_silence_ns: u64,
+    /// Whether it had one operation in flight, so that a stall of one stopped everything.
+    pub alone: bool,
     /// How its latency went over its life; `None` where the series is too short to tell.
     pub life: Option<Life>,
+}
+
+impl Stutter {
+    /// Whether everything stopped while it stalled, and not only some of several operations in flight. A silence is known in
+    /// whole intervals only, so half of the usual stall is enough.
+    pub fn stops_everything(&self) -> bool {
+        self.alone || self.longest_silence_ns.saturating_mul(2) >= self.typical_ns
+    }
 }
 
 /// A part of a cell's life.
@@ -72,6 +82,7 @@ pub fn stutter(cell: &Cell) -> Option<Stutter> {
         stalled_share: stalled_ns as f64 / measured_ns as f64,
         all_kept: stalls == lengths_ns.len() as u64,
         longest_silence_ns: repetitions.iter().map(|one| longest_silence_ns(&one.series)).max().unwrap_or(0),
+        alone: cell.workload.as_ref().is_none_or(|one| one.iodepth.saturating_mul(one.threads) == 1),
         life: life(&repetitions),
     })
 }

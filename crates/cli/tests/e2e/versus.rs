@@ -133,6 +133,23 @@ fn directories_take_turns_and_no_test_file_stays() {
     assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "complete"), "{runs:?}");
 }
 
+#[test]
+fn the_same_directory_twice_is_one_test_file() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let there = target.join(".");
+    let words =
+        ["versus", text(&target), text(&there), "--size", "16m", "--repetition", "2ms", "--time", "200ms"];
+    let lines = lab.kurabe(&[&words[..], &["--json"]].concat()).ok().json_lines();
+    let records: Vec<&Value> = lines.iter().filter(|line| line["event"] == "record").collect();
+    let path = |record: &Value| record["run"]["header"]["target"]["path"].clone();
+    assert_eq!(path(records[0]), path(records[1]));
+    assert!(records[0]["run"]["fill"].is_object() && records[1]["run"]["fill"].is_null());
+    let writes = list_of(&records[1]["run"]["cells"]).iter().filter(|cell| cell["direction"] == "write");
+    assert_eq!(writes.count(), 3);
+    assert!(names(&target).is_empty());
+}
+
 /// A measurement that would take long, in its second pair of blocks.
 fn under_way(lab: &Lab) -> Live {
     let target = lab.target();

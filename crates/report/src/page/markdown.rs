@@ -73,8 +73,8 @@ impl Report<'_> {
             format!("{} ({})", pair.baseline, style.pick("baseline", "基準")),
             pair.other.clone(),
             {
-                let other = &pair.other;
-                style.say(&text!("{other} is", "{other} は"))
+                let (baseline, other) = (&pair.baseline, &pair.other);
+                style.say(&text!("{other} against {baseline}", "{baseline} と比べた {other}"))
             },
         ];
         let _ = writeln!(out, "| {} |\n|:--|--:|--:|:--|", heads.map(|head| escaped(&head)).join(" | "));

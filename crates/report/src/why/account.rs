@@ -33,7 +33,13 @@ pub struct CauseTime {
     pub each_ns: f64,
     /// Its part of all time, 0 to 1.
     pub share: f64,
+    /// Whether other work goes on beside it, so that the rest of the time is not what would be left without it: others are
+    /// served meanwhile, or a connection carries what a medium is still at.
+    pub overlaps: bool,
 }
+
+/// Layers that carry data while those below work on more.
+const CONNECTIONS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 
 /// How often something happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -134,6 +140,9 @@ fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime
                 explanation: known.map_or_else(|| Text::same(""), |cause| cause.explanation.clone()),
                 each_ns: share.time_ns as f64 / divisor,
                 share: share.time_ns as f64 / all.latency_ns as f64,
+                overlaps: known.is_some_and(|cause| cause.in_line)
+                    || layer(model, &share.layer)
+                        .is_some_and(|(_, layer)| CONNECTIONS.contains(&layer.kind.as_str())),
             }
         })
         .collect();

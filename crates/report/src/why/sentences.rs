@@ -19,7 +19,7 @@ pub(super) fn sentences(time: &CellTime) -> Vec<Text> {
     let Some(largest) = by_weight.first() else { return Vec::new() };
     let mut told = vec![first(time, largest)];
     let overlapping = time.in_flight.filter(|in_flight| *in_flight > ALONE);
-    if overlapping.is_none() && (WORTH_TELLING..ALMOST_ALL).contains(&largest.share) {
+    if overlapping.is_none() && !largest.overlaps && (WORTH_TELLING..ALMOST_ALL).contains(&largest.share) {
         told.push(without(time, largest));
     }
     if let Some(next) = by_weight.get(1).filter(|next| next.share >= WORTH_TELLING) {
