@@ -288,15 +288,17 @@ fn broken_limit(worst: Option<(u64, &Cell)>, wanted: &Use) -> Option<Out> {
     })
 }
 
-/// The longest time in which a run stood still, and where: a stall that stopped everything, a time without any completion,
-/// or one operation that was alone. `None` where nothing was measured that tells.
+/// The longest time in which a run stood still, and where: a stall that stopped everything, and with small blocks a time
+/// without any completion or one operation that was alone. `None` where nothing was measured that tells.
 fn worst_standstill(run: &[Cell]) -> Option<(u64, &Cell)> {
     let of = |cell: &Cell| {
         let found = stutter(cell)?;
         let stall_ns = if found.stops_everything() { found.worst_ns } else { 0 };
         let small = cell.workload.as_ref().is_some_and(|one| one.largest_block_bytes() <= SMALL_BLOCK);
-        let alone_ns = if found.alone && small { cell_latency(cell).max_ns } else { 0 };
-        Some(stall_ns.max(found.longest_silence_ns).max(alone_ns))
+        // A large block takes long because there is much to move.
+        let silence_ns = if small { found.longest_silence_ns } else { 0 };
+        let alone_ns = if small && found.alone { cell_latency(cell).max_ns } else { 0 };
+        Some(stall_ns.max(silence_ns).max(alone_ns))
     };
     run.iter().filter_map(|cell| Some((of(cell)?, cell))).max_by_key(|(worst_ns, _)| *worst_ns)
 }

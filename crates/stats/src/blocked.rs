@@ -27,18 +27,18 @@ use serde::Serialize;
 /// After how many pairs of blocks there is a look, and its share of the error that is allowed. The first has the most:
 /// most differences are larger than they need be to be seen, and ten pairs are the fewest that can show any.
 const LOOKS: [(usize, f64); 12] = [
-    (10, 0.23),
-    (14, 0.07),
-    (20, 0.07),
-    (28, 0.07),
-    (40, 0.07),
-    (56, 0.07),
-    (80, 0.07),
-    (112, 0.07),
-    (160, 0.07),
-    (224, 0.07),
-    (320, 0.07),
-    (448, 0.07),
+    (10, 0.25),
+    (14, 0.068),
+    (20, 0.068),
+    (28, 0.068),
+    (40, 0.068),
+    (56, 0.068),
+    (80, 0.068),
+    (112, 0.068),
+    (160, 0.068),
+    (224, 0.068),
+    (320, 0.068),
+    (448, 0.068),
 ];
 
 /// Blocks before which nothing is said.

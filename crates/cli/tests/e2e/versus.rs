@@ -152,11 +152,12 @@ fn the_same_directory_twice_is_one_test_file() {
 
 /// A measurement that would take long, in its second pair of blocks.
 fn under_way(lab: &Lab) -> Live {
-    let target = lab.target();
+    let (target, other) = (lab.target(), lab.beside("other"));
+    std::fs::create_dir(&other).expect("a directory");
     let words = [
         "versus",
         text(&target),
-        text(&target),
+        text(&other),
         "--size",
         "16m",
         "--repetition",
@@ -168,8 +169,13 @@ fn under_way(lab: &Lab) -> Live {
     ];
     let mut live = Live::start(lab.command(&words));
     live.wait_for_out("\"event\":\"versus_blocks\"");
-    assert_eq!(names(&target).len(), 2, "both test files are there");
+    assert_eq!(test_files(lab), 2, "both are there");
     live
+}
+
+/// Files in both directories.
+fn test_files(lab: &Lab) -> usize {
+    names(&lab.target()).len() + names(&lab.beside("other")).len()
 }
 
 #[test]
@@ -179,7 +185,7 @@ fn ctrl_c_keeps_both_runs_and_says_what_was_measured() {
     live.signal(Signal::INT);
     let ended = live.end();
     assert_eq!(ended.code(), Some(130), "{ended:#?}");
-    assert!(names(&lab.target()).is_empty(), "no test file stays");
+    assert_eq!(test_files(&lab), 0, "no test file stays");
     let lines = ended.json_lines();
     let told = lines.iter().find(|line| line["event"] == "versus").expect("a result");
     assert_eq!(told["ended"], "error");
@@ -194,9 +200,9 @@ fn after_kill_9_the_next_start_removes_both_test_files() {
     let live = under_way(&lab);
     live.signal(Signal::KILL);
     live.end();
-    assert_eq!(names(&lab.target()).len(), 2, "nobody could remove them");
+    assert_eq!(test_files(&lab), 2, "nobody could remove them");
     lab.kurabe(&["list"]).ok();
-    assert!(names(&lab.target()).is_empty());
+    assert_eq!(test_files(&lab), 0);
 }
 
 #[test]
