@@ -81,34 +81,52 @@ fn rest(pair: &Pair) -> Vec<Text> {
     let told = match (same, open) {
         (0, 0) => None,
         (same, 0) => {
-            Some(text!("{en} no difference that matters in {same}.", "{ja} 問題になる差なし {same} 件。"))
+            Some(text!("{en} {same} without a difference that matters.", "{ja} 問題になる差なし {same} 件。"))
         }
-        (0, open) => Some(text!("{en} not clear yet in {open}.", "{ja} まだ判断できない {open} 件。")),
+        (0, open) => Some(text!("{en} {open} not clear yet.", "{ja} まだ判断できない {open} 件。")),
         (same, open) => Some(text!(
-            "{en} no difference that matters in {same}, not clear yet in {open}.",
+            "{en} {same} without a difference that matters, {open} not clear yet.",
             "{ja} 問題になる差なし {same} 件、まだ判断できない {open} 件。"
         )),
     };
-    told.into_iter().chain(TAILS.into_iter().filter_map(|fraction| lacking(pair, fraction))).collect()
+    told.into_iter().chain(lacking(pair)).collect()
 }
 
-/// In how many cells a percentile is not compared, and what that would take.
-fn lacking(pair: &Pair, fraction: f64) -> Option<Text> {
-    let has_operations = |cell: &&ComparedCell| {
-        cell.measure != Measure::Duration
-            && cell.compared.is_some()
-            && ![&cell.baseline, &cell.other].iter().any(|side| side.printed)
-    };
-    let lacks = |cell: &&ComparedCell| !cell.tails.iter().any(|tail| tail.fraction == fraction);
-    let count = pair.cells.iter().filter(has_operations).filter(lacks).count();
-    let fewest = number::count(fewest_for_quantile(fraction, CONFIDENCE)?);
-    let (name, plural) = (name(fraction), if count == 1 { "" } else { "s" });
-    (count > 0).then(|| {
-        text!(
-            "{name} is not compared in {count} cell{plural}: that takes two repetitions of {fewest} operations each.",
-            "{name} を比べていない項目 {count} 件: 1 回あたり {fewest} 操作以上、2 回以上の測定が必要です。"
-        )
-    })
+/// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence.
+fn lacking(pair: &Pair) -> Vec<Text> {
+    let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
+    for fraction in TAILS {
+        let count = pair.cells.iter().filter(|cell| has_operations(cell) && lacks(cell, fraction)).count();
+        match found.last_mut().filter(|(known, _)| *known == count) {
+            Some((_, fractions)) => fractions.push(fraction),
+            None => found.push((count, vec![fraction])),
+        }
+    }
+    found
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .filter_map(|(count, of)| not_compared(count, &of))
+        .collect()
+}
+
+fn has_operations(cell: &ComparedCell) -> bool {
+    let printed = cell.baseline.printed || cell.other.printed;
+    cell.measure != Measure::Duration && cell.compared.is_some() && !printed
+}
+
+fn lacks(cell: &ComparedCell, fraction: f64) -> bool {
+    !cell.tails.iter().any(|tail| tail.fraction == fraction)
+}
+
+fn not_compared(count: usize, fractions: &[f64]) -> Option<Text> {
+    let fewest = number::count(fewest_for_quantile(*fractions.first()?, CONFIDENCE)?);
+    let names: Vec<String> = fractions.iter().map(|fraction| name(*fraction)).collect();
+    let (are, plural) = (if names.len() == 1 { "is" } else { "are" }, if count == 1 { "" } else { "s" });
+    let (en, ja) = (names.join(" and "), names.join(" と "));
+    Some(text!(
+        "{en} {are} not compared in {count} cell{plural}: that takes two repetitions of at least {fewest} operations each.",
+        "{ja} を比べていない項目 {count} 件: 1 回あたり {fewest} 操作以上、2 回以上の測定が必要です。"
+    ))
 }
 
 /// `p99`, `p99.9`
