@@ -1,95 +1,12 @@
-//! Which cells of two runs are the same, and what they are compared by.
+//! What cells are compared by.
 //!
-//! The model: a workload is what it does, not what its profile calls it, so a cell of `cdm-9` and one that
-//! CrystalDiskMark printed meet where pattern, block size, queue depth, threads and direction are the same. All other
-//! cells meet by their label and part. Repetitions are the unit: a repetition that sampled the target counts once, by the
-//! mean of its samples. A printed figure of another tool is one value, of which no spread is known.
+//! The model: repetitions are the unit. A repetition that sampled the target counts once, by the mean of its samples. A
+//! printed figure of another tool is one value, of which no spread is known.
 
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, Repetition};
-use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_stats::{figure, repetition_values};
-use serde::{Deserialize, Serialize};
-
-/// What a cell is, for finding its like in another run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CellKey {
-    /// A workload with one block size.
-    Io {
-        /// Whether offsets ascend.
-        sequential: bool,
-        /// Block size in bytes.
-        block_bytes: u64,
-        /// Operations in flight per thread.
-        iodepth: u32,
-        /// Threads.
-        threads: u32,
-        /// `read`, `write`, or `mix` with the share of reads in percent.
-        direction: String,
-    },
-    /// Anything else.
-    Named {
-        /// The step's name.
-        label: String,
-        /// The part of the step.
-        part: String,
-        /// Direction, if it has one.
-        direction: String,
-    },
-}
-
-impl CellKey {
-    /// The key of a cell.
-    pub fn of(cell: &Cell) -> Self {
-        let from_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
-        let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
-        from_workload.or_else(from_import).unwrap_or_else(|| Self::Named {
-            label: cell.label.clone(),
-            part: cell.part.clone(),
-            direction: cell.direction.map_or("", Direction::word).to_owned(),
-        })
-    }
-}
-
-fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
-    let [block] = workload.block_sizes.as_slice() else { return None };
-    let sequential = match workload.pattern {
-        Pattern::Sequential | Pattern::Interleaved => true,
-        // Whether a block may come twice is told apart by no tool's printed name.
-        Pattern::Random | Pattern::Permutation => false,
-        // Some blocks far more often than others: a workload of its own.
-        Pattern::Zipf { .. } => return None,
-    };
-    if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
-        return None;
-    }
-    Some(CellKey::Io {
-        sequential,
-        block_bytes: u64::from(block.size_bytes),
-        iodepth: workload.iodepth,
-        threads: workload.threads,
-        direction: direction_word(direction?, Some(f64::from(workload.read_percent))),
-    })
-}
-
-fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
-    Some(CellKey::Io {
-        sequential: imported.sequential?,
-        block_bytes: imported.block_bytes?,
-        iodepth: imported.iodepth?,
-        threads: imported.threads?,
-        direction: direction_word(direction?, imported.read_percent),
-    })
-}
-
-fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {
-    match (direction, read_percent) {
-        (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
-        (direction, _) => direction.word().to_owned(),
-    }
-}
 
 /// The values of a cell, one for each counted repetition, in the base unit of its measure; a single one of an imported
 /// cell.

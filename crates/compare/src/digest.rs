@@ -3,8 +3,9 @@
 //! The model: a digest is made of the record by [`digest`] alone, with the same facts and the same values by which two runs
 //! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
 
-use crate::cells::{CellKey, values};
+use crate::cells::values;
 use crate::fairness::facts_of;
+use crate::key::CellKey;
 use kurabe_core::Text;
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -12,7 +13,7 @@ use kurabe_core::workload::Direction;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
-pub const DIGEST_VERSION: u32 = 2;
+pub const DIGEST_VERSION: u32 = 3;
 
 /// A cell without its figures: what it is, and what it is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,15 +41,25 @@ pub(crate) enum Word {
 }
 
 impl CellName {
-    /// The name of a cell.
-    pub fn of(cell: &Cell) -> Self {
+    /// The names of the cells of a run, in their order.
+    pub fn of_run(run: &RunRecord) -> Vec<Self> {
+        run.cells.iter().zip(CellKey::of_run(run)).map(|(cell, key)| Self::new(cell, key)).collect()
+    }
+
+    pub(crate) fn new(cell: &Cell, key: CellKey) -> Self {
         Self {
-            key: CellKey::of(cell),
+            key,
             label: cell.label.clone(),
             part: cell.part.clone(),
             direction: cell.direction,
             measure: cell.measure,
         }
+    }
+
+    /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
+    pub fn full_label(&self) -> Text {
+        let Text { en, ja } = self.key.note(&self.label);
+        Text { en: self.label.clone() + &en, ja: self.label.clone() + &ja }
     }
 
     /// Whether it is the same cell, whatever it is called.
@@ -67,7 +78,8 @@ pub fn digest(run: &RunRecord) -> RunDigest {
         figures: run
             .cells
             .iter()
-            .filter_map(|cell| Some((word(&Word::Cell(CellName::of(cell)))?, Summary::of(&values(cell))?)))
+            .zip(CellName::of_run(run))
+            .filter_map(|(cell, name)| Some((word(&Word::Cell(name))?, Summary::of(&values(cell))?)))
             .collect(),
     }
 }
@@ -139,7 +151,7 @@ mod tests {
                       data=random; time=1 s; target=a file in a directory; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
                       filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
                       kurabe=0.1.0; noise=quiet";
-        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (2, wanted));
+        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (3, wanted));
         assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
     }
 }

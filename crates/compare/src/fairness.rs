@@ -7,12 +7,13 @@
 
 mod facts;
 
-use crate::cells::CellKey;
+use crate::key::CellKey;
 use facts::facts;
-use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The words of everything that can differ.
 pub const KEYS: &[&str] = &[
@@ -20,6 +21,7 @@ pub const KEYS: &[&str] = &[
     "statistic",
     "model",
     "parameters",
+    "seed",
     "cache",
     "profile",
     "size",
@@ -161,9 +163,13 @@ pub(crate) fn about_all() -> Vec<About> {
 /// The cells that both have and whose operations reached the kernel in different ways.
 fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
     let mut ways: Vec<(&str, &str, String)> = Vec::new();
-    for cell in &baseline.cells {
-        let key = CellKey::of(cell);
-        let Some(across) = other.cells.iter().find(|cell| CellKey::of(cell) == key) else { continue };
+    let across: HashMap<(CellKey, Measure), &Cell> = CellKey::of_run(other)
+        .into_iter()
+        .zip(&other.cells)
+        .map(|(key, cell)| ((key, cell.measure), cell))
+        .collect();
+    for (key, cell) in CellKey::of_run(baseline).into_iter().zip(&baseline.cells) {
+        let Some(across) = across.get(&(key, cell.measure)) else { continue };
         let (Some(one), Some(two)) = (engine_name(cell), engine_name(across)) else { continue };
         if one != two {
             let direction = cell.direction.map_or("", Direction::word);

@@ -1,13 +1,18 @@
 //! Two runs compared cell by cell.
 
-use crate::cells::{CellKey, alike};
+use crate::cells::{alike, value};
+use crate::digest::CellName;
 use crate::fairness::{Difference, differences};
+use crate::key::CellKey;
+use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
+use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{Compared, Course, Sides, Stutter, compare, compare_computed, figure, judge, stutter};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// Two runs beside one another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,10 +25,10 @@ pub struct Pair {
     pub margin: f64,
     /// Cells that both have, in the order of the baseline.
     pub cells: Vec<ComparedCell>,
-    /// Names of the cells that only one has.
-    pub only_baseline: Vec<String>,
+    /// The cells that only one has.
+    pub only_baseline: Vec<CellName>,
     /// Likewise.
-    pub only_other: Vec<String>,
+    pub only_other: Vec<CellName>,
     /// What else differed.
     pub differences: Vec<Difference>,
     /// What the runs were measured in together, if they took turns.
@@ -68,74 +73,144 @@ pub struct ComparedCell {
     pub course: Option<Course>,
     /// Time of a pair of blocks on both sides, in ns, if they took turns.
     pub pair_ns: Option<u64>,
+    /// Its slowest operations, as far as there are enough of them to tell.
+    pub tails: Vec<ComparedTail>,
+}
+
+impl ComparedCell {
+    /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
+    pub fn full_label(&self) -> Text {
+        let Text { en, ja } = self.key.note(&self.label);
+        Text { en: self.label.clone() + &en, ja: self.label.clone() + &ja }
+    }
 }
 
 /// Compares two runs.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
-    let find = |cell: &Cell| {
-        let key = CellKey::of(cell);
-        other
-            .cells
-            .iter()
-            .find(|candidate| CellKey::of(candidate) == key && candidate.measure == cell.measure)
-    };
-    let both: Vec<(&Cell, &Cell)> =
-        baseline.cells.iter().filter_map(|cell| Some((cell, find(cell)?))).collect();
+    let names = [baseline, other].map(CellName::of_run);
+    let (matched, own) = matched(baseline, other, &names);
+    let cells: Vec<(&Cell, &Cell)> = matched.iter().map(|(_, one, two)| (*one, *two)).collect();
     let versus = together(baseline, other);
-    let mut statistics: Vec<Statistic> = Vec::new();
-    let sides: Vec<Sides> = both
-        .iter()
-        .map(|(one, two)| {
-            if versus.is_some() {
-                statistics.push(Statistic::Mean);
-                return in_blocks(one, two);
-            }
-            let (mut lists, statistic) = alike(&[*one, *two]);
-            let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
-            statistics.push(statistic);
-            Sides { baseline, other, higher_is_better: one.measure == Measure::Rate }
-        })
-        .collect();
-    let computed = baseline.header.model.is_some() && other.header.model.is_some();
-    let compared: Vec<(Option<Compared>, Option<Course>)> = match versus {
-        Some(versus) => judge(&sides, margin, versus.targets.len().saturating_sub(1))
-            .into_iter()
-            .map(|found| found.map(|found| (found.compared, found.course)).unzip())
-            .collect(),
-        None if computed => sides.iter().map(|sides| (compare_computed(sides, margin), None)).collect(),
-        None => compare(&sides, margin).into_iter().map(|compared| (compared, None)).collect(),
+    let (sides, statistics): (Vec<Sides>, Vec<Statistic>) =
+        cells.iter().map(|(one, two)| sides(one, two, versus.is_some())).unzip();
+    let way = match versus {
+        Some(versus) => Way::InTurns { others: versus.targets.len().saturating_sub(1) },
+        None if baseline.header.model.is_some() && other.header.model.is_some() => Way::Computed,
+        None => Way::Measured,
     };
-    let cells = both
-        .iter()
+    let compared = way.compare(&sides, margin);
+    let tails = tails(&cells, &way, margin);
+    let [only_baseline, only_other] = own;
+    let cells = matched
+        .into_iter()
         .zip(sides.iter().zip(compared))
-        .zip(statistics)
-        .map(|(((one, two), (sides, (compared, course))), statistic)| ComparedCell {
-            key: CellKey::of(one),
-            label: one.label.clone(),
-            part: one.part.clone(),
-            direction: one.direction,
-            measure: one.measure,
+        .zip(statistics.into_iter().zip(tails))
+        .map(|(((name, one, two), (sides, (compared, course))), (statistic, tails))| ComparedCell {
+            key: name.key.clone(),
+            label: name.label.clone(),
+            part: name.part.clone(),
+            direction: name.direction,
+            measure: name.measure,
             baseline: side(one, &sides.baseline),
             other: side(two, &sides.other),
             statistic,
             compared,
             course,
             pair_ns: course.map(|_| pair_ns(one, two)),
+            tails,
         })
         .collect();
-    let without = |run: &RunRecord, paired: &dyn Fn(&Cell) -> bool| {
-        run.cells.iter().filter(|cell| !paired(cell)).map(name).collect()
-    };
     Pair {
         baseline: baseline.header.id.clone(),
         other: other.header.id.clone(),
         margin,
         cells,
-        only_baseline: without(baseline, &|cell| both.iter().any(|(one, _)| std::ptr::eq(*one, cell))),
-        only_other: without(other, &|cell| both.iter().any(|(_, two)| std::ptr::eq(*two, cell))),
+        only_baseline,
+        only_other,
         differences: differences(baseline, other),
         versus: versus.cloned(),
     }
+}
+
+type Matched<'r> = (&'r CellName, &'r Cell, &'r Cell);
+
+/// The cells that both runs have, in the order of the first, and the names of those that only one has. No cell is taken
+/// twice: within a run no two are the same.
+fn matched<'r>(
+    baseline: &'r RunRecord,
+    other: &'r RunRecord,
+    [first, second]: &'r [Vec<CellName>; 2],
+) -> (Vec<Matched<'r>>, [Vec<CellName>; 2]) {
+    let mut across: HashMap<(&CellKey, Measure), &Cell> =
+        second.iter().map(|name| (&name.key, name.measure)).zip(&other.cells).collect();
+    let mut both = Vec::new();
+    let mut only_baseline = Vec::new();
+    for (name, cell) in first.iter().zip(&baseline.cells) {
+        match across.remove(&(&name.key, name.measure)) {
+            Some(found) => both.push((name, cell, found)),
+            None => only_baseline.push(name.clone()),
+        }
+    }
+    let left = |name: &&CellName| across.contains_key(&(&name.key, name.measure));
+    let only_other = second.iter().filter(left).cloned().collect();
+    (both, [only_baseline, only_other])
+}
+
+/// What is compared of a cell, and by which statistic.
+fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
+    if in_turns {
+        return (in_blocks(one, two, value), Statistic::Mean);
+    }
+    let (mut lists, statistic) = alike(&[one, two]);
+    let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
+    (Sides { baseline, other, higher_is_better: one.measure == Measure::Rate }, statistic)
+}
+
+/// How two runs are compared.
+pub(crate) enum Way {
+    /// Their repetitions took turns; so many targets were held against the first.
+    InTurns {
+        /// Targets beside the baseline.
+        others: usize,
+    },
+    /// Both are models. Where nothing was left to chance there is nothing to be unsure of; where repetitions differ,
+    /// because their offsets do, that is scatter as any other.
+    Computed,
+    /// Repetition by repetition.
+    Measured,
+}
+
+impl Way {
+    pub(crate) fn compare(&self, sides: &[Sides], margin: f64) -> Vec<(Option<Compared>, Option<Course>)> {
+        match self {
+            Self::InTurns { others } => judge(sides, margin, *others)
+                .into_iter()
+                .map(|found| found.map(|found| (found.compared, found.course)).unzip())
+                .collect(),
+            Self::Computed => {
+                let exact: Vec<Option<Compared>> = sides
+                    .iter()
+                    .map(|sides| is_exact(sides).then(|| compare_computed(sides, margin)).flatten())
+                    .collect();
+                let open: Vec<Sides> = sides
+                    .iter()
+                    .zip(&exact)
+                    .filter(|(_, exact)| exact.is_none())
+                    .map(|pair| pair.0.clone())
+                    .collect();
+                let mut others = compare(&open, margin).into_iter();
+                exact.into_iter().map(|exact| (exact.or_else(|| others.next().flatten()), None)).collect()
+            }
+            Self::Measured => compare(sides, margin).into_iter().map(|compared| (compared, None)).collect(),
+        }
+    }
+}
+
+/// Whether computed sides leave no doubt: all repetitions of either come to the same, or both were computed alike, one
+/// repetition after the other. A single one does not show whether it would come to the same again.
+fn is_exact(sides: &Sides) -> bool {
+    let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| *value == values[0]);
+    same(&sides.baseline) && same(&sides.other) || sides.baseline == sides.other
 }
 
 fn side(cell: &Cell, values: &[f64]) -> Side {
@@ -145,9 +220,4 @@ fn side(cell: &Cell, values: &[f64]) -> Side {
         printed: cell.imported.is_some(),
         stutter: stutter(cell),
     }
-}
-
-fn name(cell: &Cell) -> String {
-    let direction = cell.direction.map_or("", Direction::word);
-    [cell.label.as_str(), direction].join(" ").trim().to_owned()
 }

@@ -113,7 +113,8 @@ pub struct PivotFigure {
     pub mean: f64,
     /// Standard deviation among the runs; of a single run among its repetitions.
     pub deviation: f64,
-    /// Half the width of the 95 % interval of the mean, if there are two values at least; none of a single computed run.
+    /// Half the width of the 95 % interval of the mean, if there are two values at least; none where all repetitions of a
+    /// model come to the same.
     pub half_width: Option<f64>,
     /// Repetitions of a single run.
     pub repetition_count: Option<u32>,

@@ -5,8 +5,9 @@
 //! lie, given how the repetitions scatter: how often does the order come out the same. A run that stalls longer than the use
 //! can bear is out, however fast it is. The answer does not depend on the order in which the runs are named.
 
-use crate::cells::{CellKey, alike, values};
+use crate::cells::{alike, values};
 use crate::fairness::{Difference, Weight, differences};
+use crate::key::CellKey;
 use crate::uses::{Use, Work};
 use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
@@ -20,8 +21,10 @@ const DRAWS: usize = 2000;
 /// Seed of the draws.
 const SEED: u64 = 0x7573_6573;
 /// A cell further from a part than this does not stand for it. Each doubling of the block size counts 1, each of the
-/// operations in flight a half.
+/// operations in flight a half. Each halving of the part of the test size that the cell keeps to counts a quarter: in a
+/// small part a cache answers. So does each pass over it beforehand.
 const FARTHEST: f64 = 2.0;
+const OF_A_HALVED_SPAN: f64 = 0.25;
 /// Blocks up to this take no time worth speaking of to be moved, so that an operation that takes long stood still.
 const SMALL_BLOCK: u32 = 64 << 10;
 /// A run counts as better than another if it is in this share of the draws: of two equal runs either may come out first, so
@@ -98,8 +101,34 @@ pub struct Out {
 
 /// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
 pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
-    let cells: Vec<&[Cell]> = runs.iter().map(|run| run.cells.as_slice()).collect();
-    Some(Recommendation { doubts: doubts(runs), ..recommend_cells(&cells, wanted)? })
+    let runs_with_keys: Vec<Keyed<'_>> =
+        runs.iter().map(|run| Keyed::new(CellKey::of_run(run), &run.cells)).collect();
+    Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, wanted)? })
+}
+
+/// The cells of a run with what they are.
+struct Keyed<'r> {
+    cells: &'r [Cell],
+    /// Those that tell a rate.
+    rates: Vec<(CellKey, &'r Cell)>,
+    /// The largest span of all of them.
+    span_bytes: u64,
+}
+
+impl<'r> Keyed<'r> {
+    fn new(keys: Vec<CellKey>, cells: &'r [Cell]) -> Self {
+        let spans = cells.iter().filter_map(|cell| Some(cell.workload.as_ref()?.span_bytes));
+        let told = |cell: &Cell| cell.measure == Measure::Rate && !values(cell).is_empty();
+        let rates = keys.into_iter().zip(cells).filter(|(_, cell)| told(cell)).collect();
+        Self { cells, rates, span_bytes: spans.max().unwrap_or(0) }
+    }
+
+    /// How far a cell is from a part of a use; none if it is of another kind.
+    fn distance(&self, key: &CellKey, cell: &Cell, work: &Work) -> Option<f64> {
+        let halved =
+            cell.workload.as_ref().map_or(0.0, |workload| doublings(self.span_bytes, workload.span_bytes));
+        Some(distance(key, work)? + halved * OF_A_HALVED_SPAN)
+    }
 }
 
 /// What decides between the first run and any other, each once; that two models are not the same is no doubt.
@@ -119,8 +148,14 @@ fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
     found
 }
 
-/// The same of what was measured, without the records around it: each of `runs` is the cells of one.
+/// The same of what was measured by one profile, without the records around it: each of `runs` is the cells of one.
 pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation> {
+    let runs: Vec<Keyed<'_>> =
+        runs.iter().map(|cells| Keyed::new(CellKey::of_cells(None, cells), cells)).collect();
+    ranked(&runs, wanted)
+}
+
+fn ranked(runs: &[Keyed<'_>], wanted: &Use) -> Option<Recommendation> {
     let all: f64 = wanted.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
@@ -128,12 +163,10 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
         let share = work.share / all;
         let found = nearest_cells(runs, work);
         let (label, cell, exact) = match &found {
-            Some((cells, distance)) => {
-                (cells[0].label.clone(), Some(CellKey::of(cells[0])), *distance == 0.0)
-            }
+            Some(found) => (found.cells[0].label.clone(), Some(found.key.clone()), found.distance == 0.0),
             None => (String::new(), None, false),
         };
-        let values: Vec<Vec<f64>> = found.map(|(cells, _)| alike(&cells).0).unwrap_or_default();
+        let values: Vec<Vec<f64>> = found.map(|found| alike(&found.cells).0).unwrap_or_default();
         parts.push(Part {
             share,
             cell,
@@ -151,7 +184,7 @@ pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation>
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
-    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run)).collect();
+    let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
     let outs = worst.iter().map(|worst| broken_limit(*worst, wanted)).collect();
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
@@ -242,38 +275,47 @@ fn mixed(values: &[f64]) -> u64 {
     })
 }
 
-/// The cells, one of each run, that are most like a part and alike among themselves; and how far they are from it.
-fn nearest_cells<'r>(runs: &[&'r [Cell]], work: &Work) -> Option<(Vec<&'r Cell>, f64)> {
-    let first = runs.first()?;
-    let mut candidates: Vec<(f64, &Cell)> = first
-        .iter()
-        .filter(|cell| cell.measure == Measure::Rate && !values(cell).is_empty())
-        .filter_map(|cell| Some((distance(&CellKey::of(cell), work)?, cell)))
-        .filter(|(distance, _)| *distance <= FARTHEST)
-        .collect();
-    // What is equally far is taken by its key, not by its place in the run that happens to be named first.
-    candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| CellKey::of(a.1).cmp(&CellKey::of(b.1))));
-    candidates.into_iter().find_map(|(distance, cell)| {
-        let key = CellKey::of(cell);
-        let alike = |run: &&'r [Cell]| {
-            run.iter().find(|other| {
-                other.measure == Measure::Rate && !values(other).is_empty() && CellKey::of(other) == key
-            })
-        };
-        let cells = runs.iter().map(alike).collect::<Option<Vec<&Cell>>>()?;
-        Some((cells, distance))
-    })
+/// What stands for a part of a use.
+struct Nearest<'r> {
+    key: CellKey,
+    /// One of each run.
+    cells: Vec<&'r Cell>,
+    /// How far they are from it, by the run where that is farthest.
+    distance: f64,
 }
 
-/// How far a cell is from a part of a use; none if it is of another kind.
+/// The cells, one of each run, that are most like a part and alike among themselves.
+fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &Work) -> Option<Nearest<'r>> {
+    let in_all = |key: &CellKey| {
+        let of_run = |run: &Keyed<'r>| {
+            let (_, cell) = run.rates.iter().find(|(other, _)| other == key)?;
+            Some((*cell, run.distance(key, cell, work)?))
+        };
+        let found = runs.iter().map(of_run).collect::<Option<Vec<(&Cell, f64)>>>()?;
+        let distance = found.iter().map(|(_, distance)| *distance).fold(0.0, f64::max);
+        let cells = found.into_iter().map(|(cell, _)| cell).collect();
+        (distance <= FARTHEST).then(|| Nearest { key: key.clone(), cells, distance })
+    };
+    let candidates = runs.first()?.rates.iter().filter_map(|(key, _)| in_all(key));
+    // What is equally far is taken by its key, not by its place in the run that happens to be named first.
+    candidates.min_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.key.cmp(&b.key)))
+}
+
+/// How far what a cell does is from a part of a use; none if it is of another kind.
 fn distance(key: &CellKey, work: &Work) -> Option<f64> {
-    let CellKey::Io { sequential, block_bytes, iodepth, threads, direction } = key else { return None };
+    let CellKey::Io { sequential, block_bytes, iodepth, threads, direction, warm_up_passes, .. } = key else {
+        return None;
+    };
     if *sequential != work.sequential || direction != work.direction.word() {
         return None;
     }
-    let doublings = |a: u64, b: u64| (a.max(1) as f64 / b.max(1) as f64).log2().abs();
     let flying = u64::from(*iodepth) * u64::from(*threads);
-    Some(doublings(*block_bytes, work.block_bytes) + doublings(flying, u64::from(work.iodepth)) / 2.0)
+    let again = f64::from(*warm_up_passes) * OF_A_HALVED_SPAN;
+    Some(doublings(*block_bytes, work.block_bytes) + doublings(flying, u64::from(work.iodepth)) / 2.0 + again)
+}
+
+fn doublings(a: u64, b: u64) -> f64 {
+    (a.max(1) as f64 / b.max(1) as f64).log2().abs()
 }
 
 /// The worst limit of the use that a run breaks.

@@ -15,8 +15,12 @@ pub(crate) fn together<'r>(baseline: &'r RunRecord, other: &RunRecord) -> Option
     (one.group == two.group && one.order_seed == two.order_seed && one.targets == two.targets).then_some(one)
 }
 
-/// The values of a cell on both sides, in the order of the blocks that both have.
-pub(crate) fn in_blocks(baseline: &Cell, other: &Cell) -> Sides {
+/// The values of a cell on both sides, in the order of the blocks that both have; `value` gives that of a repetition.
+pub(crate) fn in_blocks(
+    baseline: &Cell,
+    other: &Cell,
+    value: impl Fn(&Cell, &Repetition) -> Option<f64>,
+) -> Sides {
     let mut sides = Sides {
         baseline: Vec::new(),
         other: Vec::new(),
@@ -64,7 +68,7 @@ impl Standings {
         let Some((baseline, others)) = targets.split_first() else { return Self { others: Vec::new() } };
         let judged = |other: &Vec<Cell>| {
             let sides: Vec<Sides> =
-                baseline.iter().zip(other).map(|(one, two)| in_blocks(one, two)).collect();
+                baseline.iter().zip(other).map(|(one, two)| in_blocks(one, two, value)).collect();
             judge(&sides, margin, others.len())
         };
         Self { others: others.iter().map(judged).collect() }
@@ -205,8 +209,8 @@ mod tests {
         let (one, mut two) = (cell(1..8), cell(11..16));
         two.repetitions.remove(2);
         // Block 2 is missing, so block 3, the other of its pair, is left out, too; block 4 has no other yet.
-        assert_eq!(in_blocks(&one, &two).baseline, [1.0, 2.0]);
+        assert_eq!(in_blocks(&one, &two, value).baseline, [1.0, 2.0]);
         two.repetitions[0].turn = None;
-        assert!(in_blocks(&one, &two).other.is_empty());
+        assert!(in_blocks(&one, &two, value).other.is_empty());
     }
 }

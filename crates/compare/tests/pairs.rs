@@ -1,9 +1,12 @@
 //! Runs of all kinds side by side.
 
 use kurabe_compare::{CellKey, Weight, differences, pair, values};
+use kurabe_core::profile::Profile;
+use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_stats::Verdict;
+use std::collections::HashSet;
 
 /// A run as the store exports it.
 fn run(text: &str) -> RunRecord {
@@ -49,14 +52,14 @@ fn twice_the_time_is_half_the_speed() {
 #[test]
 fn a_workload_meets_its_like_under_another_name() {
     let (theirs, mut ours) = (imported(), measured());
-    let key = CellKey::of(&theirs.cells[0]);
+    let key = CellKey::of_run(&theirs).remove(0);
     let cell: &mut Cell = &mut ours.cells[0];
     cell.label = "whatever".to_owned();
     cell.direction = Some(Direction::Read);
     let workload = cell.workload.as_mut().expect("a workload");
     (workload.pattern, workload.iodepth, workload.threads) = (Pattern::Sequential, 8, 1);
     workload.block_sizes[0].size_bytes = 1 << 20;
-    assert_eq!(CellKey::of(&ours.cells[0]), key);
+    assert_eq!(CellKey::of_run(&ours)[0], key);
     let both = pair(&theirs, &ours, 0.05);
     assert_eq!((both.cells.len(), both.only_baseline.len()), (1, 1));
     assert!(both.cells[0].baseline.printed && both.cells[0].baseline.count == 1);
@@ -78,4 +81,126 @@ fn a_repetition_that_sampled_counts_once() {
     let sampled = whole.cells.iter().find(|cell| cell.repetitions.iter().any(|one| !one.samples.is_empty()));
     let cell = sampled.expect("a cell with samples");
     assert_eq!(values(cell).len(), cell.counted().count());
+}
+
+/// A run of a profile on a modelled target of 4 GiB, each of whose cells comes to something else, with scatter.
+fn computed(profile: Profile) -> RunRecord {
+    let mut run = measured();
+    let repetition = run.cells[0].repetitions[0].clone();
+    let mut cells = Vec::new();
+    for task in profile.tasks(4 << 30) {
+        for cell in &task.cells {
+            let index = cells.len() as u32;
+            let mut repetitions = vec![repetition.clone(); 3];
+            for (number, repetition) in repetitions.iter_mut().enumerate() {
+                repetition.discarded = false;
+                repetition.elapsed_ns = (u64::from(index) + 1) * (1_000_000 + 250_000 * number as u64);
+                (repetition.read.bytes, repetition.write.bytes) = (1 << 30, 1 << 30);
+            }
+            cells.push(Cell {
+                index,
+                step_index: task.step_index as u32,
+                part: cell.part.clone(),
+                label: cell.label.clone(),
+                direction: cell.direction,
+                measure: cell.measure,
+                workload: task.workload().cloned(),
+                engine: None,
+                repetitions,
+                imported: None,
+            });
+        }
+    }
+    run.cells = cells;
+    run.header.profile = Some(profile);
+    run
+}
+
+#[test]
+fn a_run_of_any_profile_meets_its_copy_cell_by_cell() {
+    for (name, _) in PROFILES {
+        let run = computed(profile_named(name).expect("a profile"));
+        let same = pair(&run, &run, 0.05);
+        assert_eq!(same.cells.len(), run.cells.len(), "{name}");
+        assert!(same.only_baseline.is_empty() && same.only_other.is_empty(), "{name}");
+        for (cell, wanted) in same.cells.iter().zip(&run.cells) {
+            let mean = values(wanted).iter().sum::<f64>() / 3.0;
+            assert!(mean > 0.0, "{name}: {wanted:?}");
+            assert_eq!((cell.baseline.mean, cell.other.mean), (mean, mean), "{name}: {}", wanted.label);
+        }
+        let keys = CellKey::of_run(&run);
+        let distinct: HashSet<_> = keys.iter().zip(run.cells.iter().map(|cell| cell.measure)).collect();
+        assert_eq!(distinct.len(), keys.len(), "{name}");
+    }
+}
+
+/// A profile of small random reads: over the whole target twice, in a part, in the same part warmed up, and for long.
+fn of_one_shape() -> Profile {
+    Profile::parse(
+        "steps.toml",
+        r#"
+schema = 1
+name = "steps"
+title = { en = "steps", ja = "steps" }
+statistic = "mean"
+[rules]
+size = "1 GiB"
+runs = 3
+time = "1 s"
+[[step]]
+kind = "io"
+pattern = "random"
+block_size = "4 KiB"
+directions = ["read"]
+[[step]]
+kind = "io"
+pattern = "random"
+block_size = "4 KiB"
+directions = ["read"]
+span = "64 KiB"
+[[step]]
+kind = "io"
+pattern = "random"
+block_size = "4 KiB"
+directions = ["read"]
+span = "64 KiB"
+warm_up_passes = 1
+[[step]]
+kind = "io"
+pattern = "random"
+block_size = "4 KiB"
+directions = ["read"]
+time = "20 s"
+[[step]]
+kind = "io"
+pattern = "random"
+block_size = "4 KiB"
+directions = ["read"]
+"#,
+    )
+    .expect("a profile")
+}
+
+#[test]
+fn cells_of_one_shape_are_told_apart_by_where_and_how_long_they_go() {
+    let several = computed(of_one_shape());
+    let notes: Vec<String> =
+        CellKey::of_run(&several).iter().map(|key| key.note("RND 4 KiB Q1 T1").en).collect();
+    assert_eq!(notes, ["", " in 64 KiB", " in 64 KiB", " for 20 times as long", " #2"]);
+    // A run that has the whole target alone meets it there, and not in a part.
+    let mut profile = of_one_shape();
+    profile.steps.truncate(1);
+    let one = computed(profile);
+    let met = pair(&one, &several, 0.05);
+    assert_eq!((met.cells.len(), met.only_baseline.len(), met.only_other.len()), (1, 0, 4));
+    assert_eq!(met.cells[0].other.mean, met.cells[0].baseline.mean);
+    // A span that all steps have is the test size by another name, and told as such.
+    let mut small = of_one_shape();
+    small.steps.drain(2..);
+    small.steps.remove(0);
+    let small = computed(small);
+    let met = pair(&one, &small, 0.05);
+    assert_eq!(met.cells.len(), 1);
+    let size = met.differences.iter().find(|difference| difference.key == "size").expect("the size");
+    assert_eq!(size.other.en, "64 KiB");
 }

@@ -52,6 +52,44 @@ fn run(wanted: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
     wanted.work.iter().map(cell).collect()
 }
 
+/// A run that also has each of its random cells in a small part of the target, first of all and much faster.
+fn with_parts(wanted: &Use, rate: f64) -> Vec<Cell> {
+    let whole = run(wanted, || vec![rate; 3]);
+    let mut cells: Vec<Cell> = run(wanted, || vec![rate * 40.0; 3]);
+    for cell in &mut cells {
+        if let Some(workload) = &mut cell.workload {
+            workload.span_bytes = 64 << 10;
+        }
+    }
+    cells.extend(whole);
+    cells
+}
+
+#[test]
+fn what_a_cache_answers_does_not_stand_for_the_whole() {
+    let wanted = Use::load("vm-image").expect("a use of the library");
+    let (a, b) = (with_parts(&wanted, 100.0), with_parts(&wanted, 150.0));
+    let found = recommend_cells(&[&a, &b], &wanted).expect("parts");
+    for part in &found.parts {
+        assert!(part.exact, "{part:?}");
+        assert!(part.rates_bytes_per_s.iter().all(|rate| *rate < 151e6), "{part:?}");
+    }
+    // A quarter of it stands for it if need be, but not as the same.
+    let quarter = |rate| {
+        let mut cells = with_parts(&wanted, rate);
+        for (place, cell) in cells.iter_mut().enumerate() {
+            let workload = cell.workload.as_mut().expect("a workload");
+            workload.span_bytes = if place < wanted.work.len() { 1 << 28 } else { 1 << 30 };
+            workload.pattern =
+                if place < wanted.work.len() { workload.pattern } else { Pattern::Zipf { exponent: 1.1 } };
+        }
+        cells
+    };
+    let (a, b) = (quarter(1.0), quarter(2.0));
+    let found = recommend_cells(&[&a, &b], &wanted).expect("parts");
+    assert!(found.parts.iter().all(|part| part.cell.is_some() && !part.exact), "{:?}", found.parts);
+}
+
 /// Three repetitions with noise of 5 %.
 fn noisy(random: &mut Random, rate: f64) -> Vec<f64> {
     let mut normal = || (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos();

@@ -7,7 +7,7 @@ mod ceiling;
 mod sweep;
 pub use sweep::{
     Axis, Cause, Confidence, CurveUnit, Finding, SweepCurve, SweepFindings, SweepPlan, explain_sweep,
-    further_steps,
+    further_steps, swept_axis,
 };
 
 // Limits: what bounded each cell.

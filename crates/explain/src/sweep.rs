@@ -15,7 +15,7 @@ mod storage;
 mod transfer;
 mod working_set;
 
-pub use plan::{SweepPlan, further_steps};
+pub use plan::{SweepPlan, further_steps, swept_axis};
 
 use curves::Measured;
 use kurabe_core::record::RunRecord;

@@ -4,14 +4,14 @@ use crate::columns::{self, Column, Cut, plain};
 use crate::layout::{hanging, page, wrap};
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
+use crate::tails;
 use crate::turns;
 use crate::verdict::{Said, tally, verdict_words};
 use crate::words;
-use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{CellName, ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
-use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, Verdict};
 
@@ -37,6 +37,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
     lines.extend(statistic_line(pair, style));
     lines.extend(single_line(pair, style));
     lines.extend(missing(pair, style));
+    lines.extend(tails::lines(pair, style));
     lines.extend(stutters(pair, style));
     lines.extend(turns::lines(pair, style));
     lines.push(String::new());
@@ -124,7 +125,7 @@ pub(crate) fn single_line(pair: &Pair, style: &Style) -> Vec<String> {
 /// `read SEQ 1 MiB Q8 T1`
 pub(crate) fn cell_name(cell: &ComparedCell, style: &Style) -> String {
     let direction = cell.direction.map_or("", |direction| words::direction(style, direction));
-    [direction, cell.label.as_str()].join(" ").trim().to_owned()
+    [direction, &style.say(&cell.full_label())].join(" ").trim().to_owned()
 }
 
 /// The mean of a side with its unit.
@@ -184,6 +185,9 @@ fn smooth(side: &Side) -> Text {
     text!("has short stalls only, the longest {worst}", "短い停滞のみ(最長 {worst})")
 }
 
+/// Cells of one run alone that are named; of more their number is told.
+const NAMED_ALONE: usize = 8;
+
 /// Cells that only one run has.
 pub(crate) fn missing(pair: &Pair, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
@@ -191,22 +195,27 @@ pub(crate) fn missing(pair: &Pair, style: &Style) -> Vec<String> {
         if cells.is_empty() {
             continue;
         }
-        let cells: Vec<String> = cells.iter().map(|cell| own_cell_name(cell, style)).collect();
-        let cells = cells.join(style.pick(", ", " / "));
-        let words = text!("only {run} has: {cells}", "{run} にしかない項目: {cells}");
+        let named: Vec<String> = cells.iter().take(NAMED_ALONE).map(|cell| own_name(cell, style)).collect();
+        let named = named.join(style.pick(", ", " / "));
+        let words = match cells.len() - cells.len().min(NAMED_ALONE) {
+            0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"),
+            more => {
+                let all = cells.len();
+                text!(
+                    "only {run} has {all} more cells: {named} and {more} others (--json names all)",
+                    "{run} にしかない項目 {all} 件: {named} ほか {more} 件(--json ですべて表示)"
+                )
+            }
+        };
         lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
     }
     lines
 }
 
-/// The name of a cell that only one run has, with its direction as the other names have it.
-fn own_cell_name(cell: &str, style: &Style) -> String {
-    let directions = [Direction::Read, Direction::Write, Direction::Mix];
-    let told = cell.rsplit_once(' ').and_then(|(label, word)| {
-        let direction = directions.into_iter().find(|direction| direction.word() == word)?;
-        Some(format!("{} {label}", words::direction(style, direction)))
-    });
-    told.unwrap_or_else(|| cell.to_owned())
+/// The name of a cell that only one run has.
+fn own_name(cell: &CellName, style: &Style) -> String {
+    let direction = cell.direction.map_or("", |direction| words::direction(style, direction));
+    [direction, &style.say(&cell.full_label())].join(" ").trim().to_owned()
 }
 
 /// What else differed in a sentence, and the differences that were not asked about, the weightiest first.

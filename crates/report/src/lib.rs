@@ -40,6 +40,7 @@ mod stutter;
 mod style;
 mod sweep;
 mod sweep_curves;
+mod tails;
 mod times;
 mod turns;
 mod verdict;

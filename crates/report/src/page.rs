@@ -132,6 +132,9 @@ impl<'a> Report<'a> {
             } else {
                 sections::notes(html, &self.reading());
             }
+            if let [pair] = self.pairs.as_slice() {
+                sections::tails(html, pair, style);
+            }
         });
         self.charts(&mut html, theme);
         sections::why_part(&mut html, self);

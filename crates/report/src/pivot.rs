@@ -255,7 +255,7 @@ fn marked(value: &Text, is_baseline: bool, style: &Style) -> String {
 /// `read RND 4 KiB Q1 T1`
 fn cell_name(group: &Group, style: &Style) -> String {
     let direction = group.cell.direction.map_or("", |direction| words::direction(style, direction));
-    [direction, group.cell.label.as_str()].join(" ").trim().to_owned()
+    [direction, &style.say(&group.cell.full_label())].join(" ").trim().to_owned()
 }
 
 /// `510.3 MB/s ±2 % (5)`
@@ -346,9 +346,9 @@ fn legend(pivot: &Pivot) -> Text {
     };
     let lone = figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan());
     if lone {
-        words.en.push_str(" Where only one of two sides has several runs, nothing is known of the spread of the other: measure it again.");
+        words.en.push_str(" Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.");
         words.ja.push_str(
-            "片方が 1 件だけの場合は、ばらつきが分からないため判定できません。もう一度測ってください。",
+            "片方だけが 1 件の場合や、1 回しか測っていない場合は、ばらつきが分からないため判定できません。もう一度測ってください。",
         );
     }
     if pivot.baseline.is_none() && pivot.places.len() > 1 {

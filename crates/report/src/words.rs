@@ -100,6 +100,11 @@ pub(crate) fn statistic_of(style: &Style, statistic: Statistic, count: usize) ->
     }
 }
 
+/// What a sweep's curves are made of.
+pub(crate) fn geometric_mean(style: &Style) -> &'static str {
+    style.lang.pick("geometric mean of the repetitions", "繰り返しの幾何平均")
+}
+
 pub(crate) fn statistic(style: &Style, statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Mean => style.lang.pick("mean of the repetitions", "繰り返しの平均"),

@@ -7,9 +7,11 @@ use kurabe_chart::{Chart, Plot, Theme, png};
 use kurabe_compare::pair;
 use kurabe_core::Lang;
 use kurabe_core::profile::Statistic;
-use kurabe_core::record::RunRecord;
+use kurabe_core::record::{Cell, OpsRecord, Repetition, RunRecord};
 use kurabe_core::workload::Direction;
+use kurabe_explain::{Axis, SweepPlan, explain_sweep};
 use kurabe_report::*;
+use kurabe_stats::Histogram;
 
 fn names(runs: &[&RunRecord]) -> Vec<&'static str> {
     let mut names: Vec<&str> = pictures(runs, None, Lang::En).iter().map(|picture| picture.name).collect();
@@ -55,6 +57,87 @@ fn a_run_has_the_pictures_that_its_record_has_data_for() {
     for name in all.iter().map(|(name, _)| *name) {
         assert!(of(name).iter().all(|name| PICTURE_NAMES.contains(name)), "{name}");
     }
+}
+
+/// A run of a whole sweep, each of whose cells comes to something else and scatters widely.
+fn swept() -> RunRecord {
+    let plan = SweepPlan {
+        axes: Axis::ALL.to_vec(),
+        directions: vec![Direction::Read, Direction::Write],
+        max_bytes: Some(64 << 20),
+        time_ns: 1_000_000_000,
+        runs: 3,
+        direct: true,
+        seed: 1,
+    };
+    let mut run = kinds::run_copy_sweep();
+    let profile = plan.profile();
+    run.cells.clear();
+    for task in profile.tasks(64 << 20) {
+        for cell in &task.cells {
+            let index = run.cells.len() as u32;
+            let repetition = |number: u64| {
+                let mut histogram = Histogram::default();
+                (0..10).for_each(|_| histogram.record((1 + u64::from(index)) * 10_000 * (1 + 2 * number)));
+                let latency = histogram.to_record();
+                let block = task.workload().map_or(0, |workload| u64::from(workload.largest_block_bytes()));
+                let elapsed_ns = latency.sum_ns;
+                let ops = OpsRecord { completed: 10, bytes: 10 * block, latency, ..OpsRecord::default() };
+                let (read, write) = match cell.direction {
+                    Some(Direction::Write) => (OpsRecord::default(), ops),
+                    _ => (ops, OpsRecord::default()),
+                };
+                Repetition { elapsed_ns, read, write, ..Repetition::default() }
+            };
+            run.cells.push(Cell {
+                index,
+                step_index: task.step_index as u32,
+                part: cell.part.clone(),
+                label: cell.label.clone(),
+                direction: cell.direction,
+                measure: cell.measure,
+                workload: task.workload().cloned(),
+                engine: None,
+                repetitions: (0..3).map(repetition).collect(),
+                imported: None,
+            });
+        }
+    }
+    run.header.profile = Some(profile);
+    run
+}
+
+#[test]
+fn a_sweep_is_drawn_by_axis_and_with_the_figures_of_its_table() {
+    let run = swept();
+    let found = explain_sweep(&run);
+    let mut drawn = 0;
+    for picture in pictures(&[&run], None, Lang::En).into_iter().filter(|one| one.name.starts_with("sweep")) {
+        let title = picture.chart.title.clone();
+        let Plot::Lines(lines) = picture.chart.plot else { panic!("{title}") };
+        for line in &lines.lines {
+            let ascends = line.points.windows(2).all(|two| two[0].0 < two[1].0);
+            assert!(ascends, "{title}, {}: {:?}", line.name, line.points);
+        }
+        if !title.contains("Throughput over block size") {
+            continue;
+        }
+        for (name, direction, sequential) in [
+            ("read sequential", Direction::Read, true),
+            ("read random", Direction::Read, false),
+            ("write sequential", Direction::Write, true),
+            ("write random", Direction::Write, false),
+        ] {
+            let line = lines.lines.iter().find(|line| line.name == name).expect(name);
+            let curve = found.curves.iter().find(|curve| {
+                (curve.axis, curve.direction, curve.sequential) == (Axis::BlockSize, direction, sequential)
+            });
+            let rates = curve.expect(name).points.iter().map(|(bytes, ns)| (*bytes, bytes / ns * 1e9));
+            assert_eq!(line.points, rates.collect::<Vec<_>>(), "{name}");
+            drawn += 1;
+        }
+    }
+    assert_eq!(drawn, 4);
 }
 
 #[test]

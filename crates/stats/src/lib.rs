@@ -36,7 +36,7 @@ pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;
 pub use histogram::{Histogram, bucket_width_ns};
 pub use latency::{merge, percentile_ns};
-pub use quantile::{QuantileInterval, quantile_interval};
+pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
 pub use relation::{Concordance, Line, concordance, geometric_mean, line};
 pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};

@@ -31,6 +31,19 @@ pub fn quantile_interval(sorted: &[f64], fraction: f64, confidence: f64) -> Opti
     Some(QuantileInterval { value: sorted[rank - 1], interval })
 }
 
+/// The fewest values of which [`quantile_interval`] has an interval: with one fewer all of them lie on one side of the true
+/// quantile too often. `None` for the quantiles 0 and 1, which have none, and for a confidence that is none.
+pub fn fewest_for_quantile(fraction: f64, confidence: f64) -> Option<u64> {
+    let tail = (1.0 - confidence) / 2.0;
+    let inside = |share: f64| share > 0.0 && share < 1.0;
+    if !inside(fraction) || !inside(tail) {
+        return None;
+    }
+    // All of n values lie below with the n-th power of the fraction, and likewise above.
+    let likelier = fraction.max(1.0 - fraction);
+    Some((tail.ln() / likelier.ln()).ceil() as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +63,19 @@ mod tests {
         assert_eq!(of(100, 0.99).interval, None);
         assert_eq!(quantile_interval(&[], 0.5, 0.95), None);
         assert_eq!(quantile_interval(&[1.0], 0.5, 0.95).unwrap().interval, None);
+    }
+
+    #[test]
+    fn fewer_values_have_no_interval() {
+        for (fraction, wanted) in [(0.5, 6), (0.01, 368), (0.9, 36), (0.99, 368), (0.999, 3688)] {
+            let fewest = fewest_for_quantile(fraction, 0.95).unwrap();
+            assert_eq!(fewest, wanted, "{fraction}");
+            let has = |count: u64| {
+                let values: Vec<f64> = (0..count).map(|value| value as f64).collect();
+                quantile_interval(&values, fraction, 0.95).unwrap().interval.is_some()
+            };
+            assert!(has(fewest) && !has(fewest - 1), "{fraction}");
+        }
+        assert_eq!([0.0, 1.0, f64::NAN].map(|fraction| fewest_for_quantile(fraction, 0.95)), [None; 3]);
     }
 }

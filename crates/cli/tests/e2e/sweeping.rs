@@ -50,6 +50,34 @@ fn a_sweep_is_a_run_like_any_other() {
 }
 
 #[test]
+fn a_sweep_meets_its_copy_cell_by_cell() {
+    let lab = Lab::new();
+    for _ in 0..2 {
+        lab.kurabe(&["sweep", "model:crucial-p1", "--time", "5ms", "--runs", "2", "--max", "16MiB"]).ok();
+    }
+    let ids: Vec<String> =
+        lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect();
+    let page = lab.kurabe(&["compare", &ids[0], &ids[1], "--json"]).ok().out;
+    let found: Value = serde_json::from_str(&page).expect("JSON");
+    let pair = &found["comparison"];
+    let cells = list_of(&pair["cells"]);
+    assert!(cells.len() > 80, "{}", cells.len());
+    for cell in cells {
+        assert_eq!(cell["compared"]["verdict"], "same", "{cell}");
+        assert_eq!(cell["baseline"]["mean"], cell["other"]["mean"], "{cell}");
+    }
+    assert!(list_of(&pair["only_baseline"]).is_empty() && list_of(&pair["only_other"]).is_empty());
+    let words = lab.kurabe(&["compare", &ids[0], &ids[1]]).ok().out;
+    assert!(words.contains("write SEQ 1 MiB Q8 T1 for 20 times as long"), "{words}");
+    for words in [&["history", "--json"][..], &["compare", "--by", "run", "--baseline", &ids[0], "--json"]] {
+        let told = lab.kurabe(words).ok().out;
+        for verdict in ["faster", "slower", "not_enough"] {
+            assert!(!told.contains(&format!("\"{verdict}\"")), "{words:?}: {told}");
+        }
+    }
+}
+
+#[test]
 fn scripts_get_the_findings_after_the_record() {
     let lab = Lab::new();
     let out = lab.kurabe(&[&MAPPING[..], &["--json"]].concat()).ok().out;

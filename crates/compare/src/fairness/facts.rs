@@ -1,6 +1,7 @@
 //! The facts of a run by which it is told apart from another: how each is read from the record, what it weighs, what it does.
 
 use super::{Fact, Weight, engine_effect, engine_name};
+use crate::key::shared_span_bytes;
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::imported::Origin;
 use kurabe_core::model::ModelRecord;
@@ -73,6 +74,16 @@ fn of_the_procedure() -> Vec<Fact> {
             |run| run.header.model.as_ref().map(changes),
         ),
         with(
+            "seed",
+            text!("seed of the places", "アクセス位置の乱数の種"),
+            Weight::Minor,
+            text!(
+                "other places on the modelled disk: the figures differ by it as far as repetitions do",
+                "モデル上のアクセス位置が変わります。値の違いは繰り返しのばらつきと同じ程度です"
+            ),
+            seed,
+        ),
+        with(
             "cache",
             text!("page cache", "ページキャッシュ"),
             Weight::Decisive,
@@ -95,7 +106,7 @@ fn of_the_procedure() -> Vec<Fact> {
             text!("test size", "テストサイズ"),
             Weight::Notable,
             text!("a small test may fit a cache", "小さいテストはキャッシュに収まることがあります"),
-            |run| run.header.target.as_ref().map(|target| Text::same(format_bytes(target.span_bytes))),
+            size,
         ),
         fact("data", text!("data written", "書き込みデータ"), Weight::Notable, |run| {
             rule(run, |rules| data_words(rules.data))
@@ -202,6 +213,19 @@ fn observed(run: &RunRecord) -> bool {
 fn changes(model: &ModelRecord) -> Text {
     let list = model.changes();
     if list.is_empty() { text!("none", "なし") } else { Text::same(list.join(", ")) }
+}
+
+/// The seed of a modelled run, which is all that chance there is. A device has chance of its own.
+fn seed(run: &RunRecord) -> Option<Text> {
+    let profile = run.header.profile.as_ref().filter(|_| run.header.model.is_some())?;
+    Some(Text::same(profile.rules.seed.to_string()))
+}
+
+/// What the workloads may cover: the target, or the part of it that the profile gives to all of them.
+fn size(run: &RunRecord) -> Option<Text> {
+    let target = run.header.target.as_ref()?;
+    let shared = run.header.profile.as_ref().and_then(shared_span_bytes);
+    Some(Text::same(format_bytes(shared.map_or(target.span_bytes, |span| span.min(target.span_bytes)))))
 }
 
 fn told(words: Option<&str>) -> Option<Text> {

@@ -2,7 +2,7 @@
 
 use super::differ::Watch;
 use super::keys::{Source, is_meant, natural};
-use super::sums::{Gathered, is_named, name_of};
+use super::sums::{Gathered, is_named, is_nothing, name_of};
 use super::{Baseline, Group, Line, PivotFigure, PivotKey, Place, Words, unknown_value};
 use kurabe_core::digest::Summary;
 use kurabe_core::record::Measure;
@@ -147,7 +147,7 @@ impl<'a> Layout<'a> {
     pub(super) fn groups(&self, words: &Words, apart: &[usize], cell: Option<&str>) -> Result<Vec<Group>> {
         let mut gathered: Vec<Gathered<'_>> = Vec::new();
         let mut known: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
-        for (number, (place, line)) in self.placed.iter().enumerate() {
+        for (place, line) in &self.placed {
             let signs: Vec<Option<u32>> = apart.iter().map(|fact| line.words[*fact]).collect();
             for (word, summary) in &line.digest.figures {
                 let word = *word as usize;
@@ -156,7 +156,7 @@ impl<'a> Layout<'a> {
                     gathered.push(Gathered { name, line, sums: HashMap::new() });
                     gathered.len() - 1
                 });
-                gathered[group].sums.entry(*place).or_default().add(number, summary, line);
+                gathered[group].sums.entry(*place).or_default().add(summary, line);
             }
         }
         let all: Vec<String> = gathered.iter().map(|group| name_of(group.name)).collect();
@@ -219,16 +219,22 @@ impl<'a> Layout<'a> {
 }
 
 /// The values of a figure against those of its baseline. If both are single runs, their repetitions are the unit; if only
-/// one is, nothing is known of its spread among runs.
+/// one is, nothing is known of its spread among runs, unless it is of a model all of whose repetitions came to the same.
+/// Two runs of a model that were computed alike are the same.
 fn sides_of(base: &PivotFigure, other: &PivotFigure, higher_is_better: bool) -> SummarySides {
-    let computed = base.modelled && other.modelled;
     let single = base.run_count == 1 && other.run_count == 1;
+    let told =
+        |figure: &PivotFigure| (figure.modelled, figure.repetition_count, figure.mean, figure.deviation);
+    let alike = single && told(base) == told(other);
+    let repeats = |figure: &PivotFigure| {
+        let several = figure.repetition_count.is_some_and(|count| count > 1);
+        figure.modelled && (alike || several && is_nothing(figure.deviation, figure.mean))
+    };
+    let computed = [base, other].into_iter().all(|figure| figure.run_count > 1 || repeats(figure));
     let summary = |figure: &PivotFigure| {
-        let count = match figure.repetition_count {
-            Some(repetitions) if single && !computed => repetitions,
-            _ => figure.run_count,
-        };
-        Summary { mean: figure.mean, deviation: if count == 1 { 0.0 } else { figure.deviation }, count }
+        let count = figure.repetition_count.filter(|_| single).unwrap_or(figure.run_count);
+        let known = count > 1 && !(figure.run_count == 1 && repeats(figure));
+        Summary { mean: figure.mean, deviation: if known { figure.deviation } else { 0.0 }, count }
     };
     SummarySides { baseline: summary(base), other: summary(other), higher_is_better, computed }
 }

@@ -38,7 +38,6 @@ impl Gathered<'_> {
 /// and products", 1962).
 #[derive(Default)]
 pub(super) struct Sum {
-    last_run: Option<usize>,
     count: u32,
     mean: f64,
     squares: f64,
@@ -47,11 +46,8 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds a run; its second cell of the same kind is left out, as in a comparison of two.
-    pub(super) fn add(&mut self, run: usize, summary: &Summary, line: &Line<'_>) {
-        if self.last_run.replace(run) == Some(run) {
-            return;
-        }
+    /// Adds a run.
+    pub(super) fn add(&mut self, summary: &Summary, line: &Line<'_>) {
         self.count += 1;
         let distance = summary.mean - self.mean;
         self.mean += distance / f64::from(self.count);
@@ -73,8 +69,8 @@ impl Sum {
             run_count: self.count,
             mean: shown.mean,
             deviation: shown.deviation,
-            // Computed repetitions differ by their seeds alone: that is no doubt about the figure.
-            half_width: summary_half_width(&shown).filter(|_| self.measured || single.is_none()),
+            half_width: summary_half_width(&shown)
+                .filter(|half_width| self.measured || !is_nothing(*half_width, shown.mean)),
             repetition_count: single.map(|summary| summary.count),
             compared: None,
             modelled: !self.measured,
@@ -82,9 +78,14 @@ impl Sum {
     }
 }
 
+/// Whether a scatter is no more than the arithmetic of a mean of equal values leaves.
+pub(super) fn is_nothing(scatter: f64, mean: f64) -> bool {
+    scatter <= mean.abs() * 1e-12
+}
+
 /// `read RND 4 KiB Q1 T1`
 pub(super) fn name_of(cell: &CellName) -> String {
-    [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned()
+    [cell.direction.map_or("", Direction::word), &cell.full_label().en].join(" ").trim().to_owned()
 }
 
 /// Whether all words are in the name, in whatever order and case.

@@ -1,8 +1,8 @@
 //! Pivots over runs that are written down here.
 
 use super::*;
-use crate::cells::CellKey;
 use crate::fairness::Weight;
+use crate::key::CellKey;
 use kurabe_core::digest::Summary;
 use kurabe_core::record::{Measure, RunStatus};
 use kurabe_core::workload::Direction;
@@ -88,6 +88,10 @@ fn cell(label: &str, block_bytes: u64) -> CellName {
             iodepth: 1,
             threads: 1,
             direction: "read".to_owned(),
+            within: None,
+            warm_up_passes: 0,
+            times_as_long: 1,
+            nth: 0,
         },
         label: label.to_owned(),
         part: String::new(),
@@ -267,13 +271,45 @@ fn figures_that_cannot_be_put_together_are_shown_apart() {
 }
 
 #[test]
-fn computed_figures_need_no_second_run() {
+fn computed_figures_that_repeat_are_exact_and_others_scatter() {
+    let judged = |one: &[f64], two: &[f64]| {
+        let mut runs = Runs::default();
+        runs.add("a", &[("model", "one")], one);
+        runs.add("b", &[("model", "two")], two);
+        figure(&runs.against("model", "one"), &[], "two").compared.unwrap()
+    };
+    let exact = judged(&[100.1; 3], &[130.13; 3]);
+    assert_eq!(exact.verdict, Verdict::Faster);
+    assert!((exact.speed.low - 1.3).abs() < 1e-9 && (exact.speed.high - 1.3).abs() < 1e-9, "{exact:?}");
+    let scatters = judged(&[100.0, 60.0, 140.0], &[130.0, 90.0, 170.0]);
+    assert!(
+        matches!(scatters.verdict, Verdict::NotEnough { .. }) && scatters.speed.low < 1.0,
+        "{scatters:?}"
+    );
+    let alike = judged(&[100.0, 60.0, 140.0], &[100.0, 60.0, 140.0]);
+    assert_eq!((alike.verdict, alike.speed.low), (Verdict::Same, 1.0), "computed alike");
+    let single = judged(&[100.0], &[130.0]);
+    assert!(
+        matches!(single.verdict, Verdict::NotEnough { more: None }),
+        "whether it repeats is not known: {single:?}"
+    );
+}
+
+#[test]
+fn a_model_that_repeats_itself_needs_no_second_run() {
     let mut runs = Runs::default();
-    runs.add("a", &[("model", "one")], &[100.0]);
-    runs.add("b", &[("model", "two")], &[130.0]);
-    let judged = figure(&runs.against("model", "one"), &[], "two").compared.unwrap();
-    assert_eq!(judged.verdict, Verdict::Faster);
-    assert!((judged.speed.low - 1.3).abs() < 1e-9, "{judged:?}");
+    runs.add("a", &[("model", "one")], &[100.0, 100.0]);
+    for (id, value) in [("b", 130.0), ("c", 132.0)] {
+        runs.add(id, &[("model", "two")], &[value, value]);
+    }
+    let against = |runs: &Runs| figure(&runs.against("model", "one"), &[], "two").compared.unwrap();
+    assert_eq!(against(&runs).verdict, Verdict::Faster);
+    let mut scatters = Runs::default();
+    scatters.add("a", &[("model", "one")], &[99.0, 101.0]);
+    for (id, value) in [("b", 130.0), ("c", 132.0)] {
+        scatters.add(id, &[("model", "two")], &[value, value]);
+    }
+    assert!(against(&scatters).speed.low.is_nan());
 }
 
 proptest! {

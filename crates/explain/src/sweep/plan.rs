@@ -8,7 +8,7 @@
 use super::{Axis, curves};
 use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
-use kurabe_core::record::Cell;
+use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
 use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare};
 use std::collections::BTreeSet;
@@ -155,6 +155,12 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
         .take(left)
         .map(|(span, direction)| Step::Io(span_step(span, vec![direction])))
         .collect()
+}
+
+/// The axis of the sweep that a cell was measured for; `None` of a run that `kurabe sweep` did not make.
+pub fn swept_axis(record: &RunRecord, cell: &Cell) -> Option<Axis> {
+    let profile = record.header.profile.as_ref().filter(|profile| profile.name == "sweep")?;
+    axis_of(profile, cell)
 }
 
 /// The axis that a cell of a sweep belongs to.

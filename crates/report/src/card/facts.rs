@@ -1,6 +1,7 @@
 //! The words on a card, from the record alone.
 
 use super::paper::Tone;
+use super::table;
 use crate::environment::link;
 use crate::figures::Figures;
 use crate::layout::tame;
@@ -13,6 +14,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, text};
+use kurabe_explain::swept_axis;
 use kurabe_stats::stutter;
 
 /// The device, as a reader looks for it.
@@ -223,7 +225,11 @@ pub(super) fn host(run: &RunRecord, style: &Style) -> Vec<String> {
 pub(super) fn reading(run: &RunRecord, style: &Style) -> Vec<String> {
     let mut items = Vec::new();
     if let Some(profile) = &run.header.profile {
-        items.push(words::statistic(style, profile.statistic).to_owned());
+        let swept = run.cells.iter().any(|cell| swept_axis(run, cell).is_some());
+        items.push(match swept && table::rows(run, style).len() > table::MOST_ROWS {
+            true => words::geometric_mean(style).to_owned(),
+            false => words::statistic(style, profile.statistic).to_owned(),
+        });
     }
     let rates = run.cells.iter().any(|cell| cell.measure == Measure::Rate);
     if rates {

@@ -93,11 +93,15 @@ fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
             .filter_map(|row| match &row.key {
-                CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction }
-                    if direction == wanted =>
-                {
-                    Some((*block_bytes, only(row)?.1))
-                }
+                CellKey::Io {
+                    sequential: false,
+                    block_bytes,
+                    iodepth: 1,
+                    threads: 1,
+                    direction,
+                    within: None,
+                    ..
+                } if direction == wanted => Some((*block_bytes, only(row)?.1)),
                 _ => None,
             })
             .filter(|(_, rate)| *rate > 0.0)

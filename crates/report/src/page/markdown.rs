@@ -96,6 +96,10 @@ impl Report<'_> {
             );
         }
         out.push('\n');
+        for sentence in crate::tails::sentences(pair, style) {
+            let _ = writeln!(out, "- {}", escaped(&sentence));
+        }
+        out.push('\n');
     }
 
     fn of_several(&self, out: &mut String, rows: &[Row<'_>]) {

@@ -7,7 +7,7 @@
 use crate::figures::Figures;
 use crate::style::Style;
 use crate::words;
-use kurabe_compare::{CellKey, ComparedCell, Pair, values};
+use kurabe_compare::{CellKey, CellName, ComparedCell, Pair, values};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -59,22 +59,18 @@ pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style)
     let mut rows: Vec<Row<'a>> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let pair = place.checked_sub(1).and_then(|place| pairs.get(place));
-        for cell in &run.cells {
-            let key = CellKey::of(cell);
-            let is_it = |row: &&mut Row<'a>| row.key == key && row.measure == cell.measure;
-            // A comparison takes the first of several cells that do the same.
-            let again = rows.iter_mut().filter(is_it).any(|row| row.entries[place].is_some());
-            let against = pair
-                .filter(|_| !again)
-                .and_then(|pair| pair.cells.iter().find(|one| one.key == key && one.measure == cell.measure));
+        for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
+            let against = pair.and_then(|pair| {
+                pair.cells.iter().find(|one| one.key == named.key && one.measure == cell.measure)
+            });
             let entry = entry(run, cell, against, runs.len() > 1);
-            match rows.iter_mut().filter(is_it).find(|row| row.entries[place].is_none()) {
+            match rows.iter_mut().find(|row| row.key == named.key && row.measure == cell.measure) {
                 Some(row) => row.entries[place] = Some(entry),
                 None => {
                     let mut entries: Vec<Option<Entry<'a>>> = runs.iter().map(|_| None).collect();
                     entries[place] = Some(entry);
-                    let (measure, name) = (cell.measure, words::cell(style, cell));
-                    rows.push(Row { key, measure, name, entries });
+                    let name = words::cell(style, cell) + &style.say(&named.key.note(&named.label));
+                    rows.push(Row { key: named.key, measure: cell.measure, name, entries });
                 }
             }
         }

@@ -188,6 +188,15 @@ pub(super) fn stutter_lines(report: &Report<'_>, rows: &[Row<'_>]) -> Vec<Stutte
     lines
 }
 
+/// The slowest operations of two runs.
+pub(super) fn tails(html: &mut Html, pair: &Pair, style: &Style) {
+    let told = crate::tails::sentences(pair, style);
+    if !told.is_empty() {
+        html.element("h3", &[], style.pick("Slowest operations", "遅い操作"));
+        sentences(html, "plain", &told);
+    }
+}
+
 /// What else differed between two runs.
 pub(super) fn fairness(html: &mut Html, pair: &Pair, about: &[String], style: &Style) {
     let (sentence, rest) = fairness_words(&pair.differences, about);

@@ -121,20 +121,22 @@ fn of_kind(view: &View<'_>, kind: Kind, swept: bool) -> Vec<Picture> {
 /// The cells of a kind with the bars of all runs.
 fn groups(view: &View<'_>, kind: Kind, basis: Basis) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
-    for run in view.runs {
-        for cell in run.cells.iter().filter(|cell| Kind::of(cell) == kind) {
-            let key = CellKey::of(cell);
-            if !keys.iter().any(|(known, _)| *known == key) {
-                keys.push((key, view.cell(cell)));
-            }
+    let keyed: Vec<Vec<(CellKey, &Cell)>> = view
+        .runs
+        .iter()
+        .map(|run| CellKey::of_run(run).into_iter().zip(&run.cells).collect())
+        .map(|cells: Vec<_>| cells.into_iter().filter(|(_, cell)| Kind::of(cell) == kind).collect())
+        .collect();
+    for (key, cell) in keyed.iter().flatten() {
+        if !keys.iter().any(|(known, _)| known == key) {
+            keys.push((key.clone(), view.cell(cell) + &view.say(&key.note(&cell.label))));
         }
     }
     keys.into_iter()
         .map(|(key, label)| {
-            let cell = |run: &&RunRecord| {
-                run.cells.iter().find(|cell| Kind::of(cell) == kind && CellKey::of(cell) == key).cloned()
-            };
-            BarGroup { label, bars: view.runs.iter().map(|run| bar(&cell(run)?, basis)).collect() }
+            let of_run =
+                |cells: &Vec<(CellKey, &Cell)>| bar(cells.iter().find(|(known, _)| *known == key)?.1, basis);
+            BarGroup { label, bars: keyed.iter().map(of_run).collect() }
         })
         .filter(|group| group.bars.iter().any(Option::is_some))
         .collect()

@@ -83,17 +83,23 @@ fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
 
 fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     let mut charts = Vec::new();
+    let keyed: Vec<Vec<CellKey>> = runs.iter().map(|run| CellKey::of_run(run)).collect();
     for cell in telling(runs[0]) {
-        let key = CellKey::of(cell);
+        let place = runs[0].cells.iter().position(|other| std::ptr::eq(other, cell));
+        let Some(key) = place.and_then(|place| keyed[0].get(place)) else { continue };
         let lines: Vec<Line> = runs
             .iter()
-            .filter_map(|run| {
-                let found = run.cells.iter().find(|other| CellKey::of(other) == key)?;
+            .zip(&keyed)
+            .filter_map(|(run, keys)| {
+                let mut cells = run.cells.iter().zip(keys);
+                let (found, _) =
+                    cells.find(|(other, known)| *known == key && other.measure == cell.measure)?;
                 line(found, view.run_name(run))
             })
             .collect();
         if lines.len() > 1 {
-            charts.extend(chart(runs, &view.cell(cell), lines, view));
+            let name = view.cell(cell) + &view.say(&key.note(&cell.label));
+            charts.extend(chart(runs, &name, lines, view));
         }
     }
     let more = charts.len().saturating_sub(MOST_SHARED);

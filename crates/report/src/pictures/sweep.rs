@@ -1,7 +1,9 @@
 //! Sweeps: a figure over working set, block size or queue depth, of a run whose cells differ in exactly one of these.
 //!
 //! The model: at least three values make a sweep. Cells that differ in something else, too, are other lines; where two
-//! of the three vary together, the heat map shows them and not this.
+//! of the three vary together, the heat map shows them and not this. Of a run that `kurabe sweep` made, each line has the
+//! cells that were measured for its axis and no others of the same shape, and their places are those of the sweep's own
+//! table: the geometric mean of the repetitions.
 
 use super::shapes::{Dimension, SWEEP, Shape, distinct, families, fill_plane, shapes};
 use super::{Picture, View, statistic};
@@ -10,7 +12,7 @@ use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Mark, Plot, Scale, Unit}
 use kurabe_compare::values;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
-use kurabe_explain::{Axis as SweepAxis, SweepFindings, explain_sweep};
+use kurabe_explain::{Axis as SweepAxis, CurveUnit, SweepFindings, explain_sweep, swept_axis};
 use std::collections::BTreeSet;
 
 /// A line of a sweep: the cells, by their place.
@@ -20,19 +22,66 @@ struct Course<'a> {
     cells: Vec<(f64, &'a Cell)>,
 }
 
+/// What `kurabe sweep` found in each of the runs; nothing in others.
+struct Found<'v> {
+    view: &'v View<'v>,
+    sweeps: Vec<SweepFindings>,
+}
+
+impl Found<'_> {
+    fn of(&self, run: &RunRecord) -> Option<&SweepFindings> {
+        let place = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
+        self.sweeps.get(place).filter(|found| !found.is_empty())
+    }
+
+    /// What a course comes to at each of its places.
+    fn points(&self, run: &RunRecord, dimension: Dimension, course: &Course<'_>) -> Vec<(f64, f64)> {
+        let Some(found) = self.of(run) else {
+            let value = |cell: &Cell| match &cell.imported {
+                Some(_) => values(cell).first().copied(),
+                None => Figures::of(cell, statistic(run)).main,
+            };
+            return course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
+        };
+        let curve = |cell: &Cell| {
+            let workload = cell.workload.as_ref()?;
+            let curve = found.curves.iter().find(|curve| {
+                curve.axis == axis(dimension)
+                    && Some(curve.direction) == cell.direction
+                    && curve.sequential == workload.pattern.is_sequential()
+            })?;
+            Some((curve, f64::from(workload.largest_block_bytes())))
+        };
+        let place = |(at, cell): &(f64, &Cell)| {
+            let (curve, block) = curve(cell)?;
+            let (_, y) = curve.points.iter().find(|(x, _)| x == at)?;
+            Some((*at, if curve.unit == CurveUnit::TimeNs { block / y * 1e9 } else { block * y }))
+        };
+        course.cells.iter().filter_map(place).collect()
+    }
+}
+
+fn axis(dimension: Dimension) -> SweepAxis {
+    match dimension {
+        Dimension::WorkingSet => SweepAxis::WorkingSet,
+        Dimension::BlockSize => SweepAxis::BlockSize,
+        Dimension::QueueDepth => SweepAxis::QueueDepth,
+    }
+}
+
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    let explained: Vec<SweepFindings> = view.runs.iter().map(|run| explain_sweep(run)).collect();
+    let explained = Found { view, sweeps: view.runs.iter().map(|run| explain_sweep(run)).collect() };
     let mut found = Vec::new();
     for dimension in Dimension::ALL {
         for runs in view.groups(|run| courses(run, dimension, view).len()) {
-            let marks = marks(runs, dimension, &explained, view);
-            found.extend(rates(runs, dimension, &marks, view));
-            found.extend(durations(runs, dimension, &marks, view));
+            let marks = marks(runs, dimension, &explained);
+            found.extend(rates(runs, dimension, &marks, &explained));
+            found.extend(durations(runs, dimension, &marks, &explained));
         }
     }
     for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
         for runs in view.groups(|run| courses(run, dimension, view).len() * 2) {
-            let marks = marks(runs, dimension, &explained, view);
+            let marks = marks(runs, dimension, &explained);
             found.extend(latencies(runs, dimension, marks, view));
         }
     }
@@ -41,20 +90,10 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 
 /// The changes that were found along a dimension, in a chart of one run: in one of several nobody could tell whose they
 /// are.
-fn marks(
-    runs: &[&RunRecord],
-    dimension: Dimension,
-    explained: &[SweepFindings],
-    view: &View<'_>,
-) -> Vec<Mark> {
+fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Vec<Mark> {
     let [run] = runs else { return Vec::new() };
-    let axis = match dimension {
-        Dimension::WorkingSet => SweepAxis::WorkingSet,
-        Dimension::BlockSize => SweepAxis::BlockSize,
-        Dimension::QueueDepth => SweepAxis::QueueDepth,
-    };
-    let place = view.runs.iter().position(|one| std::ptr::eq(*one, *run));
-    let Some(found) = place.and_then(|place| explained.get(place)) else { return Vec::new() };
+    let (axis, view) = (axis(dimension), explained.view);
+    let Some(found) = explained.of(run) else { return Vec::new() };
     let orders: BTreeSet<bool> =
         found.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
     let mut marks: Vec<Mark> = found
@@ -76,7 +115,9 @@ fn marks(
 
 /// The lines of a run along a dimension; none if it does not sweep it.
 fn courses<'a>(run: &'a RunRecord, dimension: Dimension, view: &View<'_>) -> Vec<Course<'a>> {
-    let cells = shapes(run);
+    // Other axes of a sweep pass through the same shapes.
+    let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis(dimension));
+    let cells: Vec<(&Cell, Shape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
     let lines: Vec<Vec<(&Cell, Shape)>> = families(&cells, &[dimension])
         .into_iter()
         .filter(|family| distinct(family, dimension).len() >= SWEEP)
@@ -155,18 +196,30 @@ fn x_axis(dimension: Dimension, view: &View<'_>) -> Axis {
     Axis { label: dimension_words(dimension, view), unit, scale: Scale::Log }
 }
 
-fn rates(runs: &[&RunRecord], dimension: Dimension, marks: &[Mark], view: &View<'_>) -> Option<Picture> {
+fn rates(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    marks: &[Mark],
+    explained: &Found<'_>,
+) -> Option<Picture> {
+    let view = explained.view;
     let what = view.pick("Throughput", "速度");
     let y = Axis { label: what.clone(), unit: Unit::Rate, scale: Scale::Linear };
     let note = view.pick("higher is faster", "高いほど速い");
-    figures(runs, dimension, &[Measure::Rate], (&what, y, &note), marks, view)
+    figures(runs, dimension, &[Measure::Rate], (&what, y, &note), marks, explained)
 }
 
-fn durations(runs: &[&RunRecord], dimension: Dimension, marks: &[Mark], view: &View<'_>) -> Option<Picture> {
+fn durations(
+    runs: &[&RunRecord],
+    dimension: Dimension,
+    marks: &[Mark],
+    explained: &Found<'_>,
+) -> Option<Picture> {
+    let view = explained.view;
     let what = view.pick("Time taken", "所要時間");
     let y = Axis { label: what.clone(), unit: Unit::Latency, scale: Scale::Linear };
     let note = view.pick("lower is faster", "低いほど速い");
-    figures(runs, dimension, &[Measure::Duration, Measure::AccessTime], (&what, y, &note), marks, view)
+    figures(runs, dimension, &[Measure::Duration, Measure::AccessTime], (&what, y, &note), marks, explained)
 }
 
 /// The main figure of the cells along a dimension.
@@ -176,17 +229,14 @@ fn figures(
     measures: &[Measure],
     (what, y, better): (&str, Axis, &str),
     marks: &[Mark],
-    view: &View<'_>,
+    explained: &Found<'_>,
 ) -> Option<Picture> {
+    let view = explained.view;
     let mut lines = Vec::new();
     for run in runs {
         for course in courses(run, dimension, view).into_iter().filter(|one| measures.contains(&one.measure))
         {
-            let value = |cell: &Cell| match &cell.imported {
-                Some(_) => values(cell).first().copied(),
-                None => Figures::of(cell, statistic(run)).main,
-            };
-            let points = course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
+            let points = explained.points(run, dimension, &course);
             lines.push(line(view.line(run, &course.name), points));
         }
     }
@@ -195,18 +245,20 @@ fn figures(
         runs,
         dimension,
         (what, y),
-        vec![statistic_words(runs, view), better.to_owned()],
+        vec![statistic_words(runs, explained), better.to_owned()],
         (lines, marks.to_vec()),
         view,
     )
 }
 
-fn statistic_words(runs: &[&RunRecord], view: &View<'_>) -> String {
-    let mut words: Vec<&str> = runs
-        .iter()
-        .filter(|run| run.header.origin.is_none())
-        .map(|run| crate::words::statistic(&view.style, statistic(run)))
-        .collect();
+fn statistic_words(runs: &[&RunRecord], explained: &Found<'_>) -> String {
+    let style = &explained.view.style;
+    let of_run = |run: &RunRecord| match explained.of(run) {
+        Some(_) => crate::words::geometric_mean(style),
+        None => crate::words::statistic(style, statistic(run)),
+    };
+    let measured = runs.iter().filter(|run| run.header.origin.is_none());
+    let mut words: Vec<&str> = measured.map(|run| of_run(run)).collect();
     words.dedup();
     words.join(" / ")
 }

@@ -1,0 +1,232 @@
+//! Which cells of two runs are the same.
+//!
+//! The model: a workload is what it does, not what its profile calls it, so a cell of `cdm-9` and one that
+//! CrystalDiskMark printed meet where pattern, block size, queue depth, threads and direction are the same. A profile that
+//! moves its steps over the target, warms one of them up or makes it last longer (a sweep does all three) measures several
+//! things of that shape, and they are told apart by it. The test size is not part of a key: it is a condition of the whole
+//! run, told among the differences. All other cells meet by their label and part. What a run does several times meets in
+//! order, each once.
+//!
+//! Non-goals: how steps that end by bytes or passes, or look at the time seldom, differ from steps that end by time: no
+//! printed result tells it, and tools that do so are met by their profiles.
+
+use kurabe_core::imported::ImportedCell;
+use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::workload::{Direction, Pattern, Workload};
+use kurabe_core::{Text, text};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// What a cell is, for finding its like in another run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellKey {
+    /// A workload with one block size.
+    Io {
+        /// Whether offsets ascend.
+        sequential: bool,
+        /// Block size in bytes.
+        block_bytes: u64,
+        /// Operations in flight per thread.
+        iodepth: u32,
+        /// Threads.
+        threads: u32,
+        /// `read`, `write`, or `mix` with the share of reads in percent.
+        direction: String,
+        /// Where it goes, if the profile has its steps go to different places; else all of the test size.
+        within: Option<Stretch>,
+        /// Times that its span is covered before each repetition.
+        warm_up_passes: u32,
+        /// How many times the profile's time a repetition lasts; 1 unless the step has a longer time of its own.
+        times_as_long: u32,
+        /// Which of the cells of its run that do the same, from 0.
+        nth: u32,
+    },
+    /// Anything else.
+    Named {
+        /// The step's name.
+        label: String,
+        /// The part of the step.
+        part: String,
+        /// Direction, if it has one.
+        direction: String,
+        /// Which of the cells of its run that are called so, from 0.
+        nth: u32,
+    },
+}
+
+/// A part of the target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Its first byte.
+    pub offset_bytes: u64,
+    /// Its length; as far as the test size goes if none.
+    pub length_bytes: Option<u64>,
+}
+
+impl CellKey {
+    /// The keys of all cells of a run, in their order. Together with what the figure tells, each is the only one of its
+    /// kind in the run.
+    pub fn of_run(run: &RunRecord) -> Vec<Self> {
+        Self::of_cells(run.header.profile.as_ref(), &run.cells)
+    }
+
+    /// The same of the cells of a profile. Without one nothing is known of where its steps go: then cells of one shape
+    /// meet by their order alone.
+    pub fn of_cells(profile: Option<&Profile>, cells: &[Cell]) -> Vec<Self> {
+        let moves = profile.is_some_and(moves);
+        let mut met: HashMap<(Self, Measure), u32> = HashMap::new();
+        cells
+            .iter()
+            .map(|cell| {
+                let mut key = shape(cell);
+                if let Some((profile, step)) =
+                    profile.and_then(|profile| Some((profile, step_of(profile, cell)?)))
+                {
+                    key.apply(profile, step, moves);
+                }
+                let count = met.entry((key.clone(), cell.measure)).or_default();
+                *key.nth_mut() = *count;
+                *count += 1;
+                key
+            })
+            .collect()
+    }
+
+    /// What the name of its cell does not tell, to be written behind it: ` in 64 KiB`, ` #2`; mostly nothing.
+    pub fn note(&self, label: &str) -> Text {
+        let mut words = text!("", "");
+        let mut add = |more: Text| {
+            words.en.push_str(&more.en);
+            words.ja.push_str(&more.ja);
+        };
+        if let Self::Io { within, warm_up_passes, times_as_long, .. } = self {
+            if let Some(Stretch { offset_bytes: from @ 1.., .. }) = within {
+                let from = format_bytes(*from);
+                add(text!(" from {from}", " ({from} から)"));
+            }
+            let length = within.as_ref().and_then(|within| within.length_bytes).map(format_bytes);
+            if let Some(length) = length.filter(|length| !label.contains(length.as_str())) {
+                add(text!(" in {length}", " ({length} の範囲)"));
+            }
+            if *warm_up_passes > 0 && within.is_none() {
+                add(text!(" warmed up", " (事前に読み書き)"));
+            }
+            if *times_as_long > 1 {
+                add(text!(" for {times_as_long} times as long", " ({times_as_long} 倍の時間)"));
+            }
+        }
+        if let Self::Io { nth: nth @ 1.., .. } | Self::Named { nth: nth @ 1.., .. } = self {
+            let number = nth.saturating_add(1);
+            add(text!(" #{number}", " #{number}"));
+        }
+        words
+    }
+
+    /// What the step says beyond the shape of its workload.
+    fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
+        let Self::Io { within, warm_up_passes, times_as_long, .. } = self else { return };
+        let stretch = Stretch { offset_bytes: step.offset_bytes, length_bytes: step.span_bytes };
+        let is_part = stretch.offset_bytes > 0 || stretch.length_bytes.is_some();
+        *within = (moves && is_part).then_some(stretch);
+        *warm_up_passes = step.warm_up_passes;
+        if let Some(own_ns) = step.end.time_ns {
+            let times = own_ns as f64 / profile.rules.time_ns.max(1) as f64;
+            *times_as_long = times.round().max(1.0) as u32;
+        }
+    }
+
+    fn nth_mut(&mut self) -> &mut u32 {
+        match self {
+            Self::Io { nth, .. } | Self::Named { nth, .. } => nth,
+        }
+    }
+}
+
+fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
+    match profile.steps.get(cell.step_index as usize)? {
+        Step::Io(step) => Some(step),
+        _ => None,
+    }
+}
+
+/// Whether the workloads of a profile go to different places. A span that all of them have is its test size by another
+/// name (AS SSD's 1 GiB).
+fn moves(profile: &Profile) -> bool {
+    let mut places = places(profile);
+    let first = places.next();
+    places.any(|place| Some(place) != first)
+}
+
+/// The span that all workloads of a profile have, if they have one of their own.
+pub(crate) fn shared_span_bytes(profile: &Profile) -> Option<u64> {
+    let (_, span_bytes) = places(profile).next()?;
+    span_bytes.filter(|_| !moves(profile))
+}
+
+fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
+    profile.steps.iter().filter_map(|step| match step {
+        Step::Io(step) => Some((step.offset_bytes, step.span_bytes)),
+        _ => None,
+    })
+}
+
+/// The key of a cell as far as it tells itself what it does.
+fn shape(cell: &Cell) -> CellKey {
+    let from_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
+    let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
+    from_workload.or_else(from_import).unwrap_or_else(|| CellKey::Named {
+        label: cell.label.clone(),
+        part: cell.part.clone(),
+        direction: cell.direction.map_or("", Direction::word).to_owned(),
+        nth: 0,
+    })
+}
+
+fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
+    let [block] = workload.block_sizes.as_slice() else { return None };
+    let sequential = match workload.pattern {
+        Pattern::Sequential | Pattern::Interleaved => true,
+        // Whether a block may come twice is told apart by no tool's printed name.
+        Pattern::Random | Pattern::Permutation => false,
+        // Some blocks far more often than others: a workload of its own.
+        Pattern::Zipf { .. } => return None,
+    };
+    if workload.open_loop.is_some() || workload.rewrite_every_reads.is_some() {
+        return None;
+    }
+    Some(CellKey::Io {
+        sequential,
+        block_bytes: u64::from(block.size_bytes),
+        iodepth: workload.iodepth,
+        threads: workload.threads,
+        direction: direction_word(direction?, Some(f64::from(workload.read_percent))),
+        within: None,
+        warm_up_passes: 0,
+        times_as_long: 1,
+        nth: 0,
+    })
+}
+
+fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
+    Some(CellKey::Io {
+        sequential: imported.sequential?,
+        block_bytes: imported.block_bytes?,
+        iodepth: imported.iodepth?,
+        threads: imported.threads?,
+        direction: direction_word(direction?, imported.read_percent),
+        within: None,
+        warm_up_passes: 0,
+        times_as_long: 1,
+        nth: 0,
+    })
+}
+
+fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {
+    match (direction, read_percent) {
+        (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
+        (direction, _) => direction.word().to_owned(),
+    }
+}

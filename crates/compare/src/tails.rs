@@ -1,0 +1,83 @@
+//! The slowest operations of two runs: p99 and p99.9 of each cell, compared as its figure is.
+//!
+//! The model: the repetition is the unit here, too. Operations of one repetition follow one another and share what goes on
+//! meanwhile, so a thousand of them are not a thousand trials; a repetition gives one p99. It gives one only if it has so
+//! many operations that the percentile has an interval by order statistics at 95 %, which reaches from one of the operations
+//! to another: below that the slowest operation of all stands for it, and chance alone moves it. Tails have a share of
+//! the certainty of their own, apart from the figures.
+//!
+//! Non-goals: percentiles that other tools printed. They are one figure each, and show no spread.
+
+use crate::pair::Way;
+use crate::turns::in_blocks;
+use kurabe_core::record::{Cell, Measure, Repetition};
+use kurabe_stats::{CONFIDENCE, Compared, Sides, fewest_for_quantile, percentile_ns, repetition_latency};
+use serde::Serialize;
+
+/// The percentiles that are compared, as shares.
+pub const TAILS: [f64; 2] = [0.99, 0.999];
+
+/// A percentile of both sides of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ComparedTail {
+    /// Which: 0.99 is p99.
+    pub fraction: f64,
+    /// Mean over the baseline's repetitions, in ns.
+    pub baseline_ns: f64,
+    /// The same of the other.
+    pub other_ns: f64,
+    /// Repetitions of the side that has fewer.
+    pub count: usize,
+    /// By how much they differ: above 1 the other's slowest operations are faster.
+    pub compared: Compared,
+}
+
+/// The tails of pairs of cells: of each those that can be compared.
+pub(crate) fn tails(cells: &[(&Cell, &Cell)], way: &Way, margin: f64) -> Vec<Vec<ComparedTail>> {
+    let in_turns = matches!(way, Way::InTurns { .. });
+    let wanted: Vec<(usize, f64, Sides)> = cells
+        .iter()
+        .enumerate()
+        .flat_map(|(place, (one, two))| {
+            let sides = move |fraction| Some((place, fraction, sides(one, two, fraction, in_turns)?));
+            TAILS.into_iter().filter_map(sides)
+        })
+        .collect();
+    let sides: Vec<Sides> = wanted.iter().map(|(_, _, sides)| sides.clone()).collect();
+    let mut found = vec![Vec::new(); cells.len()];
+    for ((place, fraction, sides), (compared, _)) in wanted.into_iter().zip(way.compare(&sides, margin)) {
+        let Some(compared) = compared else { continue };
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        found[place].push(ComparedTail {
+            fraction,
+            baseline_ns: mean(&sides.baseline),
+            other_ns: mean(&sides.other),
+            count: sides.baseline.len().min(sides.other.len()),
+            compared,
+        });
+    }
+    found
+}
+
+/// A percentile of every repetition on both sides; `None` if a repetition has too few operations, or there are fewer than
+/// two of them: leaving out those that have few would leave out the slow ones.
+fn sides(one: &Cell, two: &Cell, fraction: f64, in_turns: bool) -> Option<Sides> {
+    let fewest = fewest_for_quantile(fraction, CONFIDENCE)?;
+    let of = |cell: &Cell, repetition: &Repetition| {
+        let latency = repetition_latency(repetition, cell.direction);
+        percentile_ns(&latency, fraction).filter(|_| latency.count >= fewest).map(|ns| ns as f64)
+    };
+    if one.measure == Measure::Duration {
+        return None;
+    }
+    let (baseline, other) = if in_turns {
+        let Sides { baseline, other, .. } = in_blocks(one, two, of);
+        (baseline, other)
+    } else {
+        let all =
+            |cell: &Cell| cell.counted().map(|repetition| of(cell, repetition)).collect::<Option<Vec<f64>>>();
+        (all(one)?, all(two)?)
+    };
+    let known = |values: &[f64]| values.len() > 1 && values.iter().all(|value| value.is_finite());
+    (known(&baseline) && known(&other)).then_some(Sides { baseline, other, higher_is_better: false })
+}
