@@ -3,7 +3,7 @@
 use kurabe_compare::{CellKey, Weight, differences, pair, values};
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
@@ -203,4 +203,39 @@ fn cells_of_one_shape_are_told_apart_by_where_and_how_long_they_go() {
     assert_eq!(met.cells.len(), 1);
     let size = met.differences.iter().find(|difference| difference.key == "size").expect("the size");
     assert_eq!(size.other.en, "64 KiB");
+}
+
+/// A run of a model of one cell whose repetitions take so many ms each.
+fn modelled(times_ms: &[u64]) -> RunRecord {
+    let mut model = run(include_str!("../../store/tests/fixtures/export-v2-modelled.json"));
+    let cell: &mut Cell = &mut model.cells[0];
+    (cell.direction, cell.measure) = (Some(Direction::Read), Measure::Rate);
+    let mut repetition = cell.repetitions[0].clone();
+    (repetition.discarded, repetition.read.bytes) = (false, 1 << 30);
+    let taking = |ms: &u64| Repetition { elapsed_ns: ms * 1_000_000, ..repetition.clone() };
+    cell.repetitions = times_ms.iter().map(taking).collect();
+    model.cells.truncate(1);
+    model
+}
+
+#[test]
+fn models_scatter_as_far_as_their_repetitions_do() {
+    let told = |one: &[u64], two: &[u64]| {
+        let compared = pair(&modelled(one), &modelled(two), 0.05).cells[0].compared.expect("values");
+        (compared.verdict, compared.speed.low < compared.speed.high)
+    };
+    assert_eq!(told(&[100; 3], &[80; 3]), (Verdict::Faster, false), "nothing was left to chance");
+    assert_eq!(told(&[100, 60, 140], &[100, 60, 140]), (Verdict::Same, false), "computed alike");
+    let (verdict, interval) = told(&[100, 60, 140], &[92, 130, 60]);
+    assert!(matches!(verdict, Verdict::NotEnough { more: Some(_) }) && interval, "{verdict:?}");
+    assert_eq!(told(&[100], &[80]).0, Verdict::NotEnough { more: None }, "whether it repeats is not known");
+}
+
+#[test]
+fn another_seed_of_a_model_is_told() {
+    let one = modelled(&[100; 3]);
+    let mut two = one.clone();
+    two.header.profile.as_mut().expect("a profile").rules.seed += 1;
+    let keys: Vec<&str> = differences(&one, &two).iter().map(|difference| difference.key).collect();
+    assert_eq!(keys, ["seed"]);
 }

@@ -1,7 +1,8 @@
 //! The slowest operations of two runs: the percentiles that differ, and in a sentence the rest.
 //!
-//! The model: a table of all percentiles of all cells would be longer than that of the figures and mostly say "no
-//! difference"; so what differs has a row, and the others are counted.
+//! The model: a table of all percentiles of all cells would be longer than that of the figures and mostly say what that
+//! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
+//! counted.
 
 use crate::columns::{self, Column, Cut, plain};
 use crate::compare::cell_name;
@@ -61,35 +62,50 @@ pub(crate) fn sentences(pair: &Pair, style: &Style) -> Vec<String> {
     told.chain(rest(pair).iter().map(|words| style.say(words))).collect()
 }
 
-/// The tails that differ.
+/// The tails that differ, and otherwise than the figure of their cell does.
 fn different(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
-    let all = pair.cells.iter().flat_map(|cell| cell.tails.iter().map(move |tail| (cell, tail)));
-    all.filter(|(_, tail)| matches!(tail.compared.verdict, Verdict::Faster | Verdict::Slower))
+    all(pair).filter(|(cell, tail)| differs(tail) && !as_the_figure(cell, tail, pair.margin))
+}
+
+fn all(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
+    pair.cells.iter().flat_map(|cell| cell.tails.iter().map(move |tail| (cell, tail)))
+}
+
+fn differs(tail: &ComparedTail) -> bool {
+    matches!(tail.compared.verdict, Verdict::Faster | Verdict::Slower)
+}
+
+/// Whether a tail says no more than the figure of its cell: as fast or as slow, but for what does not matter.
+fn as_the_figure(cell: &ComparedCell, tail: &ComparedTail, margin: f64) -> bool {
+    cell.compared.is_some_and(|compared| {
+        let apart = (tail.compared.speed.value / compared.speed.value).ln().abs();
+        compared.verdict == tail.compared.verdict && apart <= (1.0 + margin).ln()
+    })
 }
 
 /// What there is to say of all others.
 fn rest(pair: &Pair) -> Vec<Text> {
-    let all = || pair.cells.iter().flat_map(|cell| &cell.tails);
-    let different = different(pair).count();
-    let same = all().filter(|tail| tail.compared.verdict == Verdict::Same).count();
-    let open = all().count() - different - same;
-    let (en, ja) = if different > 0 {
-        ("The other p99 and p99.9:", "そのほかの p99 と p99.9:")
-    } else {
-        ("p99 and p99.9:", "p99 と p99.9:")
+    let count = |wanted: &dyn Fn(&ComparedTail) -> bool| all(pair).filter(|(_, tail)| wanted(tail)).count();
+    let shown = different(pair).count();
+    let alike = count(&differs) - shown;
+    let same = count(&|tail| tail.compared.verdict == Verdict::Same);
+    let open = count(&|tail| matches!(tail.compared.verdict, Verdict::NotEnough { .. }));
+    let as_above =
+        if alike == 1 { "differs as the figure above does" } else { "differ as the figures above do" };
+    let told = [
+        (alike, text!("{alike} {as_above}", "上の値と同程度の差 {alike} 件")),
+        (same, text!("{same} without a difference that matters", "問題になる差なし {same} 件")),
+        (open, text!("{open} not clear yet", "まだ判断できない {open} 件")),
+    ];
+    let told: Vec<Text> = told.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
+    let (en, ja): (Vec<&str>, Vec<&str>) =
+        told.iter().map(|words| (words.en.as_str(), words.ja.as_str())).unzip();
+    let (en, ja) = (en.join(", "), ja.join("、"));
+    let words = match shown {
+        0 => text!("p99 and p99.9: {en}.", "p99 と p99.9: {ja}。"),
+        _ => text!("The other p99 and p99.9: {en}.", "そのほかの p99 と p99.9: {ja}。"),
     };
-    let told = match (same, open) {
-        (0, 0) => None,
-        (same, 0) => {
-            Some(text!("{en} {same} without a difference that matters.", "{ja} 問題になる差なし {same} 件。"))
-        }
-        (0, open) => Some(text!("{en} {open} not clear yet.", "{ja} まだ判断できない {open} 件。")),
-        (same, open) => Some(text!(
-            "{en} {same} without a difference that matters, {open} not clear yet.",
-            "{ja} 問題になる差なし {same} 件、まだ判断できない {open} 件。"
-        )),
-    };
-    told.into_iter().chain(lacking(pair)).collect()
+    Some(words).filter(|_| !told.is_empty()).into_iter().chain(lacking(pair)).collect()
 }
 
 /// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence.

@@ -107,8 +107,8 @@ impl Trial {
     }
 }
 
-/// Compares a cell whose values are computed, not measured: they have no spread, so one of each is enough. `None` if a
-/// side has no usable value.
+/// Compares a cell whose values were computed without anything left to chance, so that there is nothing to be unsure of.
+/// `None` if a side has no usable value.
 pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
     let value = |centre| {
         let (top, bottom) = sides.fractions();

@@ -23,7 +23,7 @@ pub struct SummarySides {
     pub other: Summary,
     /// Whether larger values are better.
     pub higher_is_better: bool,
-    /// Whether single values were computed, not measured: then they have no spread, and one of each is enough.
+    /// Whether single values were computed without anything left to chance: then they have no spread, and one is enough.
     pub computed: bool,
 }
 

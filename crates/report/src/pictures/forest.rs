@@ -46,6 +46,9 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     })
 }
 
+/// Ends of an interval beyond which nobody reads on: a few repetitions that scatter widely have ends anywhere.
+const FARTHEST: f64 = 1e3;
+
 /// The ratio with its interval; of single figures, of which no spread is known, without a width.
 fn ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
     let Estimate { value, low, high } = *speed;
@@ -53,5 +56,6 @@ fn ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
         return None;
     }
     let known = low.is_finite() && high.is_finite();
+    let (low, high) = (low.max(value.min(1.0 / FARTHEST)), high.min(value.max(FARTHEST)));
     Some(if known { (value, low, high) } else { (value, value, value) })
 }
