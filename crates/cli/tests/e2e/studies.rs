@@ -60,6 +60,18 @@ fn an_axis_draws_its_curve_and_changed_rows_have_no_error() {
 }
 
 #[test]
+fn an_axis_with_the_studys_own_values_is_no_change_and_what_is_calibrated_elsewhere_is_so_here() {
+    let lab = Lab::new();
+    let study = ["study", "run", "raid-strip", "--part", "strip-100mb"];
+    let page = lab.kurabe(&study).ok().out;
+    let again = lab.kurabe(&[&study[..], &["--axis", "raid.strip=8KiB..1MiB"]].concat()).ok().out;
+    assert_eq!(again, page);
+    assert!(page.contains("[1] calibrated: as in raid-card array: "), "{page}");
+    let wider = lab.kurabe(&[&study[..], &["--axis", "raid.strip=64KiB..2MiB"]].concat()).ok().out;
+    assert!(wider.contains("A model was changed"), "{wider}");
+}
+
+#[test]
 fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
     let (lab, file) = lab();
     let target = format!("mine={}", lab.target().display());
@@ -210,7 +222,10 @@ fn the_conclusions_of_the_articles_come_out_of_the_figures() {
     let sata_usb = verdicts(&lab, &["sata-usb"]);
     assert_eq!(answer(&sata_usb, "archive"), (keys(&["sata", "usb"]), "agrees".to_owned()));
     assert_eq!(answer(&sata_usb, "many-reads"), (keys(&["sata"]), "agrees".to_owned()));
-    assert_eq!(of("toshiba-ssd", "smooth").1, "agrees");
+    let toshiba = verdicts(&lab, &["toshiba-ssd"]);
+    assert_eq!(answer(&toshiba, "smooth").1, "agrees");
+    // What the new firmware brings was put in.
+    assert_eq!(answer(&toshiba, "firmware").1, "was_given");
     let emulators = verdicts(&lab, &["scsi-emulators"]);
     assert_eq!(answer(&emulators, "large-os"), (keys(&["v6"]), "agrees".to_owned()));
     // A defect that the model does not have is not talked away.
