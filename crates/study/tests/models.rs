@@ -35,13 +35,19 @@ fn of_layers(layers: &[LayerSpec], sources: &mut Vec<String>) {
     }
 }
 
-/// Whether a source names a figure: the same number, with at least three digits so that it is no coincidence.
+/// What the copies of the DelayRatio test have of the disk in memory, which sources take off: nothing, reading it, or
+/// writing it.
+const MEMORY_S: [f64; 3] = [0.0, 0.82, 1.36];
+
+/// Whether a source names a figure: the same number but for the last digit, with at least three digits so that it is no
+/// coincidence.
 fn names(source: &str, figure: f64) -> bool {
     source
         .split(|letter: char| !letter.is_ascii_digit() && letter != '.')
         .map(|word| word.trim_matches('.'))
         .filter(|word| word.chars().filter(char::is_ascii_digit).count() >= 3)
-        .any(|word| word.parse() == Ok(figure))
+        .filter_map(|word| word.parse::<f64>().ok())
+        .any(|number| (number - figure).abs() < 0.015)
 }
 
 #[test]
@@ -60,7 +66,9 @@ fn no_figure_that_the_source_of_a_parameter_names_is_called_predicted() {
                     else {
                         continue;
                     };
-                    if !sources.iter().any(|source| names(source, published.low)) {
+                    let off = if part.profile.name == "delay-ratio" { &MEMORY_S[..] } else { &[0.0] };
+                    let figures = off.iter().map(|off| published.low - off);
+                    if !figures.into_iter().any(|figure| sources.iter().any(|source| names(source, figure))) {
                         continue;
                     }
                     checked += 1;
