@@ -171,8 +171,8 @@ pub(crate) fn marks<'k>(
 fn from(known: &Known, reason: &Text, study: &str) -> Text {
     let place = match known.study == study {
         true => known.part.clone(),
-        false => format!("{} {}", known.study, known.part),
+        false => format!("{}/{}", known.study, known.part),
     };
     let (en, ja) = (&reason.en, &reason.ja);
-    Text { en: format!("as in {place}: {en}"), ja: format!("{place} と同じ: {ja}") }
+    Text { en: format!("as in table {place}: {en}"), ja: format!("表 {place} と同じ: {ja}") }
 }

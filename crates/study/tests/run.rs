@@ -177,7 +177,7 @@ model = "ideal-ram-disk"
             .map(|row| (row.cells[0].status, row.cells[1].status, row.cells[0].reason.clone()))
             .collect()
     };
-    let why = Some(text!("as in rates: this", "rates と同じ: これ"));
+    let why = Some(text!("as in table rates: this", "表 rates と同じ: これ"));
     let as_there = (Status::Calibrated, Status::Predicted, why);
     let plain = (Status::Predicted, Status::Predicted, None);
     let found: Vec<_> = cells("16 MiB", &Options::default());
