@@ -42,17 +42,17 @@ pub(super) fn list(names: &[Text]) -> Text {
 pub(super) fn cells(of: &[(usize, Text)], verdict: &Verdict) -> Text {
     let names = choices(verdict);
     let (mut en, mut ja): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    for place in 0..names.len() {
+    for (place, name) in names.iter().enumerate() {
         let figures: Vec<&Text> =
             of.iter().filter(|(choice, _)| *choice == place).map(|(_, figure)| figure).collect();
         if figures.is_empty() {
             continue;
         }
         let join = |pick: fn(&Text) -> &str, with: &str| {
-            figures.iter().map(|name| pick(name)).collect::<Vec<_>>().join(with)
+            figures.iter().map(|figure| pick(figure)).collect::<Vec<_>>().join(with)
         };
-        en.push(format!("{}: {}", names[place].en, join(|name| &name.en, ", ")));
-        ja.push(format!("{}: {}", names[place].ja, join(|name| &name.ja, "、")));
+        en.push(format!("{}: {}", name.en, join(|name| &name.en, ", ")));
+        ja.push(format!("{}: {}", name.ja, join(|name| &name.ja, "、")));
     }
     Text { en: en.join("; "), ja: ja.join(" / ") }
 }
