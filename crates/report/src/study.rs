@@ -5,6 +5,7 @@
 //! figure is. Where none are, the columns stand side by side.
 
 mod answers;
+mod names;
 mod shown;
 mod tables;
 mod verdicts;
@@ -77,6 +78,13 @@ fn legend(result: &StudyResult, style: &Style) -> Vec<String> {
             ),
         ),
         (
+            Status::Assumed,
+            text!(
+                "assumed: rests on a parameter without a source, chosen in view of what is said of it",
+                "仮定: 根拠のないパラメーターを、記事の記述に合うように選んだもの"
+            ),
+        ),
+        (
             Status::Source,
             text!("source: repeats a figure that the model was given", "出典: モデルに与えた値そのもの"),
         ),
@@ -132,7 +140,7 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
             lines.push(String::new());
             lines.extend(grid_lines(&piece, style));
         }
-        lines.extend(all_are(&grid, style.lang).iter().flat_map(|line| paragraph(line, style)));
+        lines.extend(grid.all_are.iter().flat_map(|line| paragraph(line, style)));
     }
     lines.extend(run_lines(part, style));
     lines.extend(curves(part, style));
@@ -147,12 +155,6 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
         lines.extend(wrapped);
     }
     lines
-}
-
-/// What all figures of a grid are, if they are all the same.
-fn all_are(grid: &Grid, lang: Lang) -> Option<String> {
-    let kind = grid.all_are.as_ref()?;
-    Some(text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。").take(lang))
 }
 
 fn grid_lines(grid: &Grid, style: &Style) -> Vec<String> {
@@ -309,8 +311,8 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
                 let cells: Vec<String> = row.iter().map(|words| markdown_words(words)).collect();
                 out.push_str(&markdown_line(&cells));
             }
-            if let Some(line) = all_are(&grid, lang) {
-                out.push_str(&format!("\n{}\n", markdown_words(&line)));
+            if let Some(line) = &grid.all_are {
+                out.push_str(&format!("\n{}\n", markdown_words(line)));
             }
         }
         for line in order_lines(part, lang) {

@@ -4,8 +4,9 @@ use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Axis, Best, CellResult, Choice, ColumnResult, Deciding, OfPublished, PartResult,
-    Published, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult, Swap, Verdict, study_named,
+    Agreement, Answer, Axis, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
+    PartResult, Published, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult, Swap, Verdict,
+    study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -58,6 +59,7 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         columns: (0..6).map(column).collect(),
         rows: (0..axis.len().max(1)).map(row).collect(),
         swaps: Vec::new(),
+        ties: Vec::new(),
     }
 }
 
@@ -83,7 +85,10 @@ fn untold_verdict() -> Verdict {
         published: None,
         article: said(Agreement::CannotBeTold),
         changed: false,
+        count: 0,
+        calibrated: 0,
         unreached: Vec::new(),
+        assumed: Vec::new(),
     }
 }
 
@@ -260,14 +265,109 @@ fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
 #[test]
 fn what_is_the_same_for_all_is_told_once() {
     let style = Style { width: 100, ..Style::default() };
-    let page = render_study(&result(), &style);
-    assert_eq!(page.matches("All of these figures: calibrated [1].").count(), 1, "{page}");
     let mut sweep = result();
+    let cells = |sweep: &mut StudyResult, change: fn(&mut CellResult)| {
+        sweep.parts[1].rows.iter_mut().flat_map(|row| &mut row.cells).for_each(change);
+    };
+    cells(&mut sweep, |cell| (cell.status, cell.reason) = (Status::Predicted, None));
+    let page = render_study(&sweep, &style);
+    assert_eq!(page.matches("All of these figures: predicted.").count(), 1, "{page}");
     for row in &mut sweep.parts[1].rows {
         row.cells[0].value = Some(100.0);
     }
     let page = render_study(&sweep, &style);
     assert!(page.contains("raid.strip changes nothing") && !page.contains('█'), "{page}");
-    sweep.parts[1].rows[2].cells[5].status = Status::Predicted;
-    assert!(!render_study(&sweep, &style).contains("All of these figures"));
+    for cell in &mut sweep.parts[1].rows[2].cells {
+        cell.status = Status::Measured;
+    }
+    let page = render_study(&sweep, &style);
+    assert!(!page.contains("All of these figures") && page.contains("measured"), "{page}");
+}
+
+#[test]
+fn a_figure_that_is_not_what_the_others_are_has_the_number_of_its_note_in_front() {
+    let mut sweep = result();
+    let rows = &mut sweep.parts[1].rows;
+    for cell in rows.iter_mut().flat_map(|row| &mut row.cells) {
+        (cell.status, cell.reason) = (Status::Predicted, None);
+    }
+    let why = |words: &str| Some(Text::same(words));
+    (rows[1].cells[0].status, rows[1].cells[0].reason) = (Status::Calibrated, why("as in part: so"));
+    (rows[2].cells[5].status, rows[2].cells[5].reason) = (Status::Assumed, why("nobody knows"));
+    rows[2].cells[4].unreachable = why("a defect");
+    let style = Style { width: 120, ..Style::default() };
+    let page = render_study(&sweep, &style);
+    for words in [
+        "[1] 2 000.0",
+        "[1] calibrated: as in part: so",
+        "[2] 7 000.0",
+        "[2] predicted, not reached: a defect",
+        "[3] 8 000.0",
+        "[3] assumed: nobody knows",
+        "A figure with a number in front is what the note says; all others: predicted.",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("All of these figures"), "{page}");
+    let ja = render_study(&sweep, &Style { lang: Lang::Ja, ..style });
+    assert!(ja.contains("[3] 仮定: nobody knows") && ja.contains("ほかの値の区分はすべて「予測」"), "{ja}");
+}
+
+#[test]
+fn a_published_difference_that_the_model_does_not_show_is_told() {
+    let mut part = part(&[], Some(1100.0));
+    let name = |row: &RowResult, name: &str| RowResult { label: Text::same(name), ..row.clone() };
+    part.rows = ["A", "B, C", "D"].map(|word| name(&part.rows[0], word)).to_vec();
+    let page = |ties: &[(usize, usize)], swaps: &[(usize, usize)]| {
+        let pairs = |list: &[(usize, usize)]| {
+            list.iter().map(|(lower, higher)| Swap { column: 0, lower: *lower, higher: *higher }).collect()
+        };
+        let part = PartResult { ties: pairs(ties), swaps: pairs(swaps), ..part.clone() };
+        let style = Style { width: 200, ..Style::default() };
+        render_study(&StudyResult { parts: vec![part], ..result() }, &style)
+    };
+    let tied = page(&[(0, 1), (2, 1)], &[]);
+    assert!(!tied.contains("is kept"), "{tied}");
+    assert!(tied.contains("No published order is reversed, but"), "{tied}");
+    let told = "though published apart in random read 0: \"A\", \"B, C\" and \"D\".";
+    assert!(tied.contains(told), "{tied}");
+    let both = page(&[(0, 1)], &[(2, 0)]);
+    assert!(
+        both.contains("Another order than published") && both.contains("Not told apart by the model"),
+        "{both}"
+    );
+    assert!(page(&[], &[]).contains("The order of the published figures is kept."));
+}
+
+#[test]
+fn what_to_know_of_the_figures_stands_with_the_verdict() {
+    let caveat = |figure: &str, why: &str| Caveat {
+        of: vec![(0, Text::same(figure)), (0, Text::same("access")), (1, Text::same("access"))],
+        why: Text::same(why),
+    };
+    let mut which = best_verdict();
+    which.choices[1].name = Text { en: "second, with more".to_owned(), ja: "他方、増設".to_owned() };
+    (which.count, which.calibrated) = (4, 3);
+    which.unreached = vec![caveat("read", "a defect")];
+    which.assumed = vec![caveat("write", "nobody knows")];
+    which.article = said(Agreement::WasGiven);
+    let page = |which: &Verdict, lang| {
+        let verdicts = vec![which.clone()];
+        render_study(&StudyResult { verdicts, ..result() }, &Style { lang, width: 400, ..Style::default() })
+    };
+    let en = page(&which, Lang::En);
+    for words in [
+        "\"second, with more\": 25 % faster than \"first\".",
+        "Of the 4 values that went in, 3 are calibrated on published ones.",
+        "Not reached by the model (\"first\": read, access; \"second, with more\": access): a defect.",
+        "Assumed, not found (\"first\": write, access; \"second, with more\": access): nobody knows.",
+        "only because the model was given this",
+        "Of the article's one conclusion: the figures were given 1.",
+    ] {
+        assert!(en.contains(words), "{words}: {en}");
+    }
+    let ja = page(&which, Lang::Ja);
+    assert!(ja.contains("「他方、増設」。「一方」より 25 % 速い。"), "{ja}");
+    which.calibrated = 4;
+    assert!(page(&which, Lang::En).contains("All 4 values that went in are calibrated"), "{en}");
 }

@@ -51,6 +51,14 @@ impl Settings {
         self.list.iter()
     }
 
+    /// Whether both hold the same values, in whatever order and from whatever source.
+    pub(crate) fn are_same(&self, other: &Self) -> bool {
+        let has = |setting: &Setting| {
+            other.list.iter().any(|same| same.key == setting.key && same.worth == setting.worth)
+        };
+        self.list.len() == other.list.len() && self.list.iter().all(has)
+    }
+
     /// The value of a key that its kind of layer has.
     ///
     /// # Panics

@@ -120,6 +120,12 @@ impl DeviceSpec {
         Some(found.written.clone())
     }
 
+    /// Whether both behave alike, whatever they are called and wherever their values come from: the same layers with the
+    /// same values.
+    pub fn is_same_stack(&self, other: &Self) -> bool {
+        are_same_layers(&self.layers, &other.layers)
+    }
+
     /// Every layer from the top down, those of members included, each as often as the file has it.
     pub fn all_layers(&self) -> Vec<&LayerSpec> {
         fn add<'s>(layers: &'s [LayerSpec], all: &mut Vec<&'s LayerSpec>) {
@@ -134,7 +140,21 @@ impl DeviceSpec {
     }
 }
 
+fn are_same_layers(one: &[LayerSpec], other: &[LayerSpec]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_same(other))
+}
+
 impl LayerSpec {
+    fn is_same(&self, other: &Self) -> bool {
+        let members = || self.members.iter().zip(&other.members);
+        self.kind.word == other.kind.word
+            && self.name == other.name
+            && self.settings.are_same(&other.settings)
+            && self.members.len() == other.members.len()
+            && members()
+                .all(|(one, other)| one.count == other.count && are_same_layers(&one.layers, &other.layers))
+    }
+
     /// What stands below it: lists of layers, each with how many of it there are. `rest` is what follows it in its own
     /// list.
     pub fn below<'s>(&'s self, rest: &'s [LayerSpec]) -> Vec<(u64, &'s [LayerSpec])> {

@@ -23,6 +23,21 @@ fn a_parameter_without_a_source_is_refused_at_its_line() {
 }
 
 #[test]
+fn devices_are_the_same_by_their_values_and_not_by_names_or_sources() {
+    let body = format!("[[layer]]\nkind = \"host\"\n{MEDIUM}");
+    let one = read(&body).unwrap();
+    let mut other = read(&body.replace("\"t\"", "\"elsewhere\"").replace("1 ms", "1000 us")).unwrap();
+    assert!(one.is_same_stack(&other));
+    other.set("constant.access", "2 ms").unwrap();
+    assert!(!one.is_same_stack(&other));
+    other.set("constant.access", "1ms").unwrap();
+    assert!(one.is_same_stack(&other) && other.is_same_stack(&one));
+    let deeper =
+        read(&format!("[[layer]]\nkind = \"host\"\n[[layer]]\nkind = \"filesystem\"\n{MEDIUM}")).unwrap();
+    assert!(!one.is_same_stack(&deeper));
+}
+
+#[test]
 fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
     for (from, to, says) in [
         ("\"constant\"", "\"constnat\"", "5: x.toml: `constnat` is not one of the choices"),

@@ -56,9 +56,9 @@ fn macbench_is_met() {
 }
 
 /// Copying a file within the disk, 768 KiB in turns, against reading and writing it apart. The pauses of the computer
-/// are left out: the disk reads on in them.
+/// are left out: the disk reads on in them. How much goes into a turn is calibrated on this very copy.
 #[test]
-fn the_delay_ratio_of_a_disk_follows_from_moves_and_turns() {
+fn the_delay_ratio_of_a_disk_comes_from_moves_and_turns() {
     let (piece_bytes, turn_bytes, file_bytes) = (64 << 10, 768 << 10, 96 << 20);
     let pass = |copy: bool, kinds: &[Kind]| {
         let mut on = OneByOne::new(&device("hitachi-hds721616plat80", &[]));

@@ -67,6 +67,14 @@ impl FigureSource {
         }
     }
 
+    /// The figure in words that are the same wherever it is asked for; `None` if it cannot be asked of the profile.
+    pub(crate) fn words(&self, step: Option<&str>, profile: &Profile) -> Option<String> {
+        match self.formula(step, profile).ok()? {
+            Some(formula) => Some(formula.source().to_owned()),
+            None => Some(format!("{self:?}")),
+        }
+    }
+
     /// Whether a profile has what this asks for.
     ///
     /// # Errors

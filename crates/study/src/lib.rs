@@ -12,6 +12,7 @@
 mod axis;
 pub mod catalogue;
 mod figure;
+mod known;
 mod plan;
 mod published;
 mod question;
@@ -33,5 +34,6 @@ pub use study::{
     Column, Mark, MarkKind, Part, Row, STUDIES, Study, TRACES, embedded_trace, load_study, study_named,
 };
 pub use verdict::{
-    Agreement, Answer, Best, Change, Choice, Course, Deciding, OfPublished, RestsOn, Said, Standing, Verdict,
+    Agreement, Answer, Best, Caveat, Change, Choice, Course, Deciding, OfPublished, RestsOn, Said, Standing,
+    Verdict,
 };

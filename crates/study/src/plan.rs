@@ -1,12 +1,13 @@
 //! From a study to points: what is measured, each once, and which cells of which tables want it.
 //!
 //! The model: a row becomes one point for each combination of its axes' values, two if it is a ratio. Points that are the
-//! same in everything are one. Every model is looked up and every change is tried here, so that a mistake is told
+//! same in everything are one, whichever way their parameters came to be what they are. Every model is looked up and every change is tried here, so that a mistake is told
 //! before anything is measured.
 
 use crate::axis::Axis;
+use crate::known::{Known, Subject, changes, known_of, library, marks};
 use crate::question::Question;
-use crate::study::{Part, Row, Study};
+use crate::study::{Mark, Part, Row, Study};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -72,12 +73,16 @@ pub struct PlannedRow {
     pub row: usize,
     /// Values on the part's axes.
     pub values: Vec<String>,
+    /// Where it is measured, as the row names it.
+    pub target: PointTarget,
     /// Its point.
     pub point: usize,
     /// The point below the line, if its figures are ratios.
     pub over: Option<usize>,
     /// Whether the user changed the model, so that it is no longer what was published.
     pub changed: bool,
+    /// What its figures are: its own marks, and those of the same figures in other tables.
+    pub marks: Vec<Mark>,
 }
 
 /// A part as it will be measured.
@@ -124,7 +129,15 @@ pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
     check_bindings(&parts, options)?;
     apply_axes(&mut parts, &options.axes, &study.name)?;
     check_sets(&parts, &options.sets, &study.name)?;
-    let mut planner = Planner { options, points: Vec::new(), seed: options.seed.unwrap_or(USUAL_SEED) };
+    let mut planner = Planner {
+        options,
+        study,
+        known: known_of(study)?,
+        library: library()?,
+        points: Vec::new(),
+        devices: Vec::new(),
+        seed: options.seed.unwrap_or(USUAL_SEED),
+    };
     let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
     Ok(Plan {
         name: study.name.clone(),
@@ -250,7 +263,7 @@ fn has_parameter(model: &str, parameter: &str) -> Result<bool> {
     Ok(load_device(model)?.get(parameter).is_some())
 }
 
-fn device(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+pub(crate) fn device(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
     let mut spec = load_device(name)?;
     for (parameter, value) in sets {
         spec.set(parameter, value)?;
@@ -260,7 +273,13 @@ fn device(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
 
 struct Planner<'a> {
     options: &'a Options,
+    study: &'a Study,
+    /// What the study tells of figures, and what the others do.
+    known: Vec<Known>,
+    library: &'static [Known],
     points: Vec<Point>,
+    /// The modelled devices of the points; `None` where one is a path.
+    devices: Vec<Option<DeviceSpec>>,
     seed: u64,
 }
 
@@ -268,63 +287,98 @@ impl Planner<'_> {
     fn part(&mut self, part: Part) -> Result<PlannedPart> {
         let mut rows = Vec::new();
         for (index, row) in part.rows.iter().enumerate() {
-            for values in product(&part.axes) {
-                let axes: Vec<(String, String)> = part
-                    .axes
-                    .iter()
-                    .zip(&values)
-                    .map(|(axis, value)| (axis.parameter.clone(), value.clone()))
-                    .collect();
-                let point = self.point(&part, row, self.target(row, &axes)?);
-                let over = match &row.over {
-                    Some((model, sets)) => {
-                        let target = self.model(model, sets, &axes)?;
-                        Some(self.point(&part, row, target))
-                    }
-                    None => None,
-                };
-                let changed = self.is_changed(&self.points[point].target, row)
-                    || part.axes.iter().any(|axis| self.options.axes.contains(axis));
-                rows.push(PlannedRow { row: index, values, point, over, changed });
+            let own = self.own_subjects(&part.id, row)?;
+            for axes in changes(&part.axes) {
+                rows.push(self.row(&part, (index, row), &axes, own.as_deref())?);
             }
         }
         Ok(PlannedPart { part, rows })
     }
 
-    /// Whether the user's flags changed a parameter of a row's model.
-    fn is_changed(&self, target: &PointTarget, row: &Row) -> bool {
-        let PointTarget::Model { sets, .. } = target else { return false };
-        sets.iter().any(|set| self.options.sets.contains(set) && !row.sets.contains(set))
+    /// What a row is of without the user's flags, at each value of the study's own axes; `None` if there are no flags.
+    fn own_subjects(&self, part: &str, row: &Row) -> Result<Option<Vec<Subject>>> {
+        let own = self.study.parts.iter().find(|own| own.id == part);
+        let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
+            return Ok(None);
+        };
+        changes(&own.axes).map(|axes| Subject::of_row(own, row, &axes)).collect::<Result<_>>().map(Some)
     }
 
-    fn target(&self, row: &Row, axes: &[(String, String)]) -> Result<PointTarget> {
+    fn row(
+        &mut self,
+        part: &Part,
+        (index, row): (usize, &Row),
+        axes: &[(String, String)],
+        own: Option<&[Subject]>,
+    ) -> Result<PlannedRow> {
+        let profile = row.profile.as_ref().unwrap_or(&part.profile);
+        let (target, spec) = self.target(row, axes)?;
+        let below = match &row.over {
+            Some((model, sets)) => Some(self.model(model, sets, axes)?),
+            None => None,
+        };
+        let point = self.point(profile, target.clone(), spec.clone());
+        let over = below.clone().map(|(target, spec)| self.point(profile, target, Some(spec)));
+        let mut planned = PlannedRow {
+            row: index,
+            values: axes.iter().map(|(_, value)| value.clone()).collect(),
+            target,
+            point,
+            over,
+            changed: false,
+            marks: Vec::new(),
+        };
+        if let Some(spec) = spec {
+            let subject = Subject::new(spec, below.map(|(_, spec)| spec), profile);
+            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&subject)));
+            let of_row = if planned.changed { Vec::new() } else { row.marks.clone() };
+            let known = self.known.iter().chain(self.library);
+            planned.marks = marks(of_row, (&self.study.name, part, row), &subject, known);
+        }
+        Ok(planned)
+    }
+
+    /// Where a row is measured, and the device if that is a model.
+    fn target(&self, row: &Row, axes: &[(String, String)]) -> Result<(PointTarget, Option<DeviceSpec>)> {
         let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
         match bound {
-            Some((_, path)) => Ok(PointTarget::Path(path.clone())),
-            None => self.model(&row.model, &row.sets, axes),
+            Some((_, path)) => Ok((PointTarget::Path(path.clone()), None)),
+            None => self.model(&row.model, &row.sets, axes).map(|(target, spec)| (target, Some(spec))),
         }
     }
 
     /// A model with its changes: the row's, then the user's, then the axes'. Each is tried.
-    fn model(&self, name: &str, sets: &[(String, String)], axes: &[(String, String)]) -> Result<PointTarget> {
+    fn model(
+        &self,
+        name: &str,
+        sets: &[(String, String)],
+        axes: &[(String, String)],
+    ) -> Result<(PointTarget, DeviceSpec)> {
         let spec = load_device(name)?;
         let own = self.options.sets.iter().filter(|(parameter, _)| spec.get(parameter).is_some());
         let sets: Vec<(String, String)> = sets.iter().chain(own).chain(axes).cloned().collect();
-        device(name, &sets)?;
-        Ok(PointTarget::Model { name: name.to_owned(), sets })
+        let spec = device(name, &sets)?;
+        Ok((PointTarget::Model { name: name.to_owned(), sets }, spec))
     }
 
     /// The place of a point, a new one if nothing like it is measured yet.
-    fn point(&mut self, part: &Part, row: &Row, target: PointTarget) -> usize {
-        let mut profile = row.profile.as_ref().unwrap_or(&part.profile).clone();
+    fn point(&mut self, profile: &Profile, target: PointTarget, spec: Option<DeviceSpec>) -> usize {
+        let mut profile = profile.clone();
         if let Some(seed) = self.options.seed {
             profile.rules.seed = seed;
         }
-        let point = Point { target, profile, seed: self.seed };
-        match self.points.iter().position(|known| *known == point) {
+        let alike = |(known, device): (&Point, &Option<DeviceSpec>)| {
+            let same_target = match (device, &spec) {
+                (Some(one), Some(other)) => one.is_same_stack(other),
+                _ => known.target == target,
+            };
+            same_target && known.profile == profile
+        };
+        match self.points.iter().zip(&self.devices).position(alike) {
             Some(place) => place,
             None => {
-                self.points.push(point);
+                self.points.push(Point { target, profile, seed: self.seed });
+                self.devices.push(spec);
                 self.points.len() - 1
             }
         }
@@ -332,7 +386,7 @@ impl Planner<'_> {
 }
 
 /// All combinations of the axes' values, the last axis fastest; one without values, if there are no axes.
-fn product(axes: &[Axis]) -> Vec<Vec<String>> {
+pub(crate) fn product(axes: &[Axis]) -> Vec<Vec<String>> {
     axes.iter().fold(vec![Vec::new()], |lists, axis| {
         lists
             .iter()

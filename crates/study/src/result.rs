@@ -18,6 +18,8 @@ pub enum Status {
     Source,
     /// A parameter was chosen so that it comes out.
     Calibrated,
+    /// A parameter without a source was chosen in view of what is said of it.
+    Assumed,
     /// It follows from the model, and nobody fitted it.
     Predicted,
     /// It was measured on a real target.
@@ -70,6 +72,8 @@ pub struct PartResult {
     pub rows: Vec<RowResult>,
     /// Pairs of rows whose published order is not kept.
     pub swaps: Vec<Swap>,
+    /// Pairs of rows that are published in an order, and that the model does not tell apart.
+    pub ties: Vec<Swap>,
 }
 
 /// A column.
@@ -127,7 +131,7 @@ pub struct CellResult {
     pub error_percent: Option<f64>,
     /// What it is.
     pub status: Status,
-    /// On what it is calibrated, or from where it follows.
+    /// On what it is calibrated, what was assumed for it, or from where it follows.
     pub reason: Option<Text>,
     /// Why the published figure cannot be what it says.
     pub anomaly: Option<Text>,
@@ -135,7 +139,7 @@ pub struct CellResult {
     pub unreachable: Option<Text>,
 }
 
-/// Two rows of a column that stand in another order than published.
+/// Two rows of a column that do not stand in the order in which they are published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Swap {
     /// The column's place.
@@ -151,7 +155,7 @@ pub struct Swap {
 pub(crate) enum Ground {
     /// The model of what was published.
     Model,
-    /// That model, changed by the user: nothing that the study says of its figures holds.
+    /// That model, changed by the user, so that it is another device.
     Changed,
     /// A real target.
     Real,
@@ -166,15 +170,19 @@ impl CellResult {
         ground: Ground,
     ) -> Self {
         let reason = |kind: MarkKind| {
-            let own = |mark: &&Mark| mark.kind == kind && mark.column == column && ground == Ground::Model;
+            let own = |mark: &&Mark| mark.kind == kind && mark.column == column && ground != Ground::Real;
             marks.iter().find(own).map(|mark| mark.reason.clone())
         };
-        let (source, calibrated) = (reason(MarkKind::Source), reason(MarkKind::Calibrated));
-        let status = match (&source, &calibrated) {
-            _ if ground == Ground::Real => Status::Measured,
-            (_, Some(_)) => Status::Calibrated,
-            (Some(_), None) => Status::Source,
-            (None, None) => Status::Predicted,
+        let kinds = [
+            (MarkKind::Calibrated, Status::Calibrated),
+            (MarkKind::Assumed, Status::Assumed),
+            (MarkKind::Source, Status::Source),
+        ];
+        let marked = kinds.into_iter().find_map(|(kind, status)| Some((status, reason(kind)?)));
+        let (status, why) = match marked {
+            _ if ground == Ground::Real => (Status::Measured, None),
+            Some((status, why)) => (status, Some(why)),
+            None => (Status::Predicted, None),
         };
         Self {
             value,
@@ -183,7 +191,7 @@ impl CellResult {
                 .filter(|_| ground != Ground::Changed)
                 .and_then(|value| published?.error_percent(value)),
             status,
-            reason: calibrated.or(source),
+            reason: why,
             anomaly: reason(MarkKind::Anomaly),
             unreachable: reason(MarkKind::Unreachable),
         }
@@ -197,10 +205,10 @@ impl CellResult {
 }
 
 impl PartResult {
-    /// Pairs of rows of models that stand in another order than published; anomalies do not count, and published
-    /// figures within 1 % of each other are no order.
-    pub(crate) fn find_swaps(&self) -> Vec<Swap> {
-        let mut swaps = Vec::new();
+    /// Pairs of rows of models that stand in another order than published, and pairs that are no longer in any; anomalies
+    /// do not count, and published figures within 1 % of each other are no order, nor are the model's.
+    pub(crate) fn find_order(&self) -> (Vec<Swap>, Vec<Swap>) {
+        let (mut swaps, mut ties) = (Vec::new(), Vec::new());
         for column in 0..self.columns.len() {
             let rows: Vec<(usize, Published, f64)> = self
                 .rows
@@ -215,14 +223,17 @@ impl PartResult {
                 })
                 .collect();
             for (lower, published, value) in &rows {
-                for (higher, above, other) in &rows {
-                    if published.is_below(above) && value > other {
-                        swaps.push(Swap { column, lower: *lower, higher: *higher });
+                for (higher, _, other) in rows.iter().filter(|(_, above, _)| published.is_below(above)) {
+                    let pair = Swap { column, lower: *lower, higher: *higher };
+                    if value > other {
+                        swaps.push(pair);
+                    } else if !Published::exact(*value).is_below(&Published::exact(*other)) {
+                        ties.push(pair);
                     }
                 }
             }
         }
-        swaps
+        (swaps, ties)
     }
 
     /// Whether any figure is published.
@@ -256,7 +267,8 @@ mod tests {
         assert_eq!(status(&both, Ground::Model), Status::Calibrated);
         assert_eq!(status(&[mark(MarkKind::Anomaly)], Ground::Model), Status::Predicted);
         assert_eq!(status(&both, Ground::Real), Status::Measured);
-        assert_eq!(status(&both, Ground::Changed), Status::Predicted);
+        let assumed = [mark(MarkKind::Assumed)];
+        assert_eq!(status(&assumed, Ground::Model), Status::Assumed);
         let other = CellResult::new(Some(1.0), None, "write", &both, Ground::Model);
         assert_eq!((other.status, other.reason), (Status::Predicted, None));
     }
@@ -298,17 +310,31 @@ mod tests {
             }],
             rows: rows.collect(),
             swaps: Vec::new(),
+            ties: Vec::new(),
         }
     }
 
     #[test]
     fn rows_in_another_order_than_published_are_found() {
-        assert!(table(&[(1.0, 1.1, &[]), (2.0, 1.9, &[]), (2.0, 1.2, &[])]).find_swaps().is_empty());
-        let swapped = table(&[(1.0, 3.0, &[]), (2.0, 2.0, &[])]).find_swaps();
+        let swaps = |cells: &[(f64, f64, &[Mark])]| table(cells).find_order().0;
+        assert!(swaps(&[(1.0, 1.1, &[]), (2.0, 1.9, &[]), (2.0, 1.2, &[])]).is_empty());
+        let swapped = swaps(&[(1.0, 3.0, &[]), (2.0, 2.0, &[])]);
         assert_eq!(swapped, [Swap { column: 0, lower: 0, higher: 1 }]);
         let anomaly = [mark(MarkKind::Anomaly)];
-        assert!(table(&[(1.0, 3.0, &anomaly), (2.0, 2.0, &[])]).find_swaps().is_empty());
+        assert!(swaps(&[(1.0, 3.0, &anomaly), (2.0, 2.0, &[])]).is_empty());
         let unreachable = [mark(MarkKind::Unreachable)];
-        assert_eq!(table(&[(1.0, 3.0, &unreachable), (2.0, 2.0, &[])]).find_swaps(), swapped);
+        assert_eq!(swaps(&[(1.0, 3.0, &unreachable), (2.0, 2.0, &[])]), swapped);
+    }
+
+    #[test]
+    fn a_published_difference_that_the_model_does_not_show_is_no_order_kept() {
+        let order = |low: f64, high: f64| table(&[(1.0, low, &[]), (2.0, high, &[])]).find_order();
+        let pair = vec![Swap { column: 0, lower: 0, higher: 1 }];
+        assert_eq!(order(100.0, 100.0), (Vec::new(), pair.clone()));
+        assert_eq!(order(100.0, 100.9), (Vec::new(), pair.clone()));
+        assert_eq!(order(100.0, 101.1), (Vec::new(), Vec::new()));
+        assert_eq!(order(100.1, 100.0), (pair, Vec::new()));
+        // What is published within 1 % is no order that could be lost.
+        assert_eq!(table(&[(1.0, 1.0, &[]), (1.005, 1.0, &[])]).find_order(), (Vec::new(), Vec::new()));
     }
 }

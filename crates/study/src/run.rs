@@ -126,8 +126,9 @@ fn part_result(planned: &PlannedPart, plan: &Plan, answers: &[Result<Measured>])
         columns: columns.collect(),
         rows,
         swaps: Vec::new(),
+        ties: Vec::new(),
     };
-    result.swaps = result.find_swaps();
+    (result.swaps, result.ties) = result.find_order();
     result
 }
 
@@ -138,7 +139,7 @@ fn row_result(
     answers: &[Result<Measured>],
 ) -> RowResult {
     let row: &Row = &planned.part.rows[at.row];
-    let (model, sets, path) = match &plan.points[at.point].target {
+    let (model, sets, path) = match &at.target {
         PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
         PointTarget::Path(path) => (None, Vec::new(), Some(path.display().to_string())),
     };
@@ -202,10 +203,10 @@ fn cell_result(
             above.zip(figure(over)).map(|(above, below)| above / below).filter(|ratio| ratio.is_finite())
         }
     };
-    let ground = match &plan.points[at.point].target {
+    let ground = match &at.target {
         PointTarget::Path(_) => Ground::Real,
         PointTarget::Model { .. } if at.changed => Ground::Changed,
         PointTarget::Model { .. } => Ground::Model,
     };
-    CellResult::new(value, row.published.get(index).copied().flatten(), &column.key, &row.marks, ground)
+    CellResult::new(value, row.published.get(index).copied().flatten(), &column.key, &at.marks, ground)
 }

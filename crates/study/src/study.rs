@@ -138,6 +138,8 @@ pub enum MarkKind {
     Source,
     /// A parameter of the model was chosen so that this figure comes out.
     Calibrated,
+    /// It rests on a parameter for which there is no source, and which was chosen in view of what is said of this figure.
+    Assumed,
     /// The published figure cannot be what it says.
     Anomaly,
     /// The model does not reach it, and why.

@@ -47,8 +47,23 @@ pub struct Verdict {
     pub article: Option<Said>,
     /// Whether the user changed a model among them, so that the article speaks of another device.
     pub changed: bool,
-    /// What the study says of deciding figures that the model does not reach.
-    pub unreached: Vec<Text>,
+    /// How many figures went in, counted for each choice.
+    pub count: usize,
+    /// How many of them are calibrated on published ones.
+    pub calibrated: usize,
+    /// Those that the model does not reach.
+    pub unreached: Vec<Caveat>,
+    /// Those that rest on an assumption made in view of what is said of them.
+    pub assumed: Vec<Caveat>,
+}
+
+/// What to know of some of the figures that decided.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Caveat {
+    /// Which: the place of the choice, and the figure's name.
+    pub of: Vec<(usize, Text)>,
+    /// What the study says of them.
+    pub why: Text,
 }
 
 /// The answer that the published figures give.
@@ -202,6 +217,8 @@ pub enum Agreement {
     Differs,
     /// The figures cannot tell.
     CannotBeTold,
+    /// They do, but because the model was given what the article says.
+    WasGiven,
 }
 
 /// The place of a choice, whatever way its value is written in.
@@ -258,28 +275,35 @@ fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> Verd
         agreement: question.article.as_ref().and_then(|article| held(article, &answer)),
         answer,
     });
+    let article = question.article.as_ref().map(|article| said(article, &grid, answer.as_ref(), margin));
     Verdict {
         id: question.id.clone(),
         title: question.title.clone(),
         purpose,
         margin,
-        article: question
-            .article
-            .as_ref()
-            .map(|article| said(article, &grid.choices, answer.as_ref(), margin)),
+        article,
         choices: grid.choices,
         figures: grid.figures,
         answer,
         untold,
         published,
         changed: grid.changed,
+        count: grid.count,
+        calibrated: grid.calibrated,
         unreached: grid.unreached,
+        assumed: grid.assumed,
     }
 }
 
-fn said(article: &Article, choices: &[Choice], answer: Option<&Answer>, margin: f64) -> Said {
+fn said(article: &Article, grid: &Grid, answer: Option<&Answer>, margin: f64) -> Said {
     let agreement = match (&article.conclusion, answer) {
-        (Some(conclusion), Some(answer)) => Some(agree::agreement(conclusion, answer, choices, margin)),
+        (Some(conclusion), Some(answer)) => {
+            // What was put in and comes out again confirms nothing; that something else comes out would tell.
+            Some(match agree::agreement(conclusion, answer, &grid.choices, margin) {
+                Agreement::Agrees | Agreement::Partly if !grid.assumed.is_empty() => Agreement::WasGiven,
+                agreement => agreement,
+            })
+        }
         (None, Some(_)) => None,
         (_, None) => Some(Agreement::CannotBeTold),
     };

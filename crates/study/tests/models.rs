@@ -24,35 +24,41 @@ fn every_model_that_the_catalogue_names_is_there() {
     }
 }
 
-/// Sources of the parameters that were fitted, of all layers.
-fn fitted(layers: &[LayerSpec], sources: &mut Vec<String>) {
+/// Sources of the parameters of all layers: a figure that one of them names was looked at when the parameter was chosen,
+/// whatever the source calls that.
+fn of_layers(layers: &[LayerSpec], sources: &mut Vec<String>) {
     for layer in layers {
-        let all = layer.settings.iter().map(|setting| setting.source.clone());
-        sources.extend(all.filter(|source| source.starts_with("calibrated")));
+        sources.extend(layer.settings.iter().map(|setting| setting.source.clone()));
         for member in &layer.members {
-            fitted(&member.layers, sources);
+            of_layers(&member.layers, sources);
         }
     }
 }
 
-/// Whether a source names a figure: the same number, with at least three digits so that it is no coincidence.
+/// What the copies of the DelayRatio test have of the disk in memory, which sources take off: nothing, reading it, or
+/// writing it.
+const MEMORY_S: [f64; 3] = [0.0, 0.82, 1.36];
+
+/// Whether a source names a figure: the same number but for the last digit, with at least three digits so that it is no
+/// coincidence.
 fn names(source: &str, figure: f64) -> bool {
     source
         .split(|letter: char| !letter.is_ascii_digit() && letter != '.')
         .map(|word| word.trim_matches('.'))
         .filter(|word| word.chars().filter(char::is_ascii_digit).count() >= 3)
-        .any(|word| word.parse() == Ok(figure))
+        .filter_map(|word| word.parse::<f64>().ok())
+        .any(|number| (number - figure).abs() < 0.015)
 }
 
 #[test]
-fn no_figure_that_a_parameter_was_fitted_to_is_called_predicted() {
+fn no_figure_that_the_source_of_a_parameter_names_is_called_predicted() {
     let catalogue = Catalogue::load().unwrap();
     let mut checked = 0;
     for (name, _) in STUDIES {
         for part in study_named(name, &catalogue).unwrap().parts {
             for row in &part.rows {
                 let mut sources = Vec::new();
-                fitted(&kurabe_sim::load_device(&row.model).unwrap().layers, &mut sources);
+                of_layers(&kurabe_sim::load_device(&row.model).unwrap().layers, &mut sources);
                 for (column, published) in part.columns.iter().zip(&row.published) {
                     // Spans and round words are the same for many a row.
                     let Some(published) =
@@ -60,7 +66,9 @@ fn no_figure_that_a_parameter_was_fitted_to_is_called_predicted() {
                     else {
                         continue;
                     };
-                    if !sources.iter().any(|source| names(source, published.low)) {
+                    let off = if part.profile.name == "delay-ratio" { &MEMORY_S[..] } else { &[0.0] };
+                    let figures = off.iter().map(|off| published.low - off);
+                    if !figures.into_iter().any(|figure| sources.iter().any(|source| names(source, figure))) {
                         continue;
                     }
                     checked += 1;

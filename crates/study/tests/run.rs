@@ -125,13 +125,70 @@ fn the_same_bytes_come_out_of_any_number_of_threads() {
 #[test]
 fn an_axis_of_the_user_makes_rows_that_are_no_longer_what_was_published() {
     let options =
-        Options { axes: vec![Axis::parse("memory.access=1us,1 ms").unwrap()], ..Options::default() };
+        Options { axes: vec![Axis::parse("memory.access=2us,1 ms").unwrap()], ..Options::default() };
     let rows = result(&options, &Inventor::default()).parts.remove(0).rows;
     let values: Vec<&str> = rows.iter().map(|row| row.values[0].as_str()).collect();
-    assert_eq!(values, ["1us", "1 ms", "1us", "1 ms"]);
+    assert_eq!(values, ["2us", "1 ms", "2us", "1 ms"]);
     let first = &rows[0].cells[0];
     assert!(rows[0].changed && first.published.is_some() && first.error_percent.is_none());
     assert_eq!((first.status, first.reason.clone()), (Status::Predicted, None));
+    // The second row is a disk of 1 ms anyway.
+    assert_eq!(rows.iter().map(|row| row.changed).collect::<Vec<_>>(), [true, true, true, false]);
+}
+
+#[test]
+fn an_axis_or_a_value_that_is_the_studys_own_changes_nothing() {
+    let plain = result(&Options::default(), &Inventor::default()).parts.remove(0).rows.remove(0);
+    for words in ["memory.access=1us,2us", "memory.access=1000 ns,2us"] {
+        let options = Options { axes: vec![Axis::parse(words).unwrap()], ..Options::default() };
+        let rows = result(&options, &Inventor::default()).parts.remove(0).rows;
+        assert!(!rows[0].changed && rows[1].changed, "{words}");
+        assert_eq!(rows[0].cells, plain.cells);
+    }
+    let sets = vec![("memory.rate".to_owned(), "5200 MB/s".to_owned())];
+    let same = result(&Options { sets, ..Options::default() }, &Inventor::default());
+    assert!(!same.parts[0].rows[0].changed);
+}
+
+#[test]
+fn what_one_table_tells_of_a_figure_holds_in_another_with_other_words_for_the_same() {
+    let what_if = r#"
+[[part]]
+id = "what-if"
+title = { en = "what if", ja = "もしも" }
+profile = "cdm-2"
+rules = { size = "SIZE", runs = 2, discarded_runs = 1, time = "20 ms" }
+axis = [{ parameter = "memory.access", values = ["0.001 ms", "1 ms"] }]
+column = [
+    { key = "r", name = { en = "read", ja = "読み出し" }, figure = "step1.read.MB_per_s", unit = "MB/s" },
+    { key = "w", name = { en = "write", ja = "書き込み" }, figure = "step1.write.MB_per_s", unit = "MB/s" },
+]
+
+[[part.row]]
+model = "ideal-ram-disk"
+"#;
+    let cells = |size: &str, options: &Options| {
+        let source = format!("{SMALL}{}", what_if.replace("SIZE", size));
+        let study = Study::parse("small.toml", &source, &Catalogue::load().unwrap()).unwrap();
+        let plan = plan(&study, options).unwrap();
+        let mut found = run(&plan, &Inventor::default(), &mut Walker::default(), 1).unwrap();
+        let rows = found.parts.pop().unwrap().rows;
+        rows.iter()
+            .map(|row| (row.cells[0].status, row.cells[1].status, row.cells[0].reason.clone()))
+            .collect()
+    };
+    let why = Some(text!("as in table rates: this", "表 rates と同じ: これ"));
+    let as_there = (Status::Calibrated, Status::Predicted, why);
+    let plain = (Status::Predicted, Status::Predicted, None);
+    let found: Vec<_> = cells("16 MiB", &Options::default());
+    assert_eq!(found, [as_there.clone(), plain.clone()]);
+    // The table that tells it need not be run.
+    let alone = Options { parts: vec!["what-if".to_owned()], ..Options::default() };
+    assert_eq!(cells("16 MiB", &alone), [as_there, plain.clone()]);
+    // A test of another size has other figures, and so has a changed device.
+    assert_eq!(cells("8 MiB", &Options::default()), [plain.clone(), plain.clone()]);
+    let sets = vec![("memory.rate".to_owned(), "1 GB/s".to_owned())];
+    assert_eq!(cells("16 MiB", &Options { sets, ..Options::default() }), [plain.clone(), plain]);
 }
 
 #[test]

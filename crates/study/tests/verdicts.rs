@@ -221,6 +221,43 @@ fn a_real_target_takes_part_and_one_that_fails_is_left_out() {
 }
 
 #[test]
+fn what_is_known_of_the_figures_goes_with_the_answer_whether_it_agrees_or_not() {
+    let with = |mark: &str| {
+        let marks = format!("on = \"disk\"\n{mark} = {{ read = {{ en = \"so\", ja = \"そう\" }} }}");
+        SMALL.replace("on = \"disk\"", &marks)
+    };
+    let of = |mark: &str, id: &str| verdict(id, &with(mark), &Options::default());
+    let plain = verdict("which", SMALL, &Options::default());
+    assert_eq!((plain.count, plain.calibrated, plain.unreached.len(), plain.assumed.len()), (4, 0, 0, 0));
+    let fitted = of("calibrated", "which");
+    assert_eq!((fitted.count, fitted.calibrated), (4, 1));
+    let missed = of("unreachable", "which");
+    assert_eq!(agreement(&missed), Some(Agreement::Agrees));
+    let (choice, figure) = &missed.unreached[0].of[0];
+    assert_eq!((missed.unreached.len(), *choice, figure.en.as_str()), (1, 0, "read"));
+    assert_eq!(missed.unreached[0].why.en, "so");
+    // Another figure of the same disk is not meant.
+    assert!(of("unreachable", "line").unreached.is_empty());
+}
+
+#[test]
+fn what_the_model_was_given_confirms_nothing() {
+    let marks = "on = \"disk\"\nassumed = { read = { en = \"so\", ja = \"そう\" } }";
+    let given = SMALL.replace("on = \"disk\"", marks);
+    let of = |source: &str, id: &str| agreement(&verdict(id, source, &Options::default()));
+    assert_eq!(of(&given, "what"), Some(Agreement::WasGiven));
+    assert_eq!(verdict("what", &given, &Options::default()).assumed[0].of.len(), 1);
+    // What comes out against what was given tells something, and what does not use it is none of it.
+    let against = given.replace("access=1 us", "access=4 us");
+    assert_eq!(of(&against, "what"), Some(Agreement::Differs));
+    assert_eq!(of(&given, "line"), Some(Agreement::Agrees));
+    // Nor does it hold of another device.
+    let sets = vec![("memory.access".to_owned(), "3 us".to_owned())];
+    let changed = verdict("what", &given, &Options { sets, ..Options::default() });
+    assert!(changed.assumed.is_empty() && changed.changed, "{changed:?}");
+}
+
+#[test]
 fn changed_models_are_told_as_such() {
     let options =
         Options { sets: vec![("memory.access".to_owned(), "3 us".to_owned())], ..Options::default() };

@@ -1,5 +1,6 @@
 //! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
 
+use super::names::{self, choice};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 use kurabe_stats::Concordance;
@@ -42,21 +43,9 @@ pub(super) fn is_same(one: &Answer, other: &Answer) -> bool {
     }
 }
 
-/// Names joined as a person would.
-fn list(names: &[&Text]) -> Text {
-    let en = match names {
-        [] => String::new(),
-        [one] => one.en.clone(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(|name| name.en.as_str()).collect();
-            format!("{} and {}", first.join(", "), last.en)
-        }
-    };
-    Text { en, ja: names.iter().map(|name| name.ja.as_str()).collect::<Vec<_>>().join("、") }
-}
-
-fn names(choices: &[usize], verdict: &Verdict) -> Text {
-    list(&choices.iter().map(|choice| &verdict.choices[*choice].name).collect::<Vec<_>>())
+fn names(places: &[usize], verdict: &Verdict) -> Text {
+    let all = names::choices(verdict);
+    names::list(&places.iter().map(|place| all[*place].clone()).collect::<Vec<_>>())
 }
 
 /// A share in percent: one place below 10, unless it is whole.
@@ -88,13 +77,13 @@ fn best_of(best: &Best, verdict: &Verdict) -> Text {
         (1, None) => text!("{en}.", "{ja}。"),
         (1, Some(next)) if best.standings.len() == 2 => {
             let by = faster(1.0 / next.of_best);
-            let (second, by_en) = (&verdict.choices[next.choice].name, &by.en);
+            let (second, by_en) = (choice(next.choice, verdict), &by.en);
             let (second_en, second_ja, by_ja) = (&second.en, &second.ja, &by.ja);
             text!("{en}: {by_en} {second_en}.", "{ja}。{second_ja} より {by_ja}。")
         }
         (1, Some(next)) => {
             let by = faster(1.0 / next.of_best);
-            let (second, by_en) = (&verdict.choices[next.choice].name, &by.en);
+            let (second, by_en) = (choice(next.choice, verdict), &by.en);
             let (second_en, second_ja, by_ja) = (&second.en, &second.ja, &by.ja);
             text!("{en}: {by_en} the next, {second_en}.", "{ja}。2 番目の {second_ja} より {by_ja}。")
         }
@@ -104,7 +93,7 @@ fn best_of(best: &Best, verdict: &Verdict) -> Text {
         ),
         (_, Some(next)) => {
             let slower = percent(1.0 - next.of_best);
-            let second = &verdict.choices[next.choice].name;
+            let second = choice(next.choice, verdict);
             let (second_en, second_ja) = (&second.en, &second.ja);
             text!(
                 "A tie between {en}: less than {margin} % lies between them. Next comes {second_en}, {slower} % slower.",
@@ -219,10 +208,10 @@ fn with_unit(words: &str, unit: &str) -> String {
 /// All choices that are not out in their order, if there are more than two.
 fn order_of(best: &Best, verdict: &Verdict) -> Option<Text> {
     let place = |standing: &Standing| {
-        let name = &verdict.choices[standing.choice].name;
+        let name = choice(standing.choice, verdict);
         let behind = percent(1.0 - standing.of_best);
         match standing.of_best >= 1.0 {
-            true => name.clone(),
+            true => name,
             false => Text { en: format!("{} -{behind} %", name.en), ja: format!("{} -{behind} %", name.ja) },
         }
     };
@@ -264,7 +253,7 @@ fn best_details(best: &Best, verdict: &Verdict) -> Vec<Text> {
 
 fn out_words(standing: &Standing, verdict: &Verdict) -> Option<Text> {
     let out = standing.out.as_ref()?;
-    let name = &verdict.choices[standing.choice].name;
+    let name = choice(standing.choice, verdict);
     let (name_en, name_ja, cell) = (&name.en, &name.ja, &out.cell);
     let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
     let (en, ja) = (&out.reason.en, &out.reason.ja);
@@ -302,7 +291,7 @@ fn decisive(best: &Best, verdict: &Verdict) -> Option<Text> {
     }
     let join = |pick: fn(&Text) -> &str, with: &str| words.iter().map(pick).collect::<Vec<_>>().join(with);
     let (en, ja) = (join(|words| &words.en, "; "), join(|words| &words.ja, " / "));
-    let (one, two) = (&verdict.choices[first].name, &verdict.choices[next].name);
+    let (one, two) = (choice(first, verdict), choice(next, verdict));
     let (one_en, two_en, one_ja, two_ja) = (&one.en, &two.en, &one.ja, &two.ja);
     Some(text!(
         "The figures furthest apart, {one_en} : {two_en}: {en}.",
@@ -335,11 +324,11 @@ fn change_words(change: &Change, verdict: &Verdict) -> Text {
 /// Both figures of each row, in the order of the first.
 fn order_details(verdict: &Verdict) -> Text {
     let [one, other] = verdict.figures.as_slice() else { return Text::same("") };
-    let mut rows: Vec<(f64, f64, &Text)> = verdict
-        .choices
+    let names = names::choices(verdict);
+    let mut rows: Vec<(f64, f64, &Text)> = names
         .iter()
         .enumerate()
-        .filter_map(|(place, choice)| Some((one.values[place]?, other.values[place]?, &choice.name)))
+        .filter_map(|(place, name)| Some((one.values[place]?, other.values[place]?, name)))
         .collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let words = |pick: fn(&Text) -> &str| {
@@ -399,8 +388,8 @@ fn largest_unit(verdict: &Verdict) -> (&'static str, f64) {
 /// The figure nearest to the limit, or furthest beyond, of each choice.
 fn worst_words(worst: &[Option<f64>], verdict: &Verdict) -> Text {
     let Some(deciding) = verdict.figures.first() else { return Text::same("") };
-    let each =
-        verdict.choices.iter().zip(worst).filter_map(|(choice, value)| Some((&choice.name, (*value)?)));
+    let names = names::choices(verdict);
+    let each = names.iter().zip(worst).filter_map(|(name, value)| Some((name, (*value)?)));
     let words: Vec<(String, String)> = each
         .map(|(name, value)| {
             let value = with_unit(&figure(value, deciding), &deciding.unit);

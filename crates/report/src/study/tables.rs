@@ -1,5 +1,6 @@
 //! The tables of a part as grids of words, before anybody lays them out.
 
+use super::names::{list, quoted};
 use kurabe_core::number;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
@@ -125,37 +126,74 @@ fn beside(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Gri
     Grid { heads, rows, fixed, strong: Some(fixed + 1), all_are: None, words: vec![fixed + 3] }
 }
 
-/// All columns; what the figures are stands in a last column, or once below if it is the same for all.
+/// All columns. A figure of which there is more to know has a number before it, which the notes tell; what the others are
+/// stands in a last column, or once below if it is the same for all.
 fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
     let mut heads = row_heads(part, "");
     let fixed = heads.len();
     heads.extend(part.columns.iter().map(|column| figure_name(column, lang)));
     heads.push(lang.pick("which is", "区分").to_owned());
-    let rows: Vec<Vec<String>> = (0..part.rows.len())
-        .map(|row| {
-            let mut words = row_names(part, row, notes, lang);
-            let cells = &part.rows[row].cells;
-            let figures = cells.iter().zip(&part.columns).map(|(cell, column)| {
-                cell.value.map_or_else(none, |value| number::fixed(value, column.decimals))
-            });
-            words.extend(figures);
-            let mut kinds: Vec<String> = cells.iter().map(|cell| status_words(cell, notes, lang)).collect();
-            kinds.retain(|kind| !kind.is_empty());
-            kinds.dedup();
-            words.push(kinds.join(lang.pick(", ", "、")));
-            words
-        })
-        .collect();
+    let mut numbered = false;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (index, row) in part.rows.iter().enumerate() {
+        let mut words = row_names(part, index, notes, lang);
+        let mut kinds: Vec<&str> = Vec::new();
+        for (cell, column) in row.cells.iter().zip(&part.columns) {
+            let value = cell.value.map_or_else(none, |value| number::fixed(value, column.decimals));
+            let note = cell_note(cell);
+            numbered |= note.is_some();
+            words.push(note.as_ref().map_or_else(|| value.clone(), |note| join(&notes.mark(note), &value)));
+            if note.is_none() && cell.value.is_some() {
+                kinds.push(status_word(cell.status, lang));
+            }
+        }
+        kinds.dedup();
+        words.push(kinds.join(lang.pick(", ", "、")));
+        rows.push(words);
+    }
     let last = fixed + part.columns.len();
     let grid = Grid { heads, rows, fixed, strong: None, all_are: None, words: vec![last] };
-    let kinds: Vec<&String> = grid.rows.iter().filter_map(|row| row.get(last)).collect();
-    match kinds.split_first() {
-        Some((first, others)) if !others.is_empty() && others.iter().all(|kind| kind == first) => {
-            let all_are = Some((*first).clone());
+    let mut kinds: Vec<&String> =
+        grid.rows.iter().filter_map(|row| row.get(last)).filter(|kind| !kind.is_empty()).collect();
+    let count = kinds.len();
+    kinds.dedup();
+    match kinds.as_slice() {
+        [kind] if count > 1 || numbered => {
+            let all_are = Some(all_are(kind, numbered).take(lang));
             Grid { all_are, ..grid.only(&(fixed..last).collect::<Vec<_>>()) }
         }
+        [] if numbered => grid.only(&(fixed..last).collect::<Vec<_>>()),
         _ => grid,
     }
+}
+
+/// What all figures of a grid are, those with a number before them left aside.
+fn all_are(kind: &str, numbered: bool) -> Text {
+    match numbered {
+        true => text!(
+            "A figure with a number in front is what the note says; all others: {kind}.",
+            "番号の付いた値は注の通りです。ほかの値の区分はすべて「{kind}」です。"
+        ),
+        false => text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。"),
+    }
+}
+
+/// What to know of a figure beside what it is, as a note; nothing of one that is not there.
+fn cell_note(cell: &CellResult) -> Option<Text> {
+    cell.value?;
+    let word = |lang| status_word(cell.status, lang).to_owned();
+    let kind = Text { en: word(Lang::En), ja: word(Lang::Ja) };
+    let missed = Text { en: format!("{}, not reached", kind.en), ja: format!("{}、到達せず", kind.ja) };
+    let parts = [
+        cell.reason.as_ref().map(|why| (kind, why)),
+        cell.anomaly.as_ref().map(|why| (text!("anomaly", "異常値"), why)),
+        cell.unreachable.as_ref().map(|why| (missed, why)),
+    ];
+    let told: Vec<(Text, &Text)> = parts.into_iter().flatten().collect();
+    let join = |pick: fn(&Text) -> &str, with: &str| {
+        told.iter().map(|(kind, why)| format!("{}: {}", pick(kind), pick(why))).collect::<Vec<_>>().join(with)
+    };
+    (!told.is_empty()).then(|| Text { en: join(|text| &text.en, "; "), ja: join(|text| &text.ja, "。") })
 }
 
 fn none() -> String {
@@ -179,14 +217,20 @@ pub(crate) fn error_words(percent: f64) -> String {
     if words == "-0.0 %" { "+0.0 %".to_owned() } else { words }
 }
 
-/// What a figure is, and what to know of it; of a figure that is not there only the latter.
-fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
-    let word = match cell.status {
+/// What a figure is, in a word.
+fn status_word(status: Status, lang: Lang) -> &'static str {
+    match status {
         Status::Source => lang.pick("source", "出典"),
         Status::Calibrated => lang.pick("calibrated", "較正"),
+        Status::Assumed => lang.pick("assumed", "仮定"),
         Status::Predicted => lang.pick("predicted", "予測"),
         Status::Measured => lang.pick("measured", "実測"),
-    };
+    }
+}
+
+/// What a figure is, and what to know of it; of a figure that is not there only the latter.
+fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
+    let word = status_word(cell.status, lang);
     let is_there = cell.value.is_some();
     let mut words = if is_there { word.to_owned() } else { String::new() };
     if let Some(reason) = cell.reason.as_ref().filter(|_| is_there) {
@@ -214,19 +258,63 @@ pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
     if !compared {
         return Vec::new();
     }
-    if part.swaps.is_empty() {
-        let anomalies = part.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.anomaly.is_some());
-        return vec![match anomalies {
-            true => text!(
-                "The order of the published figures is kept, anomalies left aside.",
-                "異常値を除き、公表値の順序は保たれています。"
-            )
-            .take(lang),
-            false => text!("The order of the published figures is kept.", "公表値の順序は保たれています。")
-                .take(lang),
-        }];
+    let untold: Vec<Text> = (0..part.columns.len()).flat_map(|column| tied_rows(part, column)).collect();
+    let mut lines = match part.swaps.is_empty() {
+        true => {
+            let anomalies = part.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.anomaly.is_some());
+            vec![kept(anomalies, !untold.is_empty()).take(lang)]
+        }
+        false => (0..part.columns.len()).flat_map(|column| moved_rows(part, column, lang)).collect(),
+    };
+    lines.extend(untold.into_iter().map(|words| words.take(lang)));
+    lines
+}
+
+fn kept(anomalies: bool, ties: bool) -> Text {
+    match (anomalies, ties) {
+        (true, false) => text!(
+            "The order of the published figures is kept, anomalies left aside.",
+            "異常値を除き、公表値の順序は保たれています。"
+        ),
+        (false, false) => {
+            text!("The order of the published figures is kept.", "公表値の順序は保たれています。")
+        }
+        (true, true) => text!(
+            "No published order is reversed, anomalies left aside, but some published differences do not show.",
+            "異常値を除き、公表値の順序が逆になったものはありませんが、モデルでは差が出ないものがあります。"
+        ),
+        (false, true) => text!(
+            "No published order is reversed, but some published differences do not show.",
+            "公表値の順序が逆になったものはありませんが、モデルでは差が出ないものがあります。"
+        ),
     }
-    (0..part.columns.len()).flat_map(|column| moved_rows(part, column, lang)).collect()
+}
+
+/// One sentence for each group of rows of a column that are published apart and that the model does not tell apart.
+fn tied_rows(part: &PartResult, column: usize) -> Vec<Text> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for tie in part.ties.iter().filter(|tie| tie.column == column) {
+        let (mut joined, others): (Vec<_>, Vec<_>) = std::mem::take(&mut groups)
+            .into_iter()
+            .partition(|group: &Vec<usize>| group.contains(&tie.lower) || group.contains(&tie.higher));
+        joined.push(vec![tie.lower, tie.higher]);
+        let mut group = joined.concat();
+        group.sort_unstable();
+        group.dedup();
+        groups = others;
+        groups.push(group);
+    }
+    groups.sort();
+    let figure = &part.columns[column].name;
+    let told = |group: Vec<usize>| {
+        let Text { en, ja } = list(&quoted(group.iter().map(|row| &part.rows[*row].label)));
+        let (figure_en, figure_ja) = (&figure.en, &figure.ja);
+        text!(
+            "Not told apart by the model, within 1 %, though published apart in {figure_en}: {en}.",
+            "公表値には差があるが、モデルでは 1 % 以内({figure_ja}): {ja}。"
+        )
+    };
+    groups.into_iter().map(told).collect()
 }
 
 /// One sentence for each row that left its place in a column: first the row that stands on the wrong side of the most
@@ -244,8 +332,8 @@ fn moved_rows(part: &PartResult, column: usize, lang: Lang) -> Vec<String> {
             |row: usize| pairs.iter().filter(|(lower, higher)| *lower == row || *higher == row).count();
         let moved = (0..part.rows.len()).rev().max_by_key(|row| count(*row)).unwrap_or_default();
         let names = |rows: Vec<usize>| -> String {
-            let names: Vec<&str> = rows.iter().map(|row| part.rows[*row].label.get(lang)).collect();
-            names.join(lang.pick("; ", "、"))
+            let names = quoted(rows.iter().map(|row| &part.rows[*row].label));
+            names.iter().map(|name| name.get(lang)).collect::<Vec<_>>().join(lang.pick("; ", "、"))
         };
         let passed: Vec<usize> = pairs.iter().filter(|pair| pair.0 == moved).map(|pair| pair.1).collect();
         let passing: Vec<usize> = pairs.iter().filter(|pair| pair.1 == moved).map(|pair| pair.0).collect();

@@ -3,8 +3,8 @@
 //!
 //! The model: a verdict becomes lines, each with what it is for, so that the terminal, Markdown and JSON tell the same.
 
-use super::answers;
 use super::paragraph;
+use super::{answers, names};
 use crate::layout::wrap;
 use crate::style::{Role, Style};
 use kurabe_core::{Lang, Text, text};
@@ -17,19 +17,20 @@ struct Told {
 }
 
 fn told(role: Role, words: Text) -> Told {
-    Told { role, words }
+    Told { role, words: Text { ja: names::closed_up(&words.ja), ..words } }
 }
 
 /// The answer in a sentence, as `--json` tells it, too.
 pub fn verdict_answer(verdict: &Verdict) -> Text {
-    match (&verdict.answer, &verdict.untold) {
+    let words = match (&verdict.answer, &verdict.untold) {
         (Some(answer), _) => answers::sentence(answer, verdict),
         (None, Some(why)) => {
             let (en, ja) = (&why.en, &why.ja);
             text!("The figures cannot tell: {en}.", "数値からは判断できません: {ja}。")
         }
         (None, None) => text!("The figures cannot tell.", "数値からは判断できません。"),
-    }
+    };
+    Text { ja: names::closed_up(&words.ja), ..words }
 }
 
 /// All that is told of a verdict.
@@ -60,6 +61,7 @@ fn lines_of(verdict: &Verdict) -> Vec<Told> {
             ));
         }
     }
+    lines.extend(caveats(verdict));
     let Some(article) = &verdict.article else { return lines };
     let (role, judged) = article.agreement.map_or_else(|| (Role::Plain, Text::same("")), agreement);
     let (en, ja) = (&article.says.en, &article.says.ja);
@@ -74,13 +76,40 @@ fn lines_of(verdict: &Verdict) -> Vec<Told> {
         let (en, ja) = (&why.en, &why.ja);
         lines.push(told(Role::Plain, text!("Why: {en}.", "理由: {ja}。")));
     }
-    if article.agreement.is_some_and(|agreement| agreement != Agreement::Agrees) {
-        lines.extend(verdict.unreached.iter().map(|why| {
-            let (en, ja) = (&why.en, &why.ja);
-            told(Role::Plain, text!("Not reached by the model: {en}.", "モデルが到達しない値: {ja}。"))
-        }));
-    }
     lines
+}
+
+/// What to know of the figures that went in: how many were fitted, which the model does not reach, which were assumed.
+fn caveats(verdict: &Verdict) -> Vec<Told> {
+    let mut lines = Vec::new();
+    let (count, calibrated) = (verdict.count, verdict.calibrated);
+    if verdict.answer.is_some() && calibrated > 0 {
+        lines.push(match calibrated {
+            all if all == count => text!(
+                "All {count} values that went in are calibrated on published ones, so the model adds nothing to them.",
+                "判断に使った {count} 個の値はすべて公表値に合わせて較正したもので、モデルから新しく分かることはありません。"
+            ),
+            1 => text!(
+                "Of the {count} values that went in, one is calibrated on a published one.",
+                "判断に使った {count} 個の値のうち、1 個は公表値に合わせて較正したものです。"
+            ),
+            _ => text!(
+                "Of the {count} values that went in, {calibrated} are calibrated on published ones.",
+                "判断に使った {count} 個の値のうち、{calibrated} 個は公表値に合わせて較正したものです。"
+            ),
+        });
+    }
+    lines.extend(verdict.unreached.iter().map(|caveat| {
+        let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
+        let (of_en, of_ja, en, ja) = (of.en, of.ja, &why.en, &why.ja);
+        text!("Not reached by the model ({of_en}): {en}.", "モデルが到達しない値({of_ja}): {ja}。")
+    }));
+    lines.extend(verdict.assumed.iter().map(|caveat| {
+        let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
+        let (of_en, of_ja, en, ja) = (of.en, of.ja, &why.en, &why.ja);
+        text!("Assumed, not found ({of_en}): {en}.", "仮定した値({of_ja}): {ja}。")
+    }));
+    lines.into_iter().map(|words| told(Role::Plain, words)).collect()
 }
 
 /// What the published figures alone would say, and whether that is what the article says.
@@ -103,7 +132,7 @@ fn published(verdict: &Verdict) -> Option<Text> {
         Some(Agreement::Differs) => {
             text!(" They come to something else than the article.", "これは記事とも違います。")
         }
-        Some(Agreement::CannotBeTold) | None => Text::same(""),
+        Some(Agreement::CannotBeTold | Agreement::WasGiven) | None => Text::same(""),
     };
     let (judged_en, judged_ja) = (judged.en, judged.ja);
     Some(text!(
@@ -121,6 +150,13 @@ fn agreement(agreement: Agreement) -> (Role, Text) {
         Agreement::Differs => {
             (Role::Bad, text!("The figures come to something else.", "数値の答えは違います。"))
         }
+        Agreement::WasGiven => (
+            Role::Warn,
+            text!(
+                "The figures agree, but only because the model was given this, so they confirm nothing.",
+                "数値の答えも同じですが、モデルに前提として与えたものなので裏付けにはなりません。"
+            ),
+        ),
         Agreement::CannotBeTold => {
             (Role::Quiet, text!("The figures cannot tell.", "数値からは判断できません。"))
         }
@@ -138,6 +174,7 @@ fn summary(result: &StudyResult) -> Option<Text> {
         (count(Agreement::Partly), text!("agree in part in", "一部一致")),
         (count(Agreement::Differs), text!("differ in", "不一致")),
         (count(Agreement::CannotBeTold), text!("cannot tell", "判断できない")),
+        (count(Agreement::WasGiven), text!("were given", "前提として与えたもの")),
     ];
     let told: Vec<&(usize, Text)> = parts.iter().filter(|(count, _)| *count > 0).collect();
     let join = |pick: fn(&Text) -> &str, with: &str| {

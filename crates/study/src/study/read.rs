@@ -14,7 +14,7 @@ const PART_KEYS: [&str; 9] =
     ["id", "title", "note", "profile", "rules", "catalogue", "column", "axis", "row"];
 const COLUMN_KEYS: [&str; 10] =
     ["key", "name", "unit", "decimals", "figure", "derived", "power_cut", "wait", "published", "curve"];
-const ROW_KEYS: [&str; 13] = [
+const ROW_KEYS: [&str; 14] = [
     "id",
     "label",
     "model",
@@ -26,12 +26,14 @@ const ROW_KEYS: [&str; 13] = [
     "published",
     "source",
     "calibrated",
+    "assumed",
     "anomaly",
     "unreachable",
 ];
-const MARKS: [(&str, MarkKind); 4] = [
+const MARKS: [(&str, MarkKind); 5] = [
     ("source", MarkKind::Source),
     ("calibrated", MarkKind::Calibrated),
+    ("assumed", MarkKind::Assumed),
     ("anomaly", MarkKind::Anomaly),
     ("unreachable", MarkKind::Unreachable),
 ];

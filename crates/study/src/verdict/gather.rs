@@ -3,11 +3,11 @@
 //! The model: a row of a table has an id and a value on each axis. One of these tells the choice, the others tell which
 //! figure it is; so the same figure of two choices stands in one line whatever order the table has.
 
-use super::{Choice, Deciding};
+use super::{Caveat, Choice, Deciding};
 use crate::axis::Axis;
 use crate::published::Published;
 use crate::question::{Among, FigureSet, Question};
-use crate::result::{CellResult, ColumnResult, PartResult, RowResult};
+use crate::result::{CellResult, ColumnResult, PartResult, RowResult, Status};
 use kurabe_compare::{Out, Recommendation, Use, recommend_cells};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
@@ -29,7 +29,11 @@ pub(super) struct Grid {
     pub(super) behind: Vec<f64>,
     /// Whether the user changed a model among them.
     pub(super) changed: bool,
-    pub(super) unreached: Vec<Text>,
+    /// How many figures there are, counted for each choice, and how many of them are calibrated.
+    pub(super) count: usize,
+    pub(super) calibrated: usize,
+    pub(super) unreached: Vec<Caveat>,
+    pub(super) assumed: Vec<Caveat>,
     /// Which figure a line is, beside its columns.
     keys: Vec<Key>,
 }
@@ -48,13 +52,33 @@ impl Grid {
         self.figures.iter().map(|figure| figure.published.clone()).collect()
     }
 
-    fn line(&mut self, key: Key, deciding: impl FnOnce() -> Deciding) -> &mut Deciding {
-        let place = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+    /// The place of a figure, a new one if it is not there yet.
+    fn line(&mut self, key: Key, deciding: impl FnOnce() -> Deciding) -> usize {
+        self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
             self.keys.push(key);
             self.figures.push(deciding());
             self.figures.len() - 1
-        });
-        &mut self.figures[place]
+        })
+    }
+
+    /// Notes what is known of a cell that goes in: of which choice, and what its figure is called.
+    fn note(&mut self, choice: usize, figure: &Text, cell: &CellResult) {
+        if cell.value.is_none() {
+            return;
+        }
+        if let Some(why) = &cell.unreachable {
+            add_caveat(&mut self.unreached, (choice, figure.clone()), why);
+        }
+        if let Some(why) = cell.reason.as_ref().filter(|_| cell.status == Status::Assumed) {
+            add_caveat(&mut self.assumed, (choice, figure.clone()), why);
+        }
+    }
+}
+
+fn add_caveat(list: &mut Vec<Caveat>, of: (usize, Text), why: &Text) {
+    match list.iter_mut().find(|known| known.why == *why) {
+        Some(known) => known.of.push(of),
+        None => list.push(Caveat { of: vec![of], why: why.clone() }),
     }
 }
 
@@ -94,39 +118,46 @@ fn row_choice(id: &str, parts: &[&PartResult]) -> Choice {
 /// The grid of a question over columns of tables.
 pub(super) fn gather(question: &Question, parts: &[PartResult]) -> Grid {
     let mut grid = choices_only(question, parts);
+    let mut added = Vec::new();
     for set in &question.figures {
         let Some(place) = parts.iter().position(|part| part.id == set.part) else { continue };
         for (index, row) in parts[place].rows.iter().enumerate() {
-            add_row(&mut grid, question, set, (place, &parts[place]), (index, row));
+            added.extend(add_row(&mut grid, question, set, (place, &parts[place]), (index, row)));
         }
     }
     tell_apart(&mut grid, parts);
+    for (choice, line, cell) in added {
+        let figure = grid.figures[line].name.clone();
+        grid.note(choice, &figure, cell);
+        grid.count += usize::from(cell.value.is_some());
+        grid.calibrated += usize::from(cell.value.is_some() && cell.status == Status::Calibrated);
+    }
     grid
 }
 
-/// Puts a row's figures into the grid, if it belongs to a choice.
-fn add_row(
+/// Puts a row's figures into the grid, if it belongs to a choice: the choice and the line of each.
+fn add_row<'p>(
     grid: &mut Grid,
     question: &Question,
     set: &FigureSet,
-    (place, part): (usize, &PartResult),
-    (index, row): (usize, &RowResult),
-) {
+    (place, part): (usize, &'p PartResult),
+    (index, row): (usize, &'p RowResult),
+) -> Vec<(usize, usize, &'p CellResult)> {
+    let mut added = Vec::new();
     let Some((choice, base, rest)) = choice_of(&grid.choices, &question.among, part, index, row) else {
-        return;
+        return added;
     };
     for (column, of) in part.columns.iter().enumerate().filter(|(_, of)| set.columns.contains(&of.key)) {
         let cell = &row.cells[column];
         let count = grid.choices.len();
         let name = || figure_name(row, of, base.is_some(), &rest);
         let line = grid.line((place, column, base, rest.clone()), || deciding(of, set.weight, name(), count));
-        line.values[choice] = cell.value;
-        line.published[choice] = published(cell);
+        grid.figures[line].values[choice] = cell.value;
+        grid.figures[line].published[choice] = published(cell);
         grid.changed |= row.changed;
-        let reason = cell.unreachable.iter().filter(|reason| !grid.unreached.contains(reason));
-        let reasons: Vec<Text> = reason.cloned().collect();
-        grid.unreached.extend(reasons);
+        added.push((choice, line, cell));
     }
+    added
 }
 
 /// Which choice a row is of, which of the part's own rows it is if the axis tells the choice, and its values on the
@@ -207,12 +238,15 @@ pub(super) fn for_use(
     let mut grid = choices_only(question, parts);
     let place = parts.iter().position(|part| question.parts().next() == Some(part.id.as_str()))?;
     let mut measured: Vec<&[Cell]> = Vec::new();
-    for choice in &grid.choices {
+    for (place_of_choice, choice) in grid.choices.clone().iter().enumerate() {
         let of_choice = |row: &&(usize, &RowResult)| row.1.id.as_ref() == Some(&choice.key);
         let rows: Vec<(usize, &RowResult)> = parts[place].rows.iter().enumerate().collect();
         let found: Vec<&(usize, &RowResult)> = rows.iter().filter(of_choice).collect();
         let [(index, row)] = found.as_slice() else { return None };
         grid.changed |= row.changed;
+        for (cell, column) in row.cells.iter().zip(&parts[place].columns) {
+            grid.note(place_of_choice, &column.name, cell);
+        }
         measured.push(cells(place, *index)?);
     }
     let Recommendation { parts, standings, holds, fewest, .. } = recommend_cells(&measured, wanted)?;

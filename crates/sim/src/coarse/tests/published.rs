@@ -48,7 +48,7 @@ fn copies(name: &str) -> ([f64; 3], f64) {
 
 #[test]
 fn a_copy_within_the_drive_takes_as_much_longer_as_was_measured() {
-    // Read and write calibrate the rates of the two drives of OCZ; of the Vertex the ratio calibrates the unit. Of the HG2
+    // Read and write calibrate the rates of the two drives of OCZ, the ratio their units, among powers of two. Of the HG2
     // the rates are those of its maker, and only the host's pause is calibrated, on its read.
     let rows = [
         ("toshiba-hg2-agta0104", 25.06, 22.63, 0.02, 1.41),

@@ -1,0 +1,94 @@
+//! Names in sentences: lists of them as a person would write them, in quotation marks where a name has a comma or a colon
+//! of its own.
+
+use kurabe_core::Text;
+use kurabe_study::Verdict;
+
+/// Names as they stand beside one another: all in quotation marks as soon as one of them could be taken for two.
+pub(super) fn quoted<'t>(names: impl Iterator<Item = &'t Text> + Clone) -> Vec<Text> {
+    let parts = |word: &str| word.contains([',', ':', ';', '、', '：', '/']);
+    let (en, ja) = (names.clone().any(|name| parts(&name.en)), names.clone().any(|name| parts(&name.ja)));
+    let quote = |name: &Text| Text {
+        en: if en { format!("\"{}\"", name.en) } else { name.en.clone() },
+        ja: if ja { format!("「{}」", name.ja) } else { name.ja.clone() },
+    };
+    names.map(quote).collect()
+}
+
+/// What the choices of a verdict are called in its sentences.
+pub(super) fn choices(verdict: &Verdict) -> Vec<Text> {
+    quoted(verdict.choices.iter().map(|choice| &choice.name))
+}
+
+/// What one of them is called.
+pub(super) fn choice(place: usize, verdict: &Verdict) -> Text {
+    choices(verdict).swap_remove(place)
+}
+
+/// Names joined as a person would.
+pub(super) fn list(names: &[Text]) -> Text {
+    let en = match names {
+        [] => String::new(),
+        [one] => one.en.clone(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(|name| name.en.as_str()).collect();
+            format!("{} and {}", first.join(", "), last.en)
+        }
+    };
+    Text { en, ja: names.iter().map(|name| name.ja.as_str()).collect::<Vec<_>>().join("、") }
+}
+
+/// The same figures of several choices: `SCSI2SD V6: sequential write, random write`.
+pub(super) fn cells(of: &[(usize, Text)], verdict: &Verdict) -> Text {
+    let names = choices(verdict);
+    let (mut en, mut ja): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (place, name) in names.iter().enumerate() {
+        let figures: Vec<&Text> =
+            of.iter().filter(|(choice, _)| *choice == place).map(|(_, figure)| figure).collect();
+        if figures.is_empty() {
+            continue;
+        }
+        let join = |pick: fn(&Text) -> &str, with: &str| {
+            figures.iter().map(|figure| pick(figure)).collect::<Vec<_>>().join(with)
+        };
+        en.push(format!("{}: {}", name.en, join(|name| &name.en, ", ")));
+        ja.push(format!("{}: {}", name.ja, join(|name| &name.ja, "、")));
+    }
+    Text { en: en.join("; "), ja: ja.join(" / ") }
+}
+
+/// Japanese words without the spaces that stood around a name before it was put into brackets.
+pub(super) fn closed_up(ja: &str) -> String {
+    let mut out = String::new();
+    let mut rest = ja.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let before = out.chars().next_back().is_some_and(|last| !last.is_ascii());
+        let after = rest.peek();
+        let opens = before && after == Some(&'「');
+        let closes = out.ends_with('」') && after.is_some_and(|next| !next.is_ascii());
+        if letter != ' ' || !(opens || closes) {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_comma_puts_all_of_a_list_into_quotation_marks() {
+        let names = [Text::same("a"), Text { en: "b: c, d".to_owned(), ja: "b(c)".to_owned() }];
+        let list = list(&quoted(names.iter()));
+        assert_eq!((list.en.as_str(), list.ja.as_str()), ("\"a\" and \"b: c, d\"", "a、b(c)"));
+        let plain = [Text::same("a"), Text::same("b")];
+        assert_eq!(quoted(plain.iter()), plain);
+    }
+
+    #[test]
+    fn brackets_stand_close_to_japanese_words_and_apart_from_figures() {
+        assert_eq!(closed_up("2 番目の 「a、b」 より 3 % 速い"), "2 番目の「a、b」より 3 % 速い");
+        assert_eq!(closed_up("「a、b」 10.5 MB / 「c」 2 MB"), "「a、b」 10.5 MB / 「c」 2 MB");
+    }
+}
