@@ -190,13 +190,18 @@ pub fn embedded_trace(name: &str) -> Option<&'static str> {
     TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+/// The text of a profile that only studies use, if there is one of this name.
+pub fn embedded_profile(name: &str) -> Option<&'static str> {
+    STUDY_PROFILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// A profile by name, one of a study's own, or from a file.
 pub(crate) fn load_profile(name: &str) -> Result<Profile> {
     if is_path(name) {
         return Profile::parse(name, &read_file(name)?);
     }
-    match STUDY_PROFILES.iter().find(|(known, _)| *known == name) {
-        Some((name, source)) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
+    match embedded_profile(name) {
+        Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
         None => profile_named(name),
     }
 }
