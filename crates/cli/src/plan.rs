@@ -189,7 +189,14 @@ pub fn trace(step: &ReplayStep, embedded: impl Fn(&str) -> Option<&'static str>)
     let bytes = match embedded(name) {
         Some(text) => text.as_bytes().to_vec(),
         None => std::fs::read(name).map_err(|error| {
-            Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
+            let made = Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error);
+            match error.kind() {
+                std::io::ErrorKind::NotFound => made.remedy(text!(
+                    "check the path, which begins in the current directory; `kurabe record` makes a trace",
+                    "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
+                )),
+                _ => made,
+            }
         })?,
     };
     let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;

@@ -163,6 +163,7 @@ fn result() -> StudyResult {
         note: None,
         seed: 1,
         sets: Vec::new(),
+        why: None,
         parts: vec![part(&[], Some(1100.0)), part(&["8 KiB", "64 KiB", "1 MiB"], None)],
         verdicts: vec![best_verdict(), untold_verdict()],
         unasked: vec!["another".to_owned()],

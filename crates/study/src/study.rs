@@ -15,6 +15,7 @@ use crate::question::Question;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use serde::Serialize;
 
 macro_rules! library {
     ($folder:literal, $extension:literal: $($name:literal),* $(,)?) => {
@@ -55,6 +56,21 @@ pub struct Study {
     pub parts: Vec<Part>,
     /// What it asks of their figures.
     pub questions: Vec<Question>,
+    /// The run whose account shows what it is about.
+    pub why: Option<WhyRun>,
+}
+
+/// A run of a model whose account, layer by layer, shows what a study is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhyRun {
+    /// The model.
+    pub model: String,
+    /// Changed parameters: `layer.parameter` and value.
+    pub sets: Vec<(String, String)>,
+    /// The profile.
+    pub profile: String,
+    /// The cell to look at, by its number or by words of its name.
+    pub cell: Option<String>,
 }
 
 /// A table of a study.
