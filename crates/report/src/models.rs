@@ -282,6 +282,9 @@ fn source_words(source: &str, lang: Lang) -> String {
     if lang == Lang::En {
         return words;
     }
+    if source == "set for this run" {
+        return "今回の指定".to_owned();
+    }
     for (en, ja) in [("assumed", "仮定"), ("derived", "導出"), ("calibrated", "較正")] {
         if let Some(rest) = words.strip_prefix(en) {
             words = format!("{ja}{rest}");

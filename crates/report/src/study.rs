@@ -99,6 +99,7 @@ fn legend(result: &StudyResult, style: &Style) -> Vec<String> {
 /// How to ask a model where its time goes: the run that the study names, else the first row that a plain run repeats.
 fn why_line(result: &StudyResult, style: &Style) -> Vec<String> {
     let is_named = |profile: &str| embedded_profile(profile).is_some() || profile_named(profile).is_ok();
+    let models = result.parts.iter().flat_map(|part| &part.rows).any(|row| row.model.is_some());
     let first = || {
         let mut parts = result.parts.iter().filter(|part| is_named(&part.profile));
         parts.find_map(|part| {
@@ -106,15 +107,18 @@ fn why_line(result: &StudyResult, style: &Style) -> Vec<String> {
             Some(WhyRun { model, sets: Vec::new(), profile: part.profile.clone(), cell: None })
         })
     };
-    let Some(run) = result.why.clone().or_else(first) else { return Vec::new() };
+    let Some(run) = result.why.clone().or_else(first).filter(|_| models) else { return Vec::new() };
     let sets: String = run.sets.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
-    let cell = run.cell.map(|cell| format!(" --cell {cell}")).unwrap_or_default();
+    let quoted = |cell: &str| if cell.contains(' ') { format!("\"{cell}\"") } else { cell.to_owned() };
+    let cell = run.cell.map(|cell| format!(" --cell {}", quoted(&cell))).unwrap_or_default();
     let (model, profile) = (&run.model, &run.profile);
-    let words = text!(
-        "where the time goes: kurabe run model:{model}{sets} --profile {profile}, then kurabe why{cell}",
-        "時間の内訳を見るには: kurabe run model:{model}{sets} --profile {profile} のあとに kurabe why{cell}"
-    );
-    wrap(words.get(style.lang), style.width).iter().map(|line| style.paint(Role::Quiet, line)).collect()
+    let commands =
+        [format!("kurabe run model:{model}{sets} --profile {profile}"), format!("kurabe why{cell}")];
+    let mut lines = vec![style.pick("where the time goes:", "時間の内訳を見るには:").to_owned()];
+    for command in commands {
+        lines.extend(hanging(wrap(&command, style.width.saturating_sub(6)), 2, 6));
+    }
+    lines.iter().map(|line| style.paint(Role::Quiet, line)).collect()
 }
 
 /// The stored runs of real targets.
