@@ -10,6 +10,7 @@ use kurabe_core::workload::{
 };
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_interop::{TraceFormat, read_trace};
+use kurabe_study::{embedded_profile, embedded_trace};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -164,7 +165,11 @@ pub fn traces(args: &RunArgs, profile: &mut Profile) -> Result<Vec<Option<Arc<Tr
             traces.push(None);
             continue;
         };
-        let trace = trace(step, |_| None)?;
+        // A trace named on the command line is a file. One that a profile names may be that of a study.
+        let trace = trace(step, |name| {
+            let is_file = args.replay.is_some() || Path::new(name).exists();
+            if is_file { None } else { embedded_trace(name) }
+        })?;
         end_bytes = end_bytes.max(trace.summary().end_bytes);
         traces.push(Some(Arc::new(trace)));
     }
@@ -184,14 +189,21 @@ pub fn trace(step: &ReplayStep, embedded: impl Fn(&str) -> Option<&'static str>)
     let bytes = match embedded(name) {
         Some(text) => text.as_bytes().to_vec(),
         None => std::fs::read(name).map_err(|error| {
-            Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error)
+            let made = Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error);
+            match error.kind() {
+                std::io::ErrorKind::NotFound => made.remedy(text!(
+                    "check the path, which begins in the current directory; `kurabe record` makes a trace",
+                    "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
+                )),
+                _ => made,
+            }
         })?,
     };
     let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
     read_trace(name, &bytes, format)
 }
 
-/// Loads a profile by name or, if it looks like one, from a file.
+/// Loads a profile by name, that of a study too, or, if it looks like one, from a file.
 ///
 /// # Errors
 /// When neither is there, or the file is wrong.
@@ -202,7 +214,10 @@ pub fn load(name: &str) -> Result<Profile> {
         })?;
         return Profile::parse(name, &source);
     }
-    profile_named(name)
+    match embedded_profile(name) {
+        Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
+        None => profile_named(name),
+    }
 }
 
 /// A profile of one step that does a trace again.

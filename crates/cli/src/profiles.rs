@@ -7,6 +7,7 @@ use crate::words::text_of;
 use kurabe_core::Result;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_report::{render_profile, render_profiles};
+use kurabe_study::embedded_profile;
 
 /// Runs the command.
 ///
@@ -24,7 +25,10 @@ pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
         }
         Some(ProfilesAction::Show { name, toml: true }) => {
             load(name)?;
-            print(&text_of(PROFILES, name)?)
+            match embedded_profile(name) {
+                Some(source) => print(source),
+                None => print(&text_of(PROFILES, name)?),
+            }
         }
         Some(ProfilesAction::Show { name, toml: false }) => {
             let profile = load(name)?;

@@ -21,7 +21,7 @@ use kurabe_study::{
     Axis, Measured, Models, Options, Paths, Plan, Point, PointTarget, STUDIES, Study, StudyResult,
     embedded_trace, load_study, study_named,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs the command.
@@ -90,12 +90,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
     // All are planned, and paths looked for, before the first is run, so that a mistake is told at once.
     let plans =
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
-    options.on.iter().try_for_each(|(name, path)| {
-        std::fs::metadata(path).map(|_| ()).map_err(|error| {
-            let path = path.display();
-            Error::os(text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません"), &error)
-        })
-    })?;
+    options.on.iter().try_for_each(|(name, path)| check_path(name, path))?;
     let signals = Signals::listen()?;
     let mut failed = None;
     for (place, planned) in plans.iter().enumerate() {
@@ -110,6 +105,26 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
         failed = failed.or_else(|| failure(planned, &result));
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Refuses a path of `--on` that is not there.
+fn check_path(name: &str, path: &Path) -> Result<()> {
+    let Err(error) = std::fs::metadata(path) else { return Ok(()) };
+    let path = path.display();
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "--on {name}={path}: cannot use it, there is no such path",
+                "--on {name}={path}: 使えません。このパスは存在しません"
+            ),
+        )
+        .remedy(text!(
+            "name a directory, a file or a block device that exists",
+            "実在するディレクトリ、ファイル、ブロックデバイスを指定してください"
+        )));
+    }
+    Err(Error::os(text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません"), &error))
 }
 
 fn threads(args: &StudyRunArgs) -> usize {

@@ -135,7 +135,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         let space = usize::from(piece.spaced && used > 0);
         let mut rest = piece.text.as_str();
         while used + space + display_width(rest) > width && used == 0 {
-            let head = take(rest.chars(), width);
+            let head = head_of(rest, width);
             rest = &rest[head.len()..];
             push(&mut lines, &head);
             lines.push(String::new());
@@ -148,6 +148,14 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     }
     lines.retain(|line| !line.trim().is_empty());
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// As much of a word as fits into a width; the next line begins with no comma, unless there is nothing else.
+fn head_of(word: &str, width: usize) -> String {
+    let whole = take(word.chars(), width);
+    let breaks = whole.char_indices().map(|(at, _)| at).skip(1).chain([whole.len()]);
+    let fitting = breaks.filter(|at| !word[*at..].starts_with(clings_to_the_left)).last();
+    fitting.map_or(whole.clone(), |at| word[..at].to_owned())
 }
 
 fn push(lines: &mut [String], text: &str) {
@@ -172,6 +180,14 @@ mod tests {
     fn a_number_keeps_its_unit() {
         assert_eq!(wrap("the rate was 6 911.3 MB/s then", 18), ["the rate was", "6 911.3 MB/s then"]);
         assert_eq!(wrap("3.4 倍です(17 171 IOPS)", 16), ["3.4 倍です", "(17 171 IOPS)"]);
+        assert_eq!(wrap("512 KiB -28 %; 1 MiB -39 %", 12), ["512 KiB", "-28 %; 1 MiB", "-39 %"]);
+        assert_eq!(wrap("from +28 MB/s", 9), ["from", "+28 MB/s"]);
+    }
+
+    #[test]
+    fn a_word_that_is_cut_leaves_no_comma_behind() {
+        assert_eq!(wrap("HUA722020ALA330, SATA", 15), ["HUA722020ALA33", "0, SATA"]);
+        assert_eq!(wrap(",,,,,,,,,,", 8), [",,,,,,,,", ",,"]);
     }
 
     #[test]

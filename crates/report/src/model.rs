@@ -42,15 +42,15 @@ pub(crate) fn footnote(model: &ModelRecord) -> Text {
     let on = match calibrated {
         0 => text!(
             "none of its {all} parameters is calibrated on published figures",
-            "{all} 個のパラメーターに、公表値に合わせて調整したものはありません"
+            "{all} 個のパラメーターに、公表値で較正したものはありません"
         ),
         1 => text!(
             "1 of its {all} parameters is calibrated on a published figure",
-            "{all} 個のパラメーターのうち 1 個は公表値に合わせて調整したものです"
+            "{all} 個のパラメーターのうち 1 個は公表値で較正したものです"
         ),
         _ => text!(
             "{calibrated} of its {all} parameters are calibrated on published figures",
-            "{all} 個のパラメーターのうち {calibrated} 個は公表値に合わせて調整したものです"
+            "{all} 個のパラメーターのうち {calibrated} 個は公表値で較正したものです"
         ),
     };
     let (en, ja) = (on.en, on.ja);

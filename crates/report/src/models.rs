@@ -6,7 +6,7 @@ use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::layout::{display_width, hanging, indented, page, tame, wrap};
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Text, text};
+use kurabe_core::{Lang, Text, text};
 use kurabe_sim::{DeviceSpec, LayerSpec};
 use serde::Serialize;
 
@@ -265,7 +265,7 @@ fn render_layer(layer: &LayerSpec, style: &Style) -> Vec<String> {
             (Role::Strong, tame(value)),
             plain(parameter.meaning.get(style.lang)),
         ]);
-        let mut below = vec![(Role::Quiet, parameter.source.clone())];
+        let mut below = vec![(Role::Quiet, source_words(&parameter.source, style.lang))];
         if long {
             below.insert(0, plain(parameter.value.clone()));
         }
@@ -274,6 +274,25 @@ fn render_layer(layer: &LayerSpec, style: &Style) -> Vec<String> {
     let heads = [Column::left(""), Column::left(""), Column::left(""), Column::left("").cut(Cut::Wrap)];
     lines.extend(columns::render(&heads, &rows, 2, style));
     lines
+}
+
+/// A source as it stands in the file, but with the words that say what kind of source it is in the reader's language.
+fn source_words(source: &str, lang: Lang) -> String {
+    let mut words = source.to_owned();
+    if lang == Lang::En {
+        return words;
+    }
+    if source == "set for this run" {
+        return "今回の指定".to_owned();
+    }
+    for (en, ja) in [("assumed", "仮定"), ("derived", "導出"), ("calibrated", "較正")] {
+        if let Some(rest) = words.strip_prefix(en) {
+            words = format!("{ja}{rest}");
+        }
+        words = words.replace(&format!("; {en}:"), &format!("; {ja}:"));
+        words = words.replace(&format!(": {en}:"), &format!(": {ja}:"));
+    }
+    words
 }
 
 /// The line without colour if it has to be cut.
@@ -299,7 +318,7 @@ fn standing(spec: &DeviceSpec, style: &Style) -> Vec<String> {
         (Standing::Sourced, "from documents", "文書から"),
         (Standing::Derived, "derived", "導出"),
         (Standing::Assumed, "assumed", "仮定"),
-        (Standing::Calibrated, "calibrated on published figures", "公表値に合わせて調整"),
+        (Standing::Calibrated, "calibrated on published figures", "公表値で較正"),
         (Standing::Changed, "changed for this run", "今回変更"),
     ];
     for (standing, en, ja) in words {

@@ -20,7 +20,7 @@ use crate::style::{Role, Style};
 use kurabe_core::number;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, text};
-use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult};
+use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
 use tables::{Grid, Notes, figure_name, order_lines, part_grids};
 use verdicts::{verdict_lines, verdict_markdown};
 
@@ -96,19 +96,29 @@ fn legend(result: &StudyResult, style: &Style) -> Vec<String> {
     wrap(&line, style.width).iter().map(|line| style.paint(Role::Quiet, line)).collect()
 }
 
-/// How to ask a model where its time goes; the first row that a plain run repeats is the example.
+/// How to ask a model where its time goes: the run that the study names, else the first row that a plain run repeats.
 fn why_line(result: &StudyResult, style: &Style) -> Vec<String> {
-    let row = result
-        .parts
-        .iter()
-        .filter(|part| profile_named(&part.profile).is_ok())
-        .find_map(|part| Some((part.rows.iter().find_map(|row| row.model.as_ref())?, &part.profile)));
-    let Some((model, profile)) = row else { return Vec::new() };
-    let words = text!(
-        "where the time goes: kurabe run model:{model} --profile {profile}, then kurabe why",
-        "時間の内訳を見るには: kurabe run model:{model} --profile {profile} のあとに kurabe why"
-    );
-    wrap(words.get(style.lang), style.width).iter().map(|line| style.paint(Role::Quiet, line)).collect()
+    let is_named = |profile: &str| embedded_profile(profile).is_some() || profile_named(profile).is_ok();
+    let models = result.parts.iter().flat_map(|part| &part.rows).any(|row| row.model.is_some());
+    let first = || {
+        let mut parts = result.parts.iter().filter(|part| is_named(&part.profile));
+        parts.find_map(|part| {
+            let model = part.rows.iter().find_map(|row| row.model.clone())?;
+            Some(WhyRun { model, sets: Vec::new(), profile: part.profile.clone(), cell: None })
+        })
+    };
+    let Some(run) = result.why.clone().or_else(first).filter(|_| models) else { return Vec::new() };
+    let sets: String = run.sets.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
+    let quoted = |cell: &str| if cell.contains(' ') { format!("\"{cell}\"") } else { cell.to_owned() };
+    let cell = run.cell.map(|cell| format!(" --cell {}", quoted(&cell))).unwrap_or_default();
+    let (model, profile) = (&run.model, &run.profile);
+    let commands =
+        [format!("kurabe run model:{model}{sets} --profile {profile}"), format!("kurabe why{cell}")];
+    let mut lines = vec![style.pick("where the time goes:", "時間の内訳を見るには:").to_owned()];
+    for command in commands {
+        lines.extend(hanging(wrap(&command, style.width.saturating_sub(6)), 2, 6));
+    }
+    lines.iter().map(|line| style.paint(Role::Quiet, line)).collect()
 }
 
 /// The stored runs of real targets.

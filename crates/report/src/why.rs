@@ -131,6 +131,17 @@ pub fn render_why(
         lines.push(String::new());
         lines.extend(screen(record, &record.cells[why.number - 1], why, style));
     }
+    if let [first, _, ..] = whys.as_slice() {
+        let (id, number) = (tame(&record.header.id), first.number);
+        let words = text!(
+            "one of these alone: kurabe why {id} --cell {number}",
+            "1 項目だけ見るには: kurabe why {id} --cell {number}"
+        );
+        lines.push(String::new());
+        lines.extend(
+            wrap(words.get(style.lang), style.width).iter().map(|line| style.paint(Role::Quiet, line)),
+        );
+    }
     Ok(page(&lines))
 }
 
@@ -330,7 +341,8 @@ fn counted(time: &CellTime, style: &Style) -> Vec<String> {
         .map(|count| {
             let (name, layer) = (tame(count.name.get(style.lang)), tame(&count.layer));
             let amount = amount(count.each);
-            style.say(&text!("{amount} {name} ({layer})", "{name} {amount} ({layer})"))
+            // Names are plurals, so a count stands behind them: "reads from drives: 1".
+            style.say(&text!("{name}: {amount} ({layer})", "{name}: {amount} ({layer})"))
         })
         .collect();
     if items.is_empty() {

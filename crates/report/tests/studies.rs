@@ -6,7 +6,7 @@ use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, Axis, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
     PartResult, Published, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult, Swap, Verdict,
-    study_named,
+    WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -163,6 +163,7 @@ fn result() -> StudyResult {
         note: None,
         seed: 1,
         sets: Vec::new(),
+        why: None,
         parts: vec![part(&[], Some(1100.0)), part(&["8 KiB", "64 KiB", "1 MiB"], None)],
         verdicts: vec![best_verdict(), untold_verdict()],
         unasked: vec!["another".to_owned()],
@@ -253,8 +254,18 @@ fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
     let style = Style { width: 100, ..Style::default() };
     let page = render_study(&result(), &style);
     assert!(page.contains("calibrated: a") && !page.contains("predicted:"), "{page}");
-    assert!(page.contains("kurabe run model:a --profile cdm-2, then kurabe why"), "{page}");
-    let mut real = result();
+    let typed = "where the time goes:\n  kurabe run model:a --profile cdm-2\n  kurabe why\n";
+    assert!(page.contains(typed), "{page}");
+    let why = WhyRun {
+        model: "b".to_owned(),
+        sets: vec![("raid.members".to_owned(), "5".to_owned())],
+        profile: "pull-replay".to_owned(),
+        cell: Some("git pull".to_owned()),
+    };
+    let named = StudyResult { why: Some(why), ..result() };
+    let typed = "\n  kurabe run model:b --set raid.members=5 --profile pull-replay\n  kurabe why --cell \"git pull\"\n";
+    assert!(render_study(&named, &style).contains(typed), "{page}");
+    let mut real = named;
     for row in real.parts.iter_mut().flat_map(|part| &mut part.rows) {
         (row.model, row.run) = (None, Some("7y3".to_owned()));
     }

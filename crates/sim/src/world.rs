@@ -124,6 +124,8 @@ pub struct World {
     current: u16,
     jobs: Vec<Job>,
     free: Vec<JobId>,
+    /// Where the time of the request went that came back last of those sent in the background.
+    background: Path,
     ready: VecDeque<Message>,
     later: BinaryHeap<Reverse<(u64, u64, Message)>>,
     pub(crate) completions: VecDeque<Completion>,
@@ -160,6 +162,12 @@ impl World {
     #[inline]
     pub fn charge(&mut self, job: JobId, cause: Cause, until_ns: u64) {
         self.jobs[job.0 as usize].path.charge(cause, until_ns);
+    }
+
+    /// The time of `job` from what was charged so far went to what the background request waited for that has just come
+    /// back; only for a job that came after that request was sent.
+    pub fn charge_as_returned(&mut self, job: JobId) {
+        self.jobs[job.0 as usize].path.follow(&self.background);
     }
 
     /// Counts something.
@@ -325,6 +333,8 @@ impl World {
             above.path.follow(&path);
             above.failed |= failed;
             self.jobs[id.0 as usize].path = path;
+        } else {
+            std::mem::swap(&mut job.path, &mut self.background);
         }
         self.free.push(id);
         Some((layer, Child { parent, tag, request, failed }))

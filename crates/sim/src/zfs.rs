@@ -4,12 +4,13 @@
 //! the end of an earlier one, it is a stream; the distance to which records are read ahead of it doubles with each of
 //! its reads, up to `ahead`. Records that came are kept until they are read, or until as many others have come as fit
 //! twice into `ahead` for every stream. So with several drives below, each has something to do although the reader waits
-//! for one record at a time. A request shorter than a record stands for a small block of its own and goes down as it is.
+//! for one record at a time; who waits for a record that is on its way waits for what that waits for. A request shorter
+//! than a record stands for a small block of its own and goes down as it is.
 //!
 //! Not modelled: the cache for what is read twice (a test with an empty cache reads everything once), compression,
 //! checksums, and the transaction groups of writes, which go down as they come.
 
-use crate::account::{Cause, Counter};
+use crate::account::Counter;
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::schema::{Parameter, ParameterType};
@@ -81,7 +82,6 @@ struct Zfs {
     came: VecDeque<u64>,
     /// How many pieces a request still waits for.
     open: BTreeMap<JobId, u64>,
-    ahead: Cause,
     hits: Counter,
     read_ahead: Counter,
 }
@@ -114,14 +114,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         records: BTreeMap::new(),
         came: VecDeque::new(),
         open: BTreeMap::new(),
-        ahead: builder.cause(
-            "read-ahead",
-            text!("waiting for what is being read ahead", "先読み中のデータを待つ時間"),
-            text!(
-                "the record was asked for before the reader came to it, but has not arrived yet",
-                "先読みを始めていたレコードが、まだ届いていません"
-            ),
-        ),
         hits: builder.counter("hits", text!("records that were there in time", "先読みが間に合ったレコード")),
         read_ahead: builder.counter("read-ahead", text!("records read ahead", "先読みしたレコード")),
     }))
@@ -216,7 +208,7 @@ impl Zfs {
         record.is_here = true;
         let mut is_read = failed;
         for job in std::mem::take(&mut record.waiting) {
-            world.charge(job, self.ahead, world.now_ns());
+            world.charge_as_returned(job);
             is_read |= world.request(job).end_bytes() >= (number + 1) * self.record_bytes;
             self.came(job, world);
         }

@@ -31,7 +31,8 @@ pub use question::{
 pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
 pub use run::{Models, Paths, run};
 pub use study::{
-    Column, Mark, MarkKind, Part, Row, STUDIES, Study, TRACES, embedded_trace, load_study, study_named,
+    Column, Mark, MarkKind, Part, Row, STUDIES, Study, TRACES, WhyRun, embedded_profile, embedded_trace,
+    load_study, study_named,
 };
 pub use verdict::{
     Agreement, Answer, Best, Caveat, Change, Choice, Course, Deciding, OfPublished, RestsOn, Said, Standing,

@@ -7,7 +7,7 @@
 use crate::axis::Axis;
 use crate::known::{Known, Subject, changes, known_of, library, marks};
 use crate::question::Question;
-use crate::study::{Mark, Part, Row, Study};
+use crate::study::{Mark, Part, Row, Study, WhyRun};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -109,6 +109,8 @@ pub struct Plan {
     pub parts: Vec<PlannedPart>,
     /// What it asks of their figures.
     pub questions: Vec<Question>,
+    /// The run whose account shows what it is about.
+    pub why: Option<WhyRun>,
     /// What is measured, in the order in which it is first wanted.
     pub points: Vec<Point>,
     /// Parameters that the user changed in every model that has them.
@@ -146,6 +148,7 @@ pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
         note: study.note.clone(),
         parts,
         questions: study.questions.clone(),
+        why: study.why.clone(),
         points: planner.points,
         sets: options.sets.clone(),
         seed: planner.seed,

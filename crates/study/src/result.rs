@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::published::Published;
-use crate::study::{Mark, MarkKind};
+use crate::study::{Mark, MarkKind, WhyRun};
 use crate::verdict::Verdict;
 use kurabe_core::Text;
 use serde::Serialize;
@@ -43,6 +43,8 @@ pub struct StudyResult {
     pub seed: u64,
     /// Parameters that the user changed.
     pub sets: Vec<(String, String)>,
+    /// The run whose account shows what it is about.
+    pub why: Option<WhyRun>,
     /// Its tables.
     pub parts: Vec<PartResult>,
     /// The answers to what it asks of their figures.

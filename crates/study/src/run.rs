@@ -65,6 +65,7 @@ pub fn run(plan: &Plan, models: &impl Models, paths: &mut impl Paths, threads: u
         note: plan.note.clone(),
         seed: plan.seed,
         sets: plan.sets.clone(),
+        why: plan.why.clone(),
         unasked: plan.questions.iter().filter(unanswered).map(|question| question.id.clone()).collect(),
         parts,
         verdicts,

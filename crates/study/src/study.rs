@@ -15,6 +15,7 @@ use crate::question::Question;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use serde::Serialize;
 
 macro_rules! library {
     ($folder:literal, $extension:literal: $($name:literal),* $(,)?) => {
@@ -55,6 +56,21 @@ pub struct Study {
     pub parts: Vec<Part>,
     /// What it asks of their figures.
     pub questions: Vec<Question>,
+    /// The run whose account shows what it is about.
+    pub why: Option<WhyRun>,
+}
+
+/// A run of a model whose account, layer by layer, shows what a study is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhyRun {
+    /// The model.
+    pub model: String,
+    /// Changed parameters: `layer.parameter` and value.
+    pub sets: Vec<(String, String)>,
+    /// The profile.
+    pub profile: String,
+    /// The cell to look at, by its number or by words of its name.
+    pub cell: Option<String>,
 }
 
 /// A table of a study.
@@ -190,13 +206,18 @@ pub fn embedded_trace(name: &str) -> Option<&'static str> {
     TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+/// The text of a profile that only studies use, if there is one of this name.
+pub fn embedded_profile(name: &str) -> Option<&'static str> {
+    STUDY_PROFILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// A profile by name, one of a study's own, or from a file.
 pub(crate) fn load_profile(name: &str) -> Result<Profile> {
     if is_path(name) {
         return Profile::parse(name, &read_file(name)?);
     }
-    match STUDY_PROFILES.iter().find(|(known, _)| *known == name) {
-        Some((name, source)) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
+    match embedded_profile(name) {
+        Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
         None => profile_named(name),
     }
 }

@@ -91,6 +91,46 @@ fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(lab.target()).expect("a directory").count(), 0);
 }
 
+/// A reader who wants to know where the time of a study goes types what its last lines say.
+#[test]
+fn what_a_study_names_to_show_where_the_time_goes_can_be_typed() {
+    let (lab, file) = lab();
+    for (study, part, named, told) in [
+        ("scsi-emulators", "image-size-mac", "kurabe why --cell access", "walk"),
+        (
+            "sata-usb",
+            "sequential",
+            "kurabe run model:mirror3-usb --profile pull-replay",
+            "one command at a time",
+        ),
+    ] {
+        let page = lab.kurabe(&["study", "run", study, "--part", part]).ok().out;
+        assert!(page.contains(named), "{page}");
+        let (_, rest) = page.split_once("where the time goes:\n").expect("the hint");
+        let typed = rest.lines().map_while(|line| line.strip_prefix("  kurabe "));
+        let outs: Vec<String> =
+            typed.map(|line| lab.kurabe(&line.split_whitespace().collect::<Vec<_>>()).ok().out).collect();
+        assert!(outs.len() == 2 && outs[1].contains(told), "{outs:?}");
+    }
+    // A study of one's own names the first row; its profile may be one that only studies use.
+    let page = lab.kurabe(&["study", "run", &file]).ok().out;
+    assert!(page.contains("kurabe run model:ideal-ram-disk --profile cdm-2"), "{page}");
+}
+
+#[test]
+fn the_profiles_and_traces_of_studies_are_known_to_run() {
+    let (lab, _) = lab();
+    let toml = lab.kurabe(&["profiles", "show", "pull-replay", "--toml"]).ok().out;
+    assert!(toml.contains("git-pull.iolog"), "{toml}");
+    let file = lab.write("mine.toml", &toml);
+    for profile in ["pull-replay", file.to_str().expect("a path")] {
+        lab.kurabe(&["run", "model:hua722020-usb", "--profile", profile, "--quiet"]).ok();
+    }
+    // What the command line calls a trace is a file.
+    lab.kurabe(&["run", "model:hua722020-usb", "--replay", "git-pull.iolog"])
+        .is_refusal(4, &["cannot read the trace git-pull.iolog"]);
+}
+
 #[test]
 fn mistakes_have_their_exit_codes_and_remedies() {
     let (lab, file) = lab();
@@ -103,7 +143,11 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--set", "memory.access"], 2, "raid.strip=256KiB"),
         (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
         (&["study", "run", "raid-strip", "--set", "raid.strip=64KiB"], 2, "--axis raid.strip=64KiB"),
-        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "--on mine=/nowhere: cannot use it"),
+        (
+            &["study", "run", &file, "--on", "mine=/nowhere"],
+            4,
+            "--on mine=/nowhere: cannot use it, there is no such path",
+        ),
         (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["study", "run"], 2, "--help"),

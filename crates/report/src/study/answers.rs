@@ -1,6 +1,6 @@
 //! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
 
-use super::names::{self, choice};
+use super::names::{self, choice, spaced};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 use kurabe_stats::Concordance;
@@ -150,7 +150,9 @@ fn order(pairs: &Concordance, goes: Goes, verdict: &Verdict) -> Text {
     let (one, other) = (name(0), name(1));
     let all = pairs.same + pairs.opposite + pairs.tied;
     let (same, opposite) = (pairs.same, pairs.opposite);
-    let (one_en, one_ja, other_en, other_ja) = (&one.en, &one.ja, &other.en, &other.ja);
+    let (one_en, other_en) = (&one.en, &other.en);
+    let (one_ja, other_ja) = (spaced(&one.ja), spaced(&other.ja));
+    let one_ja = one_ja.trim_start();
     match goes {
         Goes::Together => text!(
             "Yes: {one_en} and {other_en} put them in the same order, in {same} of {all} pairs.",

@@ -57,6 +57,13 @@ pub(super) fn cells(of: &[(usize, Text)], verdict: &Verdict) -> Text {
     Text { en: en.join("; "), ja: ja.join(" / ") }
 }
 
+/// A name amid Japanese words: with a space where it begins or ends in Latin letters or digits.
+pub(super) fn spaced(name: &str) -> String {
+    let latin = |c: char| c.is_ascii_alphanumeric();
+    let (before, after) = (name.starts_with(latin), name.ends_with(latin));
+    format!("{}{name}{}", if before { " " } else { "" }, if after { " " } else { "" })
+}
+
 /// Japanese words without the spaces that stood around a name before it was put into brackets.
 pub(super) fn closed_up(ja: &str) -> String {
     let mut out = String::new();
@@ -84,6 +91,14 @@ mod tests {
         assert_eq!((list.en.as_str(), list.ja.as_str()), ("\"a\" and \"b: c, d\"", "a、b(c)"));
         let plain = [Text::same("a"), Text::same("b")];
         assert_eq!(quoted(plain.iter()), plain);
+    }
+
+    #[test]
+    fn a_latin_name_stands_apart_from_japanese_words() {
+        assert_eq!(
+            ["DelayRatio", "4 KiB 読み出し", "速度"].map(spaced),
+            [" DelayRatio ", " 4 KiB 読み出し", "速度"]
+        );
     }
 
     #[test]

@@ -132,10 +132,11 @@ impl Card {
 
     /// Sends pieces to their members on behalf of a task.
     pub(super) fn send(&mut self, task: u32, kind: Kind, pieces: &[Piece], at_ns: u64, world: &mut World) {
-        if self.tasks[task].job.is_some() {
+        let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
+        // A request of fewer strips than members cannot be shared evenly, so it tells nothing of a remainder.
+        if self.tasks[task].job.is_some() && all.div_ceil(self.geometry.strip_bytes) >= self.geometry.data {
             // A request ends with the member that has the most of it.
             let most = pieces.iter().map(|piece| piece.length_bytes).max().unwrap_or(0);
-            let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
             world.count(self.words.most_bytes, most);
             world.count(self.words.even_bytes, all.div_ceil(self.geometry.data));
         }

@@ -251,7 +251,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
 }
 
 fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
-    let ns_per_byte = if builder.word("transfer") == "synchronous" {
+    let synchronous = builder.word("transfer") == "synchronous";
+    let ns_per_byte = if synchronous {
         1e9 / builder.rate("initiator_synchronous").min(builder.rate("target_synchronous"))
     } else {
         let share = |side: &str| builder.number(&format!("{side}_{way}"));
@@ -261,10 +262,17 @@ fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
         if way == "in" { ("read_piece", "read_overlap") } else { ("write_piece", "write_overlap") };
     let piece_bytes = builder.bytes(piece);
     let buffers = if builder.word(overlap) == "pipelined" { builder.count("buffers") as usize } else { 1 };
-    let explanation = text!(
-        "the bytes go over the SCSI bus; without a synchronous agreement each byte needs a question and an answer",
-        "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります"
-    );
+    let explanation = if synchronous {
+        text!(
+            "the bytes go over the SCSI bus, at the synchronous rate that both sides agreed on",
+            "データが SCSI バスを通る時間です。双方が取り決めた同期転送の速度で流れます"
+        )
+    } else {
+        text!(
+            "the bytes go over the SCSI bus; without a synchronous agreement each byte needs a question and an answer",
+            "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります"
+        )
+    };
     let cause = if way == "in" {
         builder.cause("data-in", text!("data from the drive over the bus", "バス転送(読み出し)"), explanation)
     } else {

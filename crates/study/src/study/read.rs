@@ -1,9 +1,10 @@
 //! The reader of studies.
 
-use super::{Column, Mark, MarkKind, Part, Row, Study, load_profile};
+use super::{Column, Mark, MarkKind, Part, Row, Study, WhyRun, load_profile};
 use crate::axis::{Axis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
+use crate::plan::device;
 use crate::question::read_questions;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
@@ -40,7 +41,7 @@ const MARKS: [(&str, MarkKind); 5] = [
 
 pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Result<Study> {
     let file = DataFile::parse(name, source)?;
-    let root = file.root(&["schema", "name", "title", "source", "note", "part", "question"])?;
+    let root = file.root(&["schema", "name", "title", "source", "note", "part", "question", "why"])?;
     root.require("schema")?.integer(1..=1)?;
     let mut parts: Vec<Part> = Vec::new();
     for value in root.require("part")?.elements() {
@@ -62,7 +63,22 @@ pub(super) fn read_study(name: &str, source: &str, catalogue: &Catalogue) -> Res
             &root.get("question").map(|list| list.elements()).unwrap_or_default(),
             &parts,
         )?,
+        why: root.get("why").map(|value| read_why(&value)).transpose()?,
         parts,
+    })
+}
+
+fn read_why(value: &Value<'_>) -> Result<WhyRun> {
+    let table = value.table(&["model", "set", "profile", "cell"])?;
+    let (model, profile) = (table.require("model")?, table.require("profile")?);
+    let sets = read_sets(&table)?;
+    device(model.string()?, &sets).map_err(|error| model.error_of_named(error))?;
+    load_profile(profile.string()?).map_err(|error| profile.error_of_named(error))?;
+    Ok(WhyRun {
+        model: model.string()?.to_owned(),
+        sets,
+        profile: profile.string()?.to_owned(),
+        cell: table.get("cell").map(|cell| cell.string().map(str::to_owned)).transpose()?,
     })
 }
 
