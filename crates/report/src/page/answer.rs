@@ -1,7 +1,7 @@
 //! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
 //!
-//! The model: of one run the best rates in each direction, small random operations one at a time, and whether it
-//! stutters; of two the count of verdicts and the largest difference that is sure; of more how many of them are faster or
+//! The model: of one run what its profile is there for (the figures that it derives, reads beside writes), the best
+//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more how many of them are faster or
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
@@ -39,6 +39,7 @@ impl Report<'_> {
             ));
         }
         let before = said.len();
+        said.extend(self.main_results());
         said.extend(best_rates(&rows));
         said.extend(one_at_a_time(&rows));
         if said.len() == before {
@@ -93,15 +94,19 @@ fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
             .filter_map(|row| match &row.key {
-                CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction }
+                CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction, .. }
                     if direction == wanted =>
                 {
-                    Some((*block_bytes, only(row)?.1))
+                    let (entry, rate) = only(row)?;
+                    let span_bytes = entry.cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
+                    Some((*block_bytes, std::cmp::Reverse(span_bytes), rate))
                 }
                 _ => None,
             })
-            .filter(|(_, rate)| *rate > 0.0)
-            .min_by_key(|(block_bytes, _)| *block_bytes)
+            .filter(|(_, _, rate)| *rate > 0.0)
+            // What only a cache serves is not what a program feels.
+            .min_by_key(|(block_bytes, span_bytes, _)| (*block_bytes, *span_bytes))
+            .map(|(block_bytes, _, rate)| (block_bytes, rate))
     };
     let (read, write) = (find("read"), find("write"));
     let block_bytes = read.or(write)?.0;
@@ -136,7 +141,7 @@ fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
             Measure::AccessTime => {
                 text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。")
             }
-            _ => text!("{name} takes {time}.", "{name}は {time} です。"),
+            _ => text!("{name} takes {time}.", "「{name}」: {time}。"),
         })
     };
     rows.iter().filter_map(told).take(3).collect()
@@ -241,20 +246,20 @@ fn of_many(baseline: &str, pairs: &[Pair]) -> Vec<Text> {
     }
     let (mut en, mut ja) = (Vec::new(), Vec::new());
     for (number, words_en, words_ja) in [
-        (faster, "faster in some cells and slower in none", "速い項目があり、遅い項目はない"),
-        (slower, "slower in some cells and faster in none", "遅い項目があり、速い項目はない"),
-        (mixed, "faster in some and slower in others", "速い項目も遅い項目もある"),
+        (faster, "faster in some cells and slower in none", "遅い項目がなく、速い項目がある"),
+        (slower, "slower in some cells and faster in none", "速い項目がなく、遅い項目がある"),
+        (mixed, "faster in some and slower in others", "速い項目と遅い項目がある"),
         (same, "not measurably different in any", "どの項目にも測れる差がない"),
         (unclear, "not clear yet", "まだ判断できない"),
     ] {
         if number > 0 {
             en.push(format!("{number} {} {words_en}", if number == 1 { "is" } else { "are" }));
-            ja.push(format!("{words_ja}もの {number} 件"));
+            ja.push(format!("{words_ja}: {number} 件"));
         }
     }
     let (all, en, ja) = (pairs.len(), en.join("; "), ja.join("、"));
     vec![text!(
         "Of the {all} runs held against {baseline}, {en}.",
-        "基準 {baseline} に対する {all} 件の内訳は、{ja}です。"
+        "基準 {baseline} と比べた {all} 件の内訳です({ja})。"
     )]
 }

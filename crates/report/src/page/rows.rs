@@ -62,11 +62,12 @@ pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style)
         for cell in &run.cells {
             let key = CellKey::of(cell);
             let is_it = |row: &&mut Row<'a>| row.key == key && row.measure == cell.measure;
-            // A comparison takes the first of several cells that do the same.
-            let again = rows.iter_mut().filter(is_it).any(|row| row.entries[place].is_some());
-            let against = pair
-                .filter(|_| !again)
-                .and_then(|pair| pair.cells.iter().find(|one| one.key == key && one.measure == cell.measure));
+            // Several cells that do the same meet in their order.
+            let before = rows.iter_mut().filter(is_it).filter(|row| row.entries[place].is_some()).count();
+            let against = pair.and_then(|pair| {
+                let same = |one: &&ComparedCell| one.key == key && one.measure == cell.measure;
+                pair.cells.iter().filter(same).nth(before)
+            });
             let entry = entry(run, cell, against, runs.len() > 1);
             match rows.iter_mut().filter(is_it).find(|row| row.entries[place].is_none()) {
                 Some(row) => row.entries[place] = Some(entry),
