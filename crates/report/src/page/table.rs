@@ -220,6 +220,7 @@ fn derived_lines(report: &Report<'_>, place: usize, columns: usize) -> Vec<Vec<F
                 name.push_str(&format!(" ({})", profile.steps[step].label()));
             }
             let mut line = vec![Field::words(name), Field::number(derived::figure_words(value), value)];
+            line[1].class = "n strong";
             line[1].hint =
                 derived.meaning.as_ref().map(|meaning| report.style.say(meaning)).unwrap_or_default();
             line.resize_with(columns, Field::nothing);
