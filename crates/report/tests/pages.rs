@@ -185,6 +185,8 @@ fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() 
             let report = report(&runs, lang);
             let (answer, markdown, page) = (report.answer(), report.markdown(), page(&report));
             assert!(answer.get(lang).starts_with(told), "{answer:?}");
+            // Nothing of it is in the other language, as it would be in a JSON.
+            assert!(!answer.en.contains("メモリー") && !answer.ja.contains("from memory"), "{answer:?}");
             for raw in ["from_memory", "from\\_memory", "to_memory"] {
                 assert!(!markdown.contains(raw) && !page.contains(raw), "{raw}: {markdown}");
             }

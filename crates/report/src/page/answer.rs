@@ -8,20 +8,26 @@ use super::Report;
 use super::rows::{Entry, Row, figure};
 use crate::compare::answer;
 use crate::stutter::{slow_operation, stutter_words};
+use crate::style::Style;
 use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Measure, RunStatus};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Lang, Text, text};
 use kurabe_stats::Verdict;
 
 impl Report<'_> {
     /// The answer: sentences in the order of weight, as one text.
     pub fn answer(&self) -> Text {
         let sentences = match self.pairs.as_slice() {
-            [] => self.of_one(),
+            // Names of cells are in the language of a report.
+            [] => {
+                let of = |lang| Report { style: Style { lang, ..self.style }, ..self.clone() }.of_one();
+                let both = of(Lang::En).into_iter().zip(of(Lang::Ja));
+                both.map(|(one, other)| Text { en: one.en, ja: other.ja }).collect()
+            }
             [pair] => of_two(pair),
             pairs => of_many(&self.runs[0].header.id, pairs),
         };
