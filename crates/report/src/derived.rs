@@ -60,17 +60,10 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
 /// The derived figures of a run as sentences: the only one with what it means, a few by their names, and many by their
 /// ends, `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
 pub(crate) fn sentences(record: &RunRecord, style: &Style) -> Vec<String> {
-    let Some(profile) = &record.header.profile else { return Vec::new() };
-    let mut found: Vec<(String, f64)> = Vec::new();
-    for derived in &profile.derived {
-        let values = derived_values(profile, &derived.formula, &record.cells);
-        let several = values.len() > 1;
-        for (place, value) in values.into_iter().filter(|(_, value)| value.is_finite()) {
-            let step = several.then(|| profile.steps[place].label());
-            found.push((name(derived, step.as_deref(), style), value));
-        }
-    }
-    let meaning = profile.derived.first().and_then(|derived| derived.meaning.as_ref());
+    let found = named(record, style);
+    let profile = record.header.profile.as_ref();
+    let derived = profile.and_then(|profile| profile.derived.first());
+    let meaning = derived.and_then(|derived| derived.meaning.as_ref());
     let sentence = |name: &str, value: f64| {
         let value = figure_words(value);
         style.say(&text!("{name} {value}.", "{name} {value}。"))
@@ -84,6 +77,36 @@ pub(crate) fn sentences(record: &RunRecord, style: &Style) -> Vec<String> {
         (few, _) if few.len() <= FEW => few.iter().map(|(name, value)| sentence(name, *value)).collect(),
         (many, _) => ends(record, many, style).into_iter().collect(),
     }
+}
+
+/// The derived figures of a run with their names, `DelayRatio:`.
+fn named(record: &RunRecord, style: &Style) -> Vec<(String, f64)> {
+    let Some(profile) = &record.header.profile else { return Vec::new() };
+    let mut found: Vec<(String, f64)> = Vec::new();
+    for derived in &profile.derived {
+        let values = derived_values(profile, &derived.formula, &record.cells);
+        let several = values.len() > 1;
+        for (place, value) in values.into_iter().filter(|(_, value)| value.is_finite()) {
+            let step = several.then(|| profile.steps[place].label());
+            found.push((name(derived, step.as_deref(), style), value));
+        }
+    }
+    found
+}
+
+/// A few derived figures that both of two runs have, side by side: `DelayRatio: 7kq 1.74, 9mz 1.02.`
+pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, style: &Style) -> Vec<String> {
+    let (first, second) = (named(one, style), named(other, style));
+    let (id, other_id) = (&one.header.id, &other.header.id);
+    let both = first.iter().filter_map(|(name, value)| {
+        let (_, other) = second.iter().find(|(same, _)| same == name)?;
+        let (value, other) = (figure_words(*value), figure_words(*other));
+        Some(style.say(&text!(
+            "{name} {id} {value}, {other_id} {other}.",
+            "{name} {id} {value}、{other_id} {other}。"
+        )))
+    });
+    both.take(FEW).collect()
 }
 
 /// The lowest and the highest of many derived figures.

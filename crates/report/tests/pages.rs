@@ -202,6 +202,31 @@ fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() 
 }
 
 #[test]
+fn of_two_runs_what_their_profile_is_there_for_stands_side_by_side() {
+    let (one, mut two) = (common::kinds::run_copy(), common::kinds::run_copy());
+    two.header.id = "two".to_owned();
+    for repetition in
+        two.cells.iter_mut().filter(|cell| cell.part == "within").flat_map(|cell| &mut cell.repetitions)
+    {
+        repetition.elapsed_ns *= 3;
+    }
+    let runs = [&one, &two];
+    for lang in [Lang::En, Lang::Ja] {
+        let answer = report(&runs, lang).answer();
+        let id = &one.header.id;
+        assert!(
+            answer.en.starts_with(&format!("DelayRatio: {id} ")) && answer.en.contains(", two "),
+            "{answer:?}"
+        );
+        assert!(
+            answer.ja.starts_with(&format!("DelayRatio: {id} ")) && answer.ja.contains("、two "),
+            "{answer:?}"
+        );
+        assert!(!answer.en.contains("within\"") && !answer.ja.contains("64 KiB within"), "{answer:?}");
+    }
+}
+
+#[test]
 fn a_markdown_says_why_as_the_page_does() {
     let runs = common::modelled::all().map(|(_, run)| run);
     let said = |run: &RunRecord| explain(run, None).unwrap()[0].sentences[0].en.clone();

@@ -21,14 +21,15 @@ use kurabe_stats::Verdict;
 impl Report<'_> {
     /// The answer: sentences in the order of weight, as one text.
     pub fn answer(&self) -> Text {
+        // Names of cells are in the language of a report.
+        let both = |of: fn(&Self) -> Vec<Text>| {
+            let [en, ja] = [Lang::En, Lang::Ja]
+                .map(|lang| of(&Report { style: Style { lang, ..self.style }, ..self.clone() }));
+            en.into_iter().zip(ja).map(|(one, other)| Text { en: one.en, ja: other.ja }).collect()
+        };
         let sentences = match self.pairs.as_slice() {
-            // Names of cells are in the language of a report.
-            [] => {
-                let of = |lang| Report { style: Style { lang, ..self.style }, ..self.clone() }.of_one();
-                let both = of(Lang::En).into_iter().zip(of(Lang::Ja));
-                both.map(|(one, other)| Text { en: one.en, ja: other.ja }).collect()
-            }
-            [pair] => of_two(pair),
+            [] => both(Self::of_one),
+            [_] => both(Self::of_two),
             pairs => of_many(&self.runs[0].header.id, pairs),
         };
         joined(&sentences)
@@ -57,6 +58,29 @@ impl Report<'_> {
         said.extend(stutter(&rows));
         if record.status != RunStatus::Complete {
             said.push(text!("The run stopped before its end.", "この測定は途中で終わっています。"));
+        }
+        said
+    }
+
+    fn of_two(&self) -> Vec<Text> {
+        let pair = &self.pairs[0];
+        let mut said = self.main_results();
+        said.push(answer(pair));
+        said.extend(largest(pair, &self.rows()));
+        let decisive: Vec<&Text> = pair
+            .differences
+            .iter()
+            .filter(|difference| difference.weight == Weight::Decisive)
+            .map(|difference| &difference.name)
+            .collect();
+        if !decisive.is_empty() {
+            let en: Vec<&str> = decisive.iter().map(|name| name.en.as_str()).collect();
+            let ja: Vec<&str> = decisive.iter().map(|name| name.ja.as_str()).collect();
+            let (en, ja) = (en.join(", "), ja.join("、"));
+            said.push(text!(
+                "Mind that they also differ in what can make figures incomparable: {en}.",
+                "ただし、比較そのものを損なうおそれのある違いがあります: {ja}。"
+            ));
         }
         said
     }
@@ -188,29 +212,8 @@ fn slow(rows: &[Row<'_>]) -> Option<(String, u64)> {
     found.max_by_key(|(_, longest_ns)| *longest_ns)
 }
 
-fn of_two(pair: &Pair) -> Vec<Text> {
-    let mut said = vec![answer(pair)];
-    said.extend(largest(pair));
-    let decisive: Vec<&Text> = pair
-        .differences
-        .iter()
-        .filter(|difference| difference.weight == Weight::Decisive)
-        .map(|difference| &difference.name)
-        .collect();
-    if !decisive.is_empty() {
-        let en: Vec<&str> = decisive.iter().map(|name| name.en.as_str()).collect();
-        let ja: Vec<&str> = decisive.iter().map(|name| name.ja.as_str()).collect();
-        let (en, ja) = (en.join(", "), ja.join("、"));
-        said.push(text!(
-            "Mind that they also differ in what can make figures incomparable: {en}.",
-            "ただし、比較そのものを損なうおそれのある違いがあります: {ja}。"
-        ));
-    }
-    said
-}
-
 /// The largest difference that is sure.
-fn largest(pair: &Pair) -> Option<Text> {
+fn largest(pair: &Pair, rows: &[Row<'_>]) -> Option<Text> {
     let sure = |cell: &&ComparedCell| {
         cell.compared
             .as_ref()
@@ -221,15 +224,14 @@ fn largest(pair: &Pair) -> Option<Text> {
     cells.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
     let cell = cells.first().filter(|_| cells.len() > 1)?;
     let words = verdict_words(cell.compared.as_ref()?, cell.baseline.count.min(cell.other.count)).1;
-    let direction = cell.direction.map_or(Text::same(""), |direction| match direction {
-        Direction::Read => text!("read ", "読み出し "),
-        Direction::Write => text!("write ", "書き込み "),
-        Direction::Mix => text!("mix ", "混合 "),
-    });
-    let label = &cell.label;
+    let of_it = |row: &&Row<'_>| {
+        let against = row.entries.get(1).and_then(Option::as_ref).and_then(|entry| entry.against);
+        against.is_some_and(|against| std::ptr::eq(against, *cell))
+    };
+    let name = &rows.iter().find(of_it)?.name;
     Some(Text {
-        en: format!("The largest difference is in {}{label}: {}.", direction.en, words.en),
-        ja: format!("最も差が大きいのは、{}{label} ({})。", direction.ja, words.ja),
+        en: format!("The largest difference is in {name}: {}.", words.en),
+        ja: format!("最も差が大きいのは「{name}」({})。", words.ja),
     })
 }
 

@@ -9,13 +9,20 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
 
 impl Report<'_> {
-    /// The main results of the only run, in both languages.
+    /// The main results of the only run, or of both.
     pub(super) fn main_results(&self) -> Vec<Text> {
-        let record = self.runs[0];
-        let [en, ja] =
-            [Lang::En, Lang::Ja].map(|lang| derived::sentences(record, &Style { lang, ..self.style }));
-        let derived = en.into_iter().zip(ja).map(|(en, ja)| Text { en, ja });
-        derived.chain(beside_writes(record).into_iter().take(1)).collect()
+        let derived = match self.runs.as_slice() {
+            [one, other] => derived::side_by_side(one, other, &self.style),
+            [one, ..] => derived::sentences(one, &self.style),
+            [] => Vec::new(),
+        };
+        let several = self.runs.len() > 1;
+        let worst = self.runs.iter().filter_map(|run| {
+            let Text { en, ja } = beside_writes(run).into_iter().next()?;
+            let id = &run.header.id;
+            Some(if several { text!("{id} · {en}", "{id} · {ja}") } else { Text { en, ja } })
+        });
+        derived.into_iter().map(Text::same).chain(worst).collect()
     }
 }
 
