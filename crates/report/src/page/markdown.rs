@@ -7,6 +7,7 @@
 use super::rows::Row;
 use super::{Report, Why, method, run_name, sections, table};
 use crate::compare::{fairness_words, verdict};
+use crate::sweep_curves;
 use crate::why::is_brief;
 use kurabe_compare::Pair;
 use kurabe_core::number;
@@ -88,13 +89,18 @@ impl Report<'_> {
             if several {
                 let _ = writeln!(out, "**{}**\n", escaped(&run.header.id));
             }
+            let shown = sweep_curves::findings(run, &self.style);
+            for finding in &shown {
+                let _ = writeln!(out, "- {}", escaped(finding));
+            }
             let folded = is_brief(found.len());
             if folded {
+                out.push_str(if shown.is_empty() { "" } else { "\n" });
                 let title = sections::cells_told(found.len(), &self.style);
                 let _ = writeln!(out, "<details><summary>{}</summary>\n", escaped_html(&title));
             }
             reasons(out, found, several || folded, self.style.lang);
-            out.push_str(if folded { "\n</details>\n" } else { "" });
+            out.push_str(if folded { "\n</details>\n\n" } else { "\n" });
         }
     }
 

@@ -9,6 +9,7 @@ use crate::compare::fairness_words;
 use crate::environment::Field;
 use crate::stutter::{slow_operation, stutter_words};
 use crate::style::Style;
+use crate::sweep_curves;
 use crate::why::is_brief;
 use kurabe_compare::{Difference, Pair, Weight};
 use kurabe_core::number;
@@ -71,6 +72,7 @@ pub(super) fn why_part(html: &mut Html, report: &Report<'_>) {
             if runs > 1 {
                 html.element("h3", &[], &report.runs[place].header.id);
             }
+            sentences(html, "plain", &sweep_curves::findings(report.runs[place], &report.style));
             match (runs, is_brief(found.len())) {
                 (1, false) => in_full(html, found),
                 (_, false) => first_sentences(html, found),
