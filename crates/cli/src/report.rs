@@ -8,16 +8,12 @@ use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
-use kurabe_report::{Embedded, PageTheme, Report};
+use kurabe_report::{Embedded, MOST_PAGE_BYTES, PageTheme, ROOM_BEHIND_BYTES, Report};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// A page larger than this is slow to open and too large for most places that take attachments.
-const MOST_PAGE_BYTES: usize = 3_000_000;
-/// What stands in a page behind the records and around them: its script and the foot.
-const ROOM_BEHIND_BYTES: usize = 20_000;
 /// Pixels of a picture for one of the drawing.
 const PNG_SCALE: f32 = 2.0;
 
@@ -38,12 +34,12 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     let report = Report::new(runs.iter().collect(), args.margin, &args.about, title, lang());
     let (bytes, left_out) = match format {
         "html" => page(&report, &runs, theme(args)),
-        "md" => (report.markdown().into_bytes(), None),
-        "csv" => (report.csv().into_bytes(), None),
-        "json" => (json(&report, &runs)?.into_bytes(), None),
-        picture => (self::picture(&report, picture, args, &runs)?, None),
+        "md" => (report.markdown().into_bytes(), Vec::new()),
+        "csv" => (report.csv().into_bytes(), Vec::new()),
+        "json" => (json(&report, &runs)?.into_bytes(), Vec::new()),
+        picture => (self::picture(&report, picture, args, &runs)?, Vec::new()),
     };
-    if let Some(left_out) = left_out.filter(|_| !global.quiet) {
+    for left_out in left_out.iter().filter(|_| !global.quiet) {
         say(&format!("kurabe: {}", left_out.get(lang())));
     }
     let Some(path) = file(args) else {
@@ -116,14 +112,11 @@ fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
 }
 
 /// The page with the records in it, as far as they fit, and what was left out.
-fn page(report: &Report<'_>, runs: &[RunRecord], theme: PageTheme) -> (Vec<u8>, Option<Text>) {
-    let mut left_out = None;
+fn page(report: &Report<'_>, runs: &[RunRecord], theme: PageTheme) -> (Vec<u8>, Vec<Text>) {
     let page = report.html(theme, |page_bytes| {
-        let embedded = records(runs, MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES));
-        left_out.clone_from(&embedded.left_out);
-        embedded
+        records(runs, MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES))
     });
-    (page.into_bytes(), left_out)
+    (page.html.into_bytes(), page.left_out)
 }
 
 /// The records as JSON that is no longer than this: as they are; packed; without what is longest; none.

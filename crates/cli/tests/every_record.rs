@@ -38,7 +38,7 @@ fn shown(run: &RunRecord, style: &Style) {
 
 fn published(runs: Vec<&RunRecord>, lang: Lang) {
     let report = Report::new(runs, MARGIN, &[], None, lang);
-    let page = report.html(PageTheme::Auto, |_| Embedded::default());
+    let page = report.html(PageTheme::Auto, |_| Embedded::default()).html;
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
     assert!(!page.contains(['\u{0}', '\u{202e}']));
     let _ = (report.markdown(), report.csv(), report.picture(None, PageTheme::Dark));

@@ -5,7 +5,14 @@
 //! share that is left for data is what good devices reach on them.
 
 use kurabe_core::environment::Link;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
+
+/// From this share of what good devices reach on a connection, the connection may be the limit.
+const AT_CEILING: f64 = 0.93;
+/// From this share of it, a rate in one direction alone tells as much: nothing else ends there.
+const QUITE_AT_CEILING: f64 = 0.98;
+/// Rates within this of each other are one.
+const SAME: f64 = 0.06;
 
 /// A connection's most.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +29,50 @@ pub(crate) struct Ceiling {
     pub(crate) one_command: bool,
     /// `PCIe 3 ×4`, if the device can more than it is given.
     pub(crate) could: Option<f64>,
+}
+
+/// A rate that ends at its connection, and what says so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AtCeiling {
+    /// Bytes per second.
+    pub(crate) rate: f64,
+    /// The rate of the other direction, if it ends at the same.
+    pub(crate) both_ways: Option<f64>,
+}
+
+impl Ceiling {
+    /// Whether a rate is the connection's: it is near what good devices reach there, and either the other direction ends
+    /// at the same rate, which a medium's reads and writes hardly do, or nothing but the line ends so near to its end.
+    /// `other` is the rate of the same work in the other direction.
+    pub(crate) fn ends(&self, rate: f64, other: Option<f64>) -> Option<AtCeiling> {
+        if rate < self.usual * AT_CEILING || self.is_exceeded(rate) {
+            return None;
+        }
+        let both_ways = other.filter(|other| (other / rate - 1.0).abs() <= SAME);
+        let alone = self.exact && rate >= self.usual * QUITE_AT_CEILING;
+        (both_ways.is_some() || alone).then_some(AtCeiling { rate, both_ways })
+    }
+
+    /// Whether a rate is more than the connection carries, so that it was not the device's.
+    pub(crate) fn is_exceeded(&self, rate: f64) -> bool {
+        rate > self.raw * (1.0 + SAME)
+    }
+
+    /// Why a rate is said to be the connection's.
+    pub(crate) fn evidence(&self, at: &AtCeiling) -> Text {
+        let (shown, raw) = (number::rate(at.rate), number::rate(self.raw));
+        let share = number::percent((at.rate / self.raw).min(1.0));
+        let mut evidence = text!(
+            "{shown} is {share} of the {raw} that its line carries, and good devices reach little more",
+            "{shown} は回線上の上限 {raw} の {share} で、優れたデバイスでもほぼここまでです"
+        );
+        if let Some(other) = at.both_ways {
+            let other = number::rate(other);
+            evidence.en.push_str(&format!("; the other direction ends at the same rate ({other})"));
+            evidence.ja.push_str(&format!("。逆方向も同じ速さ({other})で頭打ちです"));
+        }
+        evidence
+    }
 }
 
 /// Parallel ATA of so many MB/s: bytes go beside one another, so there is no line code.
@@ -127,6 +178,28 @@ mod tests {
         assert_eq!(of(&pcie(8.0, 4)).0, 3938.0);
         assert_eq!(of(&pcie(2.5, 1)).0, 250.0);
         assert!(ceiling(&pcie(8.0, 2)).unwrap().could.is_some());
+    }
+
+    #[test]
+    fn near_its_end_a_packet_link_needs_both_directions() {
+        let pcie = ceiling(&Link::Pcie {
+            speed_gt_per_s: Some(8.0),
+            width: Some(4),
+            speed_max_gt_per_s: None,
+            width_max: None,
+        })
+        .unwrap();
+        assert_eq!(pcie.ends(3.5e9, None), None);
+        assert_eq!(pcie.ends(3.5e9, Some(3.0e9)), None);
+        assert_eq!(pcie.ends(3.5e9, Some(3.4e9)), Some(AtCeiling { rate: 3.5e9, both_ways: Some(3.4e9) }));
+        assert_eq!(pcie.ends(3.2e9, Some(3.2e9)), None);
+        assert_eq!(pcie.ends(4.5e9, Some(4.5e9)), None);
+        let sata =
+            ceiling(&Link::Sata { speed_gbit_per_s: Some(6.0), speed_max_gbit_per_s: None, ncq_depth: None })
+                .unwrap();
+        assert_eq!(sata.ends(545e6, None), Some(AtCeiling { rate: 545e6, both_ways: None }));
+        assert_eq!(sata.ends(530e6, Some(480e6)), None);
+        assert_eq!(sata.ends(530e6, Some(520e6)), Some(AtCeiling { rate: 530e6, both_ways: Some(520e6) }));
     }
 
     #[test]

@@ -183,9 +183,10 @@ pub fn explain_sweep(record: &RunRecord) -> SweepFindings {
     let Some(profile) = record.header.profile.as_ref().filter(|profile| profile.name == "sweep") else {
         return SweepFindings::default();
     };
-    let storage = Storage::of(record);
-    let measured = Axis::ALL.into_iter().flat_map(|axis| curves::of_axis(profile, &record.cells, axis));
-    SweepFindings { curves: measured.map(|curve| explained(&curve, &storage)).collect() }
+    let measured: Vec<Measured> =
+        Axis::ALL.into_iter().flat_map(|axis| curves::of_axis(profile, &record.cells, axis)).collect();
+    let storage = Storage::of(record).with_rates(&measured);
+    SweepFindings { curves: measured.iter().map(|curve| explained(curve, &storage)).collect() }
 }
 
 /// A curve with what it shows, or that there is too little of it to show anything.

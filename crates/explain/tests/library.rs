@@ -10,8 +10,9 @@ use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
+use kurabe_core::workload::Direction;
 use kurabe_engine::{Stop, measure_model};
-use kurabe_explain::{LimitKind, limits, limits_from_outside};
+use kurabe_explain::{Axis, Cause, LimitKind, SweepPlan, explain_sweep, limits, limits_from_outside};
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use std::collections::BTreeMap;
 
@@ -242,6 +243,44 @@ fn rules_that_see_no_account_do_not_contradict_it() {
         wrong.join("\n")
     );
     assert!(named * 10 >= all * 6, "{named} named, {unknown} unknown of {all}:\n{table}");
+}
+
+#[test]
+fn a_sweep_names_a_link_only_where_the_account_does() {
+    let plan = SweepPlan {
+        axes: vec![Axis::BlockSize],
+        directions: vec![Direction::Read, Direction::Write],
+        max_bytes: Some(128 << 20),
+        time_ns: 30_000_000,
+        runs: 1,
+        direct: true,
+        seed: 1,
+    };
+    let (mut links, mut wrong) = (Vec::new(), Vec::new());
+    for (device, _) in DEVICES {
+        let record = measured(device, &plan.profile());
+        let model = record.header.model.clone().unwrap();
+        for link in explain_sweep(&record).all().filter(|finding| finding.name == Cause::LinkCeiling) {
+            let is_its = |cell: &&Cell| {
+                let sequential = cell.workload.as_ref().is_some_and(|one| one.pattern.is_sequential());
+                cell.direction == Some(link.direction) && sequential == link.sequential
+            };
+            let rate = |cell: &Cell| {
+                let bytes: u64 = cell.counted().map(|one| one.bytes(link.direction)).sum();
+                bytes as f64 / cell.counted().map(|one| one.elapsed_ns as f64).sum::<f64>()
+            };
+            let fastest = record.cells.iter().filter(is_its).max_by(|a, b| rate(a).total_cmp(&rate(b)));
+            let truth = truth_of(fastest.unwrap(), &model);
+            let line = format!("{device}: {} <- {}", link.text.en, truth.cause);
+            if truth.largest == Class::Link || truth.largest_alone == Class::Link {
+                links.push(line);
+            } else {
+                wrong.push(line);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "wrong: {wrong:#?}, right: {links:#?}");
+    assert!(links.len() >= 4, "{links:#?}");
 }
 
 #[test]

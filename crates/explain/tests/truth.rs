@@ -9,7 +9,7 @@ use kurabe_engine::{Session, Stop, model_target};
 use kurabe_explain::{
     Axis, Cause, Confidence, Finding, SweepFindings, SweepPlan, explain_sweep, further_steps,
 };
-use kurabe_sim::{ModelTarget, load_device};
+use kurabe_sim::{DEVICES, ModelTarget, load_device};
 use std::collections::BTreeMap;
 
 const KIB: f64 = 1024.0;
@@ -20,21 +20,22 @@ struct Sweep<'a> {
     device: &'a str,
     changes: &'a [(&'a str, &'a str)],
     axis: Axis,
-    direction: Direction,
-    max_bytes: u64,
+    directions: Vec<Direction>,
+    max_bytes: Option<u64>,
     time_ms: u64,
+    seed: u64,
 }
 
 impl Sweep<'_> {
     fn run(&self) -> SweepFindings {
         let plan = SweepPlan {
             axes: vec![self.axis],
-            directions: vec![self.direction],
-            max_bytes: Some(self.max_bytes),
+            directions: self.directions.clone(),
+            max_bytes: self.max_bytes,
             time_ns: self.time_ms * 1_000_000,
             runs: 3,
             direct: true,
-            seed: 1,
+            seed: self.seed,
         };
         let mut profile = plan.profile();
         let mut spec = load_device(self.device).unwrap();
@@ -92,7 +93,15 @@ fn sweep<'a>(
     axis: Axis,
     direction: Direction,
 ) -> Sweep<'a> {
-    Sweep { device, changes, axis, direction, max_bytes: 1 << 30, time_ms: 50 }
+    Sweep {
+        device,
+        changes,
+        axis,
+        directions: vec![direction],
+        max_bytes: Some(1 << 30),
+        time_ms: 50,
+        seed: 1,
+    }
 }
 
 fn named(found: &SweepFindings, name: Cause) -> Vec<&Finding> {
@@ -127,7 +136,7 @@ fn the_span_that_a_mapping_cache_covers() {
 fn disk_caches(segments: &str, segment: &str) -> Vec<f64> {
     let changes = [("disk.segments", segments), ("disk.segment", segment)];
     let mut wanted = sweep("hitachi-hds721616plat80", &changes, Axis::WorkingSet, Direction::Read);
-    (wanted.time_ms, wanted.max_bytes) = (400, 256 << 20);
+    (wanted.time_ms, wanted.max_bytes) = (400, Some(256 << 20));
     named(&wanted.run(), Cause::DriveCache).iter().filter_map(|finding| finding.x).collect()
 }
 
@@ -169,7 +178,7 @@ fn how_much_flash_is_written_with_one_bit() {
     for (cache, size) in [("512 MiB", 512.0 * MIB), ("1 GiB", 1024.0 * MIB), ("2 GiB", 2048.0 * MIB)] {
         let changes = [("ssd.slc_dynamic", cache)];
         let mut wanted = sweep("crucial-p1", &changes, Axis::BytesWritten, Direction::Write);
-        (wanted.time_ms, wanted.max_bytes) = (200, 16 << 30);
+        (wanted.time_ms, wanted.max_bytes) = (200, Some(16 << 30));
         let found = wanted.run();
         let first = named(&found, Cause::SlcCache);
         let x = first.first().and_then(|finding| finding.x).unwrap_or_else(|| panic!("{cache}: {found:#?}"));
@@ -188,6 +197,37 @@ fn how_many_parts_work_side_by_side() {
     let alone = [("memory.parallel", "1")];
     let found = sweep("ideal-ram-disk", &alone, Axis::QueueDepth, Direction::Read).run();
     only(&found, Cause::OneAtATime);
+}
+
+#[test]
+fn a_depth_that_is_enough_is_told_with_its_own_rate() {
+    let mut wanted = sweep("crucial-p1", &[], Axis::QueueDepth, Direction::Read);
+    wanted.time_ms = 500;
+    let found = wanted.run();
+    let [parts] = named(&found, Cause::Parallelism)[..] else { panic!("{found:#?}") };
+    let at =
+        |depth: Option<f64>| found.curves[0].points.iter().find(|point| Some(point.0) == depth).unwrap().1;
+    assert!((parts.after / at(parts.x) - 1.0).abs() < 1e-9, "{parts:?}");
+    // Here the deepest queue still brings a little more.
+    assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", found.curves[0].points);
+    assert!(parts.text.en.contains("more bring little ("), "{parts:?}");
+}
+
+#[test]
+fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
+    let mut unknown = 0;
+    for device in ["ibm-dcas-34330", "hitachi-hds721616plat80"] {
+        for direction in [Direction::Read, Direction::Write] {
+            let mut wanted = sweep(device, &[], Axis::WorkingSet, direction);
+            wanted.time_ms = 500;
+            let found = wanted.run();
+            for finding in named(&found, Cause::Unknown) {
+                unknown += 1;
+                assert!(!finding.evidence.en.contains("what kind of medium"), "{finding:?}");
+            }
+        }
+    }
+    assert!(unknown > 0);
 }
 
 #[test]
@@ -255,6 +295,21 @@ fn a_link_that_is_the_ceiling() {
 }
 
 #[test]
+fn a_fast_drive_that_ends_near_its_slot_does_not_end_at_it() {
+    // Reads end at 89 % of what PCIe 3 ×4 carries, and writes well below: it is the controller.
+    let mut wanted = sweep("samsung-980", &[], Axis::BlockSize, Direction::Read);
+    wanted.directions.push(Direction::Write);
+    assert_eq!(named(&wanted.run(), Cause::LinkCeiling), Vec::<&Finding>::new());
+    // In half of the slot both directions end at it.
+    let narrow = [("pcie.lanes", "2")];
+    let mut wanted = sweep("samsung-980", &narrow, Axis::BlockSize, Direction::Read);
+    wanted.directions.push(Direction::Write);
+    let found = wanted.run();
+    let link = named(&found, Cause::LinkCeiling);
+    assert!(link.iter().any(|finding| finding.confidence == Confidence::Firm), "{found:#?}");
+}
+
+#[test]
 fn the_unit_that_flash_maps() {
     for (unit, size) in [("4 KiB", 4.0), ("16 KiB", 16.0)] {
         let changes = [("ssd.mapping_unit", unit)];
@@ -267,9 +322,30 @@ fn the_unit_that_flash_maps() {
 }
 
 #[test]
+fn a_write_cache_that_fills_up_is_no_unit_that_a_disk_maps() {
+    let turns = |device: &str| {
+        let spec = load_device(device).unwrap();
+        let layers = ModelTarget::new(&spec, 1).unwrap().record().layers;
+        layers.iter().any(|layer| ["disk", "magneto-optical", "removable"].contains(&layer.kind.as_str()))
+    };
+    let mut told = Vec::new();
+    for (device, _) in DEVICES.iter().filter(|(device, _)| turns(device)) {
+        let mut wanted = sweep(device, &[], Axis::BlockSize, Direction::Write);
+        (wanted.time_ms, wanted.max_bytes) = (500, None);
+        for seed in [1, 7] {
+            wanted.seed = seed;
+            let found = wanted.run();
+            let units = named(&found, Cause::MappingUnit);
+            told.extend(units.iter().map(|unit| format!("{device} {seed}: {}", unit.text.en)));
+        }
+    }
+    assert_eq!(told, Vec::<String>::new());
+}
+
+#[test]
 fn an_arm_that_moves_farther() {
     let mut wanted = sweep("hua722020-sata", &[("disk.segments", "0")], Axis::WorkingSet, Direction::Read);
-    (wanted.time_ms, wanted.max_bytes) = (1000, 256 << 30);
+    (wanted.time_ms, wanted.max_bytes) = (1000, Some(256 << 30));
     let found = wanted.run();
     assert!(!named(&found, Cause::SeekCurve).is_empty(), "{found:#?}");
 }

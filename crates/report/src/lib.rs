@@ -60,7 +60,7 @@ pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,
 };
-pub use page::{Embedded, PageTheme, Report};
+pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, ROOM_BEHIND_BYTES, Report};
 pub use pictures::{PICTURE_NAMES, Picture, pictures};
 pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};

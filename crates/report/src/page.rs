@@ -11,14 +11,20 @@ mod answer;
 mod charts;
 mod csv;
 mod digest;
+mod extent;
 mod html;
+mod main_result;
 mod markdown;
 mod method;
 mod rows;
 mod sections;
 mod table;
 
+pub use extent::{MOST_PAGE_BYTES, Page, ROOM_BEHIND_BYTES};
+
+use crate::pictures::Picture;
 use crate::style::Style;
+use extent::Extent;
 use html::Html;
 use kurabe_compare::{Pair, pair};
 use kurabe_core::record::RunRecord;
@@ -57,6 +63,7 @@ pub struct Report<'a> {
     about: Vec<String>,
     title: Option<String>,
     style: Style,
+    extent: Extent,
 }
 
 /// Why a cell is as fast as it is.
@@ -80,7 +87,14 @@ impl<'a> Report<'a> {
             None => Vec::new(),
         };
         let style = Style { lang, color: false, width: 1 << 20 };
-        Self { runs, pairs, about: about.to_vec(), title: title.map(str::to_owned), style }
+        Self {
+            runs,
+            pairs,
+            about: about.to_vec(),
+            title: title.map(str::to_owned),
+            style,
+            extent: Extent::Whole,
+        }
     }
 
     /// Each run but the first, against the first.
@@ -117,8 +131,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
-    pub fn html(&self, theme: PageTheme, records: impl FnOnce(usize) -> Embedded) -> String {
+    /// The page up to its foot.
+    fn body(&self, theme: PageTheme, pictures: &[Picture]) -> Html {
         let mut html = Html::new();
         self.head(&mut html, theme);
         html.raw("<body><main>\n");
@@ -136,7 +150,7 @@ impl<'a> Report<'a> {
                 sections::tails(html, pair, style);
             }
         });
-        self.charts(&mut html, theme);
+        self.charts(&mut html, pictures, theme);
         sections::why_part(&mut html, self);
         sections::section(&mut html, "stutter", style.pick("Stutter", "停滞"), |html| {
             sections::stutter(html, self, &rows);
@@ -152,9 +166,7 @@ impl<'a> Report<'a> {
             );
         }
         self.runs_part(&mut html);
-        let embedded = records(html.bytes());
-        self.foot(&mut html, &embedded);
-        html.finish()
+        html
     }
 
     fn head(&self, html: &mut Html, theme: PageTheme) {
@@ -301,6 +313,9 @@ impl<'a> Report<'a> {
         }
         let title = style.pick("Runs: figures, method, environment, notices", "各測定の値、方法、環境、注意");
         sections::section(html, "runs", title, |html| {
+            if let Some(left_out) = self.tables_left_out() {
+                html.element("p", &[("class", "notice")], &style.say(&left_out));
+            }
             for place in 0..self.runs.len() {
                 sections::run(html, self, place);
             }

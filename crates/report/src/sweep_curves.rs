@@ -39,6 +39,24 @@ pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
     lines
 }
 
+/// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
+pub(crate) fn findings(record: &RunRecord, style: &Style) -> Vec<String> {
+    let found = explain_sweep(record);
+    let of_curve = |curve: &SweepCurve| {
+        let title = title(curve, style);
+        let words = |finding: &Finding| {
+            let (direction, told) = (words::direction(style, finding.direction), style.say(&finding.text));
+            let evidence = evidence(finding, style);
+            style.say(&text!(
+                "{title} · {direction}: {told} ({evidence})",
+                "{title} · {direction}: {told}({evidence})"
+            ))
+        };
+        curve.findings.iter().map(words).collect::<Vec<_>>()
+    };
+    found.curves.iter().flat_map(of_curve).collect()
+}
+
 fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
     let mut lines = wrap(title(curves[0], style), style.width)
         .into_iter()

@@ -1,16 +1,19 @@
 //! Why a run took as long as it did: for each cell what bounded it, with the evidence; of a modelled run its time by layer
 //! and cause, and what that means in words; of a real run what the kernel tells, if it was asked.
 //!
-//! The model: the limit is what kurabe-explain makes of the record. The accounts of a cell's counted repetitions are added up and given for one operation, one sample or one
-//! repetition, whichever the cell's figure is of. Layers stand from the host down. Causes too small to matter are one
-//! row. Nothing is guessed: every nanosecond of an operation has a cause, so the rows add up to its time.
+//! The model: the limit is what kurabe-explain makes of the record. The accounts of a cell's counted repetitions are added
+//! up and given for one operation, one sample or one repetition, whichever the cell's figure is of. Layers stand from the
+//! host down. Causes too small to matter are one row. Nothing is guessed: every nanosecond of an operation has a cause, so
+//! the rows add up to its time. Many cells have a line each.
 
 mod account;
+mod brief;
 mod evidence;
 mod sentences;
 mod stories;
 
 pub use account::{CauseTime, CellTime, CountOf, Per};
+pub(crate) use brief::is_brief;
 
 use crate::columns::{self, Column, Cut, Entry, plain};
 use crate::figures::Figures;
@@ -115,7 +118,8 @@ fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why 
     }
 }
 
-/// What bounded the cells and where their time went, a screen for each; `headline` says what the run stood on.
+/// What bounded the cells and where their time went, a screen for each, or a line each where there are many of them;
+/// `headline` says what the run stood on.
 ///
 /// # Errors
 /// As [`explain`].
@@ -127,6 +131,11 @@ pub fn render_why(
 ) -> Result<String> {
     let whys = explain(record, wanted)?;
     let mut lines = head(record, headline, style);
+    if is_brief(whys.len()) {
+        lines.push(String::new());
+        lines.extend(brief::lines(record, &whys, style));
+        return Ok(page(&lines));
+    }
     for why in &whys {
         lines.push(String::new());
         lines.extend(screen(record, &record.cells[why.number - 1], why, style));

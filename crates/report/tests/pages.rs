@@ -3,9 +3,11 @@
 mod common;
 
 use kurabe_core::environment::BlockDevice;
+use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Notice, NoticeKind, RunRecord};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Text};
-use kurabe_report::{Embedded, PageTheme, Report};
+use kurabe_report::{Embedded, MOST_PAGE_BYTES, PageTheme, Report, explain};
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=\"alert(1)\">'`|*_\u{202e}";
 
@@ -25,10 +27,8 @@ fn report<'a>(runs: &'a [&'a RunRecord], lang: Lang) -> Report<'a> {
 }
 
 fn page(report: &Report<'_>) -> String {
-    report.html(PageTheme::Auto, |_| Embedded {
-        json: "{\"kurabe_report\":1,\"runs\":[]}".to_owned(),
-        left_out: None,
-    })
+    let embedded = |_| Embedded { json: "{\"kurabe_report\":1,\"runs\":[]}".to_owned(), left_out: None };
+    report.html(PageTheme::Auto, embedded).html
 }
 
 /// Opened elements are closed in turn, and nothing stands in the page that loads something.
@@ -171,4 +171,102 @@ fn a_line_of_the_table_tells_what_is_not_in_both() {
     let report = report(&runs, Lang::En);
     assert!(report.markdown().contains(&format!("only {} has it", one.header.id)), "{}", gone.label);
     assert!(page(&report).contains(&format!("only {} has it", one.header.id)));
+}
+
+#[test]
+fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() {
+    for (run, told) in [
+        (common::kinds::run_copy(), "DelayRatio: "),
+        (common::kinds::run_copy_sweep(), "DelayRatio: "),
+        (common::run_with(Statistic::Mean, &[Direction::Read, Direction::Mix]), ""),
+    ] {
+        let runs = [&run];
+        for lang in [Lang::En, Lang::Ja] {
+            let report = report(&runs, lang);
+            let (answer, markdown, page) = (report.answer(), report.markdown(), page(&report));
+            assert!(answer.get(lang).starts_with(told), "{answer:?}");
+            // Nothing of it is in the other language, as it would be in a JSON.
+            assert!(!answer.en.contains("メモリー") && !answer.ja.contains("from memory"), "{answer:?}");
+            for raw in ["from_memory", "from\\_memory", "to_memory"] {
+                assert!(!markdown.contains(raw) && !page.contains(raw), "{raw}: {markdown}");
+            }
+            if told.is_empty() {
+                let words = lang.pick("while writing (p50", "書き込み中");
+                assert!(answer.get(lang).contains(words), "{answer:?}");
+                assert!(markdown.split("### ").any(|part| part.contains(words)), "{markdown}");
+                let stutter = page.split("id=\"stutter\"").nth(1).expect("the section");
+                assert!(stutter.contains(words), "{stutter}");
+            }
+        }
+    }
+}
+
+#[test]
+fn of_two_runs_what_their_profile_is_there_for_stands_side_by_side() {
+    let (one, mut two) = (common::kinds::run_copy(), common::kinds::run_copy());
+    two.header.id = "two".to_owned();
+    for repetition in
+        two.cells.iter_mut().filter(|cell| cell.part == "within").flat_map(|cell| &mut cell.repetitions)
+    {
+        repetition.elapsed_ns *= 3;
+    }
+    let runs = [&one, &two];
+    for lang in [Lang::En, Lang::Ja] {
+        let answer = report(&runs, lang).answer();
+        let id = &one.header.id;
+        assert!(
+            answer.en.starts_with(&format!("DelayRatio: {id} ")) && answer.en.contains(", two "),
+            "{answer:?}"
+        );
+        assert!(
+            answer.ja.starts_with(&format!("DelayRatio: {id} ")) && answer.ja.contains("、two "),
+            "{answer:?}"
+        );
+        assert!(!answer.en.contains("within\"") && !answer.ja.contains("64 KiB within"), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_markdown_says_why_as_the_page_does() {
+    let runs = common::modelled::all().map(|(_, run)| run);
+    let said = |run: &RunRecord| explain(run, None).unwrap()[0].sentences[0].en.clone();
+    let plain = |markdown: String| markdown.replace('\\', "");
+    for run in &runs {
+        let whole = plain(report(&[run], Lang::En).markdown());
+        let why = whole.split("### Why").nth(1).unwrap_or_else(|| panic!("{whole}"));
+        assert!(why.contains(&said(run)), "{why}");
+    }
+    for count in [2, 4] {
+        let some: Vec<&RunRecord> = runs.iter().take(count).collect();
+        let whole = plain(report(&some, Lang::En).markdown());
+        assert!(some.iter().all(|run| whole.contains(&said(run))), "{whole}");
+    }
+}
+
+#[test]
+fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
+    let mut long = common::run();
+    long.cells = long.cells.iter().cycle().take(120).cloned().collect();
+    let many: Vec<RunRecord> = (0..40)
+        .map(|place| {
+            let mut run = long.clone();
+            run.header.id = format!("m{place:02}");
+            run
+        })
+        .collect();
+    let runs: Vec<&RunRecord> = many.iter().collect();
+    for lang in [Lang::En, Lang::Ja] {
+        let page = report(&runs, lang).html(PageTheme::Auto, |_| Embedded::default());
+        assert!(page.html.len() <= MOST_PAGE_BYTES, "{}", page.html.len());
+        check_markup(&page.html);
+        assert!(!page.left_out.is_empty());
+        for said in &page.left_out {
+            assert!(page.html.contains(said.get(lang)), "{said:?}");
+        }
+        // Every run keeps its line, and what it was measured with.
+        assert_eq!(page.html.matches("<details").count(), many.len());
+    }
+    // Nothing is missing where there is room.
+    let few = report(&runs[..2], Lang::En).html(PageTheme::Auto, |_| Embedded::default());
+    assert!(few.left_out.is_empty() && few.html.len() < MOST_PAGE_BYTES, "{:?}", few.left_out);
 }

@@ -154,6 +154,20 @@ fn a_run_of_a_device_names_its_limits() {
 }
 
 #[test]
+fn of_many_cells_each_has_a_line_and_one_is_shown_in_full() {
+    let mut record = common::run();
+    record.cells = record.cells.iter().cycle().take(18).cloned().collect();
+    both("why_many", &[60, 80, 120], |style| render_why(&record, &Text::same("sda"), None, style).unwrap());
+    let style = common::style(Lang::En, 120);
+    let lines = |cell| render_why(&record, &Text::same("sda"), cell, &style).unwrap();
+    let (all, one) = (lines(None), lines(Some("18")));
+    assert!(all.lines().count() < record.cells.len() + 10, "{all}");
+    assert!(all.contains(&format!("kurabe why {} --cell 1", record.header.id)), "{all}");
+    assert!(!all.contains("because ") && one.contains("because "), "{one}");
+    assert_eq!(explain(&record, None).unwrap().len(), 18);
+}
+
+#[test]
 fn a_traced_repetition_is_taken_apart() {
     let part = |mean_ns, p50_ns, p99_ns| TimeSplit { mean_ns, p50_ns, p99_ns };
     let mut record = common::run();

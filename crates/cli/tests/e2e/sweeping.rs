@@ -43,6 +43,15 @@ fn a_sweep_is_a_run_like_any_other() {
     let shown = lab.kurabe(&["show"]).ok().out;
     assert!(shown.contains("RND 4 KiB Q1 in 24 MiB"), "{shown}");
     assert!(shown.contains("mapping cache"), "{shown}");
+    // What was found comes before the reasons of so many cells.
+    let ids = lab.kurabe(&["list", "--json"]).ok().out;
+    let id = serde_json::from_str::<Value>(ids.lines().next().expect("a run")).expect("JSON")["id"].clone();
+    let id = id.as_str().expect("an id");
+    let markdown = lab.kurabe(&["report", id]).ok().out;
+    let found = markdown.find(": up to 16 MiB: ").unwrap_or_else(|| panic!("{markdown}"));
+    assert!(found > markdown.find("### Why").expect("why"), "{markdown}");
+    let why = lab.kurabe(&["why", id]).ok().out;
+    assert!(why.contains("in 24 MiB") && why.contains(&format!("kurabe why {id} --cell 1")), "{why}");
     lab.kurabe(&["export", "--format", "csv"]).ok();
     lab.kurabe(&["export", "--format", "fio"]).ok();
     let record: Value = serde_json::from_str(&lab.kurabe(&["export"]).ok().out).expect("JSON");

@@ -6,11 +6,7 @@ use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::record::{RunRecord, TargetKind};
 
-/// From this share of what good devices reach on a connection, the connection is the limit.
-const AT_CEILING: f64 = 0.93;
-/// From this share of it, a rate in one direction alone tells as much: nothing else ends there.
-const QUITE_AT_CEILING: f64 = 0.98;
-/// Up to this share of it, the connection is not.
+/// Up to this share of what good devices reach on a connection, the connection is not the limit.
 const BELOW_CEILING: f64 = 0.7;
 /// The same where the bridge takes one command at a time, which costs a connection half of its rate.
 const BELOW_CEILING_OF_ONE_COMMAND: f64 = 0.4;
@@ -102,19 +98,14 @@ impl Ground {
 fn host_memory(record: &RunRecord, ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
     let target = record.header.target.as_ref()?;
     let cached = !target.direct && matches!(target.kind, TargetKind::File | TargetKind::Directory);
-    let link = ground.link.as_ref().filter(|link| facts.rate > link.raw * (1.0 + SAME))?;
+    let link = ground.link.as_ref().filter(|link| link.is_exceeded(facts.rate))?;
     cached.then(|| words::host_memory(facts.rate, link))
 }
 
 fn at_the_link(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref()?;
-    if facts.rate < link.usual * AT_CEILING || facts.rate > link.raw * (1.0 + SAME) {
-        return None;
-    }
     let other = facts.opposite(cells).map(|other| other.rate);
-    let same = other.filter(|other| (other / facts.rate - 1.0).abs() <= SAME);
-    let alone = link.exact && facts.rate >= link.usual * QUITE_AT_CEILING;
-    (same.is_some() || alone).then(|| words::link(link, facts.rate, same))
+    link.ends(facts.rate, other).map(|at| words::link(link, &at))
 }
 
 fn falling(facts: &CellFacts<'_>) -> Option<Limit> {

@@ -3,7 +3,7 @@
 use super::cell::CellFacts;
 use super::rules::Ground;
 use super::{Limit, LimitKind, Strength};
-use crate::ceiling::Ceiling;
+use crate::ceiling::{AtCeiling, Ceiling};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
@@ -99,21 +99,11 @@ pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
     .next(text!("--direct goes around the page cache", "--direct でページキャッシュを避けられます"))
 }
 
-pub(super) fn link(link: &Ceiling, rate: f64, both_ways: Option<f64>) -> Limit {
+pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Limit {
     let (en, ja) = (&link.name.en, &link.name.ja);
-    let (shown, raw) = (number::rate(rate), number::rate(link.raw));
-    let share = number::percent((rate / link.raw).min(1.0));
-    let mut evidence = text!(
-        "{shown} is {share} of the {raw} that its line carries, and good devices reach little more",
-        "{shown} は回線上の上限 {raw} の {share} で、優れたデバイスでもほぼここまでです"
-    );
-    if let Some(other) = both_ways {
-        let other = number::rate(other);
-        evidence.en.push_str(&format!("; the other direction ends at the same rate ({other})"));
-        evidence.ja.push_str(&format!("。逆方向も同じ速さ({other})で頭打ちです"));
-    }
-    let strength = if both_ways.is_some() { Strength::Strong } else { Strength::Likely };
-    let found = limit(LimitKind::Link, strength, text!("the connection: {en}", "接続({ja})"), evidence);
+    let strength = if at.both_ways.is_some() { Strength::Strong } else { Strength::Likely };
+    let sentence = text!("the connection: {en}", "接続({ja})");
+    let found = limit(LimitKind::Link, strength, sentence, link.evidence(at));
     match link.could.map(number::rate) {
         Some(could) => found.next(text!(
             "the device could carry {could} on a better port or cable",

@@ -21,8 +21,9 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
         found.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
     }
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
-    if let (Some(link), Some(first)) = (storage.ceiling(highest), cut.points.first()) {
-        found.push(super::transfer::link(link, highest).at(measured, None, first.1, highest));
+    let link = storage.ceiling(measured.direction, highest);
+    if let (Some((link, ends)), Some(first)) = (link, cut.points.first()) {
+        found.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
     }
     found
 }

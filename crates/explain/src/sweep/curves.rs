@@ -5,7 +5,7 @@ use super::{Axis, CurveUnit};
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{Curve, CurvePoint, Family, change_points};
+use kurabe_stats::{Curve, CurvePoint, Family, change_points, mean_interval};
 
 /// Pieces that the course of the long write is taken in.
 const COURSE_PIECES: usize = 48;
@@ -26,6 +26,30 @@ impl Measured {
             Axis::QueueDepth => CurveUnit::OperationsPerS,
             Axis::BytesWritten => CurveUnit::BytesPerS,
         }
+    }
+
+    /// The rate at each place, in bytes per second.
+    pub(super) fn rates(&self) -> impl Iterator<Item = f64> {
+        self.points.iter().filter_map(|CurvePoint { x, values }| {
+            let value = mean_interval(values)?.mean;
+            let rate = match self.axis {
+                Axis::WorkingSet => f64::from(self.block_bytes) * 1e9 / value,
+                Axis::BlockSize => x * 1e9 / value,
+                Axis::QueueDepth => value * f64::from(self.block_bytes),
+                Axis::BytesWritten => value,
+            };
+            rate.is_finite().then_some(rate)
+        })
+    }
+
+    /// What was seen at a place of the cut curve, and its 95 % interval: in the logarithm, because errors are relative.
+    /// `None` where fewer than two repetitions tell none.
+    pub(super) fn interval(&self, x: f64) -> Option<(f64, f64)> {
+        let here = self.points.iter().filter(|point| point.x == x).flat_map(|point| &point.values);
+        let logs: Vec<f64> = here.map(|value| value.ln()).collect();
+        let interval = mean_interval(&logs)?;
+        let half = interval.half_width?;
+        Some(((interval.mean - half).exp(), (interval.mean + half).exp()))
     }
 
     /// The curve, cut where it changes; `None` if there is too little of it.

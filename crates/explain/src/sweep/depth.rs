@@ -7,7 +7,7 @@
 use super::curves::Measured;
 use super::storage::Storage;
 use super::{Cause, Confidence, Finding, Named, times};
-use kurabe_core::{number, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::Curve;
 
 /// A gain below this is none.
@@ -18,6 +18,8 @@ const LEAST_FALL: f64 = 1.3;
 const SURE_ERROR: f64 = 0.1;
 /// This share of the highest rate counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
+/// From this gain on, what is left beyond is told.
+const LITTLE_MORE: f64 = 1.02;
 
 pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
     let (Some(first), Some(last)) = (cut.points.first(), cut.points.last()) else { return Vec::new() };
@@ -32,12 +34,14 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
         return vec![one_at_a_time(cut, last.0).at(measured, None, first.1, last.1)];
     }
     let mut found = Vec::new();
-    let enough =
-        cut.points.iter().find(|point| point.1 >= highest * NEARLY_ALL).map_or(last.0, |point| point.0);
+    let (enough, reached) =
+        cut.points.iter().copied().find(|point| point.1 >= highest * NEARLY_ALL).unwrap_or(*last);
     let below = cut.points.iter().rev().find(|point| point.0 < enough).map_or(enough, |point| point.0);
     let rises_to_the_end = enough >= last.0;
-    let (times, depth) = (times(gain), number::whole(enough));
-    let (low, high) = (number::iops(first.1), number::iops(highest));
+    let (times, depth) = (times(reached / first.1), number::whole(enough));
+    let (low, high) = (number::iops(first.1), number::iops(reached));
+    let beyond = beyond(cut, enough, reached);
+    let (beyond_en, beyond_ja) = (beyond.en, beyond.ja);
     let chooses = storage.turns == Some(true);
     let named = Named {
         name: Cause::Parallelism,
@@ -52,8 +56,8 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
                 "同時発行は {depth} まで、おそらくその先でも効きます。毎秒の回数は {times} 倍({low} → {high})"
             ),
             (false, false) => text!(
-                "operations side by side gain up to {depth}: {times} times as many per second ({low} → {high}), more bring nothing",
-                "同時発行は {depth} まで効き、毎秒の回数は {times} 倍になります({low} → {high})。それ以上は増えません"
+                "operations side by side gain up to {depth}: {times} times as many per second ({low} → {high}), more bring {beyond_en}",
+                "同時発行は {depth} まで効き、毎秒の回数は {times} 倍になります({low} → {high})。それ以上は{beyond_ja}"
             ),
             (false, true) => text!(
                 "the drive gains {times} times by choosing among up to {depth} operations ({low} → {high})",
@@ -73,12 +77,24 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
         },
     };
     let place = (enough, below, enough.max(below));
-    found.push(named.at(measured, Some(place), first.1, highest));
+    found.push(named.at(measured, Some(place), first.1, reached));
     let bytes = highest * f64::from(measured.block_bytes);
-    if let Some(link) = storage.ceiling(bytes) {
-        found.push(super::transfer::link(link, bytes).at(measured, None, first.1, highest));
+    if let Some((link, ends)) = storage.ceiling(measured.direction, bytes) {
+        found.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
     }
     found
+}
+
+/// What comes beyond the depth that is told as enough: nothing, or the little that is left.
+fn beyond(cut: &Curve, enough: f64, reached: f64) -> Text {
+    let most = cut.points.iter().filter(|point| point.0 > enough).max_by(|a, b| a.1.total_cmp(&b.1));
+    match most.filter(|most| most.1 >= reached * LITTLE_MORE) {
+        Some((depth, rate)) => {
+            let (depth, rate) = (number::whole(*depth), number::iops(*rate));
+            text!("little ({rate} at {depth})", "わずかな増加です({depth} で {rate})")
+        }
+        None => text!("nothing", "増えません"),
+    }
 }
 
 fn falls(first: f64, lowest: f64) -> Named {

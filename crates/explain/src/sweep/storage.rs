@@ -3,10 +3,12 @@
 //! The model: of a real run the environment tells (rotation, link, names of devices); of a modelled one the kinds of its
 //! layers and the link's generation, which is what the environment of such a device would tell.
 
-use crate::ceiling::{Ceiling, ceiling, parallel};
+use super::curves::Measured;
+use crate::ceiling::{AtCeiling, Ceiling, ceiling, parallel};
 use kurabe_core::environment::Link;
 use kurabe_core::model::LayerRecord;
 use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::workload::Direction;
 
 /// Words in the names of RAID controllers' volumes.
 const RAID_WORDS: [&str; 8] =
@@ -22,7 +24,9 @@ pub(super) struct Storage {
     pub(super) buffered: bool,
     /// The computer's memory in bytes.
     pub(super) memory_bytes: Option<f64>,
-    pub(super) link: Option<Ceiling>,
+    link: Option<Ceiling>,
+    /// The highest rate of each direction in bytes per second: reads, writes.
+    most: [Option<f64>; 2],
 }
 
 impl Storage {
@@ -51,17 +55,39 @@ impl Storage {
             raid: raid_name || has(&["raid"]),
             buffered: !is_model && target.is_some_and(|target| !target.direct),
             memory_bytes: environment.machine.memory_bytes.map(|bytes| bytes as f64),
-            link: layers
-                .iter()
-                .find_map(modelled_link)
-                .or_else(|| device.and_then(|device| device.link.as_ref()).and_then(ceiling)),
+            link: match (layers, environment.devices.as_slice()) {
+                // Of several devices no link is the limit of all.
+                ([], [one]) => one.link.as_ref().and_then(ceiling),
+                ([], _) => None,
+                _ => {
+                    let links = layers.iter().filter_map(|layer| Some((layer, modelled_link(layer)?)));
+                    let mut first = links.take(1).filter(|(layer, _)| layer.instances <= 1);
+                    first.next().map(|(_, link)| link)
+                }
+            },
+            most: [None; 2],
         }
     }
 
-    /// The link, if a rate is within a tenth of what devices reach on it.
-    pub(super) fn ceiling(&self, bytes_per_s: f64) -> Option<&Ceiling> {
+    /// With the highest rates of all curves, by which a link shows.
+    pub(super) fn with_rates(self, curves: &[Measured]) -> Self {
+        let most = |direction: Direction| {
+            let rates = curves.iter().filter(|curve| curve.direction == direction).flat_map(Measured::rates);
+            rates.reduce(f64::max)
+        };
+        Self { most: [most(Direction::Read), most(Direction::Write)], ..self }
+    }
+
+    /// The link, if a rate in this direction ends at it; the rule is that of a cell's limit. What is held against it is
+    /// the highest rate that the sweep saw in the other direction: where that is another, the link is not what both end at.
+    pub(super) fn ceiling(&self, direction: Direction, bytes_per_s: f64) -> Option<(&Ceiling, AtCeiling)> {
         let link = self.link.as_ref()?;
-        (bytes_per_s >= link.usual * 0.9 && bytes_per_s <= link.usual * 1.3).then_some(link)
+        let other = match direction {
+            Direction::Read => self.most[1],
+            Direction::Write => self.most[0],
+            Direction::Mix => None,
+        };
+        Some((link, link.ends(bytes_per_s, other)?))
     }
 }
 

@@ -9,7 +9,7 @@
 use super::curves::Measured;
 use super::storage::Storage;
 use super::{Cause, Confidence, Finding, Named, size};
-use crate::ceiling::Ceiling;
+use crate::ceiling::{AtCeiling, Ceiling};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};
@@ -26,9 +26,9 @@ const SPREAD: f64 = 1.5;
 
 pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
     let mut found = Vec::new();
-    let unit = (measured.direction == Direction::Write).then(|| unit(cut)).flatten();
+    let unit = (measured.direction == Direction::Write).then(|| unit(measured, cut)).flatten();
     if let Some((below, at, index)) = unit {
-        found.push(mapping_unit(at).at(
+        found.push(mapping_unit(at, storage).at(
             measured,
             Some((at, below, at)),
             cut.points[index].1,
@@ -48,18 +48,29 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     let rate = |(bytes, ns): &(f64, f64)| bytes / ns * 1e9;
     let rates: Vec<f64> = cut.points.iter().map(rate).collect();
     let highest = rates.iter().copied().fold(0.0, f64::max);
-    if let (Some(found_link), Some(first)) = (storage.ceiling(highest), rates.first()) {
+    if let (Some((found_link, ends)), Some(first)) =
+        (storage.ceiling(measured.direction, highest), rates.first())
+    {
         let enough = cut.points.iter().find(|point| rate(point) >= highest * 0.9).map(|point| point.0);
         let place = enough.map(|x| (x, x / 2.0, x));
-        found.push(link(found_link, highest).at(measured, place, *first, highest));
+        found.push(link(found_link, &ends).at(measured, place, *first, highest));
     }
     found
 }
 
-/// The largest size that takes less time than the one before it, with that one and its place.
-fn unit(cut: &Curve) -> Option<(f64, f64, usize)> {
+/// The first size that takes less time than every smaller one, with the one before it and that one's place. The fall
+/// must be larger than what repetitions of either size scatter: a drive whose cache fills and empties meanwhile takes
+/// any time for either.
+fn unit(measured: &Measured, cut: &Curve) -> Option<(f64, f64, usize)> {
     let less = WHOLE_UNIT.min(1.0 - 3.0 * cut.error);
-    let (index, pair) = cut.points.windows(2).enumerate().find(|(_, pair)| pair[1].1 < pair[0].1 * less)?;
+    let apart = |below: f64, at: f64| {
+        let (below, at) = (measured.interval(below), measured.interval(at));
+        below.zip(at).is_some_and(|(below, at)| at.1 < below.0)
+    };
+    let (index, pair) = cut.points.windows(2).enumerate().find(|(index, pair)| {
+        let falls = pair[1].1 < pair[0].1 * less && apart(pair[0].0, pair[1].0);
+        falls && cut.points[..=*index].iter().all(|smaller| smaller.1 > pair[1].1)
+    })?;
     Some((pair[0].0, pair[1].0, index))
 }
 
@@ -82,19 +93,28 @@ fn strip(cut: &Curve) -> Option<(usize, u32)> {
     best
 }
 
-fn mapping_unit(at: f64) -> Named {
+fn mapping_unit(at: f64, storage: &Storage) -> Named {
     let bytes = size(at);
+    let mut evidence = text!(
+        "less data in more time means that the rest of a unit is read first; the device's mapping and the file system's blocks look the same here",
+        "量が少ないのに遅いのは、単位の残りを先に読むためです。機器のマッピングとファイルシステムのブロックは、ここでは区別できません"
+    );
+    // What turns keeps sectors where they are, and takes writes into its memory as long as there is room.
+    let turns = storage.turns == Some(true);
+    if turns {
+        evidence.en.push_str("; on a medium that turns, memory for writes that was fuller for the smaller size looks the same, too");
+        evidence.ja.push_str(
+            "。回転する媒体では、小さい方の測定時に書き込み用メモリーが埋まっていた場合も同じように見えます",
+        );
+    }
     Named {
         name: Cause::MappingUnit,
-        confidence: Confidence::Firm,
+        confidence: if turns { Confidence::Likely } else { Confidence::Firm },
         text: text!(
             "writes smaller than {bytes} take longer than one of {bytes}: that is the unit in which they are kept",
             "{bytes} より小さい書き込みは {bytes} の書き込みより時間がかかります。これが保存の単位です"
         ),
-        evidence: text!(
-            "less data in more time means that the rest of a unit is read first; the device's mapping and the file system's blocks look the same here",
-            "量が少ないのに遅いのは、単位の残りを先に読むためです。機器のマッピングとファイルシステムのブロックは、ここでは区別できません"
-        ),
+        evidence,
     }
 }
 
@@ -153,26 +173,30 @@ fn others(
                 "the time is not one start-up time and one rate: it changes beyond {en}",
                 "時間が「起動時間+一定の速さ」に合いません(変わる所: {ja})"
             ),
-            evidence: text!(
-                "the kernel, the link or the device may cut requests there, and caches may help some sizes; the kernel's block tracepoints would tell",
-                "カーネル、接続、機器での要求の分割や、一部の大きさにだけ効くキャッシュが考えられます。カーネルのブロック層トレースがあれば分かります"
-            ),
+            evidence: if storage.turns == Some(true) && measured.direction == Direction::Write {
+                text!(
+                    "a drive that turns takes writes into its memory, which was fuller at some sizes than at others; longer repetitions (--time) would even that out",
+                    "回転する媒体のドライブは書き込みをメモリーで受けるため、その埋まり方が大きさごとに違ったと考えられます。1 回の時間(--time)を延ばすと差は小さくなります"
+                )
+            } else {
+                text!(
+                    "the kernel, the link or the device may cut requests there, and caches may help some sizes; the kernel's block tracepoints would tell",
+                    "カーネル、接続、機器での要求の分割や、一部の大きさにだけ効くキャッシュが考えられます。カーネルのブロック層トレースがあれば分かります"
+                )
+            },
         }
     };
     Some(named.at(measured, Some((low.0, low.0, high.0)), low.1, high.1))
 }
 
 /// The name of a curve that ends at its link.
-pub(super) fn link(link: &Ceiling, highest: f64) -> Named {
-    let rate = number::rate(highest);
+pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Named {
+    let rate = number::rate(at.rate);
     let (en, ja) = (&link.name.en, &link.name.ja);
     Named {
         name: Cause::LinkCeiling,
-        confidence: Confidence::Likely,
+        confidence: if at.both_ways.is_some() { Confidence::Firm } else { Confidence::Likely },
         text: text!("the link is the ceiling: {rate} is what {en} carries", "{ja} の上限です({rate})"),
-        evidence: text!(
-            "the highest rate is within a tenth of what devices reach on this link",
-            "最高の速さが、この接続で機器が実際に出せる値の 1 割以内です"
-        ),
+        evidence: link.evidence(at),
     }
 }

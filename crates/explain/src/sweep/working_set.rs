@@ -133,7 +133,7 @@ fn cache(measured: &Measured, x: f64, before: f64, after: f64, storage: &Storage
     } else if storage.turns == Some(false) && after < MECHANICAL_NS {
         (Cause::MappingCache, Confidence::Likely)
     } else {
-        return unknown_rise(x, before, after);
+        return unknown_rise(x, before, after, storage);
     };
     let kurabe_core::Text { en, ja } = whose(name);
     Named {
@@ -170,7 +170,7 @@ fn evidence(name: Cause, ratio: f64, before: f64, after: f64) -> kurabe_core::Te
     }
 }
 
-fn unknown_rise(x: f64, before: f64, after: f64) -> Named {
+fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
     let bytes = size(x);
     let (fast, slow) = (number::latency(before), number::latency(after));
     Named {
@@ -180,10 +180,20 @@ fn unknown_rise(x: f64, before: f64, after: f64) -> Named {
             "up to {bytes}: {fast}; above, towards {slow}",
             "{bytes} までは {fast}、それを超えると {slow} に近づきます"
         ),
-        evidence: text!(
-            "a cache of any kind or a longer way may do this; a sweep that was warmed up longer (--time), or what kind of medium it is, would tell",
-            "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定(--time)か、媒体の種類が分かれば区別できます"
-        ),
+        evidence: match storage.turns {
+            Some(true) => text!(
+                "a cache that keeps a part of it, or an arm that moves farther, may do this; a sweep that was warmed up longer (--time) would tell",
+                "一部だけを保持するキャッシュか、アームの移動距離の増加と考えられます。長めに温めた測定(--time)で区別できます"
+            ),
+            Some(false) => text!(
+                "nothing turns here, so this is a cache of some kind, or a table that is looked up; a sweep that was warmed up longer (--time) would tell",
+                "回転する媒体ではないため、何らかのキャッシュか対応表の参照と考えられます。長めに温めた測定(--time)で区別できます"
+            ),
+            None => text!(
+                "a cache of any kind or a longer way may do this; a sweep that was warmed up longer (--time), or what kind of medium it is, would tell",
+                "何らかのキャッシュか、移動距離の増加と考えられます。長めに温めた測定(--time)か、媒体の種類が分かれば区別できます"
+            ),
+        },
     }
 }
 
@@ -216,7 +226,7 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     // What is not written or read by the arm itself does not move with it.
     let turns = storage.turns != Some(false) && before >= MECHANICAL_NS;
     if !turns {
-        return unknown_rise(cut.points[piece.first].0, before, after);
+        return unknown_rise(cut.points[piece.first].0, before, after, storage);
     }
     Named {
         name: Cause::SeekCurve,

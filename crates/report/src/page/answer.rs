@@ -1,28 +1,38 @@
 //! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
 //!
-//! The model: of one run the best rates in each direction, small random operations one at a time, and whether it
-//! stutters; of two the count of verdicts and the largest difference that is sure; of more how many of them are faster or
+//! The model: of one run what its profile is there for (the figures that it derives, reads beside writes), the best
+//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more how many of them are faster or
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
 use super::rows::{Entry, Row, figure};
 use crate::compare::answer;
 use crate::stutter::{slow_operation, stutter_words};
+use crate::style::Style;
 use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Measure, RunStatus};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Lang, Text, text};
 use kurabe_stats::Verdict;
+
+/// What programs and file systems ask for at once, at least.
+const USUAL_BLOCK_BYTES: u64 = 4096;
 
 impl Report<'_> {
     /// The answer: sentences in the order of weight, as one text.
     pub fn answer(&self) -> Text {
+        // Names of cells are in the language of a report.
+        let both = |of: fn(&Self) -> Vec<Text>| {
+            let [en, ja] = [Lang::En, Lang::Ja]
+                .map(|lang| of(&Report { style: Style { lang, ..self.style }, ..self.clone() }));
+            en.into_iter().zip(ja).map(|(one, other)| Text { en: one.en, ja: other.ja }).collect()
+        };
         let sentences = match self.pairs.as_slice() {
-            [] => self.of_one(),
-            [pair] => of_two(pair),
+            [] => both(Self::of_one),
+            [_] => both(Self::of_two),
             pairs => of_many(&self.runs[0].header.id, pairs),
         };
         joined(&sentences)
@@ -39,6 +49,7 @@ impl Report<'_> {
             ));
         }
         let before = said.len();
+        said.extend(self.main_results());
         said.extend(best_rates(&rows));
         said.extend(one_at_a_time(&rows));
         if said.len() == before {
@@ -50,6 +61,29 @@ impl Report<'_> {
         said.extend(stutter(&rows));
         if record.status != RunStatus::Complete {
             said.push(text!("The run stopped before its end.", "この測定は途中で終わっています。"));
+        }
+        said
+    }
+
+    fn of_two(&self) -> Vec<Text> {
+        let pair = &self.pairs[0];
+        let mut said = self.main_results();
+        said.push(answer(pair));
+        said.extend(largest(pair, &self.rows()));
+        let decisive: Vec<&Text> = pair
+            .differences
+            .iter()
+            .filter(|difference| difference.weight == Weight::Decisive)
+            .map(|difference| &difference.name)
+            .collect();
+        if !decisive.is_empty() {
+            let en: Vec<&str> = decisive.iter().map(|name| name.en.as_str()).collect();
+            let ja: Vec<&str> = decisive.iter().map(|name| name.ja.as_str()).collect();
+            let (en, ja) = (en.join(", "), ja.join("、"));
+            said.push(text!(
+                "Mind that they also differ in what can make figures incomparable: {en}.",
+                "ただし、比較そのものを損なうおそれのある違いがあります: {ja}。"
+            ));
         }
         said
     }
@@ -93,19 +127,21 @@ fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
             .filter_map(|row| match &row.key {
-                CellKey::Io {
-                    sequential: false,
-                    block_bytes,
-                    iodepth: 1,
-                    threads: 1,
-                    direction,
-                    within: None,
-                    ..
-                } if direction == wanted => Some((*block_bytes, only(row)?.1)),
+                CellKey::Io { sequential: false, block_bytes, iodepth: 1, threads: 1, direction, .. }
+                    if direction == wanted =>
+                {
+                    let (entry, rate) = only(row)?;
+                    let span_bytes = entry.cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
+                    Some((*block_bytes, std::cmp::Reverse(span_bytes), rate))
+                }
                 _ => None,
             })
-            .filter(|(_, rate)| *rate > 0.0)
-            .min_by_key(|(block_bytes, _)| *block_bytes)
+            .filter(|(_, _, rate)| *rate > 0.0)
+            // What only a cache serves is not what a program feels, and what hardly anybody asks for neither.
+            .min_by_key(|(block_bytes, span_bytes, _)| {
+                (*block_bytes != USUAL_BLOCK_BYTES, *block_bytes, *span_bytes)
+            })
+            .map(|(block_bytes, _, rate)| (block_bytes, rate))
     };
     let (read, write) = (find("read"), find("write"));
     let block_bytes = read.or(write)?.0;
@@ -140,7 +176,7 @@ fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
             Measure::AccessTime => {
                 text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。")
             }
-            _ => text!("{name} takes {time}.", "{name}は {time} です。"),
+            _ => text!("{name} takes {time}.", "「{name}」: {time}。"),
         })
     };
     rows.iter().filter_map(told).take(3).collect()
@@ -181,29 +217,8 @@ fn slow(rows: &[Row<'_>]) -> Option<(String, u64)> {
     found.max_by_key(|(_, longest_ns)| *longest_ns)
 }
 
-fn of_two(pair: &Pair) -> Vec<Text> {
-    let mut said = vec![answer(pair)];
-    said.extend(largest(pair));
-    let decisive: Vec<&Text> = pair
-        .differences
-        .iter()
-        .filter(|difference| difference.weight == Weight::Decisive)
-        .map(|difference| &difference.name)
-        .collect();
-    if !decisive.is_empty() {
-        let en: Vec<&str> = decisive.iter().map(|name| name.en.as_str()).collect();
-        let ja: Vec<&str> = decisive.iter().map(|name| name.ja.as_str()).collect();
-        let (en, ja) = (en.join(", "), ja.join("、"));
-        said.push(text!(
-            "Mind that they also differ in what can make figures incomparable: {en}.",
-            "ただし、比較そのものを損なうおそれのある違いがあります: {ja}。"
-        ));
-    }
-    said
-}
-
 /// The largest difference that is sure.
-fn largest(pair: &Pair) -> Option<Text> {
+fn largest(pair: &Pair, rows: &[Row<'_>]) -> Option<Text> {
     let sure = |cell: &&ComparedCell| {
         cell.compared
             .as_ref()
@@ -214,15 +229,14 @@ fn largest(pair: &Pair) -> Option<Text> {
     cells.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
     let cell = cells.first().filter(|_| cells.len() > 1)?;
     let words = verdict_words(cell.compared.as_ref()?, cell.baseline.count.min(cell.other.count)).1;
-    let direction = cell.direction.map_or(Text::same(""), |direction| match direction {
-        Direction::Read => text!("read ", "読み出し "),
-        Direction::Write => text!("write ", "書き込み "),
-        Direction::Mix => text!("mix ", "混合 "),
-    });
-    let label = &cell.label;
+    let of_it = |row: &&Row<'_>| {
+        let against = row.entries.get(1).and_then(Option::as_ref).and_then(|entry| entry.against);
+        against.is_some_and(|against| std::ptr::eq(against, *cell))
+    };
+    let name = &rows.iter().find(of_it)?.name;
     Some(Text {
-        en: format!("The largest difference is in {}{label}: {}.", direction.en, words.en),
-        ja: format!("最も差が大きいのは、{}{label} ({})。", direction.ja, words.ja),
+        en: format!("The largest difference is in {name}: {}.", words.en),
+        ja: format!("最も差が大きいのは「{name}」({})。", words.ja),
     })
 }
 
@@ -245,20 +259,20 @@ fn of_many(baseline: &str, pairs: &[Pair]) -> Vec<Text> {
     }
     let (mut en, mut ja) = (Vec::new(), Vec::new());
     for (number, words_en, words_ja) in [
-        (faster, "faster in some cells and slower in none", "速い項目があり、遅い項目はない"),
-        (slower, "slower in some cells and faster in none", "遅い項目があり、速い項目はない"),
-        (mixed, "faster in some and slower in others", "速い項目も遅い項目もある"),
+        (faster, "faster in some cells and slower in none", "遅い項目がなく、速い項目がある"),
+        (slower, "slower in some cells and faster in none", "速い項目がなく、遅い項目がある"),
+        (mixed, "faster in some and slower in others", "速い項目と遅い項目がある"),
         (same, "not measurably different in any", "どの項目にも測れる差がない"),
         (unclear, "not clear yet", "まだ判断できない"),
     ] {
         if number > 0 {
             en.push(format!("{number} {} {words_en}", if number == 1 { "is" } else { "are" }));
-            ja.push(format!("{words_ja}もの {number} 件"));
+            ja.push(format!("{words_ja}: {number} 件"));
         }
     }
     let (all, en, ja) = (pairs.len(), en.join("; "), ja.join("、"));
     vec![text!(
         "Of the {all} runs held against {baseline}, {en}.",
-        "基準 {baseline} に対する {all} 件の内訳は、{ja}です。"
+        "基準 {baseline} と比べた {all} 件の内訳です({ja})。"
     )]
 }

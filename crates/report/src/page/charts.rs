@@ -19,10 +19,10 @@ const PICTURE_WIDTH_PX: u32 = 1000;
 /// More runs than this in one chart cannot be told apart: the page draws the first of them.
 const DRAWN_RUNS: usize = 8;
 /// More charts than this are folded, so that the reasons below them are found.
-const SHOWN: usize = 3;
+pub(super) const SHOWN: usize = 3;
 
 impl Report<'_> {
-    fn pictures(&self) -> Vec<Picture> {
+    pub(super) fn pictures(&self) -> Vec<Picture> {
         let drawn: Vec<&RunRecord> = self.runs.iter().copied().take(DRAWN_RUNS).collect();
         let pair = match self.pairs.as_slice() {
             [pair] => Some(pair),
@@ -32,8 +32,7 @@ impl Report<'_> {
     }
 
     /// The section of charts, if there is anything to draw.
-    pub(super) fn charts(&self, html: &mut Html, theme: PageTheme) {
-        let pictures = self.pictures();
+    pub(super) fn charts(&self, html: &mut Html, pictures: &[Picture], theme: PageTheme) {
         if pictures.is_empty() {
             return;
         }
@@ -48,7 +47,9 @@ impl Report<'_> {
             }
             let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
             write(html, first, theme);
-            if !more.is_empty() {
+            if let Some(left_out) = self.charts_left_out(pictures.len()) {
+                html.element("p", &[("class", "notice")], &self.style.say(&left_out));
+            } else if !more.is_empty() {
                 let count = more.len();
                 let title = text!("More charts ({count})", "ほかのグラフ({count})");
                 folded(html, &self.style.say(&title), |html| write(html, more, theme));

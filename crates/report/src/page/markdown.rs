@@ -1,17 +1,18 @@
 //! The report as Markdown: for an issue on GitHub, a page of Qiita, a wiki.
 //!
-//! The model: the same order as the page. The table of one run is that of `kurabe export`; of several the cells stand
-//! below each other with the verdict in words. What is long is folded, which both sites understand. Figures keep their
-//! units by spaces that do not break.
+//! The model: the same order and the same words as the page. Of several runs the cells stand below each other with the
+//! verdict in words. What is long is folded, which both sites understand. Figures keep their units by spaces that do not
+//! break.
 
 use super::rows::Row;
-use super::{Report, method, run_name, sections};
+use super::{Report, Why, method, run_name, sections, table};
 use crate::compare::{fairness_words, verdict};
+use crate::sweep_curves;
+use crate::why::is_brief;
 use kurabe_compare::Pair;
 use kurabe_core::number;
-use kurabe_core::record::RunRecord;
-use kurabe_core::text;
-use kurabe_interop::{ExportFormat, escape_markdown as escaped, export};
+use kurabe_core::{Lang, text};
+use kurabe_interop::escape_markdown as escaped;
 use std::fmt::Write;
 
 /// Up to this many runs are columns; of more, each is a line.
@@ -27,24 +28,80 @@ impl Report<'_> {
         let _ = writeln!(out, "**{}**\n", escaped(&style.say(&self.answer())));
         let rows = self.rows();
         match self.pairs.as_slice() {
-            [] => out.push_str(&self.of_one_run()),
+            [] => self.of_one_run(&mut out),
             [pair] => self.of_a_pair(&mut out, pair, &rows),
             _ => self.of_several(&mut out, &rows),
         }
+        self.why_part(&mut out);
         self.stutter_part(&mut out, &rows);
         for pair in &self.pairs {
             self.fairness_part(&mut out, pair);
         }
-        for run in &self.runs {
-            self.run_part(&mut out, run);
+        for place in 0..self.runs.len() {
+            self.run_part(&mut out, place);
         }
         let _ = writeln!(out, "\nkurabe {}", env!("CARGO_PKG_VERSION"));
         out
     }
 
-    fn of_one_run(&self) -> String {
-        // There is a run, so there is a table.
-        export(&[self.runs[0].clone()], ExportFormat::Markdown, self.style.lang).unwrap_or_default()
+    fn of_one_run(&self, out: &mut String) {
+        self.runs_list(out);
+        let (heads, lines) = table::figures(self, 0);
+        let _ =
+            writeln!(out, "| {} |", heads.iter().map(|head| escaped(head)).collect::<Vec<_>>().join(" | "));
+        let _ = writeln!(out, "|:--|{}", "--:|".repeat(heads.len().saturating_sub(1)));
+        for line in lines {
+            let words = |(place, words): (usize, &String)| match place {
+                0 => escaped(words),
+                _ => escaped(words).replace(' ', "\u{a0}"),
+            };
+            let line: Vec<String> = line.iter().enumerate().map(words).collect();
+            let _ = writeln!(out, "| {} |", line.join(" | "));
+        }
+        out.push('\n');
+        for note in method::footnotes(self.runs[0], &self.style) {
+            let _ = writeln!(out, "- {}", escaped(&note));
+        }
+        self.notices(out, 0);
+    }
+
+    /// Remarks of a run.
+    fn notices(&self, out: &mut String, place: usize) {
+        for remark in method::notices(self.runs[place], &self.style) {
+            let mark = if remark.warns { "⚠ " } else { "" };
+            let _ = writeln!(out, "\n{mark}{}", escaped(&remark.line()));
+        }
+    }
+
+    /// Why the cells are as fast as they are: of one run in full, of two and of many cells the most telling sentence of
+    /// each. Of more runs it stands in what is folded.
+    fn why_part(&self, out: &mut String) {
+        if self.runs.len() > sections::TOLD_WHY {
+            return;
+        }
+        let found: Vec<Vec<Why>> = (0..self.runs.len()).map(|place| method::why(self, place)).collect();
+        if found.iter().all(Vec::is_empty) {
+            return;
+        }
+        let _ = writeln!(out, "\n### {}\n", self.style.pick("Why", "理由"));
+        for (run, found) in self.runs.iter().zip(&found).filter(|(_, found)| !found.is_empty()) {
+            let several = self.runs.len() > 1;
+            if several {
+                let _ = writeln!(out, "**{}**\n", escaped(&run.header.id));
+            }
+            let shown = sweep_curves::findings(run, &self.style);
+            for finding in &shown {
+                let _ = writeln!(out, "- {}", escaped(finding));
+            }
+            let folded = is_brief(found.len());
+            if folded {
+                out.push_str(if shown.is_empty() { "" } else { "\n" });
+                let title = sections::cells_told(found.len(), &self.style);
+                let _ = writeln!(out, "<details><summary>{}</summary>\n", escaped_html(&title));
+            }
+            reasons(out, found, several || folded, self.style.lang);
+            out.push_str(if folded { "\n</details>\n\n" } else { "\n" });
+        }
     }
 
     fn runs_list(&self, out: &mut String) {
@@ -56,7 +113,7 @@ impl Report<'_> {
                 number::date_minute(header.measured_at()),
             ];
             facts.extend(run.labels.iter().map(|(key, value)| format!("{key}={value}")));
-            if place == 0 {
+            if place == 0 && self.runs.len() > 1 {
                 facts.push(self.style.pick("baseline", "基準").to_owned());
             }
             facts.retain(|fact| !fact.is_empty());
@@ -136,14 +193,17 @@ impl Report<'_> {
 
     fn stutter_part(&self, out: &mut String, rows: &[Row<'_>]) {
         let style = &self.style;
-        let lines = sections::stutter_lines(self, rows);
-        if lines.is_empty() {
+        let (beside, lines) = (sections::beside_lines(self), sections::stutter_lines(self, rows));
+        if lines.is_empty() && beside.is_empty() {
             return;
         }
         let _ = writeln!(out, "\n### {}\n", style.pick("Stutter", "停滞"));
+        for words in beside {
+            let _ = writeln!(out, "- {}", escaped(&words));
+        }
         let felt: Vec<_> = lines.iter().filter(|line| line.felt.is_some()).collect();
         if felt.is_empty() {
-            let _ = writeln!(out, "{}", style.say(&sections::no_stall(rows)));
+            let _ = writeln!(out, "\n{}", style.say(&sections::no_stall(rows)));
         }
         for line in felt {
             let _ = writeln!(out, "- {}", escaped(&line.sentence(self.runs.len() > 1, style)));
@@ -191,8 +251,8 @@ impl Report<'_> {
     }
 
     /// Method, environment and notices of a run, folded.
-    fn run_part(&self, out: &mut String, run: &RunRecord) {
-        let style = &self.style;
+    fn run_part(&self, out: &mut String, place: usize) {
+        let (run, style) = (self.runs[place], &self.style);
         let id = &run.header.id;
         let title = style.say(&text!("Method and environment of {id}", "{id} の測定方法と環境"));
         let _ = writeln!(out, "<details><summary>{}</summary>\n", escaped_html(&title));
@@ -205,12 +265,24 @@ impl Report<'_> {
         }
         // Of one run they stand below the table.
         if self.runs.len() > 1 {
-            for remark in method::notices(run, style) {
-                let mark = if remark.warns { "⚠ " } else { "" };
-                let _ = writeln!(out, "\n{mark}{}", escaped(&remark.line()));
-            }
+            self.notices(out, place);
+        }
+        let told_here = self.runs.len() > sections::TOLD_WHY;
+        let found = if told_here { method::why(self, place) } else { Vec::new() };
+        if !found.is_empty() {
+            let _ = writeln!(out, "\n{}\n", self.style.pick("Why:", "理由:"));
+            reasons(out, &found, true, style.lang);
         }
         out.push_str("\n</details>\n\n");
+    }
+}
+
+/// What is told of each cell: all of it, or the first sentence.
+fn reasons(out: &mut String, found: &[Why], briefly: bool, lang: Lang) {
+    for why in found {
+        let sentences = if briefly { &why.sentences[..why.sentences.len().min(1)] } else { &why.sentences };
+        let words: Vec<String> = sentences.iter().map(|words| escaped(words)).collect();
+        let _ = writeln!(out, "- {}: {}", escaped(&why.cell), words.join(lang.pick(" ", "")));
     }
 }
 

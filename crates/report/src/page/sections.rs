@@ -1,14 +1,19 @@
 //! What stands below the table: why, the stutter, fairness, method, environment, notices.
 
+use super::extent::Extent;
 use super::html::Html;
+use super::main_result::beside_writes;
 use super::rows::Row;
 use super::{Report, Why, method, run_name, table};
 use crate::compare::fairness_words;
 use crate::environment::Field;
 use crate::stutter::{slow_operation, stutter_words};
 use crate::style::Style;
+use crate::sweep_curves;
+use crate::why::is_brief;
 use kurabe_compare::{Difference, Pair, Weight};
 use kurabe_core::number;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, text};
 use kurabe_stats::Stutter;
 
@@ -50,9 +55,9 @@ fn sentences(html: &mut Html, class: &'static str, sentences: &[String]) {
 }
 
 /// Of so many runs the page itself says why; of more what is folded does.
-const TOLD_WHY: usize = 2;
+pub(super) const TOLD_WHY: usize = 2;
 
-/// Why the cells are as fast as they are: of one run in full, of two the most telling sentence of each cell.
+/// Why the cells are as fast as they are: of one run in full, of two and of many cells the most telling sentence of each.
 pub(super) fn why_part(html: &mut Html, report: &Report<'_>) {
     let runs = report.runs.len();
     if runs > TOLD_WHY {
@@ -64,11 +69,16 @@ pub(super) fn why_part(html: &mut Html, report: &Report<'_>) {
     }
     section(html, "why", report.style.pick("Why", "理由"), |html| {
         for (place, found) in found.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
-            if runs == 1 {
-                in_full(html, found);
-            } else {
+            if runs > 1 {
                 html.element("h3", &[], &report.runs[place].header.id);
-                first_sentences(html, found);
+            }
+            sentences(html, "plain", &sweep_curves::findings(report.runs[place], &report.style));
+            match (runs, is_brief(found.len())) {
+                (1, false) => in_full(html, found),
+                (_, false) => first_sentences(html, found),
+                (_, true) => folded(html, &cells_told(found.len(), &report.style), |html| {
+                    first_sentences(html, found);
+                }),
             }
         }
     });
@@ -84,14 +94,24 @@ fn in_full(html: &mut Html, found: &[Why]) {
 }
 
 fn first_sentences(html: &mut Html, found: &[Why]) {
-    let told: Vec<String> =
-        found.iter().filter_map(|why| Some(format!("{}: {}", why.cell, why.sentences.first()?))).collect();
+    let told: Vec<String> = found.iter().filter_map(first_sentence).collect();
     sentences(html, "plain", &told);
+}
+
+/// The most telling sentence of a cell.
+pub(super) fn first_sentence(why: &Why) -> Option<String> {
+    Some(format!("{}: {}", why.cell, why.sentences.first()?))
+}
+
+/// What a fold of so many cells is called.
+pub(super) fn cells_told(count: usize, style: &Style) -> String {
+    style.say(&text!("The reasons of {count} cells", "{count} 項目の理由"))
 }
 
 /// Stutter of each run, in sentences, and in figures where there is any.
 pub(super) fn stutter(html: &mut Html, report: &Report<'_>, rows: &[Row<'_>]) {
     let style = &report.style;
+    sentences(html, "plain", &beside_lines(report));
     let lines = stutter_lines(report, rows);
     if lines.is_empty() {
         html.element(
@@ -120,6 +140,17 @@ pub(super) fn stutter(html: &mut Html, report: &Report<'_>, rows: &[Row<'_>]) {
             ),
         );
     }
+}
+
+/// What reads suffer beside writes, of each run that measured it.
+pub(super) fn beside_lines(report: &Report<'_>) -> Vec<String> {
+    let several = report.runs.len() > 1;
+    let of_run = |run: &&RunRecord| {
+        let id = run.header.id.clone();
+        let told = beside_writes(run).into_iter().map(|words| report.style.say(&words));
+        told.map(|words| if several { format!("{id} · {words}") } else { words }).collect::<Vec<_>>()
+    };
+    report.runs.iter().flat_map(of_run).collect()
 }
 
 /// That nobody would feel a stall; and that operations are slow all the same, if they are.
@@ -273,26 +304,23 @@ pub(super) fn run(html: &mut Html, report: &Report<'_>, place: usize) {
     let (record, style) = (report.runs[place], &report.style);
     let title = format!("{} · {}", record.header.id, run_name(record, style));
     folded(html, &title, |html| {
-        if let Some(pair) =
-            place.checked_sub(1).and_then(|place| report.pairs.get(place)).filter(|_| report.pairs.len() > 1)
-        {
-            let baseline = &pair.baseline;
-            html.element("h3", &[], &style.say(&text!("Against {baseline}", "{baseline} との比較")));
-            let both =
-                Report { runs: vec![report.runs[0], record], pairs: vec![pair.clone()], ..report.clone() };
-            table::of_two(
-                html,
-                &style.say(&text!("Against {baseline}", "{baseline} との比較")),
-                pair,
-                &both.rows(),
-                style,
-            );
-            fairness(html, pair, &report.about, style);
+        let against =
+            place.checked_sub(1).and_then(|place| report.pairs.get(place)).filter(|_| report.pairs.len() > 1);
+        if let Some(pair) = against {
+            self::against(html, report, place, pair);
         }
-        html.element("h3", &[], style.pick("Figures", "測定値"));
-        table::of_one(html, style.pick("Figures", "測定値"), report, place);
+        let own_table = match report.extent {
+            Extent::Whole | Extent::FirstCharts => true,
+            Extent::OneTable => against.is_none(),
+            Extent::MainTable => false,
+        };
+        if own_table {
+            html.element("h3", &[], style.pick("Figures", "測定値"));
+            table::of_one(html, style.pick("Figures", "測定値"), report, place);
+        }
         sentences(html, "notes", &method::footnotes(record, style));
-        let found = if report.runs.len() > TOLD_WHY { method::why(report, place) } else { Vec::new() };
+        let tells = report.runs.len() > TOLD_WHY && report.extent < Extent::OneTable;
+        let found = if tells { method::why(report, place) } else { Vec::new() };
         if !found.is_empty() {
             html.element("h3", &[], style.pick("Why", "理由"));
             first_sentences(html, &found);
@@ -303,6 +331,20 @@ pub(super) fn run(html: &mut Html, report: &Report<'_>, place: usize) {
         environment(html, report, place);
         notices(html, report, place);
     });
+}
+
+/// One of several runs against the baseline.
+fn against(html: &mut Html, report: &Report<'_>, place: usize, pair: &Pair) {
+    let style = &report.style;
+    let baseline = &pair.baseline;
+    let title = style.say(&text!("Against {baseline}", "{baseline} との比較"));
+    html.element("h3", &[], &title);
+    if report.extent < Extent::MainTable {
+        let runs = vec![report.runs[0], report.runs[place]];
+        let both = Report { runs, pairs: vec![pair.clone()], ..report.clone() };
+        table::of_two(html, &title, pair, &both.rows(), style);
+    }
+    fairness(html, pair, &report.about, style);
 }
 
 /// Notes below a table.

@@ -1,5 +1,6 @@
 //! Tables that sort by a click or a key, and their figures.
 
+use super::extent::Extent;
 use super::html::Html;
 use super::rows::{Entry, Row};
 use super::{Report, run_name};
@@ -108,11 +109,26 @@ pub(super) fn main_table(html: &mut Html, report: &Report<'_>) {
 
 /// The figures of one run: of each cell its figure, latencies and stalls. Columns that would be empty are left out.
 pub(super) fn of_one(html: &mut Html, caption: &str, report: &Report<'_>, place: usize) {
+    let (heads, lines) = one_run(report, place);
+    write(html, caption, "cards", &heads, &lines);
+}
+
+/// The same as words: the titles, and the lines with what stands below a figure beside it.
+pub(super) fn figures(report: &Report<'_>, place: usize) -> (Vec<String>, Vec<Vec<String>>) {
+    let (heads, lines) = one_run(report, place);
+    let words = |field: Field| match field.under.as_str() {
+        "" => field.words,
+        under => format!("{} ({under})", field.words),
+    };
+    let lines = lines.into_iter().map(|line| line.into_iter().map(words).collect());
+    (heads.into_iter().map(|head| head.title).collect(), lines.collect())
+}
+
+fn one_run(report: &Report<'_>, place: usize) -> (Vec<Head>, Vec<Vec<Field>>) {
     let style = &report.style;
     let record = report.runs[place];
     let alone = Report { runs: vec![record], pairs: Vec::new(), ..report.clone() };
-    let rows = alone.rows();
-    let heads = [
+    let heads = vec![
         head(style.pick("Cell", "項目"), false),
         head(style.pick("Figure", "値"), true),
         head("IOPS", true),
@@ -122,31 +138,24 @@ pub(super) fn of_one(html: &mut Html, caption: &str, report: &Report<'_>, place:
         head(style.pick("Longest", "最長"), true),
         head(style.pick("Stalls", "停滞"), true),
     ];
-    let mut lines: Vec<Vec<Field>> = rows
-        .iter()
-        .filter_map(|row| Some(one_line(row, row.entries[0].as_ref()?, record.header.model.is_some(), style)))
-        .collect();
-    lines.extend(derived_lines(report, place, heads.len()));
+    // What a profile derives is what it is there for.
+    let mut lines = derived_lines(report, place, heads.len());
+    lines.extend(alone.rows().iter().filter_map(|row| Some(one_line(row, row.entries[0].as_ref()?, style))));
     let kept: Vec<bool> = (0..heads.len())
         .map(|column| column < 2 || lines.iter().any(|line| line[column].value.is_some()))
         .collect();
-    let keep = |place: usize| kept[place];
-    let heads: Vec<Head> =
-        heads.into_iter().enumerate().filter(|(place, _)| keep(*place)).map(|(_, head)| head).collect();
-    let lines: Vec<Vec<Field>> = lines
-        .into_iter()
-        .map(|line| {
-            line.into_iter().enumerate().filter(|(place, _)| keep(*place)).map(|(_, field)| field).collect()
-        })
-        .collect();
-    write(html, caption, "cards", &heads, &lines);
+    let heads = heads.into_iter().zip(&kept).filter(|(_, keep)| **keep).map(|(head, _)| head).collect();
+    let of_kept = |line: Vec<Field>| {
+        line.into_iter().zip(&kept).filter(|(_, keep)| **keep).map(|(field, _)| field).collect()
+    };
+    (heads, lines.into_iter().map(of_kept).collect())
 }
 
-fn one_line(row: &Row<'_>, entry: &Entry<'_>, computed: bool, style: &Style) -> Vec<Field> {
+fn one_line(row: &Row<'_>, entry: &Entry<'_>, style: &Style) -> Vec<Field> {
     let figures = &entry.figures;
     let main = entry.value.map_or_else(Field::nothing, |value| {
         let mut field = Field::number(row.figure(value).to_string(), value);
-        field.under = beside(row, entry, computed, style);
+        field.under = beside(row, entry, style);
         field.class = "n strong";
         field
     });
@@ -171,7 +180,7 @@ fn one_line(row: &Row<'_>, entry: &Entry<'_>, computed: bool, style: &Style) -> 
 }
 
 /// What stands below a figure: its interval; where the figure is not the mean what it is, and the mean.
-fn beside(row: &Row<'_>, entry: &Entry<'_>, computed: bool, style: &Style) -> String {
+fn beside(row: &Row<'_>, entry: &Entry<'_>, style: &Style) -> String {
     if let Some(imported) = &entry.cell.imported {
         return crate::imported::first_remark(imported, style);
     }
@@ -184,8 +193,9 @@ fn beside(row: &Row<'_>, entry: &Entry<'_>, computed: bool, style: &Style) -> St
         let mean = row.figure(mean.mean);
         words.push(style.say(&text!("mean {mean}", "平均 {mean}")));
     }
-    // What is computed has no spread.
-    words.extend(figures.interval().filter(|_| !computed));
+    // Equal repetitions of a model have no spread.
+    let spread = figures.mean.and_then(|mean| mean.half_width).is_some_and(|half| half > 0.0);
+    words.extend(figures.interval().filter(|_| spread));
     if figures.generator_bound {
         words.push(style.pick("kurabe was the limit", "kurabe 自身が上限").to_owned());
     }
@@ -210,6 +220,7 @@ fn derived_lines(report: &Report<'_>, place: usize, columns: usize) -> Vec<Vec<F
                 name.push_str(&format!(" ({})", profile.steps[step].label()));
             }
             let mut line = vec![Field::words(name), Field::number(derived::figure_words(value), value)];
+            line[1].class = "n strong";
             line[1].hint =
                 derived.meaning.as_ref().map(|meaning| report.style.say(meaning)).unwrap_or_default();
             line.resize_with(columns, Field::nothing);
@@ -315,7 +326,7 @@ pub(super) fn of_two(html: &mut Html, caption: &str, pair: &Pair, rows: &[Row<'_
 }
 
 /// A figure, and below it the verdict against the baseline.
-fn judged(row: &Row<'_>, place: usize, in_words: bool, style: &Style) -> Field {
+fn judged(row: &Row<'_>, place: usize, in_words: bool, with_hints: bool, style: &Style) -> Field {
     let mut field = side(row, place);
     let Some(cell) = row.entries[place].as_ref().and_then(|entry| entry.against) else { return field };
     let words = verdict(cell, style).1;
@@ -329,7 +340,9 @@ fn judged(row: &Row<'_>, place: usize, in_words: bool, style: &Style) -> Field {
         field.under = format!("{sign} {words}");
     } else {
         field.under = format!("{sign} {}", ratio(&compared.speed, style));
-        field.hint = format!("{} · {}: {words}", row.name, field.words);
+        if with_hints {
+            field.hint = format!("{} · {}: {words}", row.name, field.words);
+        }
     }
     field
 }
@@ -348,7 +361,7 @@ fn side_by_side(html: &mut Html, caption: &str, report: &Report<'_>, rows: &[Row
         .iter()
         .map(|row| {
             let mut line = vec![Field::words(&row.name)];
-            line.extend((0..report.runs.len()).map(|place| judged(row, place, true, style)));
+            line.extend((0..report.runs.len()).map(|place| judged(row, place, true, false, style)));
             line
         })
         .collect();
@@ -371,7 +384,8 @@ fn line_each(html: &mut Html, caption: &str, report: &Report<'_>, rows: &[Row<'_
             // What tells runs apart: the user's labels, or else what was measured.
             name.under = if labels.is_empty() { run_name(run, style) } else { labels.join(", ") };
             let mut line = vec![name];
-            line.extend(rows.iter().map(|row| judged(row, place, false, style)));
+            let with_hints = report.extent < Extent::OneTable;
+            line.extend(rows.iter().map(|row| judged(row, place, false, with_hints, style)));
             line
         })
         .collect();

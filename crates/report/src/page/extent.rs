@@ -1,0 +1,109 @@
+//! How much a page holds. A page of many runs, or of long sweeps, would be too large to open and to attach, so what is
+//! least missed is left out first; each page says what that was.
+
+use super::PageTheme;
+use super::{Embedded, Report};
+use kurabe_core::{Text, number, text};
+
+/// A page larger than this is slow to open and too large for most places that take attachments.
+pub const MOST_PAGE_BYTES: usize = 3_000_000;
+/// What stands in a page behind the records and around them: its script and the foot.
+pub const ROOM_BEHIND_BYTES: usize = 20_000;
+
+/// A page with what it lacks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The page.
+    pub html: String,
+    /// What was left out to keep it small, a sentence each.
+    pub left_out: Vec<Text>,
+}
+
+/// What a page holds besides its answer and its main table, from all to little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Extent {
+    /// Everything.
+    #[default]
+    Whole,
+    /// The charts that stand open, none that is folded.
+    FirstCharts,
+    /// Of each run one table: that against the baseline, which holds its figures, too; and no hints in the main table.
+    OneTable,
+    /// No tables of single runs.
+    MainTable,
+}
+
+impl Extent {
+    const THINNER: [Self; 3] = [Self::FirstCharts, Self::OneTable, Self::MainTable];
+}
+
+impl Report<'_> {
+    /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
+    pub fn html(&self, theme: PageTheme, records: impl FnOnce(usize) -> Embedded) -> Page {
+        self.html_within(MOST_PAGE_BYTES, theme, records)
+    }
+
+    fn html_within(
+        &self,
+        most_bytes: usize,
+        theme: PageTheme,
+        records: impl FnOnce(usize) -> Embedded,
+    ) -> Page {
+        let pictures = self.pictures();
+        let mut html = self.body(theme, &pictures);
+        let mut extent = Extent::Whole;
+        for thinner in Extent::THINNER {
+            if html.bytes() + ROOM_BEHIND_BYTES <= most_bytes {
+                break;
+            }
+            extent = thinner;
+            html = Report { extent, ..self.clone() }.body(theme, &pictures);
+        }
+        let embedded = records(html.bytes());
+        let thinner = Report { extent, ..self.clone() };
+        let mut left_out: Vec<Text> = [thinner.charts_left_out(pictures.len()), thinner.tables_left_out()]
+            .into_iter()
+            .flatten()
+            .collect();
+        left_out.extend(embedded.left_out.clone());
+        self.foot(&mut html, &embedded);
+        Page { html: html.finish(), left_out }
+    }
+
+    /// That charts are missing.
+    pub(super) fn charts_left_out(&self, charts: usize) -> Option<Text> {
+        let more = charts.checked_sub(super::charts::SHOWN).filter(|more| *more > 0)?;
+        let most = most();
+        (self.extent >= Extent::FirstCharts).then(|| {
+            text!(
+                "{more} more charts were left out of this report to keep it below {most} MB; `kurabe report RUN` of single \
+                 runs has them",
+                "レポートを {most} MB 以下に収めるため、残りのグラフ {more} 点を省きました。1 件ずつの `kurabe report RUN` には\
+                 入ります"
+            )
+        })
+    }
+
+    /// That tables of single runs are missing.
+    pub(super) fn tables_left_out(&self) -> Option<Text> {
+        let most = most();
+        match self.extent {
+            Extent::Whole | Extent::FirstCharts => None,
+            _ if self.runs.len() == 1 => None,
+            Extent::OneTable => Some(text!(
+                "latencies and reasons of the single runs were left out of this report to keep it below {most} MB; `kurabe \
+                 report RUN` has them",
+                "レポートを {most} MB 以下に収めるため、各測定のレイテンシと理由を省きました。`kurabe report RUN` には入ります"
+            )),
+            Extent::MainTable => Some(text!(
+                "the tables of the single runs were left out of this report to keep it below {most} MB; `kurabe report RUN` \
+                 has them",
+                "レポートを {most} MB 以下に収めるため、各測定の表を省きました。`kurabe report RUN` には入ります"
+            )),
+        }
+    }
+}
+
+fn most() -> String {
+    number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0)
+}

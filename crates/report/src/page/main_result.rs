@@ -1,0 +1,39 @@
+//! What a run was made for, where that is not a rate: the figures that its profile derives, and what reads suffer beside
+//! writes. It is told before all else.
+
+use super::Report;
+use crate::stutter::{reads_beside, reads_beside_words};
+use crate::style::Style;
+use crate::{derived, words};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Lang, Text, text};
+
+impl Report<'_> {
+    /// The main results of the only run, or of both.
+    pub(super) fn main_results(&self) -> Vec<Text> {
+        let derived = match self.runs.as_slice() {
+            [one, other] => derived::side_by_side(one, other, &self.style),
+            [one, ..] => derived::sentences(one, &self.style),
+            [] => Vec::new(),
+        };
+        let several = self.runs.len() > 1;
+        let worst = self.runs.iter().filter_map(|run| {
+            let Text { en, ja } = beside_writes(run).into_iter().next()?;
+            let id = &run.header.id;
+            Some(if several { text!("{id} · {en}", "{id} · {ja}") } else { Text { en, ja } })
+        });
+        derived.into_iter().map(Text::same).chain(worst).collect()
+    }
+}
+
+/// What the reads of each mixed cell suffer, the worst first.
+pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
+    let found = reads_beside(record).into_iter();
+    found
+        .map(|(cell, beside)| {
+            let Text { en, ja } = reads_beside_words(&beside);
+            let name = words::label(&Style { lang: Lang::En, color: false, width: 80 }, cell);
+            text!("{name}: {en}.", "{name}: {ja}。")
+        })
+        .collect()
+}
