@@ -13,7 +13,7 @@ use kurabe_core::text;
 use kurabe_explain::{LimitKind, Strength};
 
 /// More cells than this fill more screens than anybody reads.
-const IN_FULL: usize = 16;
+const IN_FULL: usize = 12;
 
 /// Whether so many cells are told in a line each.
 pub(crate) fn is_brief(cells: usize) -> bool {
