@@ -293,6 +293,21 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_a_record_on_its_way_waits_for_what_that_waits_for() {
+        let mut stack = crate::stack::Stack::new(&device(&["zfs", DRIVE]), 1).unwrap();
+        for (token, request) in reads(128 << 10, 100).into_iter().enumerate() {
+            stack.submit(stack.now_ns(), request, token as u64);
+            while stack.take_completion().is_none() {
+                stack.advance(stack.next_wake_ns().unwrap());
+            }
+        }
+        let account = stack.take_account();
+        let of_drive =
+            account.shares.iter().filter(|share| share.layer == "constant").map(|share| share.time_ns);
+        assert_eq!(of_drive.sum::<u64>(), account.latency_ns, "{:?}", account.shares);
+    }
+
+    #[test]
     fn short_reads_here_and_there_go_down_as_they_are() {
         let requests: Vec<Request> =
             (0..50).map(|index| request(Kind::Read, 0, index * 997 % 1000 * 65_536, 4096)).collect();

@@ -90,6 +90,20 @@ fn a_long_read_takes_as_long_as_the_drive_with_the_most_strips() {
     }
 }
 
+/// An uneven share is counted where an even one would be possible.
+#[test]
+fn a_request_of_fewer_strips_than_drives_has_no_remainder() {
+    let shares = |bytes: u32| {
+        let mut stack = build("level = 0", 3, "0 ns", "65.536 MB/s");
+        run(&mut stack, 1, &sequence(Kind::Read, bytes, 1));
+        let account = stack.take_account();
+        (count(&account, "most-bytes"), count(&account, "even-bytes"))
+    };
+    assert_eq!(shares(4096), (0, 0));
+    assert_eq!(shares(2 << 16), (0, 0));
+    assert_eq!(shares(4 << 16), (2 << 16, (4u64 << 16).div_ceil(3)));
+}
+
 #[test]
 fn each_strip_costs_the_processor_and_too_many_cost_it_twice() {
     let took_ns = |strip: &str| {

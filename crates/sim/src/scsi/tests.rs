@@ -61,6 +61,21 @@ fn time_ns(extra: &str, kind: Kind, length_bytes: u32) -> u64 {
 const PHASES_NS: u64 = 60_000;
 
 #[test]
+fn only_an_asynchronous_bus_is_said_to_ask_for_each_byte() {
+    let asks = |extra: &str| {
+        let stack = stack(extra);
+        let mut causes = stack.record().layers.iter().flat_map(|layer| &layer.causes);
+        let cause = causes.find(|cause| cause.key == "data-in").unwrap();
+        (
+            cause.explanation.en.contains("a question and an answer"),
+            cause.explanation.ja.contains("1 バイトごと"),
+        )
+    };
+    assert_eq!(asks(""), (true, true));
+    assert_eq!(asks(&set("transfer", "\"synchronous\"")), (false, false));
+}
+
+#[test]
 fn without_overlap_medium_and_bus_take_turns() {
     let pieces = set("read_piece", "\"1000 B\"") + &set("write_piece", "\"1000 B\"");
     assert_eq!(time_ns(&pieces, Kind::Read, 3000), PHASES_NS + 3 * (1_000_000 + 1_000_000 + 300_000));
