@@ -99,7 +99,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         None => Way::Measured,
     };
     let compared = way.compare(&sides, margin);
-    let tails = tails(&cells, &way, margin);
+    let tails = tails(&cells, &sides, &way, margin);
     let [only_baseline, only_other] = own;
     let cells = matched
         .into_iter()
@@ -208,7 +208,7 @@ impl Way {
 
 /// Whether computed sides leave no doubt: all repetitions of either come to the same, or both were computed alike, one
 /// repetition after the other. A single one does not show whether it would come to the same again.
-fn is_exact(sides: &Sides) -> bool {
+pub(crate) fn is_exact(sides: &Sides) -> bool {
     let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| *value == values[0]);
     same(&sides.baseline) && same(&sides.other) || sides.baseline == sides.other
 }

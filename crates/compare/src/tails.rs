@@ -6,12 +6,18 @@
 //! to another: below that the slowest operation of all stands for it, and chance alone moves it. Tails have a share of
 //! the certainty of their own, apart from the figures.
 //!
+//! Latencies are kept in buckets, so several repetitions often have the very same percentile. That is no certainty: such
+//! values are spread evenly over their bucket, as values in classes are, unless the figure of the cell left nothing to
+//! chance.
+//!
 //! Non-goals: percentiles that other tools printed. They are one figure each, and show no spread.
 
-use crate::pair::Way;
+use crate::pair::{Way, is_exact};
 use crate::turns::in_blocks;
 use kurabe_core::record::{Cell, Measure, Repetition};
-use kurabe_stats::{CONFIDENCE, Compared, Sides, fewest_for_quantile, percentile_ns, repetition_latency};
+use kurabe_stats::{
+    CONFIDENCE, Compared, Sides, bucket_width_ns, fewest_for_quantile, percentile_ns, repetition_latency,
+};
 use serde::Serialize;
 
 /// The percentiles that are compared, as shares.
@@ -32,14 +38,27 @@ pub struct ComparedTail {
     pub compared: Compared,
 }
 
-/// The tails of pairs of cells: of each those that can be compared.
-pub(crate) fn tails(cells: &[(&Cell, &Cell)], way: &Way, margin: f64) -> Vec<Vec<ComparedTail>> {
+/// The tails of pairs of cells: of each those that can be compared. `figures` are what their figures are compared by.
+pub(crate) fn tails(
+    cells: &[(&Cell, &Cell)],
+    figures: &[Sides],
+    way: &Way,
+    margin: f64,
+) -> Vec<Vec<ComparedTail>> {
     let in_turns = matches!(way, Way::InTurns { .. });
+    let by_chance = |place: usize| !in_turns && !figures.get(place).is_some_and(is_exact);
     let wanted: Vec<(usize, f64, Sides)> = cells
         .iter()
         .enumerate()
         .flat_map(|(place, (one, two))| {
-            let sides = move |fraction| Some((place, fraction, sides(one, two, fraction, in_turns)?));
+            let sides = move |fraction| {
+                let mut sides = sides(one, two, fraction, in_turns)?;
+                if by_chance(place) {
+                    spread(&mut sides.baseline);
+                    spread(&mut sides.other);
+                }
+                Some((place, fraction, sides))
+            };
             TAILS.into_iter().filter_map(sides)
         })
         .collect();
@@ -57,6 +76,16 @@ pub(crate) fn tails(cells: &[(&Cell, &Cell)], way: &Way, margin: f64) -> Vec<Vec
         });
     }
     found
+}
+
+/// Spreads values of one bucket evenly over it; their mean stays.
+fn spread(values: &mut [f64]) {
+    let given = values.to_vec();
+    for (place, value) in values.iter_mut().enumerate() {
+        let alike = given.iter().filter(|other| *other == value).count() as f64;
+        let before = given[..place].iter().filter(|other| *other == value).count() as f64;
+        *value += bucket_width_ns(*value as u64) as f64 * ((before + 0.5) / alike - 0.5);
+    }
 }
 
 /// A percentile of every repetition on both sides; `None` if a repetition has too few operations, or there are fewer than
@@ -80,4 +109,18 @@ fn sides(one: &Cell, two: &Cell, fraction: f64, in_turns: bool) -> Option<Sides>
     };
     let known = |values: &[f64]| values.len() > 1 && values.iter().all(|value| value.is_finite());
     (known(&baseline) && known(&other)).then_some(Sides { baseline, other, higher_is_better: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_bucket_are_spread_over_it_and_keep_their_mean() {
+        let (one, two) = (6_717_440.0, 8_814_592.0);
+        let mut values = vec![one, one, two, one];
+        spread(&mut values);
+        let width = bucket_width_ns(one as u64) as f64;
+        assert_eq!(values, [one - width / 3.0, one, two, one + width / 3.0]);
+    }
 }

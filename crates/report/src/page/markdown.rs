@@ -153,10 +153,13 @@ impl Report<'_> {
             );
         }
         out.push('\n');
-        for sentence in crate::tails::sentences(pair, style) {
-            let _ = writeln!(out, "- {}", escaped(&sentence));
+        let tails = crate::tails::sentences(pair, style);
+        for sentence in &tails {
+            let _ = writeln!(out, "- {}", escaped(sentence));
         }
-        out.push('\n');
+        if !tails.is_empty() {
+            out.push('\n');
+        }
     }
 
     fn of_several(&self, out: &mut String, rows: &[Row<'_>]) {
