@@ -66,16 +66,18 @@ pub fn answer(pair: &Pair) -> Text {
     tally(&said, other, baseline)
 }
 
+/// Who is held against whom.
+pub(crate) fn against(pair: &Pair) -> Text {
+    let (baseline, other) = (&pair.baseline, &pair.other);
+    text!("{other} against {baseline}", "{baseline} と比べた {other}")
+}
+
 pub(crate) fn table(pair: &Pair, style: &Style) -> Vec<String> {
     let heads = [
         Column::left(style.pick("cell", "項目")),
         Column::right(&pair.baseline),
         Column::right(&pair.other),
-        Column::left(&style.say(&{
-            let (baseline, other) = (&pair.baseline, &pair.other);
-            text!("{other} against {baseline}", "{baseline} と比べた {other}")
-        }))
-        .cut(Cut::Wrap),
+        Column::left(&style.say(&against(pair))).cut(Cut::Wrap),
     ];
     let rows: Vec<_> = pair
         .cells

@@ -5,7 +5,7 @@
 //! counted.
 
 use crate::columns::{self, Column, Cut, plain};
-use crate::compare::cell_name;
+use crate::compare::{against, cell_name};
 use crate::layout::wrap;
 use crate::style::{Role, Style};
 use crate::verdict::verdict_words;
@@ -34,12 +34,11 @@ pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
     }
     let mut lines = vec![String::new()];
     if !rows.is_empty() {
-        let other = &pair.other;
         let heads = [
             Column::left(style.pick("slowest operations", "遅い操作")),
             Column::right(&pair.baseline),
             Column::right(&pair.other),
-            Column::left(&style.say(&text!("{other} is", "{other} は"))).cut(Cut::Wrap),
+            Column::left(&style.say(&against(pair))).cut(Cut::Wrap),
         ];
         lines.extend(columns::render(&heads, &rows, 0, style));
     }

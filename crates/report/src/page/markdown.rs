@@ -129,10 +129,7 @@ impl Report<'_> {
             style.pick("Cell", "項目").to_owned(),
             format!("{} ({})", pair.baseline, style.pick("baseline", "基準")),
             pair.other.clone(),
-            {
-                let (baseline, other) = (&pair.baseline, &pair.other);
-                style.say(&text!("{other} against {baseline}", "{baseline} と比べた {other}"))
-            },
+            style.say(&crate::compare::against(pair)),
         ];
         let _ = writeln!(out, "| {} |\n|:--|--:|--:|:--|", heads.map(|head| escaped(&head)).join(" | "));
         for row in rows {
