@@ -135,7 +135,7 @@ pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
         options,
         study,
         known: known_of(study)?,
-        library: library()?,
+        all_known: library()?,
         points: Vec::new(),
         devices: Vec::new(),
         seed: options.seed.unwrap_or(USUAL_SEED),
@@ -279,7 +279,7 @@ struct Planner<'a> {
     study: &'a Study,
     /// What the study tells of figures, and what the others do.
     known: Vec<Known>,
-    library: &'static [Known],
+    all_known: &'static [Known],
     points: Vec<Point>,
     /// The modelled devices of the points; `None` where one is a path.
     devices: Vec<Option<DeviceSpec>>,
@@ -335,7 +335,7 @@ impl Planner<'_> {
             let subject = Subject::new(spec, below.map(|(_, spec)| spec), profile);
             planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&subject)));
             let of_row = if planned.changed { Vec::new() } else { row.marks.clone() };
-            let known = self.known.iter().chain(self.library);
+            let known = self.known.iter().chain(self.all_known);
             planned.marks = marks(of_row, (&self.study.name, part, row), &subject, known);
         }
         Ok(planned)
