@@ -3,7 +3,7 @@
 //!
 //! The model: a page holds one `<script type="application/json" id="kurabe-record">`. A browser does not run it. In JSON
 //! the characters that HTML watches (`<`, `>`, `&`) and the line ends that only Unicode knows stand in strings alone, so
-//! they can be written as `\uXXXX`, which says the same to whoever reads the JSON. Whatever else a page holds has its `<`
+//! they can be written as `\u` with four digits, which says the same to whoever reads the JSON. Whatever else a page holds has its `<`
 //! escaped, so the first script of this name is the one.
 //!
 //! Not a goal: reading HTML.
