@@ -21,9 +21,10 @@ const DRAWS: usize = 2000;
 /// Seed of the draws.
 const SEED: u64 = 0x7573_6573;
 /// A cell further from a part than this does not stand for it. Each doubling of the block size counts 1, each of the
-/// operations in flight a half. Each halving of the part of the test size that the cell keeps to counts a quarter: in a
-/// small part a cache answers. So does each pass over it beforehand.
+/// operations in flight a half.
 const FARTHEST: f64 = 2.0;
+/// What each halving of the part of the test size that a cell keeps to counts: in a small part a cache answers. So does each
+/// pass over it beforehand.
 const OF_A_HALVED_SPAN: f64 = 0.25;
 /// Blocks up to this take no time worth speaking of to be moved, so that an operation that takes long stood still.
 const SMALL_BLOCK: u32 = 64 << 10;
