@@ -9,7 +9,7 @@
 
 use crate::axis::Axis;
 use crate::catalogue::Catalogue;
-use crate::plan::{device, product};
+use crate::plan::{Devices, product};
 use crate::study::{Mark, MarkKind, Part, Row, STUDIES, Study, study_named};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Result, Text};
@@ -40,13 +40,19 @@ impl Subject {
     ///
     /// # Errors
     /// When there is no such model or parameter.
-    pub(crate) fn of_row(part: &Part, row: &Row, axes: &[(String, String)]) -> Result<Self> {
+    pub(crate) fn of_row(
+        part: &Part,
+        row: &Row,
+        axes: &[(String, String)],
+        devices: &mut Devices,
+    ) -> Result<Self> {
         let with_axes = |sets: &[(String, String)]| -> Vec<(String, String)> {
             sets.iter().chain(axes).cloned().collect()
         };
-        let over = row.over.as_ref().map(|(model, sets)| device(model, &with_axes(sets))).transpose()?;
+        let over =
+            row.over.as_ref().map(|(model, sets)| devices.changed(model, &with_axes(sets))).transpose()?;
         Ok(Self::new(
-            device(&row.model, &with_axes(&row.sets))?,
+            devices.changed(&row.model, &with_axes(&row.sets))?,
             over,
             row.profile.as_ref().unwrap_or(&part.profile),
         ))
@@ -90,7 +96,7 @@ pub(crate) fn changes(axes: &[Axis]) -> impl Iterator<Item = Vec<(String, String
 ///
 /// # Errors
 /// When a model or a parameter is not there.
-pub(crate) fn known_of(study: &Study) -> Result<Vec<Known>> {
+pub(crate) fn known_of(study: &Study, devices: &mut Devices) -> Result<Vec<Known>> {
     let mut known = Vec::new();
     for part in &study.parts {
         for row in part.rows.iter().filter(|row| row.marks.iter().any(is_carried)) {
@@ -105,7 +111,7 @@ pub(crate) fn known_of(study: &Study) -> Result<Vec<Known>> {
                 known.push(Known {
                     study: study.name.clone(),
                     part: part.id.clone(),
-                    subject: Subject::of_row(part, row, &axes)?,
+                    subject: Subject::of_row(part, row, &axes, devices)?,
                     marks: marks.clone(),
                 });
             }
@@ -128,9 +134,9 @@ pub(crate) fn library() -> Result<&'static [Known]> {
         return Ok(known);
     }
     let catalogue = Catalogue::load()?;
-    let mut known = Vec::new();
+    let (mut known, mut devices) = (Vec::new(), Devices::default());
     for (name, _) in STUDIES {
-        known.extend(known_of(&study_named(name, &catalogue)?)?);
+        known.extend(known_of(&study_named(name, &catalogue)?, &mut devices)?);
     }
     Ok(LIBRARY.get_or_init(|| known))
 }

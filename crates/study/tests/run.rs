@@ -67,7 +67,7 @@ impl Inventor {
                 .remedy(text!("mend it", "直してください")));
         }
         let bytes = if slow { 250_000_000 } else { 1_000_000_000 };
-        Ok(Measured { cells: cells(bytes, 1_000_000_000), power_cut: Some((0, 0)), run: None })
+        Ok(Measured { cells: cells(bytes, 1_000_000_000), power_cut: Some((0, 0)), ..Measured::default() })
     }
 }
 
