@@ -1,8 +1,6 @@
 //! Digests: always of the record as it is, made where they are missing, kept where that can be.
 
-mod common;
-
-use common::{any_record, ask, assert_true, digest, fresh_store, record, sample_record, spelled};
+use crate::common::{any_record, ask, assert_true, digest, fresh_store, record, sample_record, spelled};
 use kurabe_store::{SqliteStore, Store};
 use proptest::prelude::*;
 

@@ -1,8 +1,6 @@
 //! A result is never lost: not to a kill, not to another process that writes at the same time.
 
-mod common;
-
-use common::{fresh_store, owner, sample_cell, sample_header};
+use crate::common::{fresh_store, owner, sample_cell, sample_header};
 use kurabe_core::record::RunStatus;
 use kurabe_store::{SqliteStore, Store};
 use std::io::{BufRead, BufReader, Write};
@@ -45,7 +43,7 @@ fn cells_appended_before_a_kill_are_there_after_it() {
     for last in [0, 3, 11] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
-        let mut child = start_part("part_append_until_killed", &path);
+        let mut child = start_part("durability::part_append_until_killed", &path);
         let wanted = format!("cell {last}");
         let said = BufReader::new(child.stdout.take().unwrap())
             .lines()
@@ -92,7 +90,7 @@ fn assert_all_there(store: &SqliteStore, runs: usize) {
 fn two_processes_that_write_at_once_lose_nothing() {
     let (directory, store) = fresh_store();
     let path = directory.path().join("kurabe.db");
-    let children = [start_part("part_append_100", &path), start_part("part_append_100", &path)];
+    let children = [start_part("durability::part_append_100", &path), start_part("durability::part_append_100", &path)];
     for child in children {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -1,8 +1,6 @@
 //! Opening: a store is made where there is none; what is not a store is left alone; two at once get along.
 
-mod common;
-
-use common::{fresh_store, record, sample_record};
+use crate::common::{fresh_store, record, sample_record};
 use kurabe_core::digest::RunDigest;
 use kurabe_core::{Error, ErrorKind};
 use kurabe_store::{SqliteStore, Store};
@@ -199,7 +197,7 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
     set_mode(directory.path(), 0o555);
     let part = |command: &mut Command| {
         command
-            .args(["--exact", "part_read_only"])
+            .args(["--exact", "opening::part_read_only"])
             .env("KURABE_TEST_READ_ONLY", directory.path())
             .current_dir("/")
             .output()
@@ -240,7 +238,7 @@ fn processes_that_open_a_fresh_store_at_once_all_succeed() {
         let children: Vec<_> = (0..6)
             .map(|_| {
                 Command::new(std::env::current_exe().unwrap())
-                    .args(["--exact", "part_open_at_once", "--nocapture"])
+                    .args(["--exact", "opening::part_open_at_once", "--nocapture"])
                     .env("KURABE_TEST_OPEN", &path)
                     .stdout(Stdio::piped())
                     .spawn()

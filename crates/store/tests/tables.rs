@@ -1,8 +1,6 @@
 //! What is seen in the tables of a store, and what is put there by somebody else.
 
-mod common;
-
-use common::{fresh_store, sample_record};
+use crate::common::{fresh_store, sample_record};
 use kurabe_core::ErrorKind;
 use kurabe_store::{SqliteStore, Store};
 
