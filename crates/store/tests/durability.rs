@@ -90,7 +90,8 @@ fn assert_all_there(store: &SqliteStore, runs: usize) {
 fn two_processes_that_write_at_once_lose_nothing() {
     let (directory, store) = fresh_store();
     let path = directory.path().join("kurabe.db");
-    let children = [start_part("durability::part_append_100", &path), start_part("durability::part_append_100", &path)];
+    let children =
+        [start_part("durability::part_append_100", &path), start_part("durability::part_append_100", &path)];
     for child in children {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
