@@ -5,11 +5,11 @@ use crate::foresee::dry_run;
 use crate::lang::t;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_recovered};
+use crate::stored::open_recovered;
 use kurabe_core::Result;
 use kurabe_explain::explain_sweep;
 use kurabe_lab::{Done, Happening, Lab, Prepared, RunRequest, Stream};
-use kurabe_report::{Progress, render_run, render_sweep_run};
+use kurabe_report::{Progress, headline, render_run, render_sweep_run};
 
 /// `kurabe run`
 ///
@@ -20,7 +20,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     if let Some(record) = &done.record {
         match global.json {
             true => print_record(record)?,
-            false => print(&render_run(record, &headline_of(&record.header), &style()))?,
+            false => print(&render_run(record, &headline(&record.header), &style()))?,
         }
     }
     done.outcome
@@ -38,7 +38,7 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
             let curves = explain_sweep(record).curves;
             print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
         } else {
-            print(&render_sweep_run(record, &headline_of(&record.header), &style()))?;
+            print(&render_sweep_run(record, &headline(&record.header), &style()))?;
         }
     }
     done.outcome
@@ -58,7 +58,7 @@ fn measured(
     let signals = Signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
-    let lab = Lab { store: &store, stream: &stream, handle: &signals.handle, command: command_line };
+    let lab = Lab { store: &*store, stream: &stream, handle: &signals.handle, command: command_line };
     let opened = prepared.open(&lab)?;
     let mut progress = progress(global);
     let json = global.json;
@@ -82,5 +82,5 @@ fn measured(
 
 /// The progress of a run on standard error.
 pub fn progress(global: &Global) -> Progress {
-    Progress::new(error_style(), progress_mode(global)).with_headline(headline_of)
+    Progress::new(error_style(), progress_mode(global)).with_headline(headline)
 }

@@ -5,16 +5,15 @@ use crate::catalogue::{check_entry, show_beside};
 use crate::charts::show_charts;
 use crate::files::write_out;
 use crate::lang::{lang, t};
-use crate::words::parse_label;
 use crate::output::{print, print_json, print_record, say, style};
-use kurabe_core::record::{RunHeader, RunRecord};
+use crate::words::parse_label;
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_host::headline;
 use kurabe_interop::{ExportFormat, embedded_in_page};
 use kurabe_lab::{keep_digest, now, owner_lives};
-use kurabe_report::{explain, render_details, render_list, render_run, render_why};
+use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
 use kurabe_store::{
-    Filter, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
+    Filter, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -27,54 +26,45 @@ fn store_path(global: &Global) -> Result<PathBuf> {
 }
 
 /// The store, made if it is not there.
-fn open_store(global: &Global) -> Result<Store> {
-    Store::open(&store_path(global)?)
+fn open_store(global: &Global) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open(&store_path(global)?)?))
 }
 
 /// The store, made if it is not there; what runs that died left behind is taken away.
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn open_recovered(global: &Global) -> Result<Store> {
+pub fn open_recovered(global: &Global) -> Result<Box<dyn Store>> {
     let store = open_store(global)?;
-    recover(&store)?;
+    recover(&*store)?;
     Ok(store)
 }
 
 /// The store, if it is there; runs that died are recovered.
-fn existing_store(global: &Global) -> Result<Option<Store>> {
-    let store = Store::open_existing(&store_path(global)?)?;
-    if let Some(store) = &store {
-        recover(store)?;
-    }
-    Ok(store)
+fn existing_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
+    let Some(store) = SqliteStore::open_existing(&store_path(global)?)? else { return Ok(None) };
+    recover(&store)?;
+    Ok(Some(Box::new(store)))
 }
 
 /// The store that must hold a run.
-pub fn store_with_runs(global: &Global) -> Result<Store> {
+pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
     existing_store(global)?.ok_or_else(|| {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
     })
 }
 
-/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it. Of a model the report says
-/// what it is.
-pub fn headline_of(header: &RunHeader) -> Text {
-    let environment = &header.environment;
-    if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
-        return Text::same("");
-    }
-    headline(environment)
-}
-
 /// Takes away what runs that died left behind, and says so.
-fn recover(store: &Store) -> Result<()> {
+fn recover(store: &dyn Store) -> Result<()> {
     for leftover in kurabe_lab::recover(store)? {
         match &leftover.error {
             None => say(&format!(
                 "kurabe: {} {} ({})",
-                t("removed the test file of a run that died:", "異常終了した測定のテストファイルを消しました:"),
+                t(
+                    "removed the test file of a run that died:",
+                    "異常終了した測定のテストファイルを消しました:"
+                ),
                 leftover.path.display(),
                 leftover.run
             )),
@@ -137,7 +127,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
-    print(&render_run(&record, &headline_of(&record.header), &style()))?;
+    print(&render_run(&record, &headline(&record.header), &style()))?;
     if args.details {
         print("\n")?;
         print(&render_details(&record, &style()))?;
@@ -156,7 +146,7 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     if global.json {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
-    print(&render_why(&record, &headline_of(&record.header), cell, &style())?)
+    print(&render_why(&record, &headline(&record.header), cell, &style())?)
 }
 
 /// `kurabe rm`
@@ -168,7 +158,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     // All are looked up before the first goes, so a mistyped one removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     for id in ids {
-        store.remove(&id, owner_lives)?;
+        store.remove(&id, &owner_lives)?;
         tell(global, "removed", &id, t("removed", "削除しました:"))?;
     }
     Ok(())
@@ -229,7 +219,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
             // All are read before the first is stored.
             for record in records.map_err(|error| name_file(&error, path))? {
                 let id = store.import(record)?;
-                keep_digest(&store, &id);
+                keep_digest(&*store, &id);
                 tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
             }
             continue;
@@ -237,7 +227,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
             let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
             let id = store.import(record)?;
-            keep_digest(&store, &id);
+            keep_digest(&*store, &id);
             if global.json {
                 tell(global, "imported", &id, "")?;
             } else if !global.quiet {
@@ -246,7 +236,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
                 }
                 shown += 1;
                 let record = store.load(&id)?;
-                print(&render_run(&record, &headline_of(&record.header), &style()))?;
+                print(&render_run(&record, &headline(&record.header), &style()))?;
             }
         }
     }

@@ -4,19 +4,17 @@ use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
 use crate::output::{error_style, print, print_json, progress_mode, style};
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_recovered};
+use crate::stored::open_recovered;
 use crate::words::{assignments, text_of};
 use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::{Happening, Listener, PointEvent, Stream, StudyRunner, run_study};
 use kurabe_report::{
-    Progress, StudyProgress, render_studies, render_study, render_study_file, render_study_markdown,
-    verdict_answer,
+    Progress, StudyProgress, headline, render_studies, render_study, render_study_file,
+    render_study_markdown, verdict_answer,
 };
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{
-    Axis, Options, Plan, PointTarget, STUDIES, Study, StudyResult, load_study, study_named,
-};
+use kurabe_study::{Axis, Options, Plan, PointTarget, STUDIES, Study, StudyResult, load_study, study_named};
 use std::path::Path;
 
 /// Runs the command.
@@ -121,7 +119,7 @@ fn progress(planned: &Plan, global: &Global) -> Listener {
             Happening::Run(event) => {
                 if matches!(event, Event::RunStarted { .. }) {
                     study.clear();
-                    let progress = Progress::new(style, mode).with_headline(headline_of);
+                    let progress = Progress::new(style, mode).with_headline(headline);
                     real = Some((envelope.run.clone(), progress));
                 }
                 if let Some((_, progress)) = real.as_mut().filter(|(run, _)| *run == envelope.run) {

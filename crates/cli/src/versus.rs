@@ -5,14 +5,14 @@ use crate::foresee::dry_run_in_turns;
 use crate::lang::{lang, t};
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_recovered};
+use crate::stored::open_recovered;
 use kurabe_compare::pair;
 use kurabe_core::quantity::{NS_PER_S, format_time_setting};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, TooShort, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream, TurnsEvent};
-use kurabe_report::{VersusProgress, answer, render_versus};
+use kurabe_report::{VersusProgress, answer, headline, render_versus};
 
 /// Runs the command.
 ///
@@ -29,9 +29,9 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     let signals = Signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
-    let lab = Lab { store: &store, stream: &stream, handle: &signals.handle, command: command_line };
+    let lab = Lab { store: &*store, stream: &stream, handle: &signals.handle, command: command_line };
     let opened = prepared.open(&lab)?;
-    let headlines: Vec<_> = opened.headers().map(|header| (header.clone(), headline_of(header))).collect();
+    let headlines: Vec<_> = opened.headers().map(|header| (header.clone(), headline(header))).collect();
     let mut progress = VersusProgress::new(error_style(), progress_mode(global));
     progress.start(&headlines, args.time, args.repetition);
     let json = global.json;

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Clone, Copy)]
 pub struct Lab<'a> {
     /// Where their records go.
-    pub store: &'a Store,
+    pub store: &'a dyn Store,
     /// Who hears of them.
     pub stream: &'a Stream,
     /// What stops them.
@@ -25,8 +25,8 @@ pub struct Lab<'a> {
 }
 
 /// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
-pub fn keep_digest(store: &Store, id: &str) {
-    let _ = store.keep_digest(id, DIGEST_VERSION, digest);
+pub fn keep_digest(store: &dyn Store, id: &str) {
+    let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
 }
 
 /// A run in the store, from its id to its end.
@@ -119,7 +119,7 @@ impl<'a> Journal<'a> {
     /// Takes the run out of the store, because nothing was measured. The target is closed before.
     pub(crate) fn discard(&self) -> Result<()> {
         self.forget_test_file();
-        self.lab.store.remove(&self.header.id, |_| false)
+        self.lab.store.remove(&self.header.id, &|_| false)
     }
 
     fn forget_test_file(&self) {

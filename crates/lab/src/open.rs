@@ -4,10 +4,10 @@ use crate::foreseen::Extent;
 use crate::journal::Journal;
 use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
-use kurabe_core::event::Event;
-use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_core::Result;
+use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
+use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
     Contender, FollowUp, InTurns, Session, Settings, Stop, Target, model_target, plan_tasks, planned_time_ns,
 };
@@ -65,12 +65,10 @@ impl Open<'_> {
                     .with_traces(traces)
                     .with_follow_up(follow_up)
                     .run(),
-                Ground::Model(name, model) => {
-                    Session::on_model(&mut **model, name, profile, stop, &mut emit)
-                        .with_traces(traces)
-                        .with_follow_up(follow_up)
-                        .run()
-                }
+                Ground::Model(name, model) => Session::on_model(&mut **model, name, profile, stop, &mut emit)
+                    .with_traces(traces)
+                    .with_follow_up(follow_up)
+                    .run(),
             }
         });
         drop(ground);

@@ -113,10 +113,7 @@ impl Prepared {
         let (environment, target, model) = match &self.target {
             Unopened::Model(name, model) => {
                 // Nothing of this machine matters to a model.
-                (
-                    Environment::default(),
-                    Some(model_target(name, &**model, profile)), Some(model.record()),
-                )
+                (Environment::default(), Some(model_target(name, &**model, profile)), Some(model.record()))
             }
             Unopened::Path => {
                 let options = ObserveOptions { with_serial: self.request.with_serial, salt: &salt };

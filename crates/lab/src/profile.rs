@@ -216,4 +216,3 @@ fn one_step(step: Step) -> Profile {
         steps: vec![step],
     }
 }
-

@@ -27,18 +27,23 @@ pub fn owner_lives(owner: &Owner) -> bool {
 ///
 /// # Errors
 /// When the store cannot be written.
-pub fn recover(store: &Store) -> Result<Vec<Leftover>> {
+pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
     let mut leftovers = Vec::new();
-    for run in store.abandoned(owner_lives)? {
+    for run in store.abandoned(&owner_lives)? {
         let removed = run.test_file.as_deref().map_or(Ok(false), remove_orphan);
         let error = match removed {
             Ok(false) => None,
             Ok(true) => Some(None),
             Err(error) => Some(Some(error)),
         };
-        // A run whose file is still there stays as it is.
-        if !matches!(error, Some(Some(_))) {
-            store.mark_interrupted(&run.id, &now())?;
+        match error {
+            // A run whose file is still there stays as it is.
+            Some(Some(_)) => {}
+            // One that died before its target was open has measured nothing, and is not kept.
+            _ if store.load(&run.id).is_ok_and(|record| record.header.target.is_none()) => {
+                store.remove(&run.id, &owner_lives)?
+            }
+            _ => store.mark_interrupted(&run.id, &now())?,
         }
         if let (Some(path), Some(error)) = (run.test_file, error) {
             leftovers.push(Leftover { run: run.id, path, error });

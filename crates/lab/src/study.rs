@@ -16,7 +16,7 @@ use kurabe_study::{Measured, Models, Paths, Plan, Point, PointTarget, StudyResul
 /// What a study is run with.
 pub struct StudyRunner<'a> {
     /// Opens the store; asked only where a real target is measured.
-    pub open_store: &'a dyn Fn() -> Result<Store>,
+    pub open_store: &'a dyn Fn() -> Result<Box<dyn Store>>,
     /// Who hears of it.
     pub stream: &'a Stream,
     /// What stops it.
@@ -89,12 +89,8 @@ impl Paths for Real<'_, '_> {
             return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
         };
         let store = (self.0.open_store)()?;
-        let lab = Lab {
-            store: &store,
-            stream: self.0.stream,
-            handle: self.0.handle,
-            command: self.0.command,
-        };
+        let lab =
+            Lab { store: &*store, stream: self.0.stream, handle: self.0.handle, command: self.0.command };
         let request = RunRequest {
             target: path.clone(),
             procedure: Procedure::Given(Box::new(point.profile.clone())),

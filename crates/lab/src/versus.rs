@@ -137,7 +137,8 @@ impl PreparedVersus {
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
         remove_orphaned_traces();
         let Self { request, runs, order_seed } = self;
-        let targets: Vec<String> = request.targets.iter().map(|target| target.display().to_string()).collect();
+        let targets: Vec<String> =
+            request.targets.iter().map(|target| target.display().to_string()).collect();
         // All are looked at before the first test file is made: it would be a difference.
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
@@ -262,9 +263,8 @@ fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
         return None;
     }
     let path = run.request.target.canonicalize().ok()?;
-    let is_at_path = |target: &&Target| {
-        Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path)
-    };
+    let is_at_path =
+        |target: &&Target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path);
     before.iter().filter_map(|open| open.ground.real()).find(is_at_path)
 }
 

@@ -21,7 +21,7 @@ use kurabe_core::number;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
-use tables::{Grid, Notes, figure_name, order_lines, part_grids};
+use tables::{Grid, Notes, figure_name, order_lines, part_grids, remark_lines};
 use verdicts::{verdict_lines, verdict_markdown};
 
 pub(crate) use tables::{error_words, published};
@@ -154,7 +154,8 @@ fn part_lines(part: &PartResult, style: &Style) -> Vec<String> {
     }
     lines.extend(run_lines(part, style));
     lines.extend(curves(part, style));
-    lines.extend(order_lines(part, style.lang).iter().flat_map(|line| paragraph(line, style)));
+    let remarks = order_lines(part, style.lang).into_iter().chain(remark_lines(part, style.lang));
+    lines.extend(remarks.flat_map(|line| paragraph(&line, style)));
     for (number, note) in notes.list.iter().enumerate() {
         let number = format!("[{}]", number + 1);
         let at = 3 + display_width(&number);
@@ -325,7 +326,7 @@ pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
                 out.push_str(&format!("\n{}\n", markdown_words(line)));
             }
         }
-        for line in order_lines(part, lang) {
+        for line in order_lines(part, lang).into_iter().chain(remark_lines(part, lang)) {
             out.push_str(&format!("\n{}\n", markdown_words(&line)));
         }
         for (number, note) in notes.list.iter().enumerate() {

@@ -218,12 +218,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str, devices: &mut D
     Ok(())
 }
 
-fn check_sets(
-    parts: &[Part],
-    sets: &[(String, String)],
-    study: &str,
-    devices: &mut Devices,
-) -> Result<()> {
+fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &mut Devices) -> Result<()> {
     for (parameter, value) in sets {
         // An axis goes through its own values, so the change would be told and do nothing.
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {

@@ -289,6 +289,7 @@ mod tests {
             values: Vec::new(),
             path: None,
             run: None,
+            notices: Vec::new(),
             error: None,
             cells: vec![CellResult::new(
                 Some(*value),

@@ -1,8 +1,7 @@
 //! A study from its file to its result, with a runner that invents the cells.
 
-mod common;
-
-use common::cells;
+use crate::common::cells;
+use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
@@ -83,7 +82,8 @@ struct Walker(Vec<PointTarget>);
 impl Paths for Walker {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         self.0.push(point.target.clone());
-        Ok(Measured { run: Some("abc".to_owned()), ..Measured::default() })
+        let notices = vec![Notice { kind: NoticeKind::Noise, text: Text::same("others were busy") }];
+        Ok(Measured { run: Some("abc".to_owned()), notices, ..Measured::default() })
     }
 }
 
@@ -199,6 +199,7 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
     assert_eq!(walker.0, [PointTarget::Path("/mnt/x".into())]);
     let rows = &result.parts[0].rows;
     assert_eq!((rows[0].path.as_deref(), rows[0].run.as_deref()), (Some("/mnt/x"), Some("abc")));
+    assert_eq!(rows[0].notices[0].text.en, "others were busy");
     assert_eq!(rows[0].cells[0].status, Status::Measured);
     assert_eq!(rows[1].model.as_deref(), Some("ideal-ram-disk"));
 }

@@ -343,6 +343,8 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use kurabe_core::profile::Profile;
+    use kurabe_core::quantity::NS_PER_S;
 
     #[test]
     fn the_trace_formats_are_those_that_can_be_read() {
@@ -367,5 +369,40 @@ mod tests {
         assert!(run.is_single());
         assert!(Cli::try_parse_from(["kurabe", "run", "--size", "0"]).is_err());
         assert!(Cli::try_parse_from(["kurabe", "run", "--profile", "quick", "--bs", "4k"]).is_err());
+    }
+
+    fn planned(words: &[&str]) -> Profile {
+        let cli = Cli::parse_from(["kurabe", "run"].iter().chain(words));
+        let Command::Run(args) = cli.command else { panic!("run") };
+        kurabe_lab::Prepared::new(args.request().unwrap()).unwrap().profile().clone()
+    }
+
+    #[test]
+    fn fio_words_make_one_workload() {
+        let plan =
+            planned(&["--rw", "randrw", "--bs", "8k", "--iodepth", "4", "--numjobs", "2", "--time", "3s"]);
+        let tasks = plan.tasks(1 << 30);
+        assert_eq!(tasks.len(), 1);
+        let workload = tasks[0].workload().unwrap();
+        assert_eq!((workload.read_percent, workload.iodepth, workload.threads), (50, 4, 2));
+        assert_eq!(workload.end.time_ns, Some(3 * NS_PER_S));
+        assert_eq!(workload.largest_block_bytes(), 8192);
+    }
+
+    #[test]
+    fn flags_override_the_profile() {
+        let plan =
+            planned(&["--profile", "cdm-9", "--size", "64m", "--runs", "5", "--time", "1s", "--buffered"]);
+        assert_eq!((plan.rules.size_bytes, plan.rules.runs, plan.rules.direct), (64 << 20, 5, false));
+        assert_eq!(plan.tasks(1 << 30)[0].workload().unwrap().end.time_ns, Some(NS_PER_S));
+    }
+
+    #[test]
+    fn an_end_by_bytes_is_not_cut_by_the_usual_time() {
+        let plan = planned(&["--rw", "write", "--bytes", "1g"]);
+        assert_eq!(
+            plan.tasks(1 << 30)[0].workload().unwrap().end,
+            End { bytes: Some(1 << 30), ..End::default() }
+        );
     }
 }

@@ -246,6 +246,28 @@ fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
     words
 }
 
+/// What was said while rows were measured, each remark once: behind the rows that it is of, unless those are all.
+pub(super) fn remark_lines(part: &PartResult, lang: Lang) -> Vec<String> {
+    let mut remarks: Vec<(&Text, Vec<&str>)> = Vec::new();
+    for row in &part.rows {
+        for notice in &row.notices {
+            let label = row.label.get(lang);
+            match remarks.iter_mut().find(|(remark, _)| **remark == notice.text) {
+                Some((_, rows)) => rows.push(label),
+                None => remarks.push((&notice.text, vec![label])),
+            }
+        }
+    }
+    let line = |(remark, mut rows): (&Text, Vec<&str>)| {
+        if rows.len() >= part.rows.len() {
+            return remark.get(lang).to_owned();
+        }
+        rows.dedup();
+        format!("{}: {}", rows.join(", "), remark.get(lang))
+    };
+    remarks.into_iter().map(line).collect()
+}
+
 /// Whether the order of the published figures is kept, and which rows left their place.
 pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
     let compared = (0..part.columns.len()).any(|column| {
