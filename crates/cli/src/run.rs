@@ -9,7 +9,7 @@ use crate::output::{error_style, print, print_json, print_record, progress_mode,
 use crate::pivot::keep_digest;
 use crate::plan;
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_store, recover};
+use crate::stored::{open_store, recover};
 use clap::Parser;
 use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
@@ -24,7 +24,7 @@ use kurabe_engine::{
 };
 use kurabe_explain::explain_sweep;
 use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe, remove_orphaned_traces};
-use kurabe_report::{Progress, render_run, render_sweep_run};
+use kurabe_report::{Progress, headline, render_run, render_sweep_run};
 use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
 use std::path::{Path, PathBuf};
@@ -280,8 +280,7 @@ impl Run<'_> {
 
     /// Measures and stores.
     fn measure(&self, mut subject: Subject) -> Result<()> {
-        let mut progress =
-            Progress::new(error_style(), progress_mode(self.global)).with_headline(headline_of);
+        let mut progress = Progress::new(error_style(), progress_mode(self.global)).with_headline(headline);
         let mut emit = |event: Event| {
             self.keep(&event)?;
             progress.on_event(&event);
@@ -425,9 +424,9 @@ impl Run<'_> {
                 print_json(&serde_json::json!({ "event": "sweep", "run": id, "curves": found.curves }))?;
             }
         } else if self.follow_up.is_some() {
-            print(&render_sweep_run(&record, &headline_of(&record.header), &style()))?;
+            print(&render_sweep_run(&record, &headline(&record.header), &style()))?;
         } else {
-            print(&render_run(&record, &headline_of(&record.header), &style()))?;
+            print(&render_run(&record, &headline(&record.header), &style()))?;
         }
         outcome
     }

@@ -8,12 +8,12 @@ use crate::lang::{lang, t};
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
 use crate::pivot::keep_digest;
-use kurabe_core::record::{RunHeader, RunRecord};
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
-use kurabe_host::{headline, process_alive};
+use kurabe_host::process_alive;
 use kurabe_interop::{ExportFormat, embedded_in_page};
-use kurabe_report::{explain, render_details, render_list, render_run, render_why};
+use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
 use kurabe_store::{
     Filter, Owner, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
 };
@@ -50,16 +50,6 @@ pub fn store_with_runs(global: &Global) -> Result<Store> {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
     })
-}
-
-/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it. Of a model the report says
-/// what it is.
-pub fn headline_of(header: &RunHeader) -> Text {
-    let environment = &header.environment;
-    if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
-        return Text::same("");
-    }
-    headline(environment)
 }
 
 fn owner_lives(owner: &Owner) -> bool {
@@ -149,7 +139,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
-    print(&render_run(&record, &headline_of(&record.header), &style()))?;
+    print(&render_run(&record, &headline(&record.header), &style()))?;
     if args.details {
         print("\n")?;
         print(&render_details(&record, &style()))?;
@@ -168,7 +158,7 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     if global.json {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
-    print(&render_why(&record, &headline_of(&record.header), cell, &style())?)
+    print(&render_why(&record, &headline(&record.header), cell, &style())?)
 }
 
 /// `kurabe rm`
@@ -273,7 +263,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
                 }
                 shown += 1;
                 let record = store.load(&id)?;
-                print(&render_run(&record, &headline_of(&record.header), &style()))?;
+                print(&render_run(&record, &headline(&record.header), &style()))?;
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::output::{error_style, print, print_json, print_record, progress_mode,
 use crate::plan;
 use crate::run::{Run, Subject, header, plain_run, random_word};
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_store, parse_label, recover};
+use crate::stored::{open_store, parse_label, recover};
 use kurabe_compare::{FEWEST_BLOCKS, Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
@@ -17,7 +17,7 @@ use kurabe_core::record::{Cell, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::{Contender, Ended, Target, WhyEnded, measure_in_turns};
 use kurabe_host::{NoiseWatch, remove_orphaned_traces};
-use kurabe_report::{VersusProgress, answer, render_versus};
+use kurabe_report::{VersusProgress, answer, headline, render_versus};
 use kurabe_store::Store;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -309,7 +309,7 @@ impl Live<'_, '_> {
 /// Measures in turns and closes every run.
 fn measure(args: &VersusArgs, order_seed: u64, runs: &[Run<'_>], mut subjects: Vec<Subject>) -> Ended {
     let global = runs[0].global;
-    let headlines = runs.iter().map(|run| (run.header.clone(), headline_of(&run.header))).collect::<Vec<_>>();
+    let headlines = runs.iter().map(|run| (run.header.clone(), headline(&run.header))).collect::<Vec<_>>();
     let live = RefCell::new(Live {
         runs,
         args,

@@ -1,8 +1,6 @@
 //! Finding, labelling, removing runs.
 
-mod common;
-
-use common::{
+use crate::common::{
     fresh_store, owner, record, sample_cell, sample_foreign, sample_header, sample_notice, sample_record,
 };
 use kurabe_core::ErrorKind;

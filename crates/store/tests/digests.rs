@@ -1,8 +1,6 @@
 //! Digests: always of the record as it is, made where they are missing, kept where that can be.
 
-mod common;
-
-use common::{any_record, fresh_store, owner, record, sample_cell, sample_header, sample_record};
+use crate::common::{any_record, fresh_store, owner, record, sample_cell, sample_header, sample_record};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Store;

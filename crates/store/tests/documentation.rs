@@ -1,8 +1,10 @@
 //! docs/record.md tells every field of an exported run.
 
-mod common;
+use crate::common;
 
-use common::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds};
+use crate::common::{
+    sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds,
+};
 use kurabe_core::environment::Link;
 use kurabe_core::record::{Repetition, RunRecord};
 use kurabe_core::split::{KernelSplit, RequestSize};

@@ -1,8 +1,6 @@
 //! A result is never lost: not to a kill, not to another process that writes at the same time.
 
-mod common;
-
-use common::{fresh_store, owner, sample_cell, sample_header, sample_record};
+use crate::common::{fresh_store, owner, sample_cell, sample_header, sample_record};
 use kurabe_core::record::RunStatus;
 use kurabe_store::Store;
 use std::ffi::OsStr;

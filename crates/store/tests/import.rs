@@ -1,8 +1,6 @@
 //! Files from outside: refused with the field named, or taken in once.
 
-mod common;
-
-use common::{any_record, fresh_store, record, sample_foreign, sample_record};
+use crate::common::{any_record, fresh_store, record, sample_foreign, sample_record};
 use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
 use kurabe_core::profile::{PrintedUnit, Profile, Rounds, Step, Tracked};
 use kurabe_core::record::{Repetition, RunRecord, RunStatus, Sample, Traffic};

@@ -1,11 +1,9 @@
 //! Files of every version that was ever written stay readable.
 //!
 //! To write the fixtures of a new version (never over those of an old one):
-//! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test old_files`
+//! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test main old_files`
 
-mod common;
-
-use common::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
+use crate::common::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
 use kurabe_core::profile::{Rounds, Step};
 use kurabe_core::record::{Measure, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};

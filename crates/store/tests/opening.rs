@@ -1,8 +1,6 @@
 //! Opening: a store is made where there is none; what is not a store is left alone; two at once get along.
 
-mod common;
-
-use common::{fresh_store, record, sample_record};
+use crate::common::{fresh_store, record, sample_record};
 use kurabe_core::digest::RunDigest;
 use kurabe_core::{Error, ErrorKind};
 use kurabe_store::Store;

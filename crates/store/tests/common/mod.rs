@@ -1,5 +1,4 @@
 //! Records for the tests: one that looks like a real run, and any that can be.
-#![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 mod any_record;
 mod kinds;
