@@ -8,7 +8,7 @@ use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::TargetKind;
 use kurabe_core::workload::Data;
-use kurabe_core::{Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use serde::Serialize;
 
 /// The words of a pivot.
@@ -17,7 +17,7 @@ pub const PIVOT_WORDS: PivotWords = PivotWords { key, value, effect, cell: cell_
 /// A difference in words.
 #[derive(Serialize)]
 pub(crate) struct Spoken {
-    key: &'static str,
+    pub key: &'static str,
     pub name: Text,
     pub baseline: Text,
     pub other: Text,
@@ -41,18 +41,22 @@ impl From<&Difference> for Spoken {
     }
 }
 
-/// A comparison as JSON, with the differences below `at` (`/differences`) in words.
+/// A comparison as JSON, with the differences that stand at `place` of it (`/differences`) in words.
 ///
 /// # Errors
 /// When it cannot be written as JSON.
 pub fn spoken_json(
     comparison: &impl Serialize,
-    at: &str,
+    place: &str,
     differences: &[Difference],
-) -> serde_json::Result<serde_json::Value> {
-    let mut json = serde_json::to_value(comparison)?;
-    if let Some(place) = json.pointer_mut(at) {
-        *place = serde_json::to_value(differences.iter().map(Spoken::from).collect::<Vec<_>>())?;
+) -> Result<serde_json::Value> {
+    let failed = |error| {
+        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+    };
+    let mut json = serde_json::to_value(comparison).map_err(failed)?;
+    if let Some(value) = json.pointer_mut(place) {
+        let spoken: Vec<Spoken> = differences.iter().map(Spoken::from).collect();
+        *value = serde_json::to_value(spoken).map_err(failed)?;
     }
     Ok(json)
 }
@@ -116,10 +120,9 @@ fn effect(fact: Fact) -> Option<Text> {
         Fact::Size => {
             text!("a small test may fit a cache", "小さいテストはキャッシュに収まることがあります")
         }
-        Fact::Fill => text!(
-            "a full flash drive writes more slowly",
-            "フラッシュは空きが少ないと書き込みが遅くなります"
-        ),
+        Fact::Fill => {
+            text!("a full flash drive writes more slowly", "フラッシュは空きが少ないと書き込みが遅くなります")
+        }
         Fact::Temperature => {
             text!("hot drives slow themselves down", "高温のドライブは速度を落とすことがあります")
         }
