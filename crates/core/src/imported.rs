@@ -221,11 +221,10 @@ impl From<FigureOf> for String {
     fn from(of: FigureOf) -> Self {
         match of {
             FigureOf::Named(name) => name,
-            of => FIGURE_OF
-                .into_iter()
-                .find(|(known, ..)| *known == of)
-                .map_or("", |(_, word, _)| word)
-                .to_owned(),
+            of => {
+                let word = FIGURE_OF.iter().find_map(|(known, word, _)| (*known == of).then_some(*word));
+                word.unwrap_or_default().to_owned()
+            }
         }
     }
 }
