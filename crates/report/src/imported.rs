@@ -176,8 +176,10 @@ pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
 /// The name of a cell in the list: with its direction, unless it tells that itself.
 pub(crate) fn name(cell: &Cell, style: &Style) -> String {
     match cell.direction {
-        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => words::cell(style, cell),
-        _ => words::label(style, cell),
+        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => {
+            style.say(&words::cell(cell))
+        }
+        _ => style.say(&words::label(cell)),
     }
 }
 

@@ -11,6 +11,7 @@ mod columns;
 mod compare;
 mod derived;
 mod details;
+mod doc;
 mod doctor;
 mod environment;
 mod figures;

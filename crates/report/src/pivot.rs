@@ -254,8 +254,7 @@ fn marked(value: &Text, is_baseline: bool, style: &Style) -> String {
 
 /// `read RND 4 KiB Q1 T1`
 fn cell_name(group: &Group, style: &Style) -> String {
-    let direction = group.cell.direction.map_or("", |direction| words::direction(style, direction));
-    [direction, &style.say(&group.cell.full_label())].join(" ").trim().to_owned()
+    style.say(&words::directed(group.cell.direction, group.cell.full_label()))
 }
 
 /// `510.3 MB/s ±2 % (5)`

@@ -165,7 +165,7 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
         .parts
         .iter()
         .map(|part| {
-            let direction = words::direction(style, part.direction);
+            let direction = style.say(&words::direction(part.direction));
             let name = match (&part.cell, part.exact) {
                 (Some(_), true) => format!("{direction} {}", part.label),
                 (Some(_), false) => format!("{direction} ≈ {}", part.label),

@@ -69,7 +69,7 @@ pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style)
                 None => {
                     let mut entries: Vec<Option<Entry<'a>>> = runs.iter().map(|_| None).collect();
                     entries[place] = Some(entry);
-                    let name = words::cell(style, cell) + &style.say(&named.key.note(&named.label));
+                    let name = style.say(&words::cell(cell)) + &style.say(&named.key.note(&named.label));
                     rows.push(Row { key: named.key, measure: cell.measure, name, entries });
                 }
             }

@@ -221,7 +221,7 @@ pub(super) fn stutter_lines(report: &Report<'_>, rows: &[Row<'_>]) -> Vec<Stutte
 
 /// The slowest operations of two runs.
 pub(super) fn tails(html: &mut Html, pair: &Pair, style: &Style) {
-    let told = crate::tails::sentences(pair, style);
+    let told = crate::tails::sentences(pair).iter().map(|words| style.say(words)).collect::<Vec<_>>();
     if !told.is_empty() {
         html.element("h3", &[], style.pick("Slowest operations", "遅い操作"));
         sentences(html, "plain", &told);

@@ -73,10 +73,11 @@ fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
             .filter(|(cell, _)| cell.direction == direction)
             .map(|(_, line)| line.clone())
             .collect();
-        let words = crate::words::of_direction(&view.style, direction);
+        let words = view.style.say(&crate::words::of_direction(direction));
         let even = of_direction.len().div_ceil(of_direction.len().div_ceil(MOST_LINES).max(1)).max(1);
-        charts
-            .extend(of_direction.chunks(even).filter_map(|lines| chart(&[run], words, lines.to_vec(), view)));
+        charts.extend(
+            of_direction.chunks(even).filter_map(|lines| chart(&[run], &words, lines.to_vec(), view)),
+        );
     }
     charts
 }
