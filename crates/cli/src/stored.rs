@@ -15,7 +15,8 @@ use kurabe_host::process_alive;
 use kurabe_interop::{ExportFormat, embedded_in_page};
 use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
 use kurabe_store::{
-    Filter, Owner, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
+    Filter, Owner, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle,
+    parse_export,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -31,21 +32,19 @@ fn store_path(global: &Global) -> Result<PathBuf> {
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn open_store(global: &Global) -> Result<Store> {
-    Store::open(&store_path(global)?)
+pub fn open_store(global: &Global) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open(&store_path(global)?)?))
 }
 
 /// The store, if it is there; runs that died are recovered.
-fn existing_store(global: &Global) -> Result<Option<Store>> {
-    let store = Store::open_existing(&store_path(global)?)?;
-    if let Some(store) = &store {
-        recover(store)?;
-    }
-    Ok(store)
+fn existing_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
+    let Some(store) = SqliteStore::open_existing(&store_path(global)?)? else { return Ok(None) };
+    recover(&store)?;
+    Ok(Some(Box::new(store)))
 }
 
 /// The store that must hold a run.
-pub fn store_with_runs(global: &Global) -> Result<Store> {
+pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
     existing_store(global)?.ok_or_else(|| {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
@@ -60,8 +59,8 @@ fn owner_lives(owner: &Owner) -> bool {
 ///
 /// # Errors
 /// When the store cannot be written.
-pub fn recover(store: &Store) -> Result<()> {
-    for run in store.abandoned(owner_lives)? {
+pub fn recover(store: &dyn Store) -> Result<()> {
+    for run in store.abandoned(&owner_lives)? {
         if let Some(path) = &run.test_file {
             match remove_orphan(path) {
                 Ok(true) => say(&format!(
@@ -170,7 +169,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     // All are looked up before the first goes, so a mistyped one removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     for id in ids {
-        store.remove(&id, owner_lives)?;
+        store.remove(&id, &owner_lives)?;
         tell(global, "removed", &id, t("removed", "削除しました:"))?;
     }
     Ok(())
@@ -246,7 +245,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
             // All are read before the first is stored.
             for record in records.map_err(|error| name_file(&error, path))? {
                 let id = store.import(record)?;
-                keep_digest(&store, &id);
+                keep_digest(&*store, &id);
                 tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
             }
             continue;
@@ -254,7 +253,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
             let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
             let id = store.import(record)?;
-            keep_digest(&store, &id);
+            keep_digest(&*store, &id);
             if global.json {
                 tell(global, "imported", &id, "")?;
             } else if !global.quiet {

@@ -46,20 +46,20 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     }
     let signals = Signals::listen()?;
     let store = open_store(global)?;
-    recover(&store)?;
+    recover(&*store)?;
     remove_orphaned_traces();
     let mut runs = Vec::new();
     let mut subjects = Vec::new();
     for args in &run_args {
         let subject = Subject::open(args, &profile)?;
-        let header = header(args, &store, &subject, &profile, command_line)?;
+        let header = header(args, &*store, &subject, &profile, command_line)?;
         subjects.push(subject);
         let (profile, traces) = (profile.clone(), traces.clone());
         runs.push(Run {
             follow_up: None,
             args,
             global,
-            store: &store,
+            store: &*store,
             signals: &signals,
             header,
             profile,
@@ -71,12 +71,12 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
         // Nothing was measured, so there is nothing to keep; the test files go first.
         drop(subjects);
         for run in runs.iter().filter(|run| !run.header.id.is_empty()) {
-            store.remove(&run.header.id, |_| false)?;
+            store.remove(&run.header.id, &|_| false)?;
         }
         return Err(error);
     }
     let ended = measure(args, order_seed, &runs, subjects);
-    show(args, &store, &runs, ended)
+    show(args, &*store, &runs, ended)
 }
 
 /// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
@@ -370,13 +370,13 @@ fn turns(
 }
 
 /// Shows what the store has of it.
-fn show(args: &VersusArgs, store: &Store, runs: &[Run<'_>], ended: Ended) -> Result<()> {
+fn show(args: &VersusArgs, store: &dyn Store, runs: &[Run<'_>], ended: Ended) -> Result<()> {
     let json = runs[0].global.json;
     let mut records: Vec<RunRecord> = Vec::new();
     for run in runs {
         let record = store.load(&run.header.id)?;
         if record.cells.is_empty() {
-            store.remove(&run.header.id, |_| false)?;
+            store.remove(&run.header.id, &|_| false)?;
         } else {
             records.push(record);
         }

@@ -60,8 +60,8 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     }
 }
 
-fn asked_across(store: &Store, runs: &[RunRecord], style: &Style) {
-    let digests = store.digests(DIGEST_VERSION, digest, |_, _| ()).unwrap();
+fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| ()).unwrap();
     assert!(digests.unreadable.is_empty());
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
