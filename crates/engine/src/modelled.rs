@@ -5,7 +5,7 @@
 //! state of a modelled device is a parameter of it.
 
 use crate::content::Content;
-use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::measure::Engine;
 use crate::recorder::{INTERVAL_NS, Recorded, Recorder};
@@ -23,6 +23,7 @@ use kurabe_core::record::{
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, Result, text};
+use kurabe_program::Stop;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 

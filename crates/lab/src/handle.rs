@@ -1,6 +1,6 @@
 //! Stopping runs from outside.
 
-use kurabe_engine::{Stop, kill_running_program, remove_orphan};
+use kurabe_engine::{Stop, remove_orphan};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ impl RunHandle {
     /// test files. A test file that cannot be removed is still named in the store, and the next start tries again.
     pub fn abandon(&self) {
         // A timed program has a process group of its own and would live on.
-        kill_running_program();
+        self.0.stop.kill_programs();
         for path in self.test_files().iter() {
             let _ = remove_orphan(path);
         }
