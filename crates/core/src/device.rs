@@ -5,7 +5,7 @@
 //! driver is generic over this trait and monomorphised, so the real path pays nothing for the twin.
 
 use crate::Result;
-use crate::model::TimeAccount;
+use crate::model::TimeSums;
 use crate::workload::Op;
 
 /// A buffer that a device lends to the driver, one per operation that may be in flight.
@@ -72,7 +72,7 @@ pub trait Device {
 
     /// Where the time of the operations went that completed since this was last asked, if the device can tell: a
     /// modelled one can.
-    fn take_account(&mut self) -> Option<TimeAccount> {
+    fn take_sums(&mut self) -> Option<TimeSums> {
         None
     }
 }

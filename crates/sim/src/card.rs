@@ -197,39 +197,39 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
         waiting: builder.line(
             "waiting",
-            text!("waiting for the card", "カードが空くのを待つ時間"),
-            text!("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
+            ("waiting for the card", "カードが空くのを待つ時間"),
+            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
         ),
         access: builder.cause(
             "access",
-            text!("the card's access time", "カードのアクセス時間"),
-            text!(
+            ("the card's access time", "カードのアクセス時間"),
+            (
                 "every command takes this long until the first byte, however short it is",
                 "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"
             ),
         ),
         reading: builder.cause(
             "reading",
-            text!("reading the card", "カードの読み出し"),
-            text!("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
+            ("reading the card", "カードの読み出し"),
+            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
         ),
         writing: builder.cause(
             "writing",
-            text!("writing the card", "カードへの書き込み"),
-            text!("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
+            ("writing the card", "カードへの書き込み"),
+            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
         ),
         programming: builder.cause(
             "programming",
-            text!("the card is busy programming", "カードの書き込み完了待ち"),
-            text!(
+            ("the card is busy programming", "カードの書き込み完了待ち"),
+            (
                 "after a write the card stores the data in its flash and takes no command",
                 "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"
             ),
         ),
         copying: builder.cause(
             "copying",
-            text!("the card copies the rest of a block", "カード内部でのブロックのコピー"),
-            text!(
+            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
+            (
                 "the card writes large blocks; when only a part of one is written, it copies the rest",
                 "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"
             ),

@@ -33,7 +33,7 @@ mod usb;
 mod world;
 mod zfs;
 
-pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
+pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use build::Builder;
 pub use layer::{Below, CloneLayer, KINDS, Layer, LayerKind, Volatile};
 pub use library::{DEVICES, device_named, load_device, read_device};

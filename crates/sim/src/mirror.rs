@@ -122,14 +122,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         least: Vec::new(),
         queue: builder.line(
             "queue",
-            text!("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
-            text!(
+            ("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
+            (
                 "the mirror gives each drive only a few commands at a time",
                 "ミラーは各ドライブに一度に数個のコマンドしか出しません"
             ),
         ),
-        near: builder.counter("near", text!("reads near the drive's last place", "直前の位置に近い読み出し")),
-        far: builder.counter("far", text!("reads that make a drive seek", "シークを伴う読み出し")),
+        near: builder.counter("near", ("reads near the drive's last place", "直前の位置に近い読み出し")),
+        far: builder.counter("far", ("reads that make a drive seek", "シークを伴う読み出し")),
     }))
 }
 

@@ -5,7 +5,7 @@ use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Kind, Request};
 use kurabe_core::device::{self, Buffer, Completion, Device, Wait};
-use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount};
+use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 
@@ -26,6 +26,7 @@ const PLAIN_COPY: CopyHabits = CopyHabits {
 
 /// A modelled target.
 pub struct ModelTarget {
+    spec: DeviceSpec,
     stack: Stack,
 }
 
@@ -35,7 +36,7 @@ impl ModelTarget {
     /// # Errors
     /// When its parameters do not fit together.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
-        Ok(Self { stack: Stack::new(spec, seed)? })
+        Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
     /// What a power cut at this moment would take, and spare, by layer.
@@ -53,7 +54,7 @@ impl Model for ModelTarget {
 
     fn device(&mut self, slots: usize) -> ModelDevice<'_> {
         // What was counted before is nobody's.
-        self.stack.take_account();
+        self.stack.take_sums();
         ModelDevice { stack: &mut self.stack, flying: (0..slots).map(|_| None).collect() }
     }
 
@@ -70,7 +71,11 @@ impl Model for ModelTarget {
     }
 
     fn record(&self) -> ModelRecord {
-        self.stack.record().clone()
+        self.stack.record(&self.spec)
+    }
+
+    fn account(&self, sums: &TimeSums) -> TimeAccount {
+        self.stack.account(sums)
     }
 }
 
@@ -182,8 +187,8 @@ impl Device for ModelDevice<'_> {
         }
     }
 
-    fn take_account(&mut self) -> Option<TimeAccount> {
-        Some(self.stack.take_account())
+    fn take_sums(&mut self) -> Option<TimeSums> {
+        Some(self.stack.take_sums())
     }
 }
 

@@ -115,8 +115,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         records: BTreeMap::new(),
         came: VecDeque::new(),
         open: BTreeMap::new(),
-        hits: builder.counter("hits", text!("records that were there in time", "先読みが間に合ったレコード")),
-        read_ahead: builder.counter("read-ahead", text!("records read ahead", "先読みしたレコード")),
+        hits: builder.counter("hits", ("records that were there in time", "先読みが間に合ったレコード")),
+        read_ahead: builder.counter("read-ahead", ("records read ahead", "先読みしたレコード")),
     }))
 }
 

@@ -140,11 +140,11 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         causes: Causes::new(builder),
         hits: builder.counter(
             "hits",
-            text!("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"),
+            ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"),
         ),
         written_back: builder.counter(
             "written-back",
-            text!("times that the write cache was written to", "書き込みキャッシュからの書き出し"),
+            ("times that the write cache was written to", "書き込みキャッシュからの書き出し"),
         ),
     }))
 }

@@ -112,9 +112,10 @@ const WORN: &[(&str, &str)] = &[
 ];
 
 fn build_store(spec: &DeviceSpec) -> (Config, Store) {
-    let mut register = Register { causes: Vec::new(), counters: Vec::new() };
+    let mut register = Register { names: Vec::new(), causes: Vec::new(), counters: Vec::new() };
     let builder = Builder {
         name: "ssd",
+        name_place: 0,
         settings: &spec.layers[0].settings,
         below: &[],
         register: &mut register,
