@@ -18,7 +18,7 @@ use crate::real::Real;
 use crate::recorder::{Recorder, add_interval};
 use crate::session::{Session, interrupted};
 use crate::task::{Attempt, Done};
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::event::Event;
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::model::TimeSums;
@@ -202,7 +202,7 @@ impl<'a, D: Device> OneByOne<'a, D> {
             Some((Ok(bytes), ended_ns)) => {
                 Ok(Timed { bytes, started_ns, ended_ns, sums: self.device.take_sums() })
             }
-            failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
+            failed => Err(operation_error(op, failed.map_or(Err(ErrorNumber(0)), |(outcome, _)| outcome))),
         }
     }
 

@@ -311,10 +311,11 @@ impl Layer for Card {
     }
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
+        world.write_as_data(job);
         let request = world.request(job);
         match request.kind {
             Kind::Read => self.read(job, request, world),
-            Kind::Write => self.write(job, request, world),
+            Kind::Write | Kind::WriteZeroes => self.write(job, request, world),
             // A card has no cache that its host could empty: done when the command before is.
             Kind::Flush => {
                 let (start_ns, _) = self.line.take(world.now_ns(), 0);
@@ -358,7 +359,7 @@ mod tests {
         let mut times = Vec::new();
         for (offset_bytes, length_bytes) in places.iter().copied() {
             let started_ns = stack.now_ns();
-            let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+            let request = Request::new(kind, offset_bytes, length_bytes);
             stack.submit(started_ns, request, 0);
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);

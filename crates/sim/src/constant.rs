@@ -74,7 +74,7 @@ impl Layer for Constant {
         let request = world.request(job);
         let bytes = match request.kind {
             Kind::Read | Kind::Write => u64::from(request.length_bytes),
-            Kind::Flush | Kind::Trim => 0,
+            Kind::Flush | Kind::Trim | Kind::WriteZeroes => 0,
         };
         let transfer_ns = transfer_ns(bytes, self.rate_bytes_per_s);
         let Some(server) = self.servers.iter_mut().min_by_key(|server| server.free_ns()) else { return };

@@ -43,4 +43,5 @@ pub use settings::{Setting, Settings};
 pub use spec::{DeviceSpec, LayerSpec, MemberSpec};
 pub use stack::Stack;
 pub use timeline::{Timeline, transfer_ns};
+pub use kurabe_core::device::{ErrorNumber, Transfer};
 pub use world::{Child, Completion, JobId, Kind, LayerId, Request, World};

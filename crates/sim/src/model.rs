@@ -3,14 +3,11 @@
 use crate::layer::Volatile;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
-use kurabe_core::device::{self, Buffer, Completion, Device, Wait};
+use crate::world::{Completion, Kind, Request};
+use kurabe_core::device::{self, Buffer, Device, Wait};
 use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
-
-/// How a modelled device fails an operation: EIO.
-const IO_ERROR: i32 = 5;
 
 /// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
 /// naming.
@@ -138,22 +135,17 @@ impl Device for ModelDevice<'_> {
             offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
         });
         let identical = kind == Kind::Write && held;
-        let request = Request {
-            kind,
-            unit: 0,
-            offset_bytes: op.offset_bytes,
-            length_bytes: op.length_bytes,
-            identical,
-        };
+        let request = Request { identical, ..Request::new(kind, op.offset_bytes, op.length_bytes) };
         let slot = buffer.slot;
         self.flying[slot] = Some((buffer, op.kind, op.offset_bytes, op.length_bytes));
         self.stack.submit(now_ns, request, slot as u64);
         Ok(now_ns)
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<ModelBuffer>)) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(device::Completion<ModelBuffer>)) -> Result<()> {
         let mut any = false;
         loop {
+            self.stack.check_sound()?;
             while let Some(completion) = self.stack.take_completion() {
                 let Some((mut buffer, kind, offset_bytes, length_bytes)) =
                     self.flying[completion.token as usize].take()
@@ -164,8 +156,8 @@ impl Device for ModelDevice<'_> {
                     ));
                 };
                 buffer.fill(kind, offset_bytes, length_bytes);
-                let outcome = if completion.failed { Err(IO_ERROR) } else { Ok(length_bytes) };
-                done(Completion { buffer, outcome, completed_at_ns: completion.at_ns });
+                let Completion { outcome, at_ns: completed_at_ns, .. } = completion;
+                done(device::Completion { buffer, outcome, completed_at_ns });
                 any = true;
             }
             let limit_ns = match wait {

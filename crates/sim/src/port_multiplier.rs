@@ -15,6 +15,7 @@ use crate::link::{Link, common_capacity_bytes, share, targets};
 use crate::sata::rate_bytes_per_s;
 use crate::schema::{Parameter, ParameterType};
 use crate::world::{Child, JobId, LayerId, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
@@ -165,7 +166,7 @@ impl Layer for PortMultiplier {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         if usize::from(world.request(job).unit) >= self.targets.len() {
-            return world.fail(job);
+            return world.fail(job, ErrorNumber::INVALID);
         }
         self.queue.push_back(job);
         self.start(world);

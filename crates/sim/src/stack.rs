@@ -5,12 +5,14 @@ use crate::build::{Builder, Register};
 use crate::layer::{Layer, Volatile};
 use crate::spec::{DeviceSpec, LayerSpec};
 use crate::world::{Completion, LayerId, Message, Request, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::{
     CauseRecord, CopyHabits, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord,
     TimeAccount, TimeShare, TimeSums,
 };
 use kurabe_core::random::Random;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Layers of a stack, all instances counted.
 const MOST_LAYERS: usize = 4096;
@@ -27,6 +29,8 @@ pub struct Stack {
     world: World,
     register: Register,
     seed: u64,
+    /// What a layer panicked with: a defect of the model, after which nothing goes on.
+    defect: Option<Text>,
 }
 
 impl Stack {
@@ -50,7 +54,7 @@ impl Stack {
         assembly.branch(&spec.layers, 0)?;
         let Assembly { layers, places, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
-        Ok(Self { layers: layers.into_iter().flatten().collect(), places, world, register, seed })
+        Ok(Self { layers: layers.into_iter().flatten().collect(), places, world, register, seed, defect: None })
     }
 
     /// Bytes that can be addressed.
@@ -63,11 +67,16 @@ impl Stack {
         self.world.now_ns()
     }
 
-    /// Takes a request at a time. `token` comes back with its completion. A request beyond the capacity fails.
+    /// Takes a request at a time. `token` comes back with its completion. A request beyond the capacity fails as block
+    /// devices have it: what writes finds no space, all else is invalid.
     pub fn submit(&mut self, now_ns: u64, request: Request, token: u64) {
         self.advance(now_ns);
+        if self.defect.is_some() {
+            return self.world.refuse(token, ErrorNumber::IO);
+        }
         if request.offset_bytes.saturating_add(u64::from(request.length_bytes)) > self.capacity_bytes() {
-            return self.world.refuse(token);
+            let writes = request.kind.writes();
+            return self.world.refuse(token, if writes { ErrorNumber::NO_SPACE } else { ErrorNumber::INVALID });
         }
         self.world.submit(request, token);
         self.settle(now_ns);
@@ -84,7 +93,25 @@ impl Stack {
         self.world.pass(now_ns);
     }
 
+    /// Lets everything happen until a time. A layer that panics ends this stack, not the process, which may serve others:
+    /// requests in it and later ones fail, and `check_sound` says why.
     fn settle(&mut self, until_ns: u64) {
+        // A stack with a defect is not looked at again, so nobody sees what the panic left half done.
+        let panic = match catch_unwind(AssertUnwindSafe(|| self.handle_messages(until_ns))) {
+            Ok(()) => return,
+            Err(panic) => panic,
+        };
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+        let layer = &self.register.names[usize::from(self.places[self.world.current()].0)];
+        self.defect = Some(text!(
+            "the model has a defect: its layer {layer} panicked: {words}",
+            "モデルの不具合です。層 {layer} がパニックしました: {words}"
+        ));
+        self.world.abandon();
+    }
+
+    fn handle_messages(&mut self, until_ns: u64) {
         while let Some(message) = self.world.next(until_ns) {
             match message {
                 Message::Arrive(job) => {
@@ -116,11 +143,20 @@ impl Stack {
         self.world.in_flight()
     }
 
+    /// Checks that no layer has panicked.
+    ///
+    /// # Errors
+    /// When one has, with what it said. All requests fail from then on.
+    pub fn check_sound(&self) -> Result<()> {
+        self.defect.as_ref().map_or(Ok(()), |defect| Err(Error::new(ErrorKind::Internal, defect.clone())))
+    }
+
     /// Checks that requests in the stack will leave it.
     ///
     /// # Errors
     /// When some are there and nothing will ever happen; names the layer that holds them.
     pub fn check_not_blocked(&self) -> Result<()> {
+        self.check_sound()?;
         let count = self.in_flight();
         if count == 0 || self.next_wake_ns().is_some() {
             return Ok(());

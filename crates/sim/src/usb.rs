@@ -13,6 +13,7 @@ use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{Link, Places, common_capacity_bytes, share, targets};
 use crate::schema::{Parameter, ParameterType};
 use crate::world::{Child, JobId, LayerId, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
@@ -225,7 +226,7 @@ impl Layer for Usb {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         if usize::from(world.request(job).unit) >= self.targets.len() {
-            return world.fail(job);
+            return world.fail(job, ErrorNumber::INVALID);
         }
         self.queue.push_back(job);
         self.start(world);

@@ -237,7 +237,7 @@ impl Layer for Zfs {
         let request = world.request(job);
         match request.kind {
             Kind::Read => self.read(job, world),
-            Kind::Write => {
+            Kind::Write | Kind::WriteZeroes => {
                 let (first, end) = (request.offset_bytes, request.end_bytes());
                 if first == end {
                     return world.finish(job);
@@ -258,7 +258,7 @@ impl Layer for Zfs {
     fn returned(&mut self, child: Child, world: &mut World) {
         match child.parent {
             Some(job) => self.came(job, world),
-            None => self.came_ahead(child.tag - 1, child.failed, world),
+            None => self.came_ahead(child.tag - 1, child.error.is_some(), world),
         }
     }
 

@@ -359,7 +359,7 @@ impl Layer for Drive {
             self.queue.push(Waiting {
                 job,
                 arrived_ns: now_ns,
-                write: request.kind == Kind::Write,
+                write: request.kind.writes(),
                 first,
                 end: request.end_bytes().div_ceil(self.sector_bytes),
                 place: self.reader.mechanism.geometry.place(first),

@@ -144,7 +144,7 @@ impl Layer for Removable {
             (request.offset_bytes / self.sector_bytes, request.end_bytes().div_ceil(self.sector_bytes));
         let end_ns = match request.kind {
             Kind::Read if first < end => self.read(job, ready_ns, first, end, world),
-            Kind::Write if first < end => self.write(job, ready_ns, first, end, world),
+            Kind::Write | Kind::WriteZeroes if first < end => self.write(job, ready_ns, first, end, world),
             _ => ready_ns,
         };
         self.free_ns = end_ns;
