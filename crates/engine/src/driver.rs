@@ -12,28 +12,10 @@ use crate::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use std::sync::atomic::{AtomicBool, Ordering};
+use kurabe_program::Stop;
 
 /// How often a stop is looked at while nothing is due.
 const LOOK_NS: u64 = 100_000_000;
-
-/// Stops all threads of a repetition.
-#[derive(Debug, Default)]
-pub struct Stop {
-    asked: AtomicBool,
-}
-
-impl Stop {
-    /// Asks for it.
-    pub fn ask(&self) {
-        self.asked.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked for.
-    pub fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
-    }
-}
 
 /// What one issuing thread is to do.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 //! state of a modelled device is a parameter of it.
 
 use crate::content::Content;
-use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::measure::Engine;
 use crate::recorder::{Recorded, Recorder};
@@ -22,6 +22,7 @@ use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, Ta
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Result, text};
+use kurabe_program::Stop;
 use std::sync::Arc;
 
 /// Smallest unit that modelled devices are asked for.

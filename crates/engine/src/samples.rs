@@ -11,12 +11,12 @@ use crate::choose::EngineChoice;
 use crate::content::Content;
 use crate::device_threads::ThreadsDevice;
 use crate::device_uring::{RingFacts, WaitMode};
-use crate::driver::{Stop, operation_error};
+use crate::driver::operation_error;
 use crate::measure::Engine;
 use crate::platform;
 use crate::real::Real;
 use crate::recorder::{Recorder, add_interval};
-use crate::session::{Session, interrupted};
+use crate::session::Session;
 use crate::task::{Attempt, Done};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::event::Event;
@@ -27,6 +27,7 @@ use kurabe_core::random::Random;
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample};
 use kurabe_core::workload::{Direction, Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_program::{Stop, interrupted};
 use std::fs::File;
 
 /// How often progress is told.
