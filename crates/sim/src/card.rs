@@ -205,7 +205,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("the card's access time", "カードのアクセス時間"),
             (
                 "every command takes this long until the first byte, however short it is",
-                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"
+                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります",
             ),
         ),
         reading: builder.cause(
@@ -223,7 +223,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("the card is busy programming", "カードの書き込み完了待ち"),
             (
                 "after a write the card stores the data in its flash and takes no command",
-                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"
+                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません",
             ),
         ),
         copying: builder.cause(
@@ -231,7 +231,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
             (
                 "the card writes large blocks; when only a part of one is written, it copies the rest",
-                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"
+                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします",
             ),
         ),
     }

@@ -210,7 +210,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ("waiting in the computer", "コンピューター内での待ち"),
             (
                 "the computer holds the request back until earlier ones are done",
-                "前の要求が終わるまで、コンピューターが要求を留め置く時間です"
+                "前の要求が終わるまで、コンピューターが要求を留め置く時間です",
             ),
         ),
         command: builder.cause(
@@ -218,7 +218,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ("the computer's own work", "コンピューター側の処理"),
             (
                 "the processor and the driver prepare each command",
-                "プロセッサーとドライバーがコマンドを組み立てる時間です"
+                "プロセッサーとドライバーがコマンドを組み立てる時間です",
             ),
         ),
     }))

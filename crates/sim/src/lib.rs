@@ -35,6 +35,7 @@ mod zfs;
 
 pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use build::Builder;
+pub use kurabe_core::device::{ErrorNumber, Transfer};
 pub use layer::{Below, CloneLayer, KINDS, Layer, LayerKind, Volatile};
 pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
@@ -43,5 +44,4 @@ pub use settings::{Setting, Settings};
 pub use spec::{DeviceSpec, LayerSpec, MemberSpec};
 pub use stack::Stack;
 pub use timeline::{Timeline, transfer_ns};
-pub use kurabe_core::device::{ErrorNumber, Transfer};
 pub use world::{Child, Completion, JobId, Kind, LayerId, Request, World};

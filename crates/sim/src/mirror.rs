@@ -126,7 +126,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
             (
                 "the mirror gives each drive only a few commands at a time",
-                "ミラーは各ドライブに一度に数個のコマンドしか出しません"
+                "ミラーは各ドライブに一度に数個のコマンドしか出しません",
             ),
         ),
         near: builder.counter("near", ("reads near the drive's last place", "直前の位置に近い読み出し")),

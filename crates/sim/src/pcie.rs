@@ -96,7 +96,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         ("data through the slot", "スロットの転送"),
         (
             "the part of the transfer that does not happen while the device is still at work",
-            "デバイスの動作と重ならない分の転送時間です"
+            "デバイスの動作と重ならない分の転送時間です",
         ),
     );
     let link = Link::new(rate, builder.bytes("piece"), busy, transfer);
@@ -110,10 +110,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         latency: builder.cause(
             "latency",
             ("handing over the request", "要求の受け渡し"),
-            (
-                "the time that every request takes to cross the slot",
-                "要求ごとにスロットを往復する時間です"
-            ),
+            ("the time that every request takes to cross the slot", "要求ごとにスロットを往復する時間です"),
         ),
     }))
 }

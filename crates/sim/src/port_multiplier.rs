@@ -100,7 +100,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         ("data on the shared port", "共有ポートの転送"),
         (
             "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です"
+            "ドライブの動作と重ならない分の転送時間です",
         ),
     );
     Ok(Box::new(PortMultiplier {

@@ -54,7 +54,14 @@ impl Stack {
         assembly.branch(&spec.layers, 0)?;
         let Assembly { layers, places, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
-        Ok(Self { layers: layers.into_iter().flatten().collect(), places, world, register, seed, defect: None })
+        Ok(Self {
+            layers: layers.into_iter().flatten().collect(),
+            places,
+            world,
+            register,
+            seed,
+            defect: None,
+        })
     }
 
     /// Bytes that can be addressed.
@@ -76,7 +83,9 @@ impl Stack {
         }
         if request.offset_bytes.saturating_add(u64::from(request.length_bytes)) > self.capacity_bytes() {
             let writes = request.kind.writes();
-            return self.world.refuse(token, if writes { ErrorNumber::NO_SPACE } else { ErrorNumber::INVALID });
+            return self
+                .world
+                .refuse(token, if writes { ErrorNumber::NO_SPACE } else { ErrorNumber::INVALID });
         }
         self.world.submit(request, token);
         self.settle(now_ns);
@@ -269,9 +278,8 @@ impl Stack {
         let depth = depths.next();
         let text = |(en, ja): Words| Text { en: en.to_owned(), ja: ja.to_owned() };
         let parameters = layer.kind.parameters.iter();
-        let settings = parameters.filter_map(|parameter| {
-            layer.settings.iter().find(|setting| setting.key == parameter.key)
-        });
+        let settings = parameters
+            .filter_map(|parameter| layer.settings.iter().find(|setting| setting.key == parameter.key));
         LayerRecord {
             name: layer.name.clone(),
             kind: layer.kind.word.to_owned(),

@@ -145,7 +145,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ("waiting for the bridge to take a command", "ブリッジがコマンドを受け付けるのを待つ時間"),
             (
                 "as many commands as the bridge takes are in flight already",
-                "受け付けられる数だけのコマンドがすでに実行中です"
+                "受け付けられる数だけのコマンドがすでに実行中です",
             ),
         )
     };
@@ -159,7 +159,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         ("data on the USB cable", "USB ケーブル上の転送"),
         (
             "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です"
+            "ドライブの動作と重ならない分の転送時間です",
         ),
     );
     Ok(Box::new(Usb {
@@ -183,7 +183,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             ("reporting the end over USB", "USB での完了通知"),
             (
                 "after the data the bridge sends a message that the command is done",
-                "データの後に、ブリッジがコマンドの完了を知らせる時間です"
+                "データの後に、ブリッジがコマンドの完了を知らせる時間です",
             ),
         ),
         other_drive: builder.counter(

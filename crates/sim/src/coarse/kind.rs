@@ -247,17 +247,13 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
 
 fn counters(builder: &mut Builder<'_>) -> Counters {
     Counters {
-        completions: builder
-            .counter("completions", ("copies of the rest of a unit", "単位の残りのコピー")),
+        completions: builder.counter("completions", ("copies of the rest of a unit", "単位の残りのコピー")),
         straddles: builder.counter(
             "straddles",
             ("writes across the border of two units", "2 つの単位にまたがった書き込み"),
         ),
-        turns: builder.counter(
-            "turns",
-            ("reads that closed a half-written unit", "書きかけの単位を閉じた読み出し"),
-        ),
-        merges: builder
-            .counter("merges", ("units merged to empty the log", "ログの整理で書き直した単位")),
+        turns: builder
+            .counter("turns", ("reads that closed a half-written unit", "書きかけの単位を閉じた読み出し")),
+        merges: builder.counter("merges", ("units merged to empty the log", "ログの整理で書き直した単位")),
     }
 }

@@ -138,10 +138,8 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         back: (0, Access::default()),
         woken_ns: u64::MAX,
         causes: Causes::new(builder),
-        hits: builder.counter(
-            "hits",
-            ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"),
-        ),
+        hits: builder
+            .counter("hits", ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し")),
         written_back: builder.counter(
             "written-back",
             ("times that the write cache was written to", "書き込みキャッシュからの書き出し"),

@@ -49,7 +49,7 @@ pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Box<dyn
         ("reading back to check", "書き込み後の照合"),
         (
             "the drive reads what it has just written, in a pass of its own",
-            "書いた内容を、さらに 1 周回って読み直して確かめます"
+            "書いた内容を、さらに 1 周回って読み直して確かめます",
         ),
     );
     let mut passes = vec![causes.transfer];

@@ -209,13 +209,10 @@ fn counters(builder: &mut Builder<'_>) -> Counters {
         fat_sectors: builder.counter("fat-sectors", ("sectors of the FAT read", "読んだ FAT セクター")),
         restarts: builder
             .counter("restarts", ("walks from the first cluster", "先頭クラスターからたどり直した回数")),
-        directory: builder.counter(
-            "directory-sectors",
-            ("sectors of the directory read", "読んだディレクトリのセクター"),
-        ),
+        directory: builder
+            .counter("directory-sectors", ("sectors of the directory read", "読んだディレクトリのセクター")),
         loaded: builder.counter("loaded", ("tracks loaded", "読み込んだトラック")),
         saved: builder.counter("saved", ("tracks saved", "書き戻したトラック")),
-        dropped: builder
-            .counter("dropped", ("identical writes dropped", "同じ内容のため捨てた書き込み")),
+        dropped: builder.counter("dropped", ("identical writes dropped", "同じ内容のため捨てた書き込み")),
     }
 }

@@ -71,8 +71,7 @@ fn write(offset_bytes: u64, length_bytes: u32, identical: bool) -> Request {
     Request { kind: Kind::Write, identical, ..read(offset_bytes, length_bytes) }
 }
 
-const FLUSH: Request =
-    Request::new(Kind::Flush, 0, 0);
+const FLUSH: Request = Request::new(Kind::Flush, 0, 0);
 
 /// What a sector of the FAT costs: a command and 512 bytes.
 const SECTOR_NS: u64 = 1_000_512;

@@ -148,14 +148,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         riders: Vec::new(),
         free_tags: Vec::new(),
         causes: causes(builder),
-        merged: builder.counter(
-            "merged",
-            ("requests merged into another's command", "ほかのコマンドに結合された要求"),
-        ),
-        own_written: builder.counter(
-            "own-writes",
-            ("writes of the file system's own", "ファイルシステム自身の書き込み"),
-        ),
+        merged: builder
+            .counter("merged", ("requests merged into another's command", "ほかのコマンドに結合された要求")),
+        own_written: builder
+            .counter("own-writes", ("writes of the file system's own", "ファイルシステム自身の書き込み")),
     }))
 }
 

@@ -202,8 +202,7 @@ impl Card {
     /// Hands a flush on to all members.
     pub(super) fn flush_members(&mut self, job: JobId, at_ns: u64, world: &mut World) {
         let task = self.tasks.begin(Step::Answer, Some(job), 0, 0);
-        let request =
-            Request::new(Kind::Flush, 0, 0);
+        let request = Request::new(Kind::Flush, 0, 0);
         for member in 0..self.layers.len() {
             self.send_one(task, member as u16, request, at_ns, world);
         }

@@ -265,12 +265,12 @@ fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
     let explanation = if synchronous {
         (
             "the bytes go over the SCSI bus, at the synchronous rate that both sides agreed on",
-            "データが SCSI バスを通る時間です。双方が取り決めた同期転送の速度で流れます"
+            "データが SCSI バスを通る時間です。双方が取り決めた同期転送の速度で流れます",
         )
     } else {
         (
             "the bytes go over the SCSI bus; without a synchronous agreement each byte needs a question and an answer",
-            "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります"
+            "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります",
         )
     };
     let cause = if way == "in" {
@@ -293,7 +293,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("selecting the drive", "ドライブの選択"),
             (
                 "the computer takes the bus and calls the drive, which some firmware answers with a delay",
-                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります"
+                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります",
             ),
         ),
         command: builder.cause(
@@ -301,7 +301,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("the command", "コマンドの受け渡し"),
             (
                 "the drive takes the bytes of the command and works out what is asked",
-                "ドライブがコマンドを受け取り、内容を解釈する時間です"
+                "ドライブがコマンドを受け取り、内容を解釈する時間です",
             ),
         ),
         status: builder.cause(
@@ -309,7 +309,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("status and end of the command", "ステータスとコマンドの終了"),
             (
                 "the drive reports success, and the computer notices",
-                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です"
+                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です",
             ),
         ),
         reconnect: builder.cause(
@@ -317,7 +317,7 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
             ("coming back to the bus", "バスへの再接続"),
             (
                 "the drive had left the bus to others while it worked and takes it again",
-                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です"
+                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です",
             ),
         ),
     }

@@ -65,8 +65,7 @@ impl Load {
                 let place = if self.random { random.below(places) } else { (self.first + sent) % places };
                 let offset_bytes = place * u64::from(self.bytes);
                 let length_bytes = if self.kind == Kind::Flush { 0 } else { self.bytes };
-                let request =
-                    Request::new(self.kind, offset_bytes, length_bytes);
+                let request = Request::new(self.kind, offset_bytes, length_bytes);
                 stack.submit(now_ns, request, sent);
                 sent += 1;
             }
@@ -321,8 +320,7 @@ fn age_counts_where_a_part_is_written_more_often() {
             let hot = random.below(10) > 0;
             let place = if hot { random.below(13_107) } else { 13_107 + random.below(117_964) };
             let offset_bytes = place * 4096;
-            let request =
-                Request::new(Kind::Write, offset_bytes, 4096);
+            let request = Request::new(Kind::Write, offset_bytes, 4096);
             stack.submit(now_ns, request, 0);
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);

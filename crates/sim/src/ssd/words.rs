@@ -78,7 +78,7 @@ fn controller(builder: &mut Builder<'_>) -> (Cause, Cause, Cause) {
         ("waiting for the controller", "コントローラーが空くのを待つ時間"),
         (
             "the drive's processor works on earlier commands",
-            "ドライブのプロセッサーが前のコマンドを処理しています"
+            "ドライブのプロセッサーが前のコマンドを処理しています",
         ),
     );
     let working = builder.cause(
@@ -86,7 +86,7 @@ fn controller(builder: &mut Builder<'_>) -> (Cause, Cause, Cause) {
         ("work of the controller", "コントローラーの処理"),
         (
             "the firmware takes the command, finds out what to do and answers",
-            "ファームウェアがコマンドを受け取り、処理を決め、応答する時間です"
+            "ファームウェアがコマンドを受け取り、処理を決め、応答する時間です",
         ),
     );
     let data_path = builder.cause(
@@ -94,7 +94,7 @@ fn controller(builder: &mut Builder<'_>) -> (Cause, Cause, Cause) {
         ("moving data through the controller", "コントローラー内のデータ転送"),
         (
             "the data pass the drive's memory, which serves one transfer at a time",
-            "データがドライブのメモリーを通る時間です。同時に一つしか通れません"
+            "データがドライブのメモリーを通る時間です。同時に一つしか通れません",
         ),
     );
     (waiting, working, data_path)
@@ -106,7 +106,7 @@ fn waits(builder: &mut Builder<'_>) -> (Cause, Cause, Cause) {
         ("waiting for a chip that reads", "読み出し中のチップを待つ時間"),
         (
             "the flash chip with the data is reading for an earlier request",
-            "目的のデータを持つフラッシュチップが、前の要求のために読み出し中です"
+            "目的のデータを持つフラッシュチップが、前の要求のために読み出し中です",
         ),
     );
     let programs = builder.cause(
@@ -122,7 +122,7 @@ fn waits(builder: &mut Builder<'_>) -> (Cause, Cause, Cause) {
         ("waiting for a chip that erases", "消去中のチップを待つ時間"),
         (
             "the flash chip with the data is erasing a block, which takes milliseconds",
-            "目的のデータを持つフラッシュチップがブロックを消去中で、数ミリ秒かかります"
+            "目的のデータを持つフラッシュチップがブロックを消去中で、数ミリ秒かかります",
         ),
     );
     (reads, programs, erase)
@@ -150,7 +150,7 @@ fn room(builder: &mut Builder<'_>) -> (Cause, Cause, Cause) {
         ("waiting for room in the write buffer", "書き込みバッファーの空きを待つ時間"),
         (
             "data come in faster than the flash chips write them, and the memory between is full",
-            "フラッシュチップが書くより速くデータが届き、間のメモリーがいっぱいです"
+            "フラッシュチップが書くより速くデータが届き、間のメモリーがいっぱいです",
         ),
     );
     (collecting, folding, full)
@@ -167,7 +167,7 @@ fn flash(builder: &mut Builder<'_>) -> (Cause, Cause, Cause, Cause) {
         ("waiting for the wires to the chip", "チップとの配線が空くのを待つ時間"),
         (
             "several chips share their wires to the controller, and another one is using them",
-            "複数のチップがコントローラーとの配線を共有しており、ほかのチップが使用中です"
+            "複数のチップがコントローラーとの配線を共有しており、ほかのチップが使用中です",
         ),
     );
     let channel = builder.cause(
@@ -175,7 +175,7 @@ fn flash(builder: &mut Builder<'_>) -> (Cause, Cause, Cause, Cause) {
         ("moving data from the chip", "チップからのデータ転送"),
         (
             "data go over the wires between the flash chip and the controller",
-            "フラッシュチップとコントローラーの間でデータを移す時間です"
+            "フラッシュチップとコントローラーの間でデータを移す時間です",
         ),
     );
     let program = builder.cause(
@@ -183,7 +183,7 @@ fn flash(builder: &mut Builder<'_>) -> (Cause, Cause, Cause, Cause) {
         ("writing flash", "フラッシュへの書き込み"),
         (
             "data must be in the flash chips before the request is done, as after a flush",
-            "フラッシュ(キャッシュの書き出し)のように、チップに書き終わるまで要求が完了しません"
+            "フラッシュ(キャッシュの書き出し)のように、チップに書き終わるまで要求が完了しません",
         ),
     );
     (sense, wait, channel, program)
@@ -203,8 +203,7 @@ pub(super) struct Counters {
 impl Counters {
     pub(super) fn new(builder: &mut Builder<'_>) -> Self {
         Self {
-            written: builder
-                .counter("units-written", ("units written by the host", "ホストが書いた単位数")),
+            written: builder.counter("units-written", ("units written by the host", "ホストが書いた単位数")),
             moved: builder.counter(
                 "units-moved",
                 ("units moved by garbage collection", "ガベージコレクションが移した単位数"),
@@ -216,10 +215,7 @@ impl Counters {
             erases: builder.counter("erases", ("blocks erased", "消去したブロック数")),
             misses: builder.counter(
                 "mapping-misses",
-                (
-                    "pages of the mapping table read from flash",
-                    "フラッシュから読んだマッピング表のページ数"
-                ),
+                ("pages of the mapping table read from flash", "フラッシュから読んだマッピング表のページ数"),
             ),
             buffer_hits: builder.counter(
                 "buffer-hits",
