@@ -1,11 +1,10 @@
 //! Finding, labelling, removing runs.
 
-use crate::common::{
-    fresh_store, owner, record, sample_cell, sample_foreign, sample_header, sample_notice, sample_record,
-};
+use crate::common::{fresh_store, owner, record};
 use kurabe_core::ErrorKind;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Store;
+use kurabe_testkit::sample::{sample_cell, sample_foreign, sample_header, sample_notice, sample_record};
 
 /// A store that has runs with these ids, begun in this order.
 fn store_with(ids: &[&str]) -> (tempfile::TempDir, Store) {

@@ -1,9 +1,11 @@
 //! Digests: always of the record as it is, made where they are missing, kept where that can be.
 
-use crate::common::{any_record, fresh_store, owner, record, sample_cell, sample_header, sample_record};
+use crate::common::{fresh_store, owner, record};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Store;
+use kurabe_testkit::any_record;
+use kurabe_testkit::sample::{sample_cell, sample_header, sample_record};
 use proptest::prelude::*;
 use std::cell::Cell;
 
