@@ -46,6 +46,7 @@ struct Command {
     sent_ns: u64,
 }
 
+#[derive(Clone)]
 struct Scsi {
     below: LayerId,
     capacity_bytes: u64,
@@ -68,6 +69,7 @@ struct Scsi {
     causes: Causes,
 }
 
+#[derive(Clone)]
 struct Causes {
     waiting: Cause,
     selection: Cause,

@@ -5,7 +5,7 @@ use crate::common;
 use kurabe_core::environment::Link;
 use kurabe_core::record::{Repetition, RunRecord};
 use kurabe_core::split::{KernelSplit, RequestSize};
-use kurabe_store::{Store, export};
+use kurabe_store::{SqliteStore, Store, export};
 use kurabe_testkit::sample::{
     sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds,
 };
@@ -72,7 +72,7 @@ fn every_field_of_an_exported_run_is_documented() {
 fn every_column_of_the_store_is_documented() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kurabe.db");
-    Store::open(&path).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
+    SqliteStore::open(&path).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
     let tables = rusqlite::Connection::open(&path).unwrap();
     let mut columns = BTreeSet::new();
     let sql = "SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c

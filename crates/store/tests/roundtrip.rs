@@ -2,7 +2,9 @@
 
 use crate::common::{fresh_store, record};
 use kurabe_core::record::RunStatus;
-use kurabe_store::{export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export};
+use kurabe_store::{
+    Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export,
+};
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_record, sample_rounds};
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use kurabe_report::{
     Embedded, PageTheme, Report, Style, card, explain, pictures, render_details, render_history, render_pair,
     render_pivot, render_recommendation, render_run, render_sweep_run, render_why,
 };
-use kurabe_store::Store;
+use kurabe_store::{SqliteStore, Store};
 use kurabe_testkit::any_record;
 use proptest::prelude::*;
 
@@ -56,8 +56,8 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     }
 }
 
-fn asked_across(store: &Store, runs: &[RunRecord], style: &Style) {
-    let digests = store.digests(DIGEST_VERSION, digest, |_, _| ()).unwrap();
+fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| ()).unwrap();
     assert!(digests.unreadable.is_empty());
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
@@ -79,7 +79,7 @@ proptest! {
     #[test]
     fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("kurabe.db")).unwrap();
+        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
         // The same work again, so that there is something to compare.
         let mut again = one.clone();
         again.header.started_at = "2026-02-03T04:05:06Z".to_owned();

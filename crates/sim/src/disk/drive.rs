@@ -80,6 +80,7 @@ impl Overheads {
     }
 }
 
+#[derive(Clone)]
 struct Drive {
     reader: Reader,
     sector_bytes: u64,

@@ -1,14 +1,18 @@
 //! Stores for the tests, and runs recorded in them.
 
+mod digesting;
+
+pub use digesting::{ask, assert_true, digest, spelled};
+
 use kurabe_core::Error;
 use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_store::{Owner, Store};
+use kurabe_store::{Owner, SqliteStore, Store};
 use tempfile::TempDir;
 
 /// A store of its own for a test; it is gone with the directory.
-pub fn fresh_store() -> (TempDir, Store) {
+pub fn fresh_store() -> (TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("kurabe.db")).unwrap();
+    let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
     (directory, store)
 }
 
@@ -17,7 +21,7 @@ pub fn owner() -> Owner {
 }
 
 /// Records a run call by call, as the program does while it measures; returns its id.
-pub fn record(store: &Store, run: &RunRecord) -> Result<String, Error> {
+pub fn record(store: &dyn Store, run: &RunRecord) -> Result<String, Error> {
     let mut header = run.header.clone();
     let id = store.begin_run(&mut header, &owner())?;
     assert_eq!(header.id, id);
@@ -31,7 +35,7 @@ pub fn record(store: &Store, run: &RunRecord) -> Result<String, Error> {
         store.append_notice(&id, notice)?;
     }
     for cell in &run.cells {
-        store.append_cell(&id, cell)?;
+        store.put_cell(&id, cell)?;
     }
     if run.status != RunStatus::Running {
         let ended_at = run.ended_at.as_deref().unwrap_or_default();
