@@ -2,7 +2,7 @@
 //! runs that other tools measured. The procedures are those of the library; the figures are plausible ones.
 
 use crate::ssd::{self, S, ops};
-use crate::{cell, figure, figure_of, imported_cell, moved, planned_cell, repetition};
+use crate::{cell, figure, figure_of, imported_cell, moved, planned_cell};
 use kurabe_core::environment::*;
 use kurabe_core::imported::*;
 use kurabe_core::profile::{Profile, ReplayStep, ReplayTiming, Step, Task};
@@ -34,6 +34,11 @@ fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repeti
     record.notices.clear();
     record.health_after = None;
     record
+}
+
+/// Repetitions begin a minute apart.
+fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
+    Repetition { started_ns: u64::from(index) * 60 * S, ..crate::repetition(index, elapsed_ns) }
 }
 
 /// Something between 0 and 1 that looks random and is the same every time.
