@@ -154,7 +154,7 @@ pub fn run_crystaldiskmark() -> RunRecord {
                 figure(Quantity::Rate, highest, rate * 1e6, &format!("{rate:.3}"), "MB/s"),
                 figure(Quantity::Iops, highest, iops, &format!("{iops:.1}"), "IOPS"),
                 figure_of(
-                    "mean latency of a run",
+                    FigureOf::RunMeanLatency,
                     figure(
                         Quantity::Latency,
                         lowest,
@@ -205,7 +205,10 @@ pub fn run_fio() -> RunRecord {
     let latencies = |scale: f64| {
         let total = |statistic, microseconds: f64| {
             let ns = microseconds * 1e3 * scale;
-            figure_of("total latency", figure(Quantity::Latency, statistic, ns, &format!("{ns:.6}"), "ns"))
+            figure_of(
+                FigureOf::TotalLatency,
+                figure(Quantity::Latency, statistic, ns, &format!("{ns:.6}"), "ns"),
+            )
         };
         vec![
             total(PrintedStatistic::Mean, 61.8),
@@ -232,7 +235,7 @@ pub fn run_fio() -> RunRecord {
             ],
             latencies(scale),
             vec![figure_of(
-                "operations",
+                FigureOf::Operations,
                 figure(Quantity::Count, PrintedStatistic::Sum, iops * 30.0, &format!("{}", iops * 30.0), ""),
             )],
         ]
@@ -269,7 +272,7 @@ pub fn run_gnome_file() -> RunRecord {
         ImportedCell {
             procedure: Some(format!("{} samples", points.len())),
             figures: vec![figure_of(
-                "mean of the samples, as GNOME Disks shows it",
+                FigureOf::Samples,
                 figure(quantity, PrintedStatistic::Mean, mean, &printed, unit),
             )],
             series: vec![PrintedSeries {

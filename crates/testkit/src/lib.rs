@@ -12,7 +12,7 @@ pub mod stories;
 pub use any_record::any_record;
 
 use kurabe_core::Text;
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::{CauseRecord, CounterRecord, ParameterRecord};
 use kurabe_core::profile::{Task, TaskCell};
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
@@ -99,8 +99,8 @@ pub fn figure(
 }
 
 /// A figure of something more particular than its quantity.
-pub fn figure_of(of: &str, figure: PrintedFigure) -> PrintedFigure {
-    PrintedFigure { of: Some(of.to_owned()), ..figure }
+pub fn figure_of(of: FigureOf, figure: PrintedFigure) -> PrintedFigure {
+    PrintedFigure { of: Some(of), ..figure }
 }
 
 pub fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRecord {

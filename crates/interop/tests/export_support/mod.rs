@@ -1,7 +1,7 @@
 //! Records for the tests of exports.
 
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Machine};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step};
 use kurabe_core::record::{
@@ -70,7 +70,7 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
     let figures = figures
         .iter()
         .map(|(quantity, statistic, value)| PrintedFigure {
-            of: (*quantity == Quantity::Latency).then(|| "mean latency of a run".to_owned()),
+            of: (*quantity == Quantity::Latency).then(|| FigureOf::RunMeanLatency),
             ..figure(*quantity, *statistic, *value, &value.to_string(), "")
         })
         .collect();
