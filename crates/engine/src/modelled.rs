@@ -244,7 +244,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
             failed: None,
         };
         let outcome = drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop)?;
-        let account = device.take_account();
+        let sums = device.take_sums();
         drop(device);
         source.failed.map_or(Ok(()), Err)?;
         self.check_interrupt()?;
@@ -254,7 +254,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
             elapsed_ns: outcome.last_completion_ns + sync_ns,
             end_sync_ns: outcome.end_sync_ns,
             unserved: outcome.unserved,
-            account,
+            account: sums.map(|sums| self.ground.model.account(&sums)),
         })
     }
 
@@ -282,7 +282,11 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let started_ns = model.now_ns();
         let mut watch = Watch::new(self.interrupt, &mut live, started_ns);
         let tracks = work(&mut model.device(1), place, &mut watch)?;
-        Ok(tracks.into_iter().map(|track| track.into_repetition(attempt, &Shared::default())).collect())
+        let repetition = |mut track: Track| {
+            let account = track.sums.take().map(|sums| model.account(&sums));
+            Repetition { account, ..track.into_repetition(attempt, &Shared::default()) }
+        };
+        Ok(tracks.into_iter().map(repetition).collect())
     }
 }
 

@@ -14,8 +14,9 @@ use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Target, TargetOptions, measure_clock, model_target, plan_tasks, test_file_name};
 use kurabe_explain::further_steps;
-use kurabe_host::{ObserveOptions, devices_under, observe, remove_orphaned_traces};
+use kurabe_host::{ObserveOptions, devices_under, observe};
 use kurabe_sim::ModelTarget;
+use kurabe_trace::remove_orphaned_traces;
 use std::path::{Path, PathBuf};
 
 /// Looks at the cells of a run and tells which steps should be measured as well.
