@@ -6,13 +6,13 @@ use crate::lang::{lang, t};
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::signals::Signals;
 use crate::stored::open_recovered;
-use kurabe_compare::pair;
+use kurabe_compare::{Pair, pair};
 use kurabe_core::quantity::{NS_PER_S, format_time_setting};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, TooShort, VersusDone, WhyEnded};
 use kurabe_lab::{Envelope, Happening, Lab, Stream, TurnsEvent};
-use kurabe_report::{VersusProgress, answer, headline, render_versus};
+use kurabe_report::{VersusProgress, answer, headline, render_versus, spoken_json};
 
 /// Runs the command.
 ///
@@ -91,6 +91,8 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
             if json {
                 records.iter().try_for_each(print_record)?;
                 let answers: Vec<_> = pairs.iter().map(answer).collect();
+                let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
+                let pairs = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
                 print_json(&serde_json::json!({
                     "event": "versus", "blocks": blocks, "ended": ended_word(ended), "answers": answers, "comparisons": pairs,
                 }))?;
