@@ -62,6 +62,7 @@ pub fn repetition(index: u32, elapsed_ns: u64, read: OpsRecord, write: OpsRecord
         seed: 7,
         started_ns: 0,
         turn: None,
+        first_done_ns: None,
         elapsed_ns,
         read,
         write,

@@ -44,6 +44,7 @@ fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repeti
 
 fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
     Repetition {
+        first_done_ns: None,
         index,
         discarded: false,
         seed: 7,
