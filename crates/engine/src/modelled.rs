@@ -5,7 +5,7 @@
 //! state of a modelled device is a parameter of it.
 
 use crate::content::Content;
-use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::measure::Engine;
 use crate::recorder::Recorder;
@@ -22,6 +22,7 @@ use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, Ta
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Result, text};
+use kurabe_program::Stop;
 use std::sync::Arc;
 
 /// Smallest unit that modelled devices are asked for.
@@ -216,12 +217,13 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let mut recorder = Recorder::new(None);
         let stop = Stop::default();
         let outcome = drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop)?;
-        let account = device.take_account();
+        let sums = device.take_sums();
         drop(device);
         self.check_interrupt()?;
         let mut recorded = Recorder::merge(&[recorder]);
         recorded.merge(&outcome.part(timed_sync));
         // One loop drives all threads of the workload: which of them was done first, it does not see.
+        let account = sums.map(|sums| self.ground.model.account(&sums));
         Ok(Repetition { first_done_ns: None, account, ..recorded })
     }
 
@@ -249,7 +251,11 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let started_ns = model.now_ns();
         let mut watch = Watch::new(self.interrupt, &mut live, started_ns);
         let tracks = work(&mut model.device(1), place, &mut watch)?;
-        Ok(tracks.into_iter().map(|track| track.into_repetition(attempt, &Shared::default())).collect())
+        let repetition = |mut track: Track| {
+            let account = track.sums.take().map(|sums| model.account(&sums));
+            Repetition { account, ..track.into_repetition(attempt, &Shared::default()) }
+        };
+        Ok(tracks.into_iter().map(repetition).collect())
     }
 }
 

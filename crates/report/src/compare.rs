@@ -1,6 +1,7 @@
 //! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
+use crate::facts::{self, Spoken, full_label};
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, verdict_words};
@@ -100,7 +101,7 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
 
 /// `read SEQ 1 MiB Q8 T1`
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
-    words::directed(cell.direction, cell.full_label())
+    words::directed(cell.direction, full_label(&cell.key, &cell.label))
 }
 
 /// The mean of a side with its unit.
@@ -168,7 +169,7 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
             continue;
         }
         let named = cells.iter().take(NAMED_ALONE);
-        let named = named.map(|cell| words::directed(cell.direction, cell.full_label()));
+        let named = named.map(facts::cell_name);
         let (run, named) = (Text::same(run), Text::join(named, [", ", " / "]));
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
             0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
@@ -187,16 +188,11 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
 }
 
 /// What else differed in a sentence, and the differences that were not asked about, the weightiest first.
-pub(crate) fn fairness_words<'d>(
-    differences: &'d [Difference],
-    about: &[String],
-) -> (Text, Vec<&'d Difference>) {
-    let asked = |difference: &&Difference| about.iter().any(|key| key == difference.key);
-    let subject: Vec<&Difference> = differences.iter().filter(asked).collect();
-    let rest: Vec<&Difference> = differences.iter().filter(|difference| !asked(difference)).collect();
-    let names = |differences: &[&Difference]| {
-        Text::list(differences.iter().map(|difference| difference.name.clone()))
-    };
+pub(crate) fn fairness_words(differences: &[Difference], about: &[String]) -> (Text, Vec<Spoken>) {
+    let asked = |difference: &Spoken| about.iter().any(|key| key == difference.key);
+    let (subject, rest): (Vec<Spoken>, Vec<Spoken>) = differences.iter().map(Spoken::from).partition(asked);
+    let names =
+        |differences: &[Spoken]| Text::list(differences.iter().map(|difference| difference.name.clone()));
     let (of, also) = (names(&subject), names(&rest));
     let sentence = match (subject.is_empty(), rest.is_empty()) {
         (true, true) => text!(
@@ -239,17 +235,18 @@ pub(crate) fn fairness(differences: &[Difference], about: &[String]) -> Doc {
         Column::left(text!("other", "比較")).cut(Cut::Wrap),
         Column::untitled().cut(Cut::Wrap),
     ];
-    let rows = rest.iter().map(|difference| {
-        let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+    if rest.is_empty() {
+        return doc;
+    }
+    let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
+        let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
         [
-            Entry::new(role, difference.name.clone()),
-            difference.baseline.clone().into(),
-            difference.other.clone().into(),
-            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default()),
+            Entry::new(role, name),
+            baseline.into(),
+            other.into(),
+            Entry::new(Role::Quiet, effect.unwrap_or_default()),
         ]
     });
-    if !rest.is_empty() {
-        doc.push(Table::new(columns, rows).indent(2));
-    }
+    doc.push(Table::new(columns, rows).indent(2));
     doc
 }

@@ -6,14 +6,15 @@
 
 mod card;
 mod catalogue;
-mod chart;
 mod columns;
 mod compare;
+mod curve;
 mod derived;
 mod details;
 mod doc;
 mod doctor;
 mod environment;
+mod facts;
 mod figures;
 mod grid;
 mod headline;
@@ -55,6 +56,7 @@ pub use catalogue::{render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
 pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
+pub use facts::{PIVOT_WORDS, spoken_json};
 pub use headline::headline;
 pub use history::render_history;
 pub use layout::display_width;

@@ -4,6 +4,7 @@
 //! share, with a line for each run. Where a run has small blocks, only those: there a latency is felt.
 
 use super::{MOST_LINES, Picture, View};
+use crate::facts::note;
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_compare::CellKey;
@@ -99,7 +100,7 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
             })
             .collect();
         if lines.len() > 1 {
-            let name = view.cell(cell) + &view.say(&key.note(&cell.label));
+            let name = view.cell(cell) + &view.say(&note(key, &cell.label));
             charts.extend(chart(runs, &name, lines, view));
         }
     }
