@@ -211,7 +211,8 @@ impl FatImage {
                 self.push(Kind::Read, stretch, None);
             }
             if request.fua && changes {
-                let Some((stretch, changed)) = self.tracks.as_mut().and_then(|tracks| tracks.save(number)) else {
+                let Some((stretch, changed)) = self.tracks.as_mut().and_then(|tracks| tracks.save(number))
+                else {
                     return;
                 };
                 world.count(self.counters.saved, 1);

@@ -61,7 +61,9 @@ impl NextPlace {
         }
         let place_bytes = self.next_bytes;
         match self.latest.back_mut() {
-            Some((file, place, length)) if (*file + *length, *place + *length) == (file_bytes, place_bytes) => {
+            Some((file, place, length))
+                if (*file + *length, *place + *length) == (file_bytes, place_bytes) =>
+            {
                 *length += length_bytes;
             }
             _ => self.latest.push_back((file_bytes, place_bytes, length_bytes)),
@@ -244,7 +246,11 @@ impl Layer for FileSystem {
     fn lift(&self, mut below: Vec<AtRisk>) -> Vec<AtRisk> {
         for risk in &mut below {
             *risk = risk.moved(|(from, to, number), data| {
-                data.add(from.max(self.start_bytes) - self.start_bytes, to.saturating_sub(self.start_bytes), number);
+                data.add(
+                    from.max(self.start_bytes) - self.start_bytes,
+                    to.saturating_sub(self.start_bytes),
+                    number,
+                );
             });
             if let Some(places) = &self.copy_on_write {
                 *risk = AtRisk { lost: places.of_file(&risk.lost), saved: places.of_file(&risk.saved) };

@@ -291,8 +291,8 @@ impl Layer for Mirror {
 
 #[cfg(test)]
 mod tests {
-    use crate::link::laws::{any_requests, device, ends_ns, last_ns, request};
     use super::Control;
+    use crate::link::laws::{any_requests, device, ends_ns, last_ns, request};
     use crate::stack::Stack;
     use crate::world::{Kind, Request};
     use proptest::prelude::*;

@@ -210,7 +210,8 @@ mod tests {
     #[test]
     fn what_a_memory_above_saves_is_not_lost_below() {
         let below = AtRisk::all(Ranges::from_iter([(0, 100, 3)]), false);
-        let above = AtRisk { lost: Ranges::from_iter([(90, 120, 9)]), saved: Ranges::from_iter([(0, 40, 7)]) };
+        let above =
+            AtRisk { lost: Ranges::from_iter([(90, 120, 9)]), saved: Ranges::from_iter([(0, 40, 7)]) };
         let all = below.below(above);
         assert_eq!(all.lost, Ranges::from_iter([(40, 100, 3), (100, 120, 9)]));
         assert_eq!(all.saved, Ranges::from_iter([(0, 40, 7)]));

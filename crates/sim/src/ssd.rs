@@ -327,6 +327,9 @@ impl Layer for Ssd {
         if self.config.buffer_rows == 0 {
             return AtRisk::default();
         }
-        AtRisk::all(self.latest.in_rows(now_ns, &rows, blocks_per_die * rows_per_block), self.config.power_loss_protection)
+        AtRisk::all(
+            self.latest.in_rows(now_ns, &rows, blocks_per_die * rows_per_block),
+            self.config.power_loss_protection,
+        )
     }
 }

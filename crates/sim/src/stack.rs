@@ -58,7 +58,15 @@ impl Stack {
         assembly.branch(&spec.layers, 0)?;
         let Assembly { layers, places, below, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
-        Ok(Self { layers: layers.into_iter().flatten().collect(), places, below, world, register, seed, defect: None })
+        Ok(Self {
+            layers: layers.into_iter().flatten().collect(),
+            places,
+            below,
+            world,
+            register,
+            seed,
+            defect: None,
+        })
     }
 
     /// Bytes that can be addressed.

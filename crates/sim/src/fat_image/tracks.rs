@@ -105,7 +105,10 @@ mod tests {
         assert_eq!(tracks.use_track(0, Some((40, 50, 8))), Admission { save: None, load: None });
         assert_eq!(tracks.use_track(2, None), loaded(200, 250));
         assert_eq!(tracks.changed().collect::<Vec<_>>(), [(10, 20, 7), (40, 50, 8)]);
-        assert_eq!(tracks.use_track(1, None), Admission { save: Some(((10, 50), 7)), load: Some((100, 200)) });
+        assert_eq!(
+            tracks.use_track(1, None),
+            Admission { save: Some(((10, 50), 7)), load: Some((100, 200)) }
+        );
         assert_eq!(tracks.take_changed(), []);
     }
 

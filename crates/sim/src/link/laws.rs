@@ -2,8 +2,8 @@
 
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use kurabe_core::device::ErrorNumber;
 use crate::world::{Kind, Request};
+use kurabe_core::device::ErrorNumber;
 use proptest::prelude::*;
 
 /// A device from lines `kind key=value key=value`, from the top down; bare words as values are put in quotes.

@@ -275,7 +275,9 @@ impl Layer for Card {
         let last = self.members.len() - 1;
         match control {
             Control::FailMember(member) if self.fail_member(member) => Ok(()),
-            Control::FailMember(_) => Err(text!("it has members 0 to {last}", "メンバーは 0 から {last} までです")),
+            Control::FailMember(_) => {
+                Err(text!("it has members 0 to {last}", "メンバーは 0 から {last} までです"))
+            }
             Control::Wear => Err(text!("it does not wear", "摩耗のない層です")),
         }
     }

@@ -36,7 +36,9 @@ impl Card {
         *failed = true;
         let failed = &self.failures.failed;
         self.failures.offline = match self.geometry.parities {
-            0 => failed.chunks(self.geometry.copies as usize).any(|copies| copies.iter().all(|failed| *failed)),
+            0 => {
+                failed.chunks(self.geometry.copies as usize).any(|copies| copies.iter().all(|failed| *failed))
+            }
             parities => failed.iter().filter(|failed| **failed).count() as u64 > parities,
         };
         self.failures.degraded = !self.failures.offline;

@@ -254,7 +254,9 @@ fn a_power_cut_takes_what_no_battery_saves() {
 /// Reads of what a member held take as long as before where the others answer side by side, and cost a read of each.
 #[test]
 fn an_array_goes_on_without_members_as_long_as_it_can() {
-    for (level, members, failing) in [(5, 4, vec![1]), (6, 5, vec![0, 3]), (10, 4, vec![0, 3]), (1, 3, vec![0, 2])] {
+    for (level, members, failing) in
+        [(5, 4, vec![1]), (6, 5, vec![0, 3]), (10, 4, vec![0, 3]), (1, 3, vec![0, 2])]
+    {
         let mut stack = build(&format!("level = {level}"), members, "1 ms", "100 MB/s");
         let all = sequence(Kind::Read, 65_536, 24);
         let healthy_ns = run(&mut stack, 1, &all);
@@ -271,7 +273,10 @@ fn an_array_goes_on_without_members_as_long_as_it_can() {
         run(&mut stack, 4, &scattered(Kind::Write, 4096, 40, 100));
         run(&mut stack, 4, &sequence(Kind::Write, 1 << 20, 4));
         let account = stack.take_account();
-        assert!(account.shares.iter().all(|share| share.cause != "unexplained"), "level {level}: {account:?}");
+        assert!(
+            account.shares.iter().all(|share| share.cause != "unexplained"),
+            "level {level}: {account:?}"
+        );
         let last = (0..members as usize).filter(|member| !failing.contains(member));
         for member in last.take(2) {
             stack.control("raid", Control::FailMember(member)).unwrap();

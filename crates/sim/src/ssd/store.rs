@@ -305,7 +305,9 @@ impl Store {
     fn make_room(&mut self, die: u32, free: u32, below: u32) {
         while self.rooms[die as usize].free_blocks() <= free as usize {
             match self.cheapest(die) {
-                Some(victim) if self.valid[victim as usize] ^ CLOSED_MARK < below => self.collect(die, victim),
+                Some(victim) if self.valid[victim as usize] ^ CLOSED_MARK < below => {
+                    self.collect(die, victim)
+                }
                 _ => return,
             }
         }
@@ -317,8 +319,12 @@ impl Store {
         let range = first as usize..(first + self.geometry.blocks_per_die) as usize;
         let counts = &self.valid[range.clone()];
         if self.closed_at.is_empty() {
-            let least = counts.iter().map(|count| count ^ CLOSED_MARK).min().filter(|least| *least < CLOSED_MARK)?;
-            return counts.iter().position(|count| count ^ CLOSED_MARK == least).map(|index| first + index as u32);
+            let least =
+                counts.iter().map(|count| count ^ CLOSED_MARK).min().filter(|least| *least < CLOSED_MARK)?;
+            return counts
+                .iter()
+                .position(|count| count ^ CLOSED_MARK == least)
+                .map(|index| first + index as u32);
         }
         // Rosenblum and Ousterhout: age x (1 - u) / 2u.
         let worth = |count: u32, closed_at: u32| {

@@ -42,13 +42,20 @@ impl Latest {
         let Geometry { dies, units_per_row, .. } = config.geometry;
         // Rows of the buffer; of each die those that it programs now; the open one.
         let rows = config.buffer_rows + 2 * u64::from(dies) + 1;
-        Self { entries: VecDeque::new(), most: (rows * u64::from(units_per_row)) as usize, count: 0, programmed: VecDeque::new() }
+        Self {
+            entries: VecDeque::new(),
+            most: (rows * u64::from(units_per_row)) as usize,
+            count: 0,
+            programmed: VecDeque::new(),
+        }
     }
 
     #[inline]
     fn add(&mut self, row: u32, range: Range) {
         match self.entries.back_mut() {
-            Some((last, (_, end, number))) if (*last, *end, *number) == (row, range.0, range.2) => *end = range.1,
+            Some((last, (_, end, number))) if (*last, *end, *number) == (row, range.0, range.2) => {
+                *end = range.1
+            }
             _ => {
                 self.entries.push_back((row, range));
                 self.count += 1;
@@ -243,11 +250,7 @@ impl Ssd {
     }
 
     pub(super) fn flush(&mut self, job: JobId, from_ns: u64, world: &mut World) {
-        let end_ns = if self.flush_programs() {
-            self.program_all(job, from_ns, world)
-        } else {
-            from_ns
-        };
+        let end_ns = if self.flush_programs() { self.program_all(job, from_ns, world) } else { from_ns };
         world.finish_at(end_ns, job);
     }
 }
