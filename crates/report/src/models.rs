@@ -7,7 +7,7 @@ use crate::layout::{display_width, hanging, indented, page, tame, wrap};
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Lang, Text, text};
-use kurabe_sim::{DeviceSpec, LayerSpec};
+use kurabe_sim::{DeviceSpec, LayerSpec, Setting};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -118,7 +118,6 @@ pub fn describe_model(spec: &DeviceSpec, capacity_bytes: Option<u64>) -> ModelDe
 }
 
 fn describe_layer(layer: &LayerSpec) -> LayerDescription {
-    let (en, ja) = layer.kind.title;
     let members = layer.members.iter().map(|member| MemberDescription {
         count: member.count,
         layers: member.layers.iter().map(describe_layer).collect(),
@@ -126,7 +125,7 @@ fn describe_layer(layer: &LayerSpec) -> LayerDescription {
     LayerDescription {
         name: layer.name.clone(),
         kind: layer.kind.word,
-        title: Text { en: en.to_owned(), ja: ja.to_owned() },
+        title: bilingual(layer.kind.title),
         parameters: parameters(layer),
         members: members.collect(),
     }
@@ -134,22 +133,18 @@ fn describe_layer(layer: &LayerSpec) -> LayerDescription {
 
 /// The parameters in the order of their kind.
 fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
-    layer
-        .kind
-        .parameters
-        .iter()
-        .filter_map(|parameter| {
-            let setting = layer.settings.iter().find(|setting| setting.key == parameter.key)?;
-            let (en, ja) = parameter.meaning;
-            Some(ParameterDescription {
-                key: parameter.key,
-                value: setting.written.clone(),
-                source: setting.source.clone(),
-                standing: Standing::of(&setting.source, setting.changed),
-                meaning: Text { en: en.to_owned(), ja: ja.to_owned() },
-            })
-        })
-        .collect()
+    let describe = |setting: &Setting| ParameterDescription {
+        key: setting.parameter.key,
+        value: setting.written.clone(),
+        source: setting.source.clone(),
+        standing: Standing::of(&setting.source, setting.changed),
+        meaning: bilingual(setting.parameter.meaning),
+    };
+    layer.settings.iter().map(describe).collect()
+}
+
+fn bilingual((en, ja): (&str, &str)) -> Text {
+    Text { en: en.to_owned(), ja: ja.to_owned() }
 }
 
 /// The models there are: name, what it is, and its layers in a row.

@@ -5,7 +5,7 @@
 //! asks for the time in between. A medium is a layer with nothing below it.
 
 use crate::build::Builder;
-use crate::schema::Parameter;
+use crate::schema::{Parameter, Relation};
 use crate::world::{Child, JobId, World};
 use kurabe_core::model::CopyHabits;
 use kurabe_core::{Result, Text};
@@ -77,6 +77,8 @@ pub struct LayerKind {
     pub below: Below,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What must hold between them.
+    pub relations: &'static [Relation],
     /// Builds one.
     pub build: fn(&mut Builder<'_>) -> Result<Box<dyn Layer>>,
 }

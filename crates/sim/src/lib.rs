@@ -38,7 +38,7 @@ pub use build::Builder;
 pub use layer::{Below, KINDS, Layer, LayerKind, Volatile};
 pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
-pub use schema::{Parameter, ParameterType};
+pub use schema::{Parameter, ParameterType, Relation, Scale};
 pub use settings::{Setting, Settings};
 pub use spec::{DeviceSpec, LayerSpec, MemberSpec};
 pub use stack::Stack;

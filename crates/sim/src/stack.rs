@@ -249,6 +249,9 @@ impl Assembly {
                 below.push(self.branch(layers, depth + 1)?);
             }
         }
+        for relation in spec.kind.relations {
+            relation.check(&spec.name, &spec.settings)?;
+        }
         let mut builder = Builder {
             name: &spec.name,
             settings: &spec.settings,
@@ -277,19 +280,16 @@ fn record(
         }
         let instances = names.iter().filter(|name| **name == layer.name).count() as u32;
         let depth = names.iter().position(|name| *name == layer.name).map_or(0, |index| depths[index]);
-        let parameters = layer
-            .kind
-            .parameters
-            .iter()
-            .filter_map(|parameter| layer.settings.iter().find(|setting| setting.key == parameter.key));
         layers.push(LayerRecord {
             name: layer.name.clone(),
             kind: layer.kind.word.to_owned(),
             instances,
             depth,
-            parameters: parameters
+            parameters: layer
+                .settings
+                .iter()
                 .map(|setting| ParameterRecord {
-                    key: setting.key.to_owned(),
+                    key: setting.parameter.key.to_owned(),
                     value: setting.written.clone(),
                     source: setting.source.clone(),
                     changed: setting.changed,
@@ -344,6 +344,7 @@ mod tests {
         of_host: false,
         below: crate::Below::Nothing,
         parameters: &[],
+        relations: &[],
         build: |_| Ok(Box::new(Stuck)),
     };
 
@@ -370,11 +371,11 @@ mod tests {
     #[test]
     fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
         let mut spec = device_named("ideal-ram-disk").unwrap();
-        spec.set("memory.access", "2500000 h").unwrap();
-        spec.set("host.command_time", "2500000 h").unwrap();
+        spec.set("memory.rate", "1 B/s").unwrap();
+        spec.set("host.largest_command", "2 GiB").unwrap();
         let mut stack = Stack::new(&spec, 1).unwrap();
         for token in 0..20 {
-            stack.submit(stack.now_ns(), read(0, 4096), token);
+            stack.submit(stack.now_ns(), read(0, 2 << 30), token);
         }
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
