@@ -14,7 +14,7 @@ use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::random::Random;
 use kurabe_core::record::RunRecord;
-use kurabe_store::{Store, parse_export};
+use kurabe_store::{SqliteStore, Store, parse_export};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -110,13 +110,13 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
 /// Fills a store with copies of a run; gives their ids.
 fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
     let template = measured(options)?;
-    let store = Store::open(path)?;
+    let store = SqliteStore::open(path)?;
     let mut random = Random::new(1, 0);
     (0..options.runs)
         .map(|number| {
             let id = store.import(copy(&template, number, &mut random))?;
             if options.keep_digests {
-                store.keep_digest(&id, DIGEST_VERSION, digest)?;
+                store.keep_digest(&id, DIGEST_VERSION, &digest)?;
             }
             Ok(id)
         })

@@ -79,7 +79,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         profile: args.profile.clone(),
         ..Filter::default()
     };
-    let digests = digests(&store, global)?;
+    let digests = digests(&*store, global)?;
     for run in filter.apply(store.list()?) {
         // One that cannot be read must not hide the history of the others; `kurabe compare --by` names it.
         if run.status == RunStatus::Complete && !digests.unreadable.contains(&run.id) {

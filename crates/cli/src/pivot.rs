@@ -49,7 +49,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !named.is_empty() {
         runs.retain(|run| named.contains(&run.id));
     }
-    let found = kurabe_compare::pivot(&runs, &digests(&store, global)?, &wanted)?;
+    let found = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &wanted)?;
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&found), "pivot": found }),
@@ -62,10 +62,10 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
 ///
 /// # Errors
 /// When the store cannot be read or written.
-pub fn digests(store: &Store, global: &Global) -> Result<Digests> {
+pub fn digests(store: &dyn Store, global: &Global) -> Result<Digests> {
     let mode = progress_mode(global);
     let mut shown = None;
-    let digests = store.digests(DIGEST_VERSION, digest, |done, all| {
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |done, all| {
         let percent = done * 100 / all.max(1);
         if all < WORTH_TELLING || mode == Mode::Quiet || shown == Some(percent) {
             return;
@@ -89,6 +89,6 @@ pub fn digests(store: &Store, global: &Global) -> Result<Digests> {
 }
 
 /// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
-pub fn keep_digest(store: &Store, id: &str) {
-    let _ = store.keep_digest(id, DIGEST_VERSION, digest);
+pub fn keep_digest(store: &dyn Store, id: &str) {
+    let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
 }

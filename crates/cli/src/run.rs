@@ -9,7 +9,7 @@ use crate::output::{error_style, print, print_json, print_record, progress_mode,
 use crate::pivot::keep_digest;
 use crate::plan;
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_store, recover};
+use crate::stored::{open_store, recover};
 use clap::Parser;
 use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
@@ -24,7 +24,7 @@ use kurabe_engine::{
 };
 use kurabe_explain::explain_sweep;
 use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe, remove_orphaned_traces};
-use kurabe_report::{Progress, render_run, render_sweep_run};
+use kurabe_report::{Progress, headline, render_run, render_sweep_run};
 use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
 use std::path::{Path, PathBuf};
@@ -65,15 +65,15 @@ pub fn run_planned(args: &RunArgs, planned: Planned, global: &Global, command_li
     }
     let signals = Signals::listen()?;
     let store = open_store(global)?;
-    recover(&store)?;
+    recover(&*store)?;
     // A recording that was killed would go on in the kernel, and cost time in what is measured.
     remove_orphaned_traces();
     let mut subject = Subject::open(args, &profile)?;
-    let header = header(args, &store, &subject, &profile, command_line)?;
+    let header = header(args, &*store, &subject, &profile, command_line)?;
     let mut run = Run {
         args,
         global,
-        store: &store,
+        store: &*store,
         signals: &signals,
         header,
         profile,
@@ -95,7 +95,7 @@ pub fn run_planned(args: &RunArgs, planned: Planned, global: &Global, command_li
         }
         Err(error) => {
             // Nothing was measured, so there is nothing to keep.
-            store.remove(&run.header.id, |_| false)?;
+            store.remove(&run.header.id, &|_| false)?;
             Err(error)
         }
     }
@@ -116,7 +116,7 @@ pub fn plain_run(path: &Path) -> Result<Box<RunArgs>> {
 /// Where a run is kept, and what ends it early.
 pub struct Keeping<'a> {
     pub global: &'a Global,
-    pub store: &'a Store,
+    pub store: &'a dyn Store,
     pub signals: &'a Signals,
     pub command_line: &'a [String],
 }
@@ -150,7 +150,7 @@ pub fn measure_path(
     let outcome = run.open_target(&mut subject).and_then(|()| run.measure(subject));
     let record = store.load(&run.header.id)?;
     if record.cells.is_empty() {
-        store.remove(&run.header.id, |_| false)?;
+        store.remove(&run.header.id, &|_| false)?;
     }
     outcome.map(|()| record)
 }
@@ -190,7 +190,7 @@ impl Subject {
 /// What is known before the target is touched.
 pub(crate) fn header(
     args: &RunArgs,
-    store: &Store,
+    store: &dyn Store,
     subject: &Subject,
     profile: &Profile,
     command_line: &[String],
@@ -227,7 +227,7 @@ pub(crate) fn header(
 pub(crate) struct Run<'a> {
     pub(crate) args: &'a RunArgs,
     pub(crate) global: &'a Global,
-    pub(crate) store: &'a Store,
+    pub(crate) store: &'a dyn Store,
     pub(crate) signals: &'a Signals,
     pub(crate) header: RunHeader,
     pub(crate) profile: Profile,
@@ -280,8 +280,7 @@ impl Run<'_> {
 
     /// Measures and stores.
     fn measure(&self, mut subject: Subject) -> Result<()> {
-        let mut progress =
-            Progress::new(error_style(), progress_mode(self.global)).with_headline(headline_of);
+        let mut progress = Progress::new(error_style(), progress_mode(self.global)).with_headline(headline);
         let mut emit = |event: Event| {
             self.keep(&event)?;
             progress.on_event(&event);
@@ -411,7 +410,7 @@ impl Run<'_> {
         let id = &self.header.id;
         let record = self.store.load(id)?;
         if record.cells.is_empty() {
-            self.store.remove(id, |_| false)?;
+            self.store.remove(id, &|_| false)?;
             if outcome.is_err() && !self.global.json {
                 say(t(
                     "kurabe: nothing was measured, so nothing is kept",
@@ -425,9 +424,9 @@ impl Run<'_> {
                 print_json(&serde_json::json!({ "event": "sweep", "run": id, "curves": found.curves }))?;
             }
         } else if self.follow_up.is_some() {
-            print(&render_sweep_run(&record, &headline_of(&record.header), &style()))?;
+            print(&render_sweep_run(&record, &headline(&record.header), &style()))?;
         } else {
-            print(&render_run(&record, &headline_of(&record.header), &style()))?;
+            print(&render_run(&record, &headline(&record.header), &style()))?;
         }
         outcome
     }

@@ -8,14 +8,15 @@ use crate::lang::{lang, t};
 use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
 use crate::pivot::keep_digest;
-use kurabe_core::record::{RunHeader, RunRecord};
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::remove_orphan;
-use kurabe_host::{headline, process_alive};
+use kurabe_host::process_alive;
 use kurabe_interop::{ExportFormat, embedded_in_page};
-use kurabe_report::{explain, render_details, render_list, render_run, render_why};
+use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
 use kurabe_store::{
-    Filter, Owner, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
+    Filter, Owner, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle,
+    parse_export,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -31,35 +32,23 @@ fn store_path(global: &Global) -> Result<PathBuf> {
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn open_store(global: &Global) -> Result<Store> {
-    Store::open(&store_path(global)?)
+pub fn open_store(global: &Global) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open(&store_path(global)?)?))
 }
 
 /// The store, if it is there; runs that died are recovered.
-fn existing_store(global: &Global) -> Result<Option<Store>> {
-    let store = Store::open_existing(&store_path(global)?)?;
-    if let Some(store) = &store {
-        recover(store)?;
-    }
-    Ok(store)
+fn existing_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
+    let Some(store) = SqliteStore::open_existing(&store_path(global)?)? else { return Ok(None) };
+    recover(&store)?;
+    Ok(Some(Box::new(store)))
 }
 
 /// The store that must hold a run.
-pub fn store_with_runs(global: &Global) -> Result<Store> {
+pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
     existing_store(global)?.ok_or_else(|| {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
     })
-}
-
-/// What a run stood on, in a line; nothing of an imported run whose file told nothing of it. Of a model the report says
-/// what it is.
-pub fn headline_of(header: &RunHeader) -> Text {
-    let environment = &header.environment;
-    if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
-        return Text::same("");
-    }
-    headline(environment)
 }
 
 fn owner_lives(owner: &Owner) -> bool {
@@ -70,8 +59,8 @@ fn owner_lives(owner: &Owner) -> bool {
 ///
 /// # Errors
 /// When the store cannot be written.
-pub fn recover(store: &Store) -> Result<()> {
-    for run in store.abandoned(owner_lives)? {
+pub fn recover(store: &dyn Store) -> Result<()> {
+    for run in store.abandoned(&owner_lives)? {
         if let Some(path) = &run.test_file {
             match remove_orphan(path) {
                 Ok(true) => say(&format!(
@@ -149,7 +138,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
-    print(&render_run(&record, &headline_of(&record.header), &style()))?;
+    print(&render_run(&record, &headline(&record.header), &style()))?;
     if args.details {
         print("\n")?;
         print(&render_details(&record, &style()))?;
@@ -168,7 +157,7 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     if global.json {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
-    print(&render_why(&record, &headline_of(&record.header), cell, &style())?)
+    print(&render_why(&record, &headline(&record.header), cell, &style())?)
 }
 
 /// `kurabe rm`
@@ -180,7 +169,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     // All are looked up before the first goes, so a mistyped one removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     for id in ids {
-        store.remove(&id, owner_lives)?;
+        store.remove(&id, &owner_lives)?;
         tell(global, "removed", &id, t("removed", "削除しました:"))?;
     }
     Ok(())
@@ -256,7 +245,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
             // All are read before the first is stored.
             for record in records.map_err(|error| name_file(&error, path))? {
                 let id = store.import(record)?;
-                keep_digest(&store, &id);
+                keep_digest(&*store, &id);
                 tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
             }
             continue;
@@ -264,7 +253,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
             let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
             let id = store.import(record)?;
-            keep_digest(&store, &id);
+            keep_digest(&*store, &id);
             if global.json {
                 tell(global, "imported", &id, "")?;
             } else if !global.quiet {
@@ -273,7 +262,7 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
                 }
                 shown += 1;
                 let record = store.load(&id)?;
-                print(&render_run(&record, &headline_of(&record.header), &style()))?;
+                print(&render_run(&record, &headline(&record.header), &style()))?;
             }
         }
     }

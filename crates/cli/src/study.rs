@@ -249,7 +249,7 @@ impl Paths for PathRunner<'_> {
         // The run has a progress of its own.
         self.progress.clear();
         let store = open_store(self.global)?;
-        recover(&store)?;
+        recover(&*store)?;
         // The study is the answer; the events of its runs are not.
         let global = Global {
             db: self.global.db.clone(),
@@ -259,7 +259,7 @@ impl Paths for PathRunner<'_> {
         };
         let keeping = Keeping {
             global: &global,
-            store: &store,
+            store: &*store,
             signals: self.signals,
             command_line: self.command_line,
         };

@@ -8,7 +8,7 @@ use crate::output::{error_style, print, print_json, print_record, progress_mode,
 use crate::plan;
 use crate::run::{Run, Subject, header, plain_run, random_word};
 use crate::signals::Signals;
-use crate::stored::{headline_of, open_store, parse_label, recover};
+use crate::stored::{open_store, parse_label, recover};
 use kurabe_compare::{FEWEST_BLOCKS, Referee, pair};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
@@ -17,7 +17,7 @@ use kurabe_core::record::{Cell, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::{Contender, Ended, Target, WhyEnded, measure_in_turns};
 use kurabe_host::{NoiseWatch, remove_orphaned_traces};
-use kurabe_report::{VersusProgress, answer, render_versus};
+use kurabe_report::{VersusProgress, answer, headline, render_versus};
 use kurabe_store::Store;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -46,20 +46,20 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     }
     let signals = Signals::listen()?;
     let store = open_store(global)?;
-    recover(&store)?;
+    recover(&*store)?;
     remove_orphaned_traces();
     let mut runs = Vec::new();
     let mut subjects = Vec::new();
     for args in &run_args {
         let subject = Subject::open(args, &profile)?;
-        let header = header(args, &store, &subject, &profile, command_line)?;
+        let header = header(args, &*store, &subject, &profile, command_line)?;
         subjects.push(subject);
         let (profile, traces) = (profile.clone(), traces.clone());
         runs.push(Run {
             follow_up: None,
             args,
             global,
-            store: &store,
+            store: &*store,
             signals: &signals,
             header,
             profile,
@@ -71,12 +71,12 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
         // Nothing was measured, so there is nothing to keep; the test files go first.
         drop(subjects);
         for run in runs.iter().filter(|run| !run.header.id.is_empty()) {
-            store.remove(&run.header.id, |_| false)?;
+            store.remove(&run.header.id, &|_| false)?;
         }
         return Err(error);
     }
     let ended = measure(args, order_seed, &runs, subjects);
-    show(args, &store, &runs, ended)
+    show(args, &*store, &runs, ended)
 }
 
 /// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
@@ -309,7 +309,7 @@ impl Live<'_, '_> {
 /// Measures in turns and closes every run.
 fn measure(args: &VersusArgs, order_seed: u64, runs: &[Run<'_>], mut subjects: Vec<Subject>) -> Ended {
     let global = runs[0].global;
-    let headlines = runs.iter().map(|run| (run.header.clone(), headline_of(&run.header))).collect::<Vec<_>>();
+    let headlines = runs.iter().map(|run| (run.header.clone(), headline(&run.header))).collect::<Vec<_>>();
     let live = RefCell::new(Live {
         runs,
         args,
@@ -370,13 +370,13 @@ fn turns(
 }
 
 /// Shows what the store has of it.
-fn show(args: &VersusArgs, store: &Store, runs: &[Run<'_>], ended: Ended) -> Result<()> {
+fn show(args: &VersusArgs, store: &dyn Store, runs: &[Run<'_>], ended: Ended) -> Result<()> {
     let json = runs[0].global.json;
     let mut records: Vec<RunRecord> = Vec::new();
     for run in runs {
         let record = store.load(&run.header.id)?;
         if record.cells.is_empty() {
-            store.remove(&run.header.id, |_| false)?;
+            store.remove(&run.header.id, &|_| false)?;
         } else {
             records.push(record);
         }

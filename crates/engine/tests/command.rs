@@ -1,8 +1,6 @@
 //! The `command` step with real programs: the order in which they run, what is shown and recorded, and what is left.
 
-mod copy_common;
-
-use copy_common::{Ran, run};
+use crate::copy_common::{Ran, run};
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};

@@ -1,8 +1,6 @@
 //! The `copy` step on real files: what is copied, what is recorded, and what is left.
 
-mod copy_common;
-
-use copy_common::run;
+use crate::copy_common::run;
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
 use kurabe_core::record::Measure;

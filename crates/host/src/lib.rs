@@ -15,7 +15,6 @@ mod command;
 mod counters;
 mod device;
 mod devices_under;
-mod headline;
 mod health;
 mod identity;
 mod link;
@@ -37,7 +36,6 @@ pub use block_trace::{BlockTrace, RecordedTrace, SplitTrace, remove_orphaned_tra
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::devices_under;
-pub use headline::headline;
 pub use health::health;
 pub use identity::{own_identity, process_alive};
 pub use noise::{

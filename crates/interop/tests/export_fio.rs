@@ -1,9 +1,7 @@
 //! Job files that kurabe writes, read and run by the real fio: needs fio; says so when it is not there.
 #![allow(clippy::print_stderr)]
 
-mod export_support;
-
-use export_support::{cell, engine, imported, printed, record, workload};
+use crate::export_support::{cell, engine, imported, printed, record, workload};
 use kurabe_core::Lang;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;

@@ -1,8 +1,6 @@
 //! CrystalDiskMark's text, CSV and Markdown that kurabe writes.
 
-mod export_support;
-
-use export_support::{cell, imported, measured, on_model, ops, printed, record, repetition, workload};
+use crate::export_support::{cell, imported, measured, on_model, ops, printed, record, repetition, workload};
 use kurabe_core::Lang;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::{PrintedUnit, Statistic};

@@ -1,6 +1,6 @@
 //! What holds for every record: rendering does not panic, and keeps to the width where words allow it.
 
-mod common;
+use crate::common;
 
 use kurabe_core::imported::*;
 use kurabe_core::profile::{CopyPart, Statistic};

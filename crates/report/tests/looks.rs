@@ -1,6 +1,6 @@
 //! What people see, in both languages and at several widths.
 
-mod common;
+use crate::common;
 
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{RunRecord, RunStatus};

@@ -1,6 +1,6 @@
 //! Models as they are listed and shown.
 
-mod common;
+use crate::common;
 
 use kurabe_core::Lang;
 use kurabe_report::*;

@@ -1,6 +1,6 @@
 //! Reports as pages, Markdown and CSV: what holds for every kind of run, in both languages.
 
-mod common;
+use crate::common;
 
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::profile::Statistic;

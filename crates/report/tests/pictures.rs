@@ -1,8 +1,8 @@
 //! Pictures of runs: which there are, and how they look in a terminal, in both languages.
 
-mod common;
+use crate::common;
 
-use common::{kinds, modelled};
+use crate::common::{kinds, modelled};
 use kurabe_chart::{Chart, Plot, Theme, png};
 use kurabe_compare::pair;
 use kurabe_core::Lang;

@@ -1,6 +1,6 @@
 //! Progress on a terminal in memory and in a pipe.
 
-mod common;
+use crate::common;
 
 use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
 use kurabe_core::event::Event;

@@ -1,8 +1,8 @@
 //! Where the time of a model went, and that a model is told apart from a device wherever it is shown.
 
-mod common;
+use crate::common;
 
-use common::modelled;
+use crate::common::modelled;
 use kurabe_core::model::TimeShare;
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};

@@ -116,6 +116,7 @@ fn promised_reads_per_s(class: &str) -> Option<u64> {
     }
 }
 
+#[derive(Clone)]
 struct Card {
     capacity_bytes: u64,
     command_ns: u64,
@@ -144,6 +145,7 @@ struct Open {
     left_bytes: u64,
 }
 
+#[derive(Clone)]
 struct Causes {
     waiting: Cause,
     access: Cause,

@@ -26,7 +26,7 @@ use media::Media;
 use run::{Run, Work};
 
 /// What the time goes to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Causes {
     waiting: Cause,
     command: Cause,
@@ -40,7 +40,7 @@ struct Causes {
 }
 
 /// What is counted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Counters {
     completions: Counter,
     straddles: Counter,
@@ -59,6 +59,7 @@ enum Why {
     Turn,
 }
 
+#[derive(Clone)]
 struct Coarse {
     capacity_bytes: u64,
     unit_bytes: u64,

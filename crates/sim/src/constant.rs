@@ -32,6 +32,7 @@ pub const CONSTANT: LayerKind = LayerKind {
     build,
 };
 
+#[derive(Clone)]
 struct Constant {
     capacity_bytes: u64,
     access_ns: u64,

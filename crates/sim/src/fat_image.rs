@@ -57,7 +57,7 @@ struct Search {
 }
 
 /// The file as the firmware sees it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct File {
     chain: Chain,
     restart: Restart,
@@ -126,6 +126,7 @@ struct Active {
     flush: bool,
 }
 
+#[derive(Clone)]
 struct FatImage {
     below: LayerId,
     image_bytes: u64,
@@ -144,12 +145,14 @@ struct FatImage {
     counters: Counters,
 }
 
+#[derive(Clone)]
 struct Causes {
     waiting: Cause,
     opening: Cause,
     walking: Cause,
 }
 
+#[derive(Clone)]
 struct Counters {
     fat_sectors: Counter,
     restarts: Counter,

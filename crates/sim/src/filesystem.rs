@@ -22,7 +22,7 @@ use kurabe_core::{Text, text};
 use std::collections::VecDeque;
 
 /// What the time goes to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Causes {
     admission: Cause,
     host: Cause,
@@ -31,7 +31,7 @@ struct Causes {
 }
 
 /// What the file system writes for itself, into the bytes before the data.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct OwnWrites {
     every_bytes: u64,
     length_bytes: u32,
@@ -41,12 +41,13 @@ struct OwnWrites {
 }
 
 /// Where copy on write puts the next bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct NextPlace {
     allocation_bytes: u64,
     next_bytes: u64,
 }
 
+#[derive(Clone)]
 struct FileSystem {
     below: LayerId,
     capacity_bytes: u64,

@@ -127,6 +127,7 @@ pub const HOST: LayerKind = LayerKind {
 const SECTOR_READ: u64 = 1 << 32;
 
 /// A request being served.
+#[derive(Clone)]
 struct Active {
     job: JobId,
     /// What is still to be sent of it.
@@ -140,6 +141,7 @@ struct Active {
     read_first: bool,
 }
 
+#[derive(Clone)]
 struct Host {
     below: LayerId,
     capacity_bytes: u64,

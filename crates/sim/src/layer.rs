@@ -19,8 +19,26 @@ pub struct Volatile {
     pub saved_bytes: u64,
 }
 
+/// Copies a layer behind its trait; every layer that is `Clone` can be copied so.
+pub trait CloneLayer {
+    /// The copy, with the same state.
+    fn clone_box(&self) -> Box<dyn Layer>;
+}
+
+impl<L: Layer + Clone + 'static> CloneLayer for L {
+    fn clone_box(&self) -> Box<dyn Layer> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Layer> {
+    fn clone(&self) -> Self {
+        (**self).clone_box()
+    }
+}
+
 /// A part of a modelled stack.
-pub trait Layer: Send {
+pub trait Layer: CloneLayer + Send {
     /// Bytes of each of its units that can be addressed.
     fn capacity_bytes(&self) -> u64;
 

@@ -35,7 +35,7 @@ mod zfs;
 
 pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
 pub use build::Builder;
-pub use layer::{Below, KINDS, Layer, LayerKind, Volatile};
+pub use layer::{Below, CloneLayer, KINDS, Layer, LayerKind, Volatile};
 pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use schema::{Parameter, ParameterType, Relation, Scale};

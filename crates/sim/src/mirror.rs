@@ -77,6 +77,7 @@ pub const MIRROR: LayerKind = LayerKind {
 const PLACE_SHIFT: u32 = 21;
 
 /// A drive of the mirror.
+#[derive(Clone)]
 struct Drive {
     below: LayerId,
     unit: u16,
@@ -88,6 +89,7 @@ struct Drive {
     waiting_writes: VecDeque<JobId>,
 }
 
+#[derive(Clone)]
 struct Mirror {
     drives: Vec<Drive>,
     capacity_bytes: u64,

@@ -71,6 +71,7 @@ fn lane_bytes_per_s(generation: u64) -> f64 {
     }
 }
 
+#[derive(Clone)]
 struct Pcie {
     below: LayerId,
     capacity_bytes: u64,

@@ -70,6 +70,7 @@ pub const PORT_MULTIPLIER: LayerKind = LayerKind {
     build,
 };
 
+#[derive(Clone)]
 struct PortMultiplier {
     targets: Vec<(LayerId, u16)>,
     capacity_bytes: u64,

@@ -78,6 +78,7 @@ pub(crate) fn rate_bytes_per_s(generation: &str) -> f64 {
     }
 }
 
+#[derive(Clone)]
 struct Sata {
     below: LayerId,
     capacity_bytes: u64,

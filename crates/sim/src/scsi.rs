@@ -47,6 +47,7 @@ struct Command {
     sent_ns: u64,
 }
 
+#[derive(Clone)]
 struct Scsi {
     below: LayerId,
     capacity_bytes: u64,
@@ -69,6 +70,7 @@ struct Scsi {
     causes: Causes,
 }
 
+#[derive(Clone)]
 struct Causes {
     waiting: Cause,
     selection: Cause,

@@ -52,6 +52,7 @@ pub const SSD: LayerKind = LayerKind {
     build,
 };
 
+#[derive(Clone)]
 struct Ssd {
     config: Config,
     store: Store,

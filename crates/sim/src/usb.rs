@@ -112,6 +112,7 @@ fn rate_bytes_per_s(generation: &str) -> f64 {
     }
 }
 
+#[derive(Clone)]
 struct Usb {
     targets: Vec<(LayerId, u16)>,
     capacity_bytes: u64,

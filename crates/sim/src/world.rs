@@ -117,7 +117,7 @@ pub struct Completion {
 }
 
 /// The state that all layers of a stack share.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct World {
     now_ns: u64,
     sent: u64,

@@ -63,12 +63,13 @@ struct Stream {
 }
 
 /// A record that was read ahead.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Record {
     is_here: bool,
     waiting: Vec<JobId>,
 }
 
+#[derive(Clone)]
 struct Zfs {
     below: LayerId,
     capacity_bytes: u64,

@@ -1,11 +1,9 @@
 //! The disks, magneto-optical and ZIP drives against what was published of them. Rows that a parameter was calibrated on
 //! lie within 2 %, the others within 10 %; those that cannot be reached are told with the reason.
 
-mod common;
-
-use common::gnome_disks::{access_ms, gnome_disks};
-use common::macbench::macbench;
-use common::{OneByOne, device};
+use crate::common::gnome_disks::{access_ms, gnome_disks};
+use crate::common::macbench::macbench;
+use crate::common::{OneByOne, device};
 use kurabe_sim::Kind;
 
 /// Rows with the part by which each figure may be off.

@@ -1,6 +1,6 @@
 //! docs/models.md: its tables are those of the code, its worked example works, and every kind has its limits told.
 //!
-//! To write the tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test documentation`
+//! To write the tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation`
 
 use kurabe_core::random::Random;
 use kurabe_sim::{Below, KINDS, Kind, LayerKind, Request, Stack, read_device};
@@ -66,7 +66,7 @@ fn the_tables_of_kinds_are_those_of_the_code() {
     } else {
         assert!(
             tables == wanted,
-            "docs/models.md is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test documentation"
+            "docs/models.md is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation"
         );
     }
 }

@@ -4,11 +4,9 @@
 //! A row that calibrates a parameter must come out within 2 %; a predicted one within its own tolerance. Figures from
 //! 1 MB/s up are published with one decimal place.
 
-mod common;
-
-use common::gnome_disks::{GnomeDisks, access_ms, gnome_disks};
-use common::macbench::{MacBench, macbench};
-use common::{OneByOne, device};
+use crate::common::gnome_disks::{GnomeDisks, access_ms, gnome_disks};
+use crate::common::macbench::{MacBench, macbench};
+use crate::common::{OneByOne, device};
 use kurabe_sim::{Kind, Stack};
 use proptest::prelude::*;
 use std::sync::LazyLock;

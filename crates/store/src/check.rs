@@ -30,7 +30,8 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
         check_time(ended_at, "ended_at")?;
     }
     for key in record.labels.keys() {
-        label::check_key(key).map_err(|what| Fault { field: "labels".to_owned(), what })?;
+        label::check_label_key(key)
+            .map_err(|error| Fault { field: "labels".to_owned(), what: error.what().clone() })?;
     }
     if let Some(profile) = &header.profile {
         check_profile(profile)?;

@@ -1,18 +1,24 @@
 //! Keys of labels.
 
-use kurabe_core::{Text, text};
+use kurabe_core::{Error, ErrorKind, Result, text};
 
 const LONGEST_KEY: usize = 64;
 
 /// Checks the key of a label.
-pub(crate) fn check_key(key: &str) -> Result<(), Text> {
+///
+/// # Errors
+/// When it cannot be one.
+pub fn check_label_key(key: &str) -> Result<()> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
     if (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(allowed) {
         return Ok(());
     }
-    Err(text!(
-        "`{key}` cannot be the key of a label: a key has 1 to 64 characters out of a-z 0-9 _ . -",
-        "`{key}` はラベルのキーに使えません: キーは a-z 0-9 _ . - からなる 1〜64 文字です"
+    Err(Error::new(
+        ErrorKind::Usage,
+        text!(
+            "`{key}` cannot be the key of a label: a key has 1 to 64 characters out of a-z 0-9 _ . -",
+            "`{key}` はラベルのキーに使えません: キーは a-z 0-9 _ . - からなる 1〜64 文字です"
+        ),
     ))
 }
 
@@ -24,11 +30,11 @@ mod tests {
     fn keys() {
         let long = "k".repeat(64);
         for key in ["a", "firmware.v-2_1", "0", &long] {
-            assert!(check_key(key).is_ok(), "{key}");
+            assert!(check_label_key(key).is_ok(), "{key}");
         }
         let too_long = "k".repeat(65);
         for key in ["", "A", "a b", "鍵", "a=b", &too_long] {
-            assert!(check_key(key).is_err(), "{key}");
+            assert!(check_label_key(key).is_err(), "{key}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The store: every run of a user in one SQLite file, and the JSON form in which a run travels.
+//! The store: what is asked of a store of runs ([`Store`]), every run of a user in one SQLite file ([`SqliteStore`]), and the
+//! JSON form in which a run travels.
 //!
 //! ```text
 //! kurabe.db            application_id "kura", user_version = version of these tables
@@ -22,30 +23,24 @@
 //! whoever asks for more loads the run.
 
 mod bundle;
-mod care;
 mod check;
-mod digest;
 mod export;
 mod filter;
 mod id;
-mod import;
 mod json;
 mod label;
 mod location;
-mod open;
 mod platform;
-mod read;
-mod schema;
-mod sqlite_error;
+mod sqlite;
+mod store;
 mod tidy_json;
-mod write;
 
 pub use bundle::{
     ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
 };
-pub use care::Abandoned;
 pub use export::{EXPORT_VERSION, export, parse_export};
 pub use filter::Filter;
+pub use label::check_label_key;
 pub use location::default_path;
-pub use open::Store;
-pub use write::Owner;
+pub use sqlite::SqliteStore;
+pub use store::{Abandoned, Owner, Store, being_measured, is_same_run, no_such_run};

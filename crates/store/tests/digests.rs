@@ -1,57 +1,8 @@
 //! Digests: always of the record as it is, made where they are missing, kept where that can be.
 
-mod common;
-
-use common::{any_record, fresh_store, owner, record, sample_cell, sample_header, sample_record};
-use kurabe_core::digest::{Digests, RunDigest, Summary};
-use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_store::Store;
+use crate::common::{any_record, ask, assert_true, digest, fresh_store, record, sample_record, spelled};
+use kurabe_store::{SqliteStore, Store};
 use proptest::prelude::*;
-use std::cell::Cell;
-
-/// A digest that tells everything apart: where and when it ran, and of each cell how many repetitions it has.
-fn make(run: &RunRecord) -> RunDigest {
-    let of_cell = |cell: &kurabe_core::record::Cell| {
-        let count = cell.repetitions.len() as u32;
-        (format!("cell {}", cell.label), Summary { mean: 0.1 + f64::from(cell.index), deviation: 0.3, count })
-    };
-    RunDigest {
-        facts: vec![
-            format!("kernel {:?}", run.header.environment.machine.kernel),
-            run.header.started_at.clone(),
-        ],
-        figures: run.cells.iter().map(of_cell).collect(),
-    }
-}
-
-/// The digest of one run, with its words in place of their numbers.
-fn spelled(digests: &Digests, id: &str) -> RunDigest {
-    let run = digests.runs.iter().find(|run| run.id == id).expect("the run has a digest");
-    let word = |place: &u32| digests.words[*place as usize].clone();
-    RunDigest {
-        facts: run.facts.iter().map(word).collect(),
-        figures: run.figures.iter().map(|(place, summary)| (word(place), *summary)).collect(),
-    }
-}
-
-/// What the store gives, and how many records it had to read for it.
-fn ask(store: &Store, version: u32) -> (Digests, usize) {
-    let made = Cell::new(0);
-    let counted = |run: &RunRecord| {
-        made.set(made.get() + 1);
-        make(run)
-    };
-    let digests = store.digests(version, counted, |_, _| {}).unwrap();
-    (digests, made.get())
-}
-
-/// Asserts that what is kept is what is made anew from every record.
-fn assert_true(store: &Store, version: u32) {
-    let digests = store.digests(version, make, |_, _| {}).unwrap();
-    for run in store.list().unwrap().iter().filter(|run| run.status != RunStatus::Running) {
-        assert_eq!(spelled(&digests, &run.id), make(&store.load(&run.id).unwrap()), "{}", run.id);
-    }
-}
 
 #[test]
 fn a_digest_is_made_once() {
@@ -61,63 +12,10 @@ fn a_digest_is_made_once() {
     assert_eq!((made, digests.runs.len(), digests.unreadable.len()), (3, 3, 0));
     assert_eq!(digests.words.iter().filter(|word| word.starts_with("kernel")).count(), 1, "words are shared");
     for id in &ids {
-        assert_eq!(spelled(&digests, id), make(&store.load(id).unwrap()));
+        assert_eq!(spelled(&digests, id), digest(&store.load(id).unwrap()));
     }
-    let again = Store::open(&directory.path().join("kurabe.db")).unwrap();
+    let again = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
     assert_eq!(ask(&again, 1), (digests, 0));
-}
-
-#[test]
-fn a_run_that_was_kept_when_it_ended_needs_no_reading() {
-    let (_directory, store) = fresh_store();
-    let id = record(&store, &sample_record()).unwrap();
-    store.keep_digest(&id, 1, make).unwrap();
-    assert_eq!(ask(&store, 1).1, 0);
-    assert_true(&store, 1);
-    assert!(store.keep_digest("zzz", 1, make).is_err());
-}
-
-#[test]
-fn whatever_changes_the_record_drops_its_digest() {
-    let (_directory, store) = fresh_store();
-    let id = record(&store, &sample_record()).unwrap();
-    let other = record(&store, &sample_record()).unwrap();
-    let mut header = store.load(&id).unwrap().header;
-    header.environment.machine.kernel = Some("Linux 7.0".to_owned());
-    let changes: [&dyn Fn(); 3] = [
-        &|| store.update_header(&header).unwrap(),
-        &|| store.append_cell(&id, &sample_cell(17)).unwrap(),
-        &|| store.put_cell(&id, &sample_cell(2)).unwrap(),
-    ];
-    for change in changes {
-        ask(&store, 1);
-        change();
-        assert_eq!(ask(&store, 1).1, 1, "only the changed run is read again");
-        assert_true(&store, 1);
-    }
-    store.label(&id, "firmware", Some("2")).unwrap();
-    assert_eq!(ask(&store, 1).1, 0, "a label is no part of the record");
-    store.remove(&other, |_| true).unwrap();
-    assert_eq!(ask(&store, 1).0.runs.len(), 1);
-}
-
-#[test]
-fn another_version_is_made_again() {
-    let (_directory, store) = fresh_store();
-    record(&store, &sample_record()).unwrap();
-    assert_eq!(ask(&store, 1).1, 1);
-    assert_eq!(ask(&store, 2).1, 1);
-    assert_eq!(ask(&store, 2).1, 0);
-}
-
-#[test]
-fn a_run_that_is_being_measured_has_no_digest_yet() {
-    let (_directory, store) = fresh_store();
-    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
-    store.append_cell(&id, &sample_cell(0)).unwrap();
-    assert!(ask(&store, 1).0.runs.is_empty());
-    store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
-    assert_eq!(ask(&store, 1).0.runs.len(), 1);
 }
 
 #[test]
@@ -161,10 +59,10 @@ fn a_migration_that_cannot_be_finished_leaves_the_store_as_it_was() {
     tables.execute_batch("CREATE TABLE digests (a)").unwrap();
     let before = schema();
     assert_eq!(before.0, 1);
-    assert!(Store::open(&path).is_err());
+    assert!(SqliteStore::open(&path).is_err());
     assert_eq!(schema(), before);
     tables.execute_batch("DROP TABLE digests").unwrap();
-    assert_eq!(Store::open(&path).unwrap().list().unwrap().len(), 1);
+    assert_eq!(SqliteStore::open(&path).unwrap().list().unwrap().len(), 1);
 }
 
 #[test]
@@ -174,7 +72,7 @@ fn stores_of_both_versions_of_records_get_digests() {
         let path = directory.path().join("store.db");
         let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
         std::fs::copy(fixture, &path).unwrap();
-        let store = Store::open(&path).unwrap();
+        let store = SqliteStore::open(&path).unwrap();
         assert_eq!(ask(&store, 1).1, runs, "{name}");
         assert_true(&store, 1);
     }

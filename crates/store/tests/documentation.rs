@@ -1,12 +1,14 @@
 //! docs/record.md tells every field of an exported run.
 
-mod common;
+use crate::common;
 
-use common::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds};
+use crate::common::{
+    sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds,
+};
 use kurabe_core::environment::Link;
 use kurabe_core::record::{Repetition, RunRecord};
 use kurabe_core::split::{KernelSplit, RequestSize};
-use kurabe_store::{Store, export};
+use kurabe_store::{SqliteStore, Store, export};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -70,7 +72,7 @@ fn every_field_of_an_exported_run_is_documented() {
 fn every_column_of_the_store_is_documented() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kurabe.db");
-    Store::open(&path).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
+    SqliteStore::open(&path).unwrap().begin_run(&mut sample_header(), &common::owner()).unwrap();
     let tables = rusqlite::Connection::open(&path).unwrap();
     let mut columns = BTreeSet::new();
     let sql = "SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c

@@ -1,11 +1,8 @@
 //! A result is never lost: not to a kill, not to another process that writes at the same time.
 
-mod common;
-
-use common::{fresh_store, owner, sample_cell, sample_header, sample_record};
+use crate::common::{fresh_store, owner, sample_cell, sample_header};
 use kurabe_core::record::RunStatus;
-use kurabe_store::Store;
-use std::ffi::OsStr;
+use kurabe_store::{SqliteStore, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -20,10 +17,10 @@ fn start_part(name: &str, path: &Path) -> Child {
         .unwrap()
 }
 
-fn append_cells(store: &Store, count: u32, mut after: impl FnMut(u32)) -> String {
+fn append_cells(store: &SqliteStore, count: u32, mut after: impl FnMut(u32)) -> String {
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
     for index in 0..count {
-        store.append_cell(&id, &sample_cell(index)).unwrap();
+        store.put_cell(&id, &sample_cell(index)).unwrap();
         after(index);
     }
     id
@@ -33,7 +30,7 @@ fn append_cells(store: &Store, count: u32, mut after: impl FnMut(u32)) -> String
 #[test]
 fn part_append_until_killed() {
     let Some(path) = std::env::var_os("KURABE_TEST_STORE") else { return };
-    let store = Store::open(Path::new(&path)).unwrap();
+    let store = SqliteStore::open(Path::new(&path)).unwrap();
     let mut out = std::io::stdout();
     append_cells(&store, 1_000_000, |index| {
         writeln!(out, "\ncell {index}").unwrap();
@@ -46,7 +43,7 @@ fn cells_appended_before_a_kill_are_there_after_it() {
     for last in [0, 3, 11] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
-        let mut child = start_part("part_append_until_killed", &path);
+        let mut child = start_part("durability::part_append_until_killed", &path);
         let wanted = format!("cell {last}");
         let said = BufReader::new(child.stdout.take().unwrap())
             .lines()
@@ -56,8 +53,8 @@ fn cells_appended_before_a_kill_are_there_after_it() {
         child.wait().unwrap();
         assert!(said, "the process ended by itself");
 
-        let store = Store::open_existing(&path).unwrap().unwrap();
-        let abandoned = store.abandoned(|_| false).unwrap();
+        let store = SqliteStore::open_existing(&path).unwrap().unwrap();
+        let abandoned = store.abandoned(&|_| false).unwrap();
         assert_eq!(abandoned.len(), 1);
         let run = store.load(&abandoned[0].id).unwrap();
         assert!(run.cells.len() > last as usize, "{} cells", run.cells.len());
@@ -75,11 +72,11 @@ fn cells_appended_before_a_kill_are_there_after_it() {
 #[test]
 fn part_append_100() {
     let Some(path) = std::env::var_os("KURABE_TEST_STORE") else { return };
-    let store = Store::open(Path::new(&path)).unwrap();
+    let store = SqliteStore::open(Path::new(&path)).unwrap();
     append_cells(&store, 100, |_| {});
 }
 
-fn assert_all_there(store: &Store, runs: usize) {
+fn assert_all_there(store: &SqliteStore, runs: usize) {
     let list = store.list().unwrap();
     assert_eq!(list.len(), runs);
     for summary in list {
@@ -93,7 +90,8 @@ fn assert_all_there(store: &Store, runs: usize) {
 fn two_processes_that_write_at_once_lose_nothing() {
     let (directory, store) = fresh_store();
     let path = directory.path().join("kurabe.db");
-    let children = [start_part("part_append_100", &path), start_part("part_append_100", &path)];
+    let children =
+        [start_part("durability::part_append_100", &path), start_part("durability::part_append_100", &path)];
     for child in children {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -107,7 +105,7 @@ fn two_threads_that_write_and_one_that_reads_lose_nothing() {
     let path = directory.path().join("kurabe.db");
     std::thread::scope(|scope| {
         let writers =
-            [(); 2].map(|()| scope.spawn(|| append_cells(&Store::open(&path).unwrap(), 100, |_| {})));
+            [(); 2].map(|()| scope.spawn(|| append_cells(&SqliteStore::open(&path).unwrap(), 100, |_| {})));
         while writers.iter().any(|writer| !writer.is_finished()) {
             for summary in store.list().unwrap() {
                 let seen = store.load(&summary.id).unwrap().cells.len();
@@ -125,7 +123,7 @@ fn ids_drawn_at_once_are_never_the_same() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let store = Store::open(&path).unwrap();
+                let store = SqliteStore::open(&path).unwrap();
                 for _ in 0..150 {
                     store.begin_run(&mut sample_header(), &owner()).unwrap();
                 }
@@ -137,28 +135,4 @@ fn ids_drawn_at_once_are_never_the_same() {
     ids.dedup();
     assert_eq!(ids.len(), 300);
     assert!(ids.iter().all(|id| id.len() == 3 && id.parse::<u32>().is_err()), "{ids:?}");
-}
-
-#[test]
-fn a_run_taken_for_abandoned_still_keeps_what_is_measured() {
-    let (_directory, store) = fresh_store();
-    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
-    store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
-    store.append_cell(&id, &sample_cell(0)).unwrap();
-    let end = sample_record().ended_at.unwrap();
-    store.finish_run(&id, RunStatus::Complete, &end, None, None).unwrap();
-    let run = store.load(&id).unwrap();
-    assert_eq!((run.status, run.ended_at, run.cells.len()), (RunStatus::Complete, Some(end), 1));
-}
-
-#[test]
-fn a_test_file_with_any_name_is_remembered() {
-    use std::os::unix::ffi::OsStrExt;
-    let (_directory, store) = fresh_store();
-    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
-    let path = Path::new(OsStr::from_bytes(b"/mnt/\xff\xfe/kurabe \xe6.tmp"));
-    store.set_test_file(&id, Some(path)).unwrap();
-    assert_eq!(store.abandoned(|_| false).unwrap()[0].test_file.as_deref(), Some(path));
-    store.set_test_file(&id, None).unwrap();
-    assert_eq!(store.abandoned(|_| false).unwrap()[0].test_file, None);
 }

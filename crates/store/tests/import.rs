@@ -1,15 +1,13 @@
 //! Files from outside: refused with the field named, or taken in once.
 
-mod common;
-
-use common::{any_record, fresh_store, record, sample_foreign, sample_record};
+use crate::common::{any_record, fresh_store, sample_foreign, sample_record};
 use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
 use kurabe_core::profile::{PrintedUnit, Profile, Rounds, Step, Tracked};
-use kurabe_core::record::{Repetition, RunRecord, RunStatus, Sample, Traffic};
+use kurabe_core::record::{Repetition, RunRecord, Sample, Traffic};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Arrival, OpenLoop};
 use kurabe_core::{Error, ErrorKind, Lang, Text};
-use kurabe_store::{export, parse_export};
+use kurabe_store::{Store, export, parse_export};
 use proptest::prelude::*;
 
 fn refused(bytes: &[u8]) -> Error {
@@ -188,49 +186,6 @@ fn a_figure_of_another_tool_that_cannot_be_is_refused_at_the_field() {
 }
 
 #[test]
-fn a_record_that_contradicts_itself_is_not_stored() {
-    let (_directory, store) = fresh_store();
-    let mut run = sample_record();
-    run.cells[0].repetitions[0].read.latency.count = 1;
-    assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import);
-    assert!(store.list().unwrap().is_empty());
-}
-
-#[test]
-fn an_imported_run_keeps_its_id_if_that_is_free() {
-    let (_directory, store) = fresh_store();
-    assert_eq!(store.import(sample_record()).unwrap(), "k7f");
-    let mut other = sample_record();
-    other.header.started_at = "2026-03-01T00:00:00Z".to_owned();
-    let id = store.import(other.clone()).unwrap();
-    assert_ne!(id, "k7f");
-    other.header.id.clone_from(&id);
-    assert_eq!(store.load(&id).unwrap(), other);
-    assert_eq!(store.load("k7f").unwrap(), sample_record());
-}
-
-#[test]
-fn the_same_run_again_is_stored_once() {
-    let (_directory, store) = fresh_store();
-    let recorded = record(&store, &sample_record()).unwrap();
-    let again = store.load(&recorded).unwrap();
-    assert_eq!(store.import(again.clone()).unwrap(), recorded);
-
-    // Under another id, and with another label: still the same run.
-    let mut renamed = again;
-    renamed.header.id = "zzz".to_owned();
-    renamed.labels.insert("note".to_owned(), "夜".to_owned());
-    assert_eq!(store.import(renamed.clone()).unwrap(), recorded);
-    assert_eq!(store.list().unwrap().len(), 1);
-    assert_eq!(store.load(&recorded).unwrap().labels, renamed.labels);
-
-    // One figure differs: another run.
-    renamed.cells[4].repetitions[1].elapsed_ns += 1;
-    assert_eq!(store.import(renamed).unwrap(), "zzz");
-    assert_eq!(store.list().unwrap().len(), 2);
-}
-
-#[test]
 fn a_run_of_another_tool_needs_no_profile_but_figures_that_are_some() {
     assert_eq!(parse_export(export(&sample_foreign()).as_bytes()).unwrap(), sample_foreign());
     let field = "`run.cells[1].imported.figures[0].value`";
@@ -245,30 +200,6 @@ fn a_run_of_another_tool_needs_no_profile_but_figures_that_are_some() {
 }
 
 #[test]
-fn the_file_of_another_tool_again_is_stored_once() {
-    let (_directory, store) = fresh_store();
-    let id = store.import(sample_foreign()).unwrap();
-    let mut again = sample_foreign();
-    again.header.id = String::new();
-    again.header.started_at = "2026-09-09T09:09:09Z".to_owned();
-    again.header.command.push("--again".to_owned());
-    again.header.kurabe_version = "9.9.9".to_owned();
-    again.labels.insert("note".to_owned(), "朝".to_owned());
-    assert_eq!(store.import(again.clone()).unwrap(), id);
-    assert_eq!(store.list().unwrap().len(), 1);
-    assert_eq!(store.load(&id).unwrap().labels["note"], "朝");
-    assert_eq!(store.load(&id).unwrap().header.started_at, sample_foreign().header.started_at);
-
-    // Another figure, or the same figures of another file: another run.
-    let mut other = again.clone();
-    other.cells[0].imported.as_mut().unwrap().figures[0].value += 1.0;
-    assert_ne!(store.import(other).unwrap(), id);
-    again.header.origin.as_mut().unwrap().file = "other.txt".to_owned();
-    assert_ne!(store.import(again).unwrap(), id);
-    assert_eq!(store.list().unwrap().len(), 3);
-}
-
-#[test]
 fn a_record_without_an_id_gets_one() {
     let (_directory, store) = fresh_store();
     let mut run = sample_foreign();
@@ -280,16 +211,6 @@ fn a_record_without_an_id_gets_one() {
     // A file is not the place for it: it has been given one when it was written.
     run.header.id.clear();
     assert!(refused(export(&run).as_bytes()).to_string().contains("`run.header.id`"));
-}
-
-#[test]
-fn a_running_run_is_imported_as_interrupted() {
-    let (_directory, store) = fresh_store();
-    let mut run = sample_record();
-    run.status = RunStatus::Running;
-    let id = store.import(run).unwrap();
-    assert_eq!(store.load(&id).unwrap().status, RunStatus::Interrupted);
-    assert!(store.abandoned(|_| false).unwrap().is_empty());
 }
 
 proptest! {

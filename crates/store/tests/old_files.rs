@@ -1,15 +1,13 @@
 //! Files of every version that was ever written stay readable.
 //!
 //! To write the fixtures of a new version (never over those of an old one):
-//! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test old_files`
+//! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test main old_files`
 
-mod common;
-
-use common::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
+use crate::common::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
 use kurabe_core::profile::{Rounds, Step};
 use kurabe_core::record::{Measure, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
-use kurabe_store::{Store, export, parse_export};
+use kurabe_store::{SqliteStore, Store, export, parse_export};
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
@@ -26,11 +24,11 @@ fn runs_of_version_2() -> [(&'static str, RunRecord); 4] {
     ]
 }
 
-fn copied(name: &str) -> (tempfile::TempDir, Store) {
+fn copied(name: &str) -> (tempfile::TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");
     std::fs::copy(fixture(name), &path).unwrap();
-    let store = Store::open(&path).unwrap();
+    let store = SqliteStore::open(&path).unwrap();
     (directory, store)
 }
 
@@ -50,7 +48,7 @@ fn write_fixtures_when_asked() {
         !database.exists() && !names().any(|file| file.exists()),
         "fixtures of a released version are not written again"
     );
-    let store = Store::open(&database).unwrap();
+    let store = SqliteStore::open(&database).unwrap();
     for (name, run) in &runs {
         let id = store.import(run.clone()).unwrap();
         std::fs::write(fixture(name), export(&store.load(&id).unwrap())).unwrap();

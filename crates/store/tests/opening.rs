@@ -1,11 +1,9 @@
 //! Opening: a store is made where there is none; what is not a store is left alone; two at once get along.
 
-mod common;
-
-use common::{fresh_store, record, sample_record};
+use crate::common::{fresh_store, record, sample_record};
 use kurabe_core::digest::RunDigest;
 use kurabe_core::{Error, ErrorKind};
-use kurabe_store::Store;
+use kurabe_store::{SqliteStore, Store};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -27,8 +25,8 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 fn refused(path: &Path) -> Error {
     let directory = path.parent().unwrap();
     let before = files(directory);
-    let existing = Store::open_existing(path).expect_err("this must not be opened");
-    let error = Store::open(path).expect_err("this must not be opened");
+    let existing = SqliteStore::open_existing(path).expect_err("this must not be opened");
+    let error = SqliteStore::open(path).expect_err("this must not be opened");
     assert!(files(directory) == before, "the files were changed: {:?}", files(directory).keys());
     for error in [&existing, &error] {
         assert_eq!(error.kind(), ErrorKind::Store);
@@ -43,8 +41,7 @@ fn refused(path: &Path) -> Error {
 fn a_store_is_made_with_its_directories_for_the_owner_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a/b/比べ #1?%20.db");
-    let store = Store::open(&path).unwrap();
-    assert_eq!(store.path(), path);
+    let store = SqliteStore::open(&path).unwrap();
     assert!(path.exists());
     assert_eq!(files(&directory.path().join("a/b")).keys().filter(|name| name.ends_with(".db")).count(), 1);
     #[cfg(unix)]
@@ -54,19 +51,19 @@ fn a_store_is_made_with_its_directories_for_the_owner_alone() {
         assert_eq!(mode & 0o777, 0o700);
     }
     drop(store);
-    assert!(Store::open_existing(&path).unwrap().is_some());
+    assert!(SqliteStore::open_existing(&path).unwrap().is_some());
 }
 
 #[test]
 fn opening_for_reading_makes_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    assert!(Store::open_existing(&directory.path().join("none/kurabe.db")).unwrap().is_none());
+    assert!(SqliteStore::open_existing(&directory.path().join("none/kurabe.db")).unwrap().is_none());
     assert!(files(directory.path()).is_empty());
     let empty = directory.path().join("empty.db");
     std::fs::write(&empty, b"").unwrap();
-    assert!(Store::open_existing(&empty).unwrap().is_none());
+    assert!(SqliteStore::open_existing(&empty).unwrap().is_none());
     assert_eq!(files(directory.path()).len(), 1);
-    Store::open(&empty).unwrap().salt().unwrap();
+    SqliteStore::open(&empty).unwrap().salt().unwrap();
 }
 
 #[test]
@@ -76,7 +73,7 @@ fn the_salt_is_made_once_per_store() {
     assert_eq!(salt.len(), 16);
     drop(store);
     let path = directory.path().join("kurabe.db");
-    assert_eq!(Store::open(&path).unwrap().salt().unwrap(), salt);
+    assert_eq!(SqliteStore::open(&path).unwrap().salt().unwrap(), salt);
     let (_other_directory, other) = fresh_store();
     assert_ne!(other.salt().unwrap(), salt);
 }
@@ -129,7 +126,7 @@ fn a_truncated_store_is_an_error_with_a_remedy() {
     assert!(whole.len() > 20_000, "{}", whole.len());
     for length in [whole.len() - 4096, whole.len() / 2, 5000, 4096, 512, 60] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let read = Store::open_existing(&path).and_then(|store| {
+        let read = SqliteStore::open_existing(&path).and_then(|store| {
             let store = store.unwrap();
             let id = store.resolve("last")?;
             store.load(&id)
@@ -147,7 +144,7 @@ fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
     std::fs::write(&file, b"").unwrap();
     // A file is no directory; the kernel's own tree takes no directories, not even from root.
     for path in [file.join("kurabe.db"), "/sys/kurabe/kurabe.db".into(), directory.path().to_path_buf()] {
-        let error = Store::open(&path).unwrap_err();
+        let error = SqliteStore::open(&path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(error.remedy_text().unwrap().en.contains("--db"), "{error}");
     }
@@ -160,18 +157,18 @@ fn part_read_only() {
     let path = Path::new(&path);
     for name in ["closed.db", "rollback.db", "old.db"] {
         let path = path.join(name);
-        let error = Store::open(&path).unwrap_err();
+        let error = SqliteStore::open(&path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(error.remedy_text().unwrap().en.contains("KURABE_DB"), "{error}");
-        let store = Store::open_existing(&path).unwrap().expect("it is there");
+        let store = SqliteStore::open_existing(&path).unwrap().expect("it is there");
         assert_eq!(store.list().unwrap().len(), 1);
-        let digests = store.digests(1, |_| RunDigest::default(), |_, _| {}).unwrap();
+        let digests = store.digests(1, &|_| RunDigest::default(), &mut |_, _| {}).unwrap();
         assert_eq!(digests.runs.len(), 1, "they are made and not kept");
         let id = store.resolve("last").unwrap();
         assert_eq!(store.load(&id).unwrap().cells.len(), 5, "what can be read is read");
         assert_eq!(store.label(&id, "k", Some("v")).unwrap_err().kind(), ErrorKind::Store);
     }
-    assert_eq!(Store::open(&path.join("new.db")).unwrap_err().kind(), ErrorKind::Store);
+    assert_eq!(SqliteStore::open(&path.join("new.db")).unwrap_err().kind(), ErrorKind::Store);
 }
 
 #[cfg(unix)]
@@ -200,7 +197,7 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
     set_mode(directory.path(), 0o555);
     let part = |command: &mut Command| {
         command
-            .args(["--exact", "part_read_only"])
+            .args(["--exact", "opening::part_read_only"])
             .env("KURABE_TEST_READ_ONLY", directory.path())
             .current_dir("/")
             .output()
@@ -228,7 +225,7 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
 #[test]
 fn part_open_at_once() {
     let Some(path) = std::env::var_os("KURABE_TEST_OPEN") else { return };
-    let store = Store::open(Path::new(&path)).unwrap();
+    let store = SqliteStore::open(Path::new(&path)).unwrap();
     let mut out = std::io::stdout();
     writeln!(out, "\nsalt {:?}", store.salt().unwrap()).unwrap();
 }
@@ -241,7 +238,7 @@ fn processes_that_open_a_fresh_store_at_once_all_succeed() {
         let children: Vec<_> = (0..6)
             .map(|_| {
                 Command::new(std::env::current_exe().unwrap())
-                    .args(["--exact", "part_open_at_once", "--nocapture"])
+                    .args(["--exact", "opening::part_open_at_once", "--nocapture"])
                     .env("KURABE_TEST_OPEN", &path)
                     .stdout(Stdio::piped())
                     .spawn()
@@ -269,7 +266,7 @@ fn threads_that_open_a_fresh_store_at_once_all_succeed() {
         let path = directory.path().join("kurabe.db");
         std::thread::scope(|scope| {
             for _ in 0..6 {
-                scope.spawn(|| Store::open(&path).unwrap());
+                scope.spawn(|| SqliteStore::open(&path).unwrap());
             }
         });
     }

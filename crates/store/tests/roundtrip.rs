@@ -1,10 +1,12 @@
 //! Whatever is recorded is what is read, through the store and through a file.
 
-mod common;
-
-use common::{any_record, fresh_store, record, sample_foreign, sample_kinds, sample_record, sample_rounds};
+use crate::common::{
+    any_record, fresh_store, record, sample_foreign, sample_kinds, sample_record, sample_rounds,
+};
 use kurabe_core::record::RunStatus;
-use kurabe_store::{export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export};
+use kurabe_store::{
+    Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export,
+};
 use proptest::prelude::*;
 
 proptest! {

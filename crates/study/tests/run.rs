@@ -1,8 +1,6 @@
 //! A study from its file to its result, with a runner that invents the cells.
 
-mod common;
-
-use common::cells;
+use crate::common::cells;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{

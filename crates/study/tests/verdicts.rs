@@ -1,8 +1,6 @@
 //! Verdicts follow the figures: whoever changes these changes the answer.
 
-mod common;
-
-use common::cells;
+use crate::common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{

@@ -17,6 +17,7 @@ mod comparing;
 mod content;
 mod devices;
 mod engines;
+mod every_record;
 mod existing_file;
 mod failing_target;
 mod full_and_forbidden;

@@ -28,7 +28,6 @@ impl Ran {
     }
 
     /// What was said to be prepared or run.
-    #[allow(dead_code, reason = "not every test file looks at it")]
     pub fn shown(&self) -> Vec<&str> {
         let shown = self.events.iter().filter_map(|event| match event {
             Event::Preparing { what } => Some(what.en.as_str()),

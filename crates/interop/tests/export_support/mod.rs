@@ -1,7 +1,5 @@
 //! Records for the tests of exports.
 
-#![allow(dead_code, reason = "each test file uses what it needs")]
-
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Machine};
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};

@@ -1,6 +1,5 @@
 //! A run built by hand: plausible figures of an NVMe SSD whose write cache runs full, with a stall, a cell in
 //! which kurabe was the limit, and a repetition that was disturbed.
-#![allow(dead_code, reason = "not every test uses everything")]
 
 pub mod kinds;
 pub mod modelled;

@@ -8,7 +8,7 @@ use crate::timeline::transfer_ns;
 use std::collections::VecDeque;
 
 /// Memory of the device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct WriteBuffer {
     capacity_bytes: u64,
     program_bytes_per_s: f64,

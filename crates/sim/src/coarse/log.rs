@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is in the log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Log {
     granule_bytes: u64,
     unit_bytes: u64,
@@ -105,7 +105,7 @@ impl Log {
 const STREAMS: usize = 4;
 
 /// Watches what goes into the log for writes in order, which had better leave it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     /// Where each began, and the byte after its last; the latest first.
     streams: [(u64, u64); STREAMS],

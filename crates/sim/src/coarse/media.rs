@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 const LONGEST_NS: u64 = 1 << 56;
 
 /// All dies together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Media {
     pub(super) read_bytes_per_s: f64,
     pub(super) program_bytes_per_s: f64,

@@ -7,6 +7,7 @@ use crate::world::{JobId, World};
 use kurabe_core::text;
 
 /// What the time of a disk goes to.
+#[derive(Clone)]
 pub(super) struct Causes {
     pub(super) waiting: Cause,
     pub(super) command: Cause,

@@ -81,6 +81,7 @@ impl Overheads {
     }
 }
 
+#[derive(Clone)]
 struct Drive {
     reader: Reader,
     sector_bytes: u64,

@@ -17,6 +17,7 @@ use crate::timeline::transfer_ns;
 use crate::world::{JobId, Kind, World};
 use kurabe_core::{Result, text};
 
+#[derive(Clone)]
 struct Removable {
     reader: Reader,
     sector_bytes: u64,

@@ -27,7 +27,7 @@ impl Line {
 }
 
 /// The memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cache {
     blocks_per_line: u64,
     most_blocks: u64,

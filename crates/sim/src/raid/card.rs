@@ -45,6 +45,7 @@ pub(super) struct Policies {
 }
 
 /// The layer.
+#[derive(Clone)]
 pub(super) struct Card {
     layers: Vec<LayerId>,
     pub(super) geometry: Geometry,

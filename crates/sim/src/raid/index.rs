@@ -4,7 +4,7 @@
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// The table. It grows as it fills and never shrinks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Index {
     /// Key and place; a place of `NOWHERE` marks a free entry.
     entries: Vec<(u64, u32)>,

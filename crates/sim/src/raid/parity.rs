@@ -8,7 +8,7 @@
 use super::geometry::{Geometry, Piece};
 
 /// A write to a row: what is read first, what is written then.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     /// Read before parity can be computed.
     pub(super) reads: Vec<Piece>,

@@ -19,7 +19,7 @@ pub(super) enum Step {
 }
 
 /// Something under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) step: Step,
     /// The host's request that waits for it.
@@ -45,7 +45,7 @@ pub(super) struct Task {
 }
 
 /// All of them, at places that are used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tasks {
     list: Vec<Task>,
     free: Vec<u32>,

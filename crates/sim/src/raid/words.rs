@@ -135,7 +135,7 @@ const COUNTERS: [(&str, Pair); 10] = [
 ];
 
 /// Causes and counters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Words {
     pub(super) processor_busy: Cause,
     pub(super) request: Cause,

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 /// What a drive has read ahead.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ReadAhead {
     /// How far; 0 if it does not.
     bytes: u64,

@@ -52,6 +52,7 @@ pub(super) struct Die {
 }
 
 /// All dies, with what is asked most often about them side by side.
+#[derive(Clone)]
 pub(super) struct Dies {
     list: Vec<Die>,
     /// By die: `Die::all_done_ns`.

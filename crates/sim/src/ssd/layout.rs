@@ -11,6 +11,7 @@ use super::config::Geometry;
 use kurabe_core::random::Random;
 
 /// A layout of the first units of a drive.
+#[derive(Clone)]
 pub(super) enum Layout {
     /// Rows in turn over the dies.
     InOrder,
@@ -19,6 +20,7 @@ pub(super) enum Layout {
 }
 
 /// The layout of a worn drive.
+#[derive(Clone)]
 pub(super) struct Worn {
     /// By block: valid places of the blocks before it.
     before: Vec<u32>,

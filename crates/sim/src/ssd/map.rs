@@ -13,6 +13,7 @@ pub(super) const UNCHANGED: u32 = u32::MAX;
 pub(super) const TRIMMED: u32 = u32::MAX - 1;
 
 /// Entries of all units.
+#[derive(Clone)]
 pub(super) struct Map {
     chunks: Vec<Option<Box<[u32; CHUNK]>>>,
 }

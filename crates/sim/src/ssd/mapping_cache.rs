@@ -20,6 +20,7 @@ pub(super) enum Lookup {
 }
 
 /// Table pages in memory, least recently used first.
+#[derive(Clone)]
 pub(super) struct MappingCache {
     units_per_page: u32,
     most: usize,

@@ -55,6 +55,7 @@ struct Open {
 
 const CLOSED: Open = Open { block: NONE, next: 0, end: 0 };
 
+#[derive(Clone)]
 struct Room {
     host: Open,
     /// A block with all bits that was set aside for one with one bit per cell.
@@ -69,6 +70,7 @@ struct Room {
 }
 
 /// The data of a drive.
+#[derive(Clone)]
 pub(super) struct Store {
     geometry: Geometry,
     filled: u32,

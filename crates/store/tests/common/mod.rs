@@ -1,11 +1,12 @@
 //! Records for the tests: one that looks like a real run, and any that can be.
-#![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 mod any_record;
+mod digesting;
 mod kinds;
 mod modelled;
 
 pub use any_record::any_record;
+pub use digesting::{ask, assert_true, digest, spelled};
 pub use kinds::{sample_foreign, sample_kinds, sample_rounds};
 pub use modelled::sample_modelled;
 
@@ -18,14 +19,14 @@ use kurabe_core::record::{
 };
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, Text};
-use kurabe_store::{Owner, Store};
+use kurabe_store::{Owner, SqliteStore, Store};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 /// A store of its own for a test; it is gone with the directory.
-pub fn fresh_store() -> (TempDir, Store) {
+pub fn fresh_store() -> (TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("kurabe.db")).unwrap();
+    let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
     (directory, store)
 }
 
@@ -214,7 +215,7 @@ pub fn sample_record() -> RunRecord {
 }
 
 /// Records a run call by call, as the program does while it measures; returns its id.
-pub fn record(store: &Store, run: &RunRecord) -> Result<String, Error> {
+pub fn record(store: &dyn Store, run: &RunRecord) -> Result<String, Error> {
     let mut header = run.header.clone();
     let id = store.begin_run(&mut header, &owner())?;
     assert_eq!(header.id, id);
@@ -228,7 +229,7 @@ pub fn record(store: &Store, run: &RunRecord) -> Result<String, Error> {
         store.append_notice(&id, notice)?;
     }
     for cell in &run.cells {
-        store.append_cell(&id, cell)?;
+        store.put_cell(&id, cell)?;
     }
     if run.status != RunStatus::Running {
         let ended_at = run.ended_at.as_deref().unwrap_or_default();

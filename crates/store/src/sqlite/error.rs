@@ -4,7 +4,7 @@ use kurabe_core::{Error, ErrorKind, Text, text};
 use rusqlite::ErrorCode;
 
 /// An error of the store, with the remedy that its code calls for.
-pub(crate) fn store_error(what: Text, cause: &rusqlite::Error) -> Error {
+pub(super) fn store_error(what: Text, cause: &rusqlite::Error) -> Error {
     let error = Error::new(ErrorKind::Store, what).because(cause);
     match remedy(cause) {
         Some(remedy) => error.remedy(remedy),
@@ -13,7 +13,7 @@ pub(crate) fn store_error(what: Text, cause: &rusqlite::Error) -> Error {
 }
 
 /// The remedy for a place that cannot be written, or for wanting another store.
-pub(crate) fn elsewhere() -> Text {
+pub(super) fn elsewhere() -> Text {
     text!(
         "name another place with --db FILE or the variable KURABE_DB",
         "--db FILE または環境変数 KURABE_DB で別の場所を指定してください"

@@ -3,10 +3,10 @@
 //! The model: any record of the store's own tests, which knows no sense, only what an import checks. What is written is
 //! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn.
 
-#[path = "../../store/tests/common/mod.rs"]
-mod common;
+#[allow(dead_code, unused_imports, reason = "the samples are for the tests of the store")]
+#[path = "../../../store/tests/common/mod.rs"]
+mod records;
 
-use common::any_record;
 use kurabe_chart::{Size, Theme, png};
 use kurabe_compare::{DIGEST_VERSION, PivotWanted, USES, Use, digest, history, pair, pivot, recommend};
 use kurabe_core::record::RunRecord;
@@ -18,6 +18,7 @@ use kurabe_report::{
 };
 use kurabe_store::Store;
 use proptest::prelude::*;
+use records::any_record;
 
 const MARGIN: f64 = 0.05;
 
@@ -59,8 +60,8 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     }
 }
 
-fn asked_across(store: &Store, runs: &[RunRecord], style: &Style) {
-    let digests = store.digests(DIGEST_VERSION, digest, |_, _| ()).unwrap();
+fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
+    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| ()).unwrap();
     assert!(digests.unreadable.is_empty());
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
@@ -81,7 +82,7 @@ proptest! {
 
     #[test]
     fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
-        let (_directory, store) = common::fresh_store();
+        let (_directory, store) = records::fresh_store();
         // The same work again, so that there is something to compare.
         let mut again = one.clone();
         again.header.started_at = "2026-02-03T04:05:06Z".to_owned();

@@ -3,16 +3,16 @@
 //! The model: `application_id` says that the file is kurabe's, `user_version` which of the steps below it has seen.
 //! A step is never changed once it was released; a change of the tables is one more step.
 
-use crate::sqlite_error::store_error;
+use super::error::{elsewhere, store_error};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 
 /// "kura" in ASCII, in the header of the file.
-pub(crate) const APPLICATION_ID: i32 = 0x6b75_7261;
+pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 
 /// The version of the tables that this kurabe writes.
-pub(crate) const VERSION: i32 = STEPS.len() as i32;
+pub(super) const VERSION: i32 = STEPS.len() as i32;
 
 const STEPS: [&str; 2] = [
     "
@@ -101,7 +101,7 @@ BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owned {
+pub(super) enum Owned {
     /// Nothing is in it.
     Empty,
     /// It is kurabe's.
@@ -112,7 +112,7 @@ pub(crate) enum Owned {
 
 /// Looks whose file it is, without writing. Both looks are in one transaction: between two of them another process
 /// may make the file.
-pub(crate) fn owned(connection: &Connection) -> rusqlite::Result<Owned> {
+pub(super) fn owned(connection: &Connection) -> rusqlite::Result<Owned> {
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     if is_ours(&snapshot)? {
         return Ok(Owned::Kurabe);
@@ -128,7 +128,7 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Brings the tables to [`VERSION`]. Of two processes that come at once, one does the work and the other waits
 /// for it and finds it done.
-pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
+pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     let shown = path.display();
     let failed = |error: rusqlite::Error| {
         store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error)
@@ -160,7 +160,7 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Whether the tables have room for digests: those of an older version that cannot be written have none.
-pub(crate) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
+pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
     let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     Ok(version >= 2)
 }
@@ -169,7 +169,7 @@ pub(crate) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
 ///
 /// # Errors
 /// When a newer kurabe wrote them, or they cannot be read.
-pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i32> {
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     let shown = path.display();
     let version: i32 =
         connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {
@@ -192,7 +192,7 @@ pub(crate) fn version(connection: &Connection, path: &Path) -> Result<i32> {
 }
 
 /// The error for a file that is not kurabe's.
-pub(crate) fn not_ours(path: &Path) -> Error {
+pub(super) fn not_ours(path: &Path) -> Error {
     let path = path.display();
     Error::new(
         ErrorKind::Store,
@@ -201,5 +201,5 @@ pub(crate) fn not_ours(path: &Path) -> Error {
             "{path} は kurabe の保存先ではなく、ほかのプログラムのファイルです(変更していません)"
         ),
     )
-    .remedy(crate::sqlite_error::elsewhere())
+    .remedy(elsewhere())
 }

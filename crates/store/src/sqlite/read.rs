@@ -1,8 +1,8 @@
-//! Reading runs: the list, one run whole, and the run that a few letters mean.
+//! Reading: a run in the list, a run whole, who owns it.
 
+use super::open::SqliteStore;
 use crate::json;
-use crate::open::Store;
-use crate::write::no_such_run;
+use crate::store::{Owner, no_such_run};
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
@@ -10,104 +10,52 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
-/// The word that means the newest run.
-const LAST: &str = "last";
-
 /// What the list tells of a header: `[measured_at, tool, title in English, title in Japanese]`. Word for word the expression
 /// in the index `runs_listed`, so that SQLite takes it from there; of a header that is no JSON it is null.
 const LISTED: &str = "CASE WHEN json_valid(header) THEN json_array(
         json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool'),
         json_extract(header, '$.model.title.en'), json_extract(header, '$.model.title.ja')) END";
 
-/// How many of the runs that a prefix may mean are named.
-const NAMED: usize = 8;
+/// The columns that [`owner`] reads.
+pub(super) const OWNER: &str = "owner_pid, owner_start_ticks, owner_boot_id";
 
-impl Store {
-    /// All runs by their start, the newest last. No cell is read.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn list(&self) -> Result<Vec<RunSummary>> {
-        let read = || {
-            let snapshot = snapshot(&self.connection)?;
-            let mut labels = all_labels(&snapshot)?;
-            let mut statement = snapshot.prepare(&list_sql())?;
-            statement
-                .query_map([], |row| {
-                    let id: String = row.get(0)?;
-                    let [measured_at, tool, en, ja] = listed(row.get(7)?);
-                    Ok(RunSummary {
-                        started_at: row.get(1)?,
-                        status: status(row, 2)?,
-                        target: row.get(3)?,
-                        device: row.get(4)?,
-                        profile: row.get(5)?,
-                        cell_count: row.get(6)?,
-                        measured_at,
-                        imported: tool.is_some(),
-                        model: title(en, ja),
-                        labels: labels.remove(&id).unwrap_or_default(),
-                        id,
-                    })
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(self.cannot_read())
-    }
-
-    /// The id that is meant: itself, or the only one that begins so, or the newest run for `last`. Capitals are
-    /// taken for small letters.
-    ///
-    /// # Errors
-    /// When no run or more than one is meant.
-    pub fn resolve(&self, prefix: &str) -> Result<String> {
-        let words = prefix.to_ascii_lowercase();
-        let (sql, words) = if words == LAST {
-            ("SELECT id FROM runs WHERE ?1 = ?1 ORDER BY started_unix_s DESC, rowid DESC LIMIT 1", LAST)
-        } else {
-            (
-                // Ids are small letters and digits: those that begin so lie between the words and the words with `{` behind.
-                "SELECT id FROM runs WHERE ?1 <> '' AND id >= ?1 AND id < ?1 || '{'
-                 AND substr(id, 1, length(?1)) = ?1
-                 ORDER BY id <> ?1, started_unix_s, rowid",
-                words.as_str(),
-            )
-        };
-        let read = || {
-            let mut statement = self.connection.prepare(sql)?;
-            statement.query_map([words], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
-        };
-        let found = read().map_err(self.cannot_read())?;
-        match found.as_slice() {
-            [] if words == LAST => Err(Error::new(
-                ErrorKind::NoSuchRun,
-                text!("the store has no run yet", "測定がまだひとつもありません"),
-            )
-            .remedy(text!("measure something first: `kurabe run`", "まず `kurabe run` で測定してください"))),
-            [] => Err(no_such_run(prefix)),
-            [id] => Ok(id.clone()),
-            [id, ..] if id == words => Ok(id.clone()),
-            several => Err(ambiguous(prefix, several)),
-        }
-    }
-
-    /// A run, whole.
-    ///
-    /// # Errors
-    /// When the store cannot be read, has no such run, or what it has cannot be understood.
-    pub fn load(&self, id: &str) -> Result<RunRecord> {
-        let snapshot = snapshot(&self.connection).map_err(self.cannot_read())?;
-        self.load_in(&snapshot, id)
-    }
-
+impl SqliteStore {
     /// A run as a transaction sees it.
-    pub(crate) fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
+    pub(super) fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
         let texts = Texts::read(snapshot, id).map_err(self.cannot_read())?;
         texts.ok_or_else(|| no_such_run(id))?.parse(id)
     }
 }
 
-fn list_sql() -> String {
+/// A row of the list, without its labels.
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    let [measured_at, tool, en, ja] = listed(row.get(7)?);
+    Ok(RunSummary {
+        id: row.get(0)?,
+        started_at: row.get(1)?,
+        status: status(row, 2)?,
+        target: row.get(3)?,
+        device: row.get(4)?,
+        profile: row.get(5)?,
+        cell_count: row.get(6)?,
+        measured_at,
+        imported: tool.is_some(),
+        model: title(en, ja),
+        labels: BTreeMap::new(),
+    })
+}
+
+/// The owner in the first three columns of a row.
+pub(super) fn owner(row: &Row<'_>) -> rusqlite::Result<Option<Owner>> {
+    let (pid, start_ticks, boot_id): (Option<u32>, Option<i64>, Option<String>) =
+        (row.get(0)?, row.get(1)?, row.get(2)?);
+    Ok(match (pid, start_ticks, boot_id) {
+        (Some(pid), Some(ticks), Some(boot_id)) => Some(Owner { pid, start_ticks: ticks as u64, boot_id }),
+        _ => None,
+    })
+}
+
+pub(super) fn list_sql() -> String {
     format!(
         "SELECT id, started_at, status, target, device, profile, cell_count, {LISTED}
          FROM runs ORDER BY started_unix_s, rowid"
@@ -120,7 +68,7 @@ fn listed(json: Option<String>) -> [Option<String>; 4] {
 }
 
 /// A view of the store that stays the same while others write.
-pub(crate) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
+pub(super) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
 }
 
@@ -182,9 +130,6 @@ impl Texts {
             )
             .remedy(text!("update kurabe", "kurabe を更新してください")));
         }
-        let list = |name: &str, texts: &[String]| -> Vec<(String, String)> {
-            texts.iter().enumerate().map(|(index, text)| (format!("{name}[{index}]"), text.clone())).collect()
-        };
         Ok(RunRecord {
             // In memory it has the form of now, whatever it was written in.
             header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, "header", &self.header)? },
@@ -193,17 +138,15 @@ impl Texts {
             error: self.error.map(|text| parse(id, "error", &text)).transpose()?,
             labels: self.labels,
             fill: self.fill.map(|text| parse(id, "fill", &text)).transpose()?,
-            notices: list("notices", &self.notices)
-                .iter()
-                .map(|(name, text)| parse(id, name, text))
-                .collect::<Result<_>>()?,
-            cells: list("cells", &self.cells)
-                .iter()
-                .map(|(name, text)| parse(id, name, text))
-                .collect::<Result<_>>()?,
+            notices: parse_all(id, "notices", &self.notices)?,
+            cells: parse_all(id, "cells", &self.cells)?,
             health_after: self.health_after.map(|text| parse(id, "health_after", &text)).transpose()?,
         })
     }
+}
+
+fn parse_all<T: DeserializeOwned>(id: &str, part: &str, rows: &[String]) -> Result<Vec<T>> {
+    rows.iter().enumerate().map(|(index, row)| parse(id, &format!("{part}[{index}]"), row)).collect()
 }
 
 fn parse<T: DeserializeOwned>(id: &str, part: &str, words: &str) -> Result<T> {
@@ -223,7 +166,7 @@ fn parse<T: DeserializeOwned>(id: &str, part: &str, words: &str) -> Result<T> {
 }
 
 /// The status in a column.
-pub(crate) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<RunStatus> {
+fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<RunStatus> {
     let word: String = row.get(column)?;
     Ok(match word.as_str() {
         "running" => RunStatus::Running,
@@ -234,7 +177,10 @@ pub(crate) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<RunStatus
     })
 }
 
-fn all_labels(snapshot: &Transaction<'_>) -> rusqlite::Result<BTreeMap<String, BTreeMap<String, String>>> {
+/// The labels of all runs, by id and key.
+pub(super) fn all_labels(
+    snapshot: &Transaction<'_>,
+) -> rusqlite::Result<BTreeMap<String, BTreeMap<String, String>>> {
     let mut labels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     let mut statement = snapshot.prepare("SELECT run_id, key, value FROM labels")?;
     let mut rows = statement.query([])?;
@@ -242,22 +188,6 @@ fn all_labels(snapshot: &Transaction<'_>) -> rusqlite::Result<BTreeMap<String, B
         labels.entry(row.get(0)?).or_default().insert(row.get(1)?, row.get(2)?);
     }
     Ok(labels)
-}
-
-fn ambiguous(prefix: &str, ids: &[String]) -> Error {
-    let mut names = ids[..ids.len().min(NAMED)].join(", ");
-    if ids.len() > NAMED {
-        names.push_str(", …");
-    }
-    let count = ids.len();
-    Error::new(
-        ErrorKind::NoSuchRun,
-        text!(
-            "`{prefix}` may be any of {count} runs: {names}",
-            "`{prefix}` に当てはまる測定が {count} 件あります: {names}"
-        ),
-    )
-    .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
 }
 
 /// A text of two columns, if both are there.
@@ -269,7 +199,7 @@ fn title(en: Option<String>, ja: Option<String>) -> Option<Text> {
 mod tests {
     use super::*;
 
-    fn plan(store: &Store, sql: &str) -> String {
+    fn plan(store: &SqliteStore, sql: &str) -> String {
         let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let rows = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
         rows.map(Result::unwrap).collect::<Vec<_>>().join("; ")
@@ -278,7 +208,7 @@ mod tests {
     #[test]
     fn the_list_is_answered_from_its_index_alone() {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("kurabe.db")).unwrap();
+        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
         let found = plan(&store, &list_sql());
         assert!(found.contains("USING COVERING INDEX runs_listed"), "{found}");
         let running = plan(&store, "SELECT id FROM runs WHERE status = 'running'");

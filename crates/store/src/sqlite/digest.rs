@@ -6,17 +6,16 @@
 //! function, is made when digests are next asked for. A run that is being measured has none yet. In a store that
 //! cannot be written the missing ones are made and not kept.
 
-use crate::open::{Store, is_read_only};
-use crate::read::snapshot;
-use crate::{json, schema};
+use super::open::SqliteStore;
+use super::read::snapshot;
+use crate::json;
 use kurabe_core::Result;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
-use kurabe_core::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::{HashMap, HashSet};
 
 /// Runs whose digests are made in one transaction: few enough that another process does not wait long for its turn.
-const BATCH: usize = 16;
+pub(super) const BATCH: usize = 16;
 
 /// Numbers of words beyond this are damage: words are numbered one by one, and the list of them is held in memory.
 const MOST_WORDS: usize = 1 << 24;
@@ -24,94 +23,17 @@ const MOST_WORDS: usize = 1 << 24;
 /// A digest in its row: places of facts, and of each cell its place, mean, deviation and count.
 type Row = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
 
-impl Store {
-    /// Makes and keeps the digest of a run. Called when a run ends, this spares the first question across runs the
-    /// reading of it.
-    ///
-    /// # Errors
-    /// When the store cannot be written, or the run cannot be read.
-    pub fn keep_digest(&self, id: &str, version: u32, make: impl Fn(&RunRecord) -> RunDigest) -> Result<()> {
-        let mut outcome = Ok(());
-        self.transaction(|transaction| {
-            match self.load_in(transaction, id) {
-                Ok(record) => keep(transaction, id, version, &make(&record))?,
-                Err(error) => outcome = Err(error),
-            }
-            Ok(())
-        })?;
-        outcome
-    }
-
-    /// The digests of all runs that are not being measured. Those that are missing are made first; `progress` is told
-    /// how many of how many are.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written. A record that cannot be read is named in the result instead.
-    pub fn digests(
-        &self,
-        version: u32,
-        make: impl Fn(&RunRecord) -> RunDigest,
-        mut progress: impl FnMut(usize, usize),
-    ) -> Result<Digests> {
-        let kept = schema::keeps_digests(&self.connection).map_err(self.cannot_read())?;
-        let writable = kept && !is_read_only(&self.connection);
-        let mut digests = if kept { self.read(version)? } else { Digests::default() };
-        let missing = self.missing(&digests)?;
-        if missing.is_empty() {
-            return Ok(digests);
-        }
-        if writable {
-            for (batch, ids) in missing.chunks(BATCH).enumerate() {
-                progress(batch * BATCH, missing.len());
-                self.transaction(|transaction| {
-                    for id in ids {
-                        // One that is gone meanwhile, or cannot be read, is found missing below.
-                        if let Ok(record) = self.load_in(transaction, id) {
-                            keep(transaction, id, version, &make(&record))?;
-                        }
-                    }
-                    Ok(())
-                })?;
-            }
-            digests = self.read(version)?;
-        }
-        let rest = self.missing(&digests)?;
-        let mut words = Words::new(&digests.words);
-        for (done, id) in rest.iter().enumerate() {
-            match self.load(id) {
-                Ok(record) => {
-                    if !writable {
-                        progress(done, rest.len());
-                    }
-                    digests.runs.push(words.number(id, &make(&record)));
-                }
-                Err(_) => digests.unreadable.push(id.clone()),
-            }
-        }
-        digests.words.append(&mut words.fresh);
-        Ok(digests)
-    }
-
+impl SqliteStore {
     /// The runs that are not being measured and are not among these.
-    fn missing(&self, digests: &Digests) -> Result<Vec<String>> {
-        let known: HashSet<&str> = digests.runs.iter().map(|run| run.id.as_str()).collect();
-        let read = || {
-            let mut missing = Vec::new();
-            let mut statement = self.connection.prepare("SELECT id FROM runs WHERE status <> 'running'")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let id = row.get_ref(0)?.as_str()?;
-                if !known.contains(id) {
-                    missing.push(id.to_owned());
-                }
-            }
-            Ok(missing)
-        };
-        read().map_err(self.cannot_read())
+    pub(super) fn undigested(&self, digests: &Digests) -> Result<Vec<String>> {
+        let digested: HashSet<&str> = digests.runs.iter().map(|run| run.id.as_str()).collect();
+        let mut ids = self.column("SELECT id FROM runs WHERE status <> 'running'", [])?;
+        ids.retain(|id| !digested.contains(id.as_str()));
+        Ok(ids)
     }
 
     /// The digests that are kept.
-    fn read(&self, version: u32) -> Result<Digests> {
+    pub(super) fn kept_digests(&self, version: u32) -> Result<Digests> {
         let read = || {
             let snapshot = snapshot(&self.connection)?;
             let mut digests = Digests::default();
@@ -119,7 +41,7 @@ impl Store {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let place = usize::try_from(row.get::<_, i64>(0)?).ok().filter(|place| *place <= MOST_WORDS);
-                // One of another number is not of kurabe's making.
+                // Kurabe numbers words one by one: a word with a number beyond the limit was put there by somebody else.
                 let Some(place) = place else { continue };
                 if digests.words.len() <= place {
                     digests.words.resize(place + 1, String::new());
@@ -150,7 +72,12 @@ fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
 }
 
 /// Writes a digest, in place of the one that may be there.
-fn keep(transaction: &Transaction<'_>, id: &str, version: u32, digest: &RunDigest) -> rusqlite::Result<()> {
+pub(super) fn keep(
+    transaction: &Transaction<'_>,
+    id: &str,
+    version: u32,
+    digest: &RunDigest,
+) -> rusqlite::Result<()> {
     let facts = digest.facts.iter().map(|word| number(transaction, word)).collect::<rusqlite::Result<_>>()?;
     let figures = digest
         .figures
@@ -170,11 +97,11 @@ fn keep(transaction: &Transaction<'_>, id: &str, version: u32, digest: &RunDiges
 
 /// The number of a word, a new one if it has none.
 fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
-    let found = connection
+    let number = connection
         .prepare_cached("SELECT word_id FROM words WHERE word = ?1")?
         .query_row([word], |row| row.get(0))
         .optional()?;
-    match found {
+    match number {
         Some(number) => Ok(number),
         None => connection
             .prepare_cached("INSERT INTO words (word) VALUES (?1) RETURNING word_id")?
@@ -183,29 +110,30 @@ fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
 }
 
 /// Words in memory, for digests that are not kept.
-struct Words {
+pub(super) struct Words {
     places: HashMap<String, u32>,
-    known: usize,
-    fresh: Vec<String>,
+    kept_count: usize,
+    /// Words that the kept ones lack, numbered on from them.
+    pub(super) fresh: Vec<String>,
 }
 
 impl Words {
-    fn new(known: &[String]) -> Self {
-        let places = known.iter().enumerate().map(|(place, word)| (word.clone(), place as u32)).collect();
-        Self { places, known: known.len(), fresh: Vec::new() }
+    pub(super) fn new(kept: &[String]) -> Self {
+        let places = kept.iter().enumerate().map(|(place, word)| (word.clone(), place as u32)).collect();
+        Self { places, kept_count: kept.len(), fresh: Vec::new() }
     }
 
     fn place(&mut self, word: &str) -> u32 {
         if let Some(place) = self.places.get(word) {
             return *place;
         }
-        let place = (self.known + self.fresh.len()) as u32;
+        let place = (self.kept_count + self.fresh.len()) as u32;
         self.places.insert(word.to_owned(), place);
         self.fresh.push(word.to_owned());
         place
     }
 
-    fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {
+    pub(super) fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {
         DigestedRun {
             id: id.to_owned(),
             facts: digest.facts.iter().map(|word| self.place(word)).collect(),

@@ -1,11 +1,21 @@
-//! The environment in one line: where, on what, how it is connected.
+//! What a run stood on, in one line: where, on what, how it is connected.
 
 use kurabe_core::environment::{BlockDevice, Environment, Link};
+use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
+
+/// What a run stood on; nothing of an imported run whose file told nothing of it. Of a model the report says what it is.
+pub fn headline(header: &RunHeader) -> Text {
+    let environment = &header.environment;
+    if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
+        return Text::same("");
+    }
+    surroundings(environment)
+}
 
 /// The environment in one line, such as
 /// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
-pub fn headline(environment: &Environment) -> Text {
+fn surroundings(environment: &Environment) -> Text {
     let mut parts = Vec::new();
     parts.extend(place(environment));
     parts.extend(devices(&environment.devices));
@@ -203,19 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn a_real_disk_is_told_by_place_model_and_link() {
-        let told = headline(&on(
+    fn a_real_disk_has_place_model_and_link() {
+        let line = surroundings(&on(
             "ext4",
             "/dev/nvme0n1p2",
             "/",
             vec![device(Some("Samsung SSD 980 PRO 1TB"), pcie_link(16.0, 4))],
         ));
         assert_eq!(
-            told.en,
+            line.en,
             "ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4"
         );
         assert_eq!(
-            told.ja,
+            line.ja,
             "/dev/nvme0n1p2 上の ext4 · Samsung SSD 980 PRO 1TB、ファームウェア 5B2QGXA7 · PCIe 4.0 x4"
         );
     }
@@ -249,25 +259,33 @@ mod tests {
     fn a_virtual_machine_says_so() {
         let mut environment = on("ext4", "/dev/vda", "/", vec![device(None, Link::Virtio)]);
         environment.machine.virtualisation.machine = Some("kvm".to_owned());
-        let told = headline(&environment);
-        assert_eq!(told.en, "ext4 on /dev/vda · virtio · virtual machine (kvm)");
-        assert_eq!(told.ja, "/dev/vda 上の ext4 · virtio · 仮想マシン(kvm)");
+        let line = surroundings(&environment);
+        assert_eq!(line.en, "ext4 on /dev/vda · virtio · virtual machine (kvm)");
+        assert_eq!(line.ja, "/dev/vda 上の ext4 · virtio · 仮想マシン(kvm)");
     }
 
     #[test]
     fn equal_devices_are_counted() {
         let devices =
             vec![device(Some("Disk"), pcie_link(16.0, 4)), device(Some("Disk"), pcie_link(16.0, 4))];
-        let told = headline(&on("xfs", "/dev/md0", "/srv", devices));
-        assert_eq!(told.en, "xfs on /dev/md0 · 2 × Disk, firmware 5B2QGXA7 · PCIe 4.0 x4");
-        assert_eq!(told.ja, "/dev/md0 上の xfs · Disk、ファームウェア 5B2QGXA7 × 2 台 · PCIe 4.0 x4");
+        let line = surroundings(&on("xfs", "/dev/md0", "/srv", devices));
+        assert_eq!(line.en, "xfs on /dev/md0 · 2 × Disk, firmware 5B2QGXA7 · PCIe 4.0 x4");
+        assert_eq!(line.ja, "/dev/md0 上の xfs · Disk、ファームウェア 5B2QGXA7 × 2 台 · PCIe 4.0 x4");
     }
 
     #[test]
-    fn memory_and_nothing_are_told_too() {
+    fn memory_networks_and_nothing_have_words_too() {
         let memory = BlockDevice { link: Some(Link::Memory), ..BlockDevice::default() };
-        assert_eq!(headline(&on("tmpfs", "tmpfs", "/tmp", vec![memory])).en, "tmpfs on /tmp · memory");
-        assert_eq!(headline(&Environment::default()).en, "no storage device");
-        assert_eq!(headline(&Environment::default()).ja, "記憶装置なし");
+        assert_eq!(surroundings(&on("tmpfs", "tmpfs", "/tmp", vec![memory])).en, "tmpfs on /tmp · memory");
+        assert_eq!(
+            surroundings(&on("nfs4", "server:/export", "/net", Vec::new())).en,
+            "nfs4 on server:/export"
+        );
+        let mut disk = device(Some("Disk"), pcie_link(16.0, 4));
+        disk.partition = Some("nvme0n1p2".to_owned());
+        let bare = Environment { devices: vec![disk], ..Environment::default() };
+        assert_eq!(surroundings(&bare).en, "/dev/nvme0n1p2 · Disk, firmware 5B2QGXA7 · PCIe 4.0 x4");
+        assert_eq!(surroundings(&Environment::default()).en, "no storage device");
+        assert_eq!(surroundings(&Environment::default()).ja, "記憶装置なし");
     }
 }

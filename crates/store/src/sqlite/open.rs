@@ -11,9 +11,9 @@
 //! next cell begins. Where a write-ahead log is not safe or not possible (network file systems), the store works
 //! with a rollback journal.
 
+use super::error::{elsewhere, store_error};
+use super::schema::{self, Owned};
 use crate::platform;
-use crate::schema::{self, Owned};
-use crate::sqlite_error::{elsewhere, store_error};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fmt::Write;
@@ -23,14 +23,14 @@ use std::time::Duration;
 /// How long a process waits for another one that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The store of runs. Each thread opens its own; many may be open at once.
+/// A store of runs in one SQLite file. Each thread opens its own; many may be open at once.
 #[derive(Debug)]
-pub struct Store {
-    pub(crate) connection: Connection,
+pub struct SqliteStore {
+    pub(super) connection: Connection,
     path: PathBuf,
 }
 
-impl Store {
+impl SqliteStore {
     /// Opens the store for recording; makes the file, and the directories above it, if they are not there.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Store {
     /// reading alone.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// As [`SqliteStore::open`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>> {
         let path = absolute(path)?;
         match std::fs::metadata(&path) {
@@ -94,30 +94,14 @@ impl Store {
         }
     }
 
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Sixteen random bytes, made once with the store: with them a serial number becomes a hash that tells devices
-    /// apart here and nowhere else.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn salt(&self) -> Result<Vec<u8>> {
-        self.connection
-            .query_row("SELECT value FROM meta WHERE key = 'salt'", [], |row| row.get(0))
-            .map_err(self.cannot_read())
-    }
-
     /// Makes the error of a read that failed.
-    pub(crate) fn cannot_read(&self) -> impl Fn(rusqlite::Error) -> Error {
+    pub(super) fn cannot_read(&self) -> impl Fn(rusqlite::Error) -> Error {
         let path = self.path.display();
         move |error| store_error(text!("cannot read the store {path}", "保存先 {path} を読めません"), &error)
     }
 
     /// Makes the error of a write that failed.
-    pub(crate) fn cannot_write(&self) -> impl Fn(rusqlite::Error) -> Error {
+    pub(super) fn cannot_write(&self) -> impl Fn(rusqlite::Error) -> Error {
         let path = self.path.display();
         move |error| {
             store_error(text!("cannot write to the store {path}", "保存先 {path} に書き込めません"), &error)
@@ -197,14 +181,14 @@ fn readable(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
-pub(crate) fn is_read_only(connection: &Connection) -> bool {
+pub(super) fn is_read_only(connection: &Connection) -> bool {
     connection.is_readonly("main").unwrap_or(false)
 }
 
 /// Looks whose file it is. A look without a lock may meet a file that another process is just making; only then,
 /// and for a file that really is no database, a second look takes the lock.
 fn probe(path: &Path) -> Result<Owned> {
-    let found = immutable(path)
+    let owned = immutable(path)
         .and_then(|connection| schema::owned(&connection))
         .or_else(|_| {
             let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -212,20 +196,20 @@ fn probe(path: &Path) -> Result<Owned> {
         })
         .map_err(|error| cannot_open(path, &error))?;
     // SQLite takes a file of one byte for an empty one.
-    let is_one_byte = found == Owned::Empty && std::fs::metadata(path).is_ok_and(|file| file.len() == 1);
-    Ok(if is_one_byte { Owned::Other } else { found })
+    let is_one_byte = owned == Owned::Empty && std::fs::metadata(path).is_ok_and(|file| file.len() == 1);
+    Ok(if is_one_byte { Owned::Other } else { owned })
 }
 
 /// Chooses the journal; returns its name.
 fn choose_journal(connection: &Connection, network: bool) -> rusqlite::Result<String> {
-    let wanted = if network { "delete" } else { "wal" };
+    let mode = if network { "delete" } else { "wal" };
     let ask = |mode: &str| -> rusqlite::Result<String> {
         connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))
     };
     // The change of the journal needs the file for itself and does not always wait for it.
     let mut tries_left = BUSY_TIMEOUT.as_millis() / RETRY.as_millis();
     loop {
-        match ask(wanted) {
+        match ask(mode) {
             Err(error) if is_busy(&error) && tries_left > 0 => {
                 tries_left -= 1;
                 std::thread::sleep(RETRY);
@@ -266,12 +250,13 @@ fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Store;
 
     #[test]
     fn on_a_network_file_system_the_store_works_with_a_rollback_journal() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
-        drop(Store::open(&path).unwrap());
+        drop(SqliteStore::open(&path).unwrap());
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
         assert_eq!(choose_journal(&connection, true).unwrap(), "delete");
         assert_eq!(choose_journal(&connection, false).unwrap(), "wal");
@@ -281,7 +266,7 @@ mod tests {
     fn the_journal_is_chosen_even_while_another_reads() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
-        drop(Store::open(&path).unwrap());
+        drop(SqliteStore::open(&path).unwrap());
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
         choose_journal(&connection, true).unwrap();
         connection.busy_timeout(Duration::ZERO).unwrap();
@@ -304,7 +289,7 @@ mod tests {
         // This way of locking brings no shared memory, as some network file systems do.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags_and_vfs(&path, flags, c"unix-dotfile").unwrap();
-        let store = Store::ready(prepare(connection).unwrap(), path).unwrap();
+        let store = SqliteStore::ready(prepare(connection).unwrap(), path).unwrap();
         let mode: String = store.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
         assert_eq!(mode, "delete");
         assert_eq!(store.salt().unwrap().len(), 16);
@@ -313,7 +298,7 @@ mod tests {
     #[test]
     fn a_commit_is_on_the_medium_when_it_returns() {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("kurabe.db")).unwrap();
+        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
         let ask = |pragma: &str| -> String {
             store
                 .connection

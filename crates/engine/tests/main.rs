@@ -1,0 +1,6 @@
+//! The integration tests of this crate, linked once.
+
+mod command;
+mod copy;
+mod copy_common;
+mod model;

@@ -1,0 +1,4 @@
+//! The integration tests of this crate, linked once.
+
+mod library;
+mod truth;

@@ -1,0 +1,9 @@
+//! The integration tests of this crate, linked once.
+
+mod consumer_results;
+mod export_fio;
+mod export_support;
+mod export_texts;
+mod hostile;
+mod import_laws;
+mod trace_fio;

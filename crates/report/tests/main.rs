@@ -1,0 +1,11 @@
+//! The integration tests of this crate, linked once.
+
+mod common;
+mod laws;
+mod looks;
+mod models;
+mod pages;
+mod pictures;
+mod progress;
+mod studies;
+mod why;

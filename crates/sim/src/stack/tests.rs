@@ -1,0 +1,181 @@
+//! Laws of every stack.
+
+use super::*;
+use crate::library::{DEVICES, device_named};
+use crate::world::Kind;
+
+/// A medium that keeps what it gets, and says what it waits for.
+#[derive(Clone)]
+struct Stuck;
+
+impl Layer for Stuck {
+    fn capacity_bytes(&self) -> u64 {
+        1 << 20
+    }
+
+    fn arrive(&mut self, _job: crate::JobId, _world: &mut World) {}
+
+    fn waits_for(&self) -> Option<Text> {
+        Some(text!("its cleaner", "掃除"))
+    }
+}
+
+const STUCK: crate::LayerKind = crate::LayerKind {
+    word: "stuck",
+    title: ("stuck", "stuck"),
+    of_host: false,
+    below: crate::Below::Nothing,
+    parameters: &[],
+    relations: &[],
+    build: |_| Ok(Box::new(Stuck)),
+};
+
+/// Below a host and a cable, which have nothing to complain of themselves.
+#[test]
+fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
+    let mut spec = device_named("ocz-vertex").unwrap();
+    let medium = spec.layers.last_mut().unwrap();
+    (medium.kind, medium.name) = (&STUCK, "dies".to_owned());
+    (medium.settings, medium.members) = (crate::Settings::default(), Vec::new());
+    let mut stack = Stack::new(&spec, 1).unwrap();
+    for token in 0..3 {
+        stack.submit(0, read(0, 4096), token);
+    }
+    while let Some(at_ns) = stack.next_wake_ns() {
+        stack.check_not_blocked().unwrap();
+        stack.advance(at_ns);
+    }
+    assert_eq!(stack.in_flight(), 3);
+    let error = stack.check_not_blocked().unwrap_err();
+    assert_eq!(error.what().en, "the model is blocked with 3 requests in it: dies waits for its cleaner");
+}
+
+#[test]
+fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
+    let mut spec = device_named("ideal-ram-disk").unwrap();
+    spec.set("memory.rate", "1 B/s").unwrap();
+    spec.set("host.largest_command", "2 GiB").unwrap();
+    let mut stack = Stack::new(&spec, 1).unwrap();
+    for token in 0..20 {
+        stack.submit(stack.now_ns(), read(0, 2 << 30), token);
+    }
+    while let Some(at_ns) = stack.next_wake_ns() {
+        stack.advance(at_ns);
+    }
+    let error = stack.check_not_blocked().unwrap_err();
+    assert!(error.what().en.contains("end of its time"), "{error}");
+    stack.advance(u64::MAX);
+    let account = stack.take_account();
+    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
+}
+
+fn read(offset_bytes: u64, length_bytes: u32) -> Request {
+    Request { kind: Kind::Read, unit: 0, offset_bytes, length_bytes, identical: false }
+}
+
+#[test]
+fn a_medium_with_constant_times_serves_one_after_the_other() {
+    let mut stack = Stack::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
+    for token in 0..3 {
+        stack.submit(0, read(0, 5632), token);
+    }
+    let mut ends = Vec::new();
+    while let Some(at_ns) = stack.next_wake_ns() {
+        stack.advance(at_ns);
+        ends.extend(std::iter::from_fn(|| stack.take_completion()).map(|done| (done.token, done.at_ns)));
+    }
+    // 1 µs and 5632 bytes at 5.2 GB/s each.
+    assert_eq!(ends, [(0, 2083), (1, 4166), (2, 6249)]);
+    let account = stack.take_account();
+    assert_eq!((account.operations, account.latency_ns), (3, 12_498));
+    assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), 12_498);
+    assert_eq!(stack.in_flight(), 0);
+}
+
+#[test]
+fn a_request_beyond_the_end_fails_and_is_counted() {
+    let mut stack = Stack::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
+    stack.submit(5, read(u64::MAX - 3, 4096), 7);
+    let done = stack.take_completion().unwrap();
+    assert_eq!((done.token, done.failed, stack.in_flight()), (7, true, 0));
+}
+
+/// A mix of everything on a stack, some requests in flight all the time.
+#[derive(Clone)]
+struct Mix {
+    stack: Stack,
+    random: Random,
+    depth: u64,
+    sent: u64,
+    ends: Vec<Completion>,
+}
+
+impl Mix {
+    fn new(name: &str, depth: u64) -> Self {
+        let stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
+        Self { stack, random: Random::new(9, depth), depth, sent: 0, ends: Vec::new() }
+    }
+
+    fn next(&mut self) -> Request {
+        let bytes = [512u32, 4096, 65_536, 1 << 20][self.random.below(4) as usize];
+        let places = self.stack.capacity_bytes() / u64::from(bytes);
+        let kind = [Kind::Read, Kind::Write, Kind::Read, Kind::Flush][self.random.below(4) as usize];
+        let bytes = if kind == Kind::Flush { 0 } else { bytes };
+        Request { kind, ..read(self.random.below(places) * u64::from(bytes), bytes) }
+    }
+
+    /// Sends requests until so many were sent in all; until all of them are back if `to_end`.
+    fn run(&mut self, until: u64, to_end: bool) {
+        while self.sent < until || (to_end && (self.ends.len() as u64) < self.sent) {
+            while self.sent < until && self.sent - (self.ends.len() as u64) < self.depth {
+                let request = self.next();
+                self.stack.submit(self.stack.now_ns(), request, self.sent);
+                self.sent += 1;
+            }
+            self.stack.check_not_blocked().unwrap();
+            if let Some(at_ns) = self.stack.next_wake_ns() {
+                assert!(at_ns >= self.stack.now_ns(), "time went back");
+                self.stack.advance(at_ns);
+            }
+            self.ends.extend(std::iter::from_fn(|| self.stack.take_completion()));
+        }
+    }
+}
+
+/// Every device of the library: what goes in comes out, and every nanosecond is accounted for.
+#[test]
+fn every_device_conserves_requests_and_time() {
+    for (name, _) in DEVICES {
+        for depth in [1, 4] {
+            let mut mix = Mix::new(name, depth);
+            mix.run(300, true);
+            assert!(mix.ends.iter().all(|done| !done.failed), "{name}");
+            let account = mix.stack.take_account();
+            assert_eq!(account.operations, 300, "{name}");
+            let shares_ns: u64 = account.shares.iter().map(|share| share.time_ns).sum();
+            assert_eq!(shares_ns, account.latency_ns, "{name}");
+            let lost = account.shares.iter().find(|share| share.cause == "unexplained");
+            assert_eq!(lost, None, "{name} at depth {depth}");
+        }
+    }
+}
+
+/// A snapshot is taken in the midst of a run, with requests in flight.
+#[test]
+fn a_clone_of_every_device_goes_on_as_the_original_and_apart_from_it() {
+    for (name, _) in DEVICES {
+        let mut original = Mix::new(name, 4);
+        original.run(120, false);
+        assert!(original.stack.in_flight() > 0, "{name}");
+        let (mut clone, mut other) = (original.clone(), original.clone());
+        // The other one gets work of its own, which must not reach the two.
+        other.random = Random::new(10, 0);
+        other.run(200, true);
+        original.run(240, true);
+        clone.run(240, true);
+        assert_eq!(original.ends, clone.ends, "{name}");
+        assert_eq!(original.stack.take_account(), clone.stack.take_account(), "{name}");
+        assert_eq!(original.stack.volatile(), clone.stack.volatile(), "{name}");
+        assert_ne!(original.ends, other.ends, "{name}");
+    }
+}

@@ -1,0 +1,299 @@
+//! The store in one SQLite file: what is asked of a store, as transactions. Every change is a durable transaction of its
+//! own that waits for its turn at its beginning, so it can never be refused at its end.
+
+mod digest;
+mod error;
+mod open;
+mod read;
+mod schema;
+mod write;
+
+pub use open::SqliteStore;
+
+use crate::export::{export_owned, parse_export};
+use crate::label::check_label_key;
+use crate::store::{Abandoned, Owner, Store, being_measured, is_same_run, no_such_run};
+use crate::{json, platform};
+use digest::{BATCH, Words, keep};
+use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::environment::DeviceHealth;
+use kurabe_core::record::{Cell, FillRecord, Notice, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::{Result, Text};
+use open::is_read_only;
+use read::{OWNER, all_labels, list_sql, owner, snapshot, summary};
+use rusqlite::{OptionalExtension, Params, Transaction, params};
+use std::path::Path;
+use write::{
+    close_run, draw_id, insert_cell, insert_missing_labels, insert_notice, insert_record, insert_run,
+    is_taken, storable,
+};
+
+impl Store for SqliteStore {
+    fn salt(&self) -> Result<Vec<u8>> {
+        self.connection
+            .query_row("SELECT value FROM meta WHERE key = 'salt'", [], |row| row.get(0))
+            .map_err(self.cannot_read())
+    }
+
+    fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
+        let mut stored = storable(header);
+        header.id = self.transaction(|transaction| {
+            stored.id = draw_id(transaction)?;
+            insert_run(transaction, &stored, RunStatus::Running)?;
+            transaction.execute(
+                "UPDATE runs SET owner_pid = ?2, owner_start_ticks = ?3, owner_boot_id = ?4 WHERE id = ?1",
+                // The tables know signed numbers only; the bits are kept.
+                params![stored.id, owner.pid, owner.start_ticks as i64, owner.boot_id],
+            )?;
+            Ok(stored.id)
+        })?;
+        Ok(header.id.clone())
+    }
+
+    fn update_header(&self, header: &RunHeader) -> Result<()> {
+        self.change_run(&header.id, |transaction| {
+            transaction.execute(
+                "UPDATE runs SET header = ?2 WHERE id = ?1",
+                params![header.id, json::to_text(&storable(header))],
+            )
+        })
+    }
+
+    fn set_test_file(&self, id: &str, path: Option<&Path>) -> Result<()> {
+        let bytes = path.map(platform::path_to_bytes);
+        self.change_run(id, |transaction| {
+            transaction.execute("UPDATE runs SET test_file = ?2 WHERE id = ?1", params![id, bytes])
+        })
+    }
+
+    fn append_notice(&self, id: &str, notice: &Notice) -> Result<()> {
+        self.change_run(id, |transaction| insert_notice(transaction, id, notice))
+    }
+
+    fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()> {
+        self.change_run(id, |transaction| {
+            transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![id, json::to_text(fill)])
+        })
+    }
+
+    fn put_cell(&self, id: &str, cell: &Cell) -> Result<()> {
+        self.change_run(id, |transaction| {
+            let replaced = transaction.execute(
+                "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
+                params![id, cell.index],
+            )?;
+            transaction.execute(
+                "UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1",
+                params![id, replaced as i64],
+            )?;
+            insert_cell(transaction, id, cell)
+        })
+    }
+
+    fn finish_run(
+        &self,
+        id: &str,
+        status: RunStatus,
+        ended_at: &str,
+        error: Option<&Text>,
+        health_after: Option<&DeviceHealth>,
+    ) -> Result<()> {
+        self.change_run(id, |transaction| {
+            close_run(transaction, id, status, Some(ended_at), error, health_after)
+        })
+    }
+
+    fn import(&self, mut record: RunRecord) -> Result<String> {
+        if record.header.id.is_empty() {
+            record.header.id = self.transaction(draw_id)?;
+        }
+        // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
+        let mut record = parse_export(export_owned(record).as_bytes())?;
+        self.transaction(|transaction| {
+            if let Some(id) = self.same_run(transaction, &record)? {
+                insert_missing_labels(transaction, &id, &record)?;
+                return Ok(id);
+            }
+            if is_taken(transaction, &record.header.id)? {
+                record.header.id = draw_id(transaction)?;
+            }
+            insert_record(transaction, &record)?;
+            Ok(record.header.id)
+        })
+    }
+
+    fn list(&self) -> Result<Vec<RunSummary>> {
+        let read = || {
+            let snapshot = snapshot(&self.connection)?;
+            let mut labels = all_labels(&snapshot)?;
+            let mut statement = snapshot.prepare(&list_sql())?;
+            statement
+                .query_map([], |row| {
+                    let run = summary(row)?;
+                    Ok(RunSummary { labels: labels.remove(&run.id).unwrap_or_default(), ..run })
+                })?
+                .collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.cannot_read())
+    }
+
+    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
+        // Ids are small letters and digits: those that begin so lie between the words and the words with `{` behind.
+        self.column(
+            "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' AND substr(id, 1, length(?1)) = ?1
+             ORDER BY started_unix_s, rowid",
+            [prefix],
+        )
+    }
+
+    fn newest(&self) -> Result<Option<String>> {
+        let ids = self.column("SELECT id FROM runs ORDER BY started_unix_s DESC, rowid DESC LIMIT 1", [])?;
+        Ok(ids.into_iter().next())
+    }
+
+    fn load(&self, id: &str) -> Result<RunRecord> {
+        let snapshot = snapshot(&self.connection).map_err(self.cannot_read())?;
+        self.load_in(&snapshot, id)
+    }
+
+    fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()> {
+        check_label_key(key)?;
+        self.change_run(id, |transaction| match value {
+            Some(value) => transaction.execute(
+                "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value",
+                params![id, key, value],
+            ),
+            None => transaction.execute("DELETE FROM labels WHERE run_id = ?1 AND key = ?2", [id, key]),
+        })
+    }
+
+    fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()> {
+        let (removed, owner) = self.transaction(|transaction| {
+            let sql = format!("SELECT {OWNER} FROM runs WHERE id = ?1 AND status = 'running'");
+            let owner = transaction.query_row(&sql, [id], owner).optional()?.flatten();
+            match owner.filter(|owner| alive(owner)) {
+                Some(owner) => Ok((0, Some(owner))),
+                None => Ok((transaction.execute("DELETE FROM runs WHERE id = ?1", [id])?, None)),
+            }
+        })?;
+        match owner {
+            Some(owner) => Err(being_measured(id, &owner)),
+            None if removed == 0 => Err(no_such_run(id)),
+            None => Ok(()),
+        }
+    }
+
+    fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>> {
+        let read = || {
+            let snapshot = snapshot(&self.connection)?;
+            let mut statement = snapshot.prepare(&format!(
+                "SELECT {OWNER}, id, test_file FROM runs WHERE status = 'running'
+                 ORDER BY started_unix_s, rowid"
+            ))?;
+            let mut rows = statement.query([])?;
+            let mut abandoned = Vec::new();
+            while let Some(row) = rows.next()? {
+                if !owner(row)?.is_some_and(|owner| alive(&owner)) {
+                    let test_file: Option<Vec<u8>> = row.get(4)?;
+                    let test_file = test_file.map(platform::path_from_bytes);
+                    abandoned.push(Abandoned { id: row.get(3)?, test_file });
+                }
+            }
+            Ok(abandoned)
+        };
+        read().map_err(self.cannot_read())
+    }
+
+    fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
+        self.change_run(id, |transaction| {
+            transaction.execute(
+                "UPDATE runs SET status = 'interrupted', ended_at = ?2, test_file = NULL
+                 WHERE id = ?1 AND status = 'running'",
+                [id, ended_at],
+            )
+        })
+    }
+
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+        self.transaction(|transaction| match self.load_in(transaction, id) {
+            Ok(record) => keep(transaction, id, version, &make(&record)).map(Ok),
+            Err(error) => Ok(Err(error)),
+        })?
+    }
+
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        let kept = schema::keeps_digests(&self.connection).map_err(self.cannot_read())?;
+        let writable = kept && !is_read_only(&self.connection);
+        let mut digests = if kept { self.kept_digests(version)? } else { Digests::default() };
+        let missing = self.undigested(&digests)?;
+        if missing.is_empty() {
+            return Ok(digests);
+        }
+        if writable {
+            for (batch, ids) in missing.chunks(BATCH).enumerate() {
+                progress(batch * BATCH, missing.len());
+                self.transaction(|transaction| {
+                    for id in ids {
+                        // One that is gone meanwhile, or cannot be read, is still undigested below.
+                        if let Ok(record) = self.load_in(transaction, id) {
+                            keep(transaction, id, version, &make(&record))?;
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
+            digests = self.kept_digests(version)?;
+        }
+        let rest = self.undigested(&digests)?;
+        let mut words = Words::new(&digests.words);
+        for (done, id) in rest.iter().enumerate() {
+            match self.load(id) {
+                Ok(record) => {
+                    if !writable {
+                        progress(done, rest.len());
+                    }
+                    digests.runs.push(words.number(id, &make(&record)));
+                }
+                Err(_) => digests.unreadable.push(id.clone()),
+            }
+        }
+        digests.words.append(&mut words.fresh);
+        Ok(digests)
+    }
+}
+
+impl SqliteStore {
+    /// The first column of every row that a query gives.
+    fn column(&self, sql: &str, parameters: impl Params) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<_> {
+            self.connection.prepare(sql)?.query_map(parameters, |row| row.get(0))?.collect()
+        };
+        read().map_err(self.cannot_read())
+    }
+
+    /// The run in the store that is this one.
+    fn same_run(&self, transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<Option<String>> {
+        let header = &run.header;
+        let cell_count = run.cells.len() as i64;
+        let candidates: Vec<String> = transaction
+            .prepare(
+                "SELECT id FROM runs WHERE (started_at = ?1 OR ?4) AND profile = ?2 AND cell_count = ?3
+                 ORDER BY rowid",
+            )?
+            .query_map(
+                params![header.started_at, header.profile_name(), cell_count, header.origin.is_some()],
+                |row| row.get(0),
+            )?
+            .collect::<rusqlite::Result<_>>()?;
+        // One that cannot be read is not the same.
+        let is_same =
+            |id: &String| self.load_in(transaction, id).is_ok_and(|stored| is_same_run(&stored, run));
+        Ok(candidates.into_iter().find(is_same))
+    }
+}

@@ -1,0 +1,168 @@
+//! Writing: a transaction that changes a run, and the rows of its parts.
+
+use super::open::SqliteStore;
+use crate::store::no_such_run;
+use crate::{id, json};
+use kurabe_core::environment::DeviceHealth;
+use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
+use kurabe_core::{Result, Text};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+
+impl SqliteStore {
+    /// A transaction that writes; it waits for its turn at its beginning, so it can never be refused at its end.
+    pub(super) fn transaction<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let whole = || {
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        whole().map_err(self.cannot_write())
+    }
+
+    /// A transaction on a run that must be there.
+    pub(super) fn change_run(
+        &self,
+        id: &str,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<usize>,
+    ) -> Result<()> {
+        let exists = self.transaction(|transaction| {
+            let exists = is_taken(transaction, id)?;
+            if exists {
+                work(transaction)?;
+            }
+            Ok(exists)
+        })?;
+        if exists { Ok(()) } else { Err(no_such_run(id)) }
+    }
+}
+
+/// A header without numbers that JSON has not.
+pub(super) fn storable(header: &RunHeader) -> RunHeader {
+    let mut stored = header.clone();
+    if let Some(instrument) = &mut stored.instrument
+        && !instrument.clock_cost_ns.is_finite()
+    {
+        instrument.clock_cost_ns = 0.0;
+    }
+    stored
+}
+
+/// The word for a status in the tables.
+fn status_word(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Running => "running",
+        RunStatus::Complete => "complete",
+        RunStatus::Interrupted => "interrupted",
+        RunStatus::Failed => "failed",
+    }
+}
+
+pub(super) fn draw_id(transaction: &Transaction<'_>) -> rusqlite::Result<String> {
+    id::draw(
+        |count| transaction.query_row("SELECT randomblob(?1)", [count as i64], |row| row.get(0)),
+        |id| is_taken(transaction, id),
+    )
+}
+
+pub(super) fn is_taken(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
+    transaction
+        .query_row("SELECT 1 FROM runs WHERE id = ?1", [id], |_| Ok(()))
+        .optional()
+        .map(|row| row.is_some())
+}
+
+/// The row of a run with the columns that the list needs. A start that is no time counts as later than all others.
+pub(super) fn insert_run(
+    transaction: &Transaction<'_>,
+    header: &RunHeader,
+    status: RunStatus,
+) -> rusqlite::Result<()> {
+    let device = header.environment.devices.iter().find_map(|device| device.model.as_deref());
+    transaction
+        .execute(
+            "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header)
+             VALUES (?1, ?2,
+                     coalesce(unixepoch(?2, 'subsec'), (SELECT max(started_unix_s) FROM runs), 0),
+                     ?3, ?4, ?5, ?6, ?7)",
+            params![
+                header.id,
+                header.started_at,
+                status_word(status),
+                header.target_name(),
+                device,
+                header.profile_name(),
+                json::to_text(header),
+            ],
+        )
+        .map(|_| ())
+}
+
+pub(super) fn insert_notice(
+    transaction: &Transaction<'_>,
+    id: &str,
+    notice: &Notice,
+) -> rusqlite::Result<usize> {
+    transaction.execute(
+        "INSERT INTO notices (run_id, notice_index, notice)
+         VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2)",
+        params![id, json::to_text(notice)],
+    )
+}
+
+pub(super) fn insert_cell(transaction: &Transaction<'_>, id: &str, cell: &Cell) -> rusqlite::Result<usize> {
+    let mut cell = cell.clone();
+    json::make_finite(&mut cell);
+    transaction.execute(
+        "INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)",
+        params![id, cell.index, json::to_text(&cell)],
+    )?;
+    transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [id])
+}
+
+pub(super) fn close_run(
+    transaction: &Transaction<'_>,
+    id: &str,
+    status: RunStatus,
+    ended_at: Option<&str>,
+    error: Option<&Text>,
+    health_after: Option<&DeviceHealth>,
+) -> rusqlite::Result<usize> {
+    transaction.execute(
+        "UPDATE runs SET status = ?2, ended_at = ?3, error = ?4, health_after = ?5 WHERE id = ?1",
+        params![id, status_word(status), ended_at, error.map(json::to_text), health_after.map(json::to_text)],
+    )
+}
+
+pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -> rusqlite::Result<()> {
+    let id = &record.header.id;
+    insert_run(transaction, &record.header, record.status)?;
+    for notice in &record.notices {
+        insert_notice(transaction, id, notice)?;
+    }
+    for cell in &record.cells {
+        insert_cell(transaction, id, cell)?;
+    }
+    let fill = record.fill.as_ref().map(json::to_text);
+    transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![id, fill])?;
+    let (ended_at, error) = (record.ended_at.as_deref(), record.error.as_ref());
+    close_run(transaction, id, record.status, ended_at, error, record.health_after.as_ref())?;
+    insert_missing_labels(transaction, id, record)
+}
+
+pub(super) fn insert_missing_labels(
+    transaction: &Transaction<'_>,
+    id: &str,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
+    for (key, value) in &record.labels {
+        transaction.execute(
+            "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![id, key, value],
+        )?;
+    }
+    Ok(())
+}

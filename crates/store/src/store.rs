@@ -1,0 +1,255 @@
+//! What is asked of a store of runs. Whoever records, lists or asks across runs takes a `&dyn Store`; where the runs lie
+//! is the business of who opens it. What any store must keep of this is in `tests/conformance.rs`.
+
+use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::environment::DeviceHealth;
+use kurabe_core::record::{Cell, FillRecord, Notice, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::path::{Path, PathBuf};
+
+/// The word that means the newest run.
+const LAST: &str = "last";
+
+/// How many of the runs that a prefix may mean are named.
+const NAMED: usize = 8;
+
+/// The process that measures a run. Process numbers are used again; together with the start and the boot, one
+/// belongs to one process only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Process number.
+    pub pid: u32,
+    /// Start of the process, in clock ticks since the machine was started.
+    pub start_ticks: u64,
+    /// Id of the machine's boot.
+    pub boot_id: String,
+}
+
+/// A run that is marked running although its process is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abandoned {
+    /// The run.
+    pub id: String,
+    /// The test file that it made and perhaps left behind.
+    pub test_file: Option<PathBuf>,
+}
+
+/// A store of runs. Every call that changes something is whole and durable when it returns, and is one change for
+/// others who read. A call fails with [`ErrorKind::Store`] when the store cannot be read or written, and with
+/// [`ErrorKind::NoSuchRun`] when the run that it names is not there.
+pub trait Store {
+    /// Sixteen random bytes, made once with the store: with them a serial number becomes a hash that tells devices
+    /// apart here and nowhere else.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn salt(&self) -> Result<Vec<u8>>;
+
+    /// Begins a run: draws its id, writes it into the header, and stores the run as running. Returns the id.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String>;
+
+    /// Replaces the header of a run, once more is known of its target. The id stays.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    fn update_header(&self, header: &RunHeader) -> Result<()>;
+
+    /// Notes the test file that the run made, so that it can be removed if the run dies; `None` once it is gone.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    fn set_test_file(&self, id: &str, path: Option<&Path>) -> Result<()>;
+
+    /// Appends a remark.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    fn append_notice(&self, id: &str, notice: &Notice) -> Result<()>;
+
+    /// Notes how the test file was written.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()>;
+
+    /// Appends a cell, or replaces the one with its index: a cell grows with every round and every block. When this
+    /// returns, the cell is on the medium. The status of the run does not matter: what was measured is kept, even if
+    /// somebody took the run for abandoned.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    fn put_cell(&self, id: &str, cell: &Cell) -> Result<()>;
+
+    /// Closes the run. The test file noted last stays noted.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run.
+    fn finish_run(
+        &self,
+        id: &str,
+        status: RunStatus,
+        ended_at: &str,
+        error: Option<&Text>,
+        health_after: Option<&DeviceHealth>,
+    ) -> Result<()>;
+
+    /// Stores a run of somewhere else and returns its id here: its own if it has one and that is free, else a new one.
+    /// A [same run](crate::is_same_run) is not stored twice; labels that it lacks here are added to it.
+    ///
+    /// # Errors
+    /// When the record contradicts itself, or the store cannot be written.
+    fn import(&self, record: RunRecord) -> Result<String>;
+
+    /// All runs by their start, the newest last. No cell is read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn list(&self) -> Result<Vec<RunSummary>>;
+
+    /// The ids that begin with this prefix, by the start of their runs, the newest last.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn ids(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// The id of the newest run.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn newest(&self) -> Result<Option<String>>;
+
+    /// The id that is meant: itself, or the only one that begins so, or the newest run for `last`. Capitals are
+    /// taken for small letters.
+    ///
+    /// # Errors
+    /// When no run or more than one is meant.
+    fn resolve(&self, prefix: &str) -> Result<String> {
+        let word = prefix.to_ascii_lowercase();
+        if word == LAST {
+            return self.newest()?.ok_or_else(|| {
+                Error::new(
+                    ErrorKind::NoSuchRun,
+                    text!("the store has no run yet", "測定がまだひとつもありません"),
+                )
+                .remedy(text!(
+                    "measure something first: `kurabe run`",
+                    "まず `kurabe run` で測定してください"
+                ))
+            });
+        }
+        let mut ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
+        match ids.as_slice() {
+            [] => Err(no_such_run(prefix)),
+            [_] => Ok(ids.remove(0)),
+            several if several.contains(&word) => Ok(word),
+            several => Err(ambiguous(prefix, several)),
+        }
+    }
+
+    /// A run, whole.
+    ///
+    /// # Errors
+    /// When the store cannot be read, has no such run, or what it has cannot be understood.
+    fn load(&self, id: &str) -> Result<RunRecord>;
+
+    /// Sets a label of a run, or removes it (`None`); removing one that is not there is no error.
+    ///
+    /// # Errors
+    /// When the key cannot be one, when there is no such run, or when the store cannot be written.
+    fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()>;
+
+    /// Takes a run out of the store. If it was abandoned, its test file is forgotten with it: call
+    /// [`Store::abandoned`] before.
+    ///
+    /// # Errors
+    /// When it is being measured by a process that lives ([`ErrorKind::Refused`]), when there is no such run, or when
+    /// the store cannot be written.
+    fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()>;
+
+    /// The runs marked running whose owner is gone, in the order of their start.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>>;
+
+    /// Marks an abandoned run as interrupted, and forgets its test file. A run that has ended otherwise meanwhile
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// When there is no such run or the store cannot be written.
+    fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()>;
+
+    /// Makes and keeps the digest of a run. Called when a run ends, this spares the first question across runs the
+    /// reading of it.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or the run cannot be read.
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()>;
+
+    /// The digests of all runs that are not being measured, each of its record as it is now. Those that are missing,
+    /// or were made by another version of `make`, are made first; `progress` is given how many of how many are.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. A record that cannot be read is named in the result instead.
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests>;
+}
+
+/// The error for a run that is not there.
+pub fn no_such_run(id: &str) -> Error {
+    Error::new(ErrorKind::NoSuchRun, text!("there is no run `{id}`", "`{id}` という測定はありません"))
+        .remedy(text!("`kurabe list` shows all runs", "`kurabe list` で一覧を見られます"))
+}
+
+/// The error for a run that must not be removed.
+pub fn being_measured(id: &str, owner: &Owner) -> Error {
+    let pid = owner.pid;
+    Error::new(
+        ErrorKind::Refused,
+        text!(
+            "the run `{id}` is being measured now (process {pid})",
+            "測定 `{id}` は実行中です(プロセス {pid})"
+        ),
+    )
+    .remedy(text!(
+        "wait for its end, or stop it with Ctrl+C where it runs",
+        "終わるのを待つか、実行している端末で Ctrl+C を押して止めてください"
+    ))
+}
+
+fn ambiguous(prefix: &str, ids: &[String]) -> Error {
+    let mut names = ids[..ids.len().min(NAMED)].join(", ");
+    if ids.len() > NAMED {
+        names.push_str(", …");
+    }
+    let count = ids.len();
+    Error::new(
+        ErrorKind::NoSuchRun,
+        text!(
+            "`{prefix}` may be any of {count} runs: {names}",
+            "`{prefix}` に当てはまる測定が {count} 件あります: {names}"
+        ),
+    )
+    .remedy(text!("write one more letter of the id", "ID をもう 1 文字書いてください"))
+}
+
+/// Whether this is the run that is stored: all but id and labels is equal; of another tool's run also all but how and
+/// when it was imported.
+pub fn is_same_run(stored: &RunRecord, run: &RunRecord) -> bool {
+    let mut stored = stored.clone();
+    stored.header.id.clone_from(&run.header.id);
+    if run.header.origin.is_some() {
+        stored.header.started_at.clone_from(&run.header.started_at);
+        stored.header.command.clone_from(&run.header.command);
+        stored.header.kurabe_version.clone_from(&run.header.kurabe_version);
+    }
+    stored.labels.clone_from(&run.labels);
+    stored == *run
+}

@@ -1,0 +1,50 @@
+//! Digests for the tests of stores.
+
+use kurabe_core::digest::{Digests, RunDigest, Summary};
+use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_store::Store;
+use std::cell::Cell;
+
+/// A digest that tells everything apart: where and when it ran, and of each cell how many repetitions it has.
+pub fn digest(run: &RunRecord) -> RunDigest {
+    let of_cell = |cell: &kurabe_core::record::Cell| {
+        let count = cell.repetitions.len() as u32;
+        (format!("cell {}", cell.label), Summary { mean: 0.1 + f64::from(cell.index), deviation: 0.3, count })
+    };
+    RunDigest {
+        facts: vec![
+            format!("kernel {:?}", run.header.environment.machine.kernel),
+            run.header.started_at.clone(),
+        ],
+        figures: run.cells.iter().map(of_cell).collect(),
+    }
+}
+
+/// The digest of one run, with its words in place of their numbers.
+pub fn spelled(digests: &Digests, id: &str) -> RunDigest {
+    let run = digests.runs.iter().find(|run| run.id == id).expect("the run has a digest");
+    let word = |place: &u32| digests.words[*place as usize].clone();
+    RunDigest {
+        facts: run.facts.iter().map(word).collect(),
+        figures: run.figures.iter().map(|(place, summary)| (word(place), *summary)).collect(),
+    }
+}
+
+/// What the store gives, and how many records it had to read for it.
+pub fn ask(store: &dyn Store, version: u32) -> (Digests, usize) {
+    let made = Cell::new(0);
+    let counted = |run: &RunRecord| {
+        made.set(made.get() + 1);
+        digest(run)
+    };
+    let digests = store.digests(version, &counted, &mut |_, _| {}).unwrap();
+    (digests, made.get())
+}
+
+/// Asserts that what is kept is what is made anew from every record.
+pub fn assert_true(store: &dyn Store, version: u32) {
+    let digests = store.digests(version, &digest, &mut |_, _| {}).unwrap();
+    for run in store.list().unwrap().iter().filter(|run| run.status != RunStatus::Running) {
+        assert_eq!(spelled(&digests, &run.id), digest(&store.load(&run.id).unwrap()), "{}", run.id);
+    }
+}

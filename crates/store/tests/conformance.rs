@@ -1,0 +1,375 @@
+//! What any store keeps, whatever it is made of. A new store joins with a test of three lines at the end.
+
+use crate::common::{
+    ask, assert_true, digest, fresh_store, owner, record, sample_cell, sample_foreign, sample_header,
+    sample_kinds, sample_modelled, sample_notice, sample_record, sample_rounds,
+};
+use crate::memory::MemoryStore;
+use kurabe_core::ErrorKind;
+use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_store::Store;
+use std::ffi::OsStr;
+use std::path::Path;
+
+type Promise = (&'static str, fn(&dyn Store));
+
+macro_rules! promises {
+    ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
+}
+
+const PROMISES: [Promise; 26] = promises![
+    what_is_recorded_call_by_call_is_what_is_loaded,
+    an_id_is_drawn_for_each_run_and_is_never_a_number,
+    a_header_is_replaced_under_the_same_id,
+    a_removed_run_is_gone,
+    the_salt_is_made_once,
+    a_run_is_found_by_the_beginning_of_its_id,
+    no_run_and_several_runs_are_errors_that_help,
+    the_list_is_in_the_order_of_starts_whatever_their_zones,
+    the_list_tells_what_there_is_to_tell,
+    the_list_tells_of_another_tools_run_what_that_tool_told,
+    labels_are_set_changed_and_removed,
+    a_run_that_is_being_measured_is_not_removed,
+    an_ended_run_is_not_marked_interrupted,
+    writing_to_a_run_that_is_not_there_is_an_error,
+    a_cell_that_is_put_again_takes_the_place_of_the_old_one,
+    a_run_taken_for_abandoned_still_keeps_what_is_measured,
+    a_test_file_with_any_name_is_remembered,
+    a_record_that_contradicts_itself_is_not_stored,
+    an_imported_run_keeps_its_id_if_that_is_free,
+    the_same_run_again_is_stored_once,
+    the_file_of_another_tool_again_is_stored_once,
+    a_running_run_is_imported_as_interrupted,
+    a_run_that_was_kept_when_it_ended_needs_no_reading,
+    whatever_changes_the_record_drops_its_digest,
+    another_version_is_made_again,
+    a_run_that_is_being_measured_has_no_digest_yet,
+];
+
+/// Asks an empty store for each promise.
+fn conformance(on_fresh_store: impl Fn(fn(&dyn Store))) {
+    for (name, promise) in PROMISES {
+        println!("{name}");
+        on_fresh_store(promise);
+    }
+}
+
+/// Adds runs with these ids, begun in this order.
+fn add_runs(store: &dyn Store, ids: &[&str]) {
+    for (minute, id) in ids.iter().enumerate() {
+        let mut run = sample_record();
+        run.header.id = (*id).to_owned();
+        run.header.started_at = format!("2026-01-31T12:{minute:02}:00+09:00");
+        assert_eq!(store.import(run).unwrap(), *id);
+    }
+}
+
+#[test]
+fn a_sqlite_file_is_a_store() {
+    conformance(|promise| promise(&fresh_store().1));
+}
+
+#[test]
+fn memory_is_a_store() {
+    conformance(|promise| promise(&MemoryStore::default()));
+}
+
+fn what_is_recorded_call_by_call_is_what_is_loaded(store: &dyn Store) {
+    for run in [sample_record(), sample_kinds(), sample_rounds(), sample_modelled()] {
+        let id = record(store, &run).unwrap();
+        let mut loaded = store.load(&id).unwrap();
+        loaded.header.id.clone_from(&run.header.id);
+        assert_eq!(loaded, run);
+    }
+}
+
+fn an_id_is_drawn_for_each_run_and_is_never_a_number(store: &dyn Store) {
+    let mut ids: Vec<String> =
+        (0..50).map(|_| store.begin_run(&mut sample_header(), &owner()).unwrap()).collect();
+    assert!(ids.iter().all(|id| id.len() >= 3 && id.parse::<u32>().is_err()), "{ids:?}");
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 50);
+}
+
+fn a_header_is_replaced_under_the_same_id(store: &dyn Store) {
+    let mut header = sample_header();
+    let id = store.begin_run(&mut header, &owner()).unwrap();
+    assert_eq!(header.id, id);
+    header.environment.machine.kernel = Some("Linux 7.0".to_owned());
+    store.update_header(&header).unwrap();
+    assert_eq!(store.load(&id).unwrap().header, header);
+}
+
+fn a_removed_run_is_gone(store: &dyn Store) {
+    add_runs(store, &["abc", "abd"]);
+    store.remove("abc", &|_| true).unwrap();
+    assert_eq!(store.remove("abc", &|_| true).unwrap_err().kind(), ErrorKind::NoSuchRun);
+    assert_eq!(store.load("abc").unwrap_err().kind(), ErrorKind::NoSuchRun);
+    assert_eq!(store.list().unwrap().len(), 1);
+}
+
+fn the_salt_is_made_once(store: &dyn Store) {
+    let salt = store.salt().unwrap();
+    assert_eq!((salt.len(), &salt), (16, &store.salt().unwrap()));
+}
+
+fn a_run_is_found_by_the_beginning_of_its_id(store: &dyn Store) {
+    add_runs(store, &["abc", "abcd", "abx", "k7f"]);
+    for (words, id) in [("k", "k7f"), ("K7F", "k7f"), ("abcd", "abcd"), ("abx", "abx"), ("last", "k7f")] {
+        assert_eq!(store.resolve(words).unwrap(), id, "{words}");
+    }
+    assert_eq!(store.resolve("abc").unwrap(), "abc", "an exact id wins over a beginning");
+}
+
+fn no_run_and_several_runs_are_errors_that_help(store: &dyn Store) {
+    assert_eq!(store.resolve("last").unwrap_err().kind(), ErrorKind::NoSuchRun);
+    assert_eq!(store.load("abc").unwrap_err().kind(), ErrorKind::NoSuchRun);
+    add_runs(store, &["abc", "abcd", "abx", "k7f"]);
+    for words in ["z", "", "k7f1", "%", "a_c", "比"] {
+        let error = store.resolve(words).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NoSuchRun, "{words}");
+        assert!(error.remedy_text().unwrap().en.contains("kurabe list"), "{words}");
+    }
+    let error = store.resolve("ab").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSuchRun);
+    for words in [&error.what().en, &error.what().ja] {
+        assert!(words.contains("abc, abcd, abx") && !words.contains("k7f"), "{words}");
+    }
+}
+
+fn the_list_is_in_the_order_of_starts_whatever_their_zones(store: &dyn Store) {
+    let add = |id: &str, started_at: &str| {
+        let mut run = sample_record();
+        run.header.id = id.to_owned();
+        run.header.started_at = started_at.to_owned();
+        store.import(run).unwrap();
+    };
+    add("ccc", "2026-01-31T12:00:00.5Z");
+    add("bbb", "2026-01-31T12:00:00.25Z");
+    add("aaa", "2026-01-31T20:59:59+09:00");
+    let ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
+    assert_eq!(ids, ["aaa", "bbb", "ccc"]);
+    assert_eq!(store.resolve("last").unwrap(), "ccc");
+}
+
+fn the_list_tells_what_there_is_to_tell(store: &dyn Store) {
+    let id = record(store, &sample_record()).unwrap();
+    let list = store.list().unwrap();
+    let summary = &list[0];
+    let run = sample_record();
+    assert_eq!(list.len(), 1);
+    assert_eq!((&summary.id, &summary.started_at), (&id, &run.header.started_at));
+    let header = &run.header;
+    assert_eq!(
+        (&summary.target, &summary.profile),
+        (&header.target.as_ref().unwrap().given, &header.profile.as_ref().unwrap().name)
+    );
+    assert_eq!((summary.imported, &summary.measured_at), (false, &None));
+    assert_eq!(summary.device.as_deref(), Some("比べ SSD 1"));
+    assert_eq!((summary.status, summary.cell_count, &summary.labels), (run.status, 5, &run.labels));
+}
+
+fn the_list_tells_of_another_tools_run_what_that_tool_told(store: &dyn Store) {
+    store.import(sample_foreign()).unwrap();
+    let summary = store.list().unwrap().swap_remove(0);
+    assert!(summary.imported);
+    assert_eq!(summary.measured_at.as_deref(), Some("2026-01-30T21:04:05"));
+    assert_eq!(summary.started_at, "2026-02-01T08:00:00Z");
+    assert_eq!((summary.target.as_str(), summary.profile.as_str()), ("D: 12%", "CrystalDiskMark 8.0.5"));
+    assert_eq!((summary.device.as_deref(), summary.cell_count), (None, 2));
+}
+
+fn labels_are_set_changed_and_removed(store: &dyn Store) {
+    add_runs(store, &["abc"]);
+    store.label("abc", "firmware", Some("版 3")).unwrap();
+    store.label("abc", "note", Some("")).unwrap();
+    assert_eq!(store.load("abc").unwrap().labels["firmware"], "版 3");
+    assert_eq!(store.list().unwrap()[0].labels["note"], "");
+    store.label("abc", "firmware", None).unwrap();
+    store.label("abc", "never-there", None).unwrap();
+    assert_eq!(store.load("abc").unwrap().labels.len(), 1);
+    assert_eq!(store.label("abc", "No Key", Some("x")).unwrap_err().kind(), ErrorKind::Usage);
+}
+
+fn a_run_that_is_being_measured_is_not_removed(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    assert_eq!(store.remove(&id, &|who| *who == owner()).unwrap_err().kind(), ErrorKind::Refused);
+    assert!(store.abandoned(&|who| *who == owner()).unwrap().is_empty());
+    assert_eq!(store.abandoned(&|_| false).unwrap()[0].id, id);
+    store.remove(&id, &|_| false).unwrap();
+}
+
+fn an_ended_run_is_not_marked_interrupted(store: &dyn Store) {
+    let id = record(store, &RunRecord { status: RunStatus::Complete, ..sample_record() }).unwrap();
+    store.mark_interrupted(&id, "2027-01-01T00:00:00Z").unwrap();
+    assert_eq!(store.load(&id).unwrap().status, RunStatus::Complete);
+    assert_eq!(store.load(&id).unwrap().ended_at, sample_record().ended_at);
+}
+
+fn writing_to_a_run_that_is_not_there_is_an_error(store: &dyn Store) {
+    let errors = [
+        store.put_cell("zzz", &sample_cell(0)),
+        store.append_notice("zzz", &sample_notice(0)),
+        store.set_fill("zzz", &sample_record().fill.unwrap()),
+        store.set_test_file("zzz", None),
+        store.finish_run("zzz", RunStatus::Complete, "", None, None),
+        store.mark_interrupted("zzz", ""),
+        store.label("zzz", "key", Some("x")),
+        store.remove("zzz", &|_| false),
+        store.keep_digest("zzz", 1, &digest),
+    ];
+    for error in errors {
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::NoSuchRun);
+    }
+}
+
+fn a_cell_that_is_put_again_takes_the_place_of_the_old_one(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    for index in [0, 1, 4] {
+        store.put_cell(&id, &sample_cell(index)).unwrap();
+    }
+    let mut grown = sample_cell(1);
+    grown.repetitions.push(grown.repetitions[1].clone());
+    for _ in 0..2 {
+        store.put_cell(&id, &grown).unwrap();
+        assert_eq!(store.list().unwrap()[0].cell_count, 3);
+    }
+    assert_eq!(store.load(&id).unwrap().cells, [sample_cell(0), grown, sample_cell(4)]);
+    // Of another run the cell with the same index stays.
+    let other = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    store.put_cell(&other, &sample_cell(1)).unwrap();
+    assert_eq!(store.load(&id).unwrap().cells.len(), 3);
+    assert_eq!(store.load(&other).unwrap().cells, [sample_cell(1)]);
+}
+
+fn a_run_taken_for_abandoned_still_keeps_what_is_measured(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
+    store.put_cell(&id, &sample_cell(0)).unwrap();
+    let end = sample_record().ended_at.unwrap();
+    store.finish_run(&id, RunStatus::Complete, &end, None, None).unwrap();
+    let run = store.load(&id).unwrap();
+    assert_eq!((run.status, run.ended_at, run.cells.len()), (RunStatus::Complete, Some(end), 1));
+}
+
+fn a_test_file_with_any_name_is_remembered(store: &dyn Store) {
+    use std::os::unix::ffi::OsStrExt;
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    let path = Path::new(OsStr::from_bytes(b"/mnt/\xff\xfe/kurabe \xe6.tmp"));
+    store.set_test_file(&id, Some(path)).unwrap();
+    assert_eq!(store.abandoned(&|_| false).unwrap()[0].test_file.as_deref(), Some(path));
+    store.set_test_file(&id, None).unwrap();
+    assert_eq!(store.abandoned(&|_| false).unwrap()[0].test_file, None);
+}
+
+fn a_record_that_contradicts_itself_is_not_stored(store: &dyn Store) {
+    let mut run = sample_record();
+    run.cells[0].repetitions[0].read.latency.count = 1;
+    assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import);
+    assert!(store.list().unwrap().is_empty());
+}
+
+fn an_imported_run_keeps_its_id_if_that_is_free(store: &dyn Store) {
+    assert_eq!(store.import(sample_record()).unwrap(), "k7f");
+    let mut other = sample_record();
+    other.header.started_at = "2026-03-01T00:00:00Z".to_owned();
+    let id = store.import(other.clone()).unwrap();
+    assert_ne!(id, "k7f");
+    other.header.id.clone_from(&id);
+    assert_eq!(store.load(&id).unwrap(), other);
+    assert_eq!(store.load("k7f").unwrap(), sample_record());
+}
+
+fn the_same_run_again_is_stored_once(store: &dyn Store) {
+    let recorded = record(store, &sample_record()).unwrap();
+    let again = store.load(&recorded).unwrap();
+    assert_eq!(store.import(again.clone()).unwrap(), recorded);
+
+    // Under another id, and with another label: still the same run.
+    let mut renamed = again;
+    renamed.header.id = "zzz".to_owned();
+    renamed.labels.insert("note".to_owned(), "夜".to_owned());
+    assert_eq!(store.import(renamed.clone()).unwrap(), recorded);
+    assert_eq!(store.list().unwrap().len(), 1);
+    assert_eq!(store.load(&recorded).unwrap().labels, renamed.labels);
+
+    // One figure differs: another run.
+    renamed.cells[4].repetitions[1].elapsed_ns += 1;
+    assert_eq!(store.import(renamed).unwrap(), "zzz");
+    assert_eq!(store.list().unwrap().len(), 2);
+}
+
+fn the_file_of_another_tool_again_is_stored_once(store: &dyn Store) {
+    let id = store.import(sample_foreign()).unwrap();
+    let mut again = sample_foreign();
+    again.header.id = String::new();
+    again.header.started_at = "2026-09-09T09:09:09Z".to_owned();
+    again.header.command.push("--again".to_owned());
+    again.header.kurabe_version = "9.9.9".to_owned();
+    again.labels.insert("note".to_owned(), "朝".to_owned());
+    assert_eq!(store.import(again.clone()).unwrap(), id);
+    assert_eq!(store.list().unwrap().len(), 1);
+    assert_eq!(store.load(&id).unwrap().labels["note"], "朝");
+    assert_eq!(store.load(&id).unwrap().header.started_at, sample_foreign().header.started_at);
+
+    // Another figure, or the same figures of another file: another run.
+    let mut other = again.clone();
+    other.cells[0].imported.as_mut().unwrap().figures[0].value += 1.0;
+    assert_ne!(store.import(other).unwrap(), id);
+    again.header.origin.as_mut().unwrap().file = "other.txt".to_owned();
+    assert_ne!(store.import(again).unwrap(), id);
+    assert_eq!(store.list().unwrap().len(), 3);
+}
+
+fn a_running_run_is_imported_as_interrupted(store: &dyn Store) {
+    let mut run = sample_record();
+    run.status = RunStatus::Running;
+    let id = store.import(run).unwrap();
+    assert_eq!(store.load(&id).unwrap().status, RunStatus::Interrupted);
+    assert!(store.abandoned(&|_| false).unwrap().is_empty());
+}
+
+fn a_run_that_was_kept_when_it_ended_needs_no_reading(store: &dyn Store) {
+    let id = record(store, &sample_record()).unwrap();
+    store.keep_digest(&id, 1, &digest).unwrap();
+    assert_eq!(ask(store, 1).1, 0);
+    assert_true(store, 1);
+}
+
+fn whatever_changes_the_record_drops_its_digest(store: &dyn Store) {
+    let id = record(store, &sample_record()).unwrap();
+    let other = record(store, &sample_record()).unwrap();
+    let mut header = store.load(&id).unwrap().header;
+    header.environment.machine.kernel = Some("Linux 7.0".to_owned());
+    let changes: [&dyn Fn(); 3] = [
+        &|| store.update_header(&header).unwrap(),
+        &|| store.put_cell(&id, &sample_cell(17)).unwrap(),
+        &|| store.put_cell(&id, &sample_cell(2)).unwrap(),
+    ];
+    for change in changes {
+        ask(store, 1);
+        change();
+        assert_eq!(ask(store, 1).1, 1, "only the changed run is read again");
+        assert_true(store, 1);
+    }
+    store.label(&id, "firmware", Some("2")).unwrap();
+    assert_eq!(ask(store, 1).1, 0, "a label is no part of the record");
+    store.remove(&other, &|_| true).unwrap();
+    assert_eq!(ask(store, 1).0.runs.len(), 1);
+}
+
+fn another_version_is_made_again(store: &dyn Store) {
+    record(store, &sample_record()).unwrap();
+    assert_eq!(ask(store, 1).1, 1);
+    assert_eq!(ask(store, 2).1, 1);
+    assert_eq!(ask(store, 2).1, 0);
+}
+
+fn a_run_that_is_being_measured_has_no_digest_yet(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    store.put_cell(&id, &sample_cell(0)).unwrap();
+    assert!(ask(store, 1).0.runs.is_empty());
+    store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
+    assert_eq!(ask(store, 1).0.runs.len(), 1);
+}

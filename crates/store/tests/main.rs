@@ -1,0 +1,13 @@
+//! The integration tests of this crate, linked once.
+
+mod common;
+mod conformance;
+mod digests;
+mod documentation;
+mod durability;
+mod import;
+mod memory;
+mod old_files;
+mod opening;
+mod roundtrip;
+mod tables;

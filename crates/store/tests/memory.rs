@@ -1,0 +1,247 @@
+//! A store in memory. It shows that the promises are about the trait, not about SQLite.
+
+use jiff::Timestamp;
+use kurabe_core::digest::{DigestedRun, Digests, RunDigest};
+use kurabe_core::environment::DeviceHealth;
+use kurabe_core::record::{Cell, FillRecord, Notice, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::{Result, Text};
+use kurabe_store::{
+    Abandoned, Owner, Store, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
+};
+use std::cell::{Cell as Counter, RefCell, RefMut};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+struct Stored {
+    record: RunRecord,
+    owner: Option<Owner>,
+    test_file: Option<PathBuf>,
+    digest: Option<(u32, RunDigest)>,
+}
+
+/// Runs in the order of their start.
+#[derive(Default)]
+pub struct MemoryStore {
+    runs: RefCell<Vec<Stored>>,
+    drawn: Counter<u32>,
+}
+
+impl MemoryStore {
+    fn run(&self, id: &str) -> Result<RefMut<'_, Stored>> {
+        let run = |runs| {
+            RefMut::filter_map(runs, |runs: &mut Vec<Stored>| {
+                runs.iter_mut().find(|run| run.record.header.id == id)
+            })
+        };
+        run(self.runs.borrow_mut()).map_err(|_| no_such_run(id))
+    }
+
+    fn draw_id(&self) -> String {
+        self.drawn.set(self.drawn.get() + 1);
+        format!("m{:03}", self.drawn.get())
+    }
+
+    fn insert(&self, record: RunRecord, owner: Option<Owner>) -> String {
+        let id = record.header.id.clone();
+        let mut runs = self.runs.borrow_mut();
+        runs.push(Stored { record, owner, test_file: None, digest: None });
+        runs.sort_by_key(|run| run.record.header.started_at.parse::<Timestamp>().unwrap());
+        id
+    }
+}
+
+impl Store for MemoryStore {
+    fn salt(&self) -> Result<Vec<u8>> {
+        Ok(vec![7; 16])
+    }
+
+    fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
+        header.id = self.draw_id();
+        let record = RunRecord {
+            header: header.clone(),
+            status: RunStatus::Running,
+            ended_at: None,
+            error: None,
+            labels: BTreeMap::new(),
+            fill: None,
+            notices: Vec::new(),
+            cells: Vec::new(),
+            health_after: None,
+        };
+        Ok(self.insert(record, Some(owner.clone())))
+    }
+
+    fn update_header(&self, header: &RunHeader) -> Result<()> {
+        let mut run = self.run(&header.id)?;
+        (run.record.header, run.digest) = (header.clone(), None);
+        Ok(())
+    }
+
+    fn set_test_file(&self, id: &str, path: Option<&Path>) -> Result<()> {
+        self.run(id)?.test_file = path.map(Path::to_owned);
+        Ok(())
+    }
+
+    fn append_notice(&self, id: &str, notice: &Notice) -> Result<()> {
+        self.run(id)?.record.notices.push(notice.clone());
+        Ok(())
+    }
+
+    fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()> {
+        self.run(id)?.record.fill = Some(fill.clone());
+        Ok(())
+    }
+
+    fn put_cell(&self, id: &str, cell: &Cell) -> Result<()> {
+        let mut run = self.run(id)?;
+        run.digest = None;
+        run.record.cells.retain(|other| other.index != cell.index);
+        run.record.cells.push(cell.clone());
+        run.record.cells.sort_by_key(|cell| cell.index);
+        Ok(())
+    }
+
+    fn finish_run(
+        &self,
+        id: &str,
+        status: RunStatus,
+        ended_at: &str,
+        error: Option<&Text>,
+        health_after: Option<&DeviceHealth>,
+    ) -> Result<()> {
+        let record = &mut self.run(id)?.record;
+        (record.status, record.ended_at) = (status, Some(ended_at.to_owned()));
+        (record.error, record.health_after) = (error.cloned(), health_after.cloned());
+        Ok(())
+    }
+
+    fn import(&self, mut record: RunRecord) -> Result<String> {
+        if record.header.id.is_empty() {
+            record.header.id = self.draw_id();
+        }
+        let mut record = parse_export(export(&record).as_bytes())?;
+        for stored in &mut *self.runs.borrow_mut() {
+            if is_same_run(&stored.record, &record) {
+                for (key, value) in record.labels {
+                    stored.record.labels.entry(key).or_insert(value);
+                }
+                return Ok(stored.record.header.id.clone());
+            }
+        }
+        if self.run(&record.header.id).is_ok() {
+            record.header.id = self.draw_id();
+        }
+        Ok(self.insert(record, None))
+    }
+
+    fn list(&self) -> Result<Vec<RunSummary>> {
+        let summary = |Stored { record, .. }: &Stored| {
+            let RunRecord { header, status, labels, .. } = record;
+            RunSummary {
+                id: header.id.clone(),
+                started_at: header.started_at.clone(),
+                measured_at: header.origin.as_ref().and_then(|origin| origin.measured_at.clone()),
+                imported: header.origin.is_some(),
+                status: *status,
+                target: header.target_name().to_owned(),
+                device: header.environment.devices.iter().find_map(|device| device.model.clone()),
+                model: header.model.as_ref().map(|model| model.title.clone()),
+                profile: header.profile_name(),
+                cell_count: record.cells.len() as u32,
+                labels: labels.clone(),
+            }
+        };
+        Ok(self.runs.borrow().iter().map(summary).collect())
+    }
+
+    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
+        let runs = self.runs.borrow();
+        let ids = runs.iter().map(|run| run.record.header.id.clone());
+        Ok(ids.filter(|id| id.starts_with(prefix)).collect())
+    }
+
+    fn newest(&self) -> Result<Option<String>> {
+        Ok(self.runs.borrow().last().map(|run| run.record.header.id.clone()))
+    }
+
+    fn load(&self, id: &str) -> Result<RunRecord> {
+        Ok(self.run(id)?.record.clone())
+    }
+
+    fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()> {
+        check_label_key(key)?;
+        let labels = &mut self.run(id)?.record.labels;
+        match value {
+            Some(value) => labels.insert(key.to_owned(), value.to_owned()),
+            None => labels.remove(key),
+        };
+        Ok(())
+    }
+
+    fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()> {
+        let run = self.run(id)?;
+        let is_running = run.record.status == RunStatus::Running;
+        if let Some(owner) = run.owner.as_ref().filter(|owner| is_running && alive(owner)) {
+            return Err(being_measured(id, owner));
+        }
+        drop(run);
+        self.runs.borrow_mut().retain(|run| run.record.header.id != id);
+        Ok(())
+    }
+
+    fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>> {
+        let runs = self.runs.borrow();
+        let abandoned = runs
+            .iter()
+            .filter(|run| run.record.status == RunStatus::Running && !run.owner.as_ref().is_some_and(alive));
+        Ok(abandoned
+            .map(|run| Abandoned { id: run.record.header.id.clone(), test_file: run.test_file.clone() })
+            .collect())
+    }
+
+    fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
+        let mut run = self.run(id)?;
+        if run.record.status == RunStatus::Running {
+            (run.record.status, run.record.ended_at) = (RunStatus::Interrupted, Some(ended_at.to_owned()));
+            run.test_file = None;
+        }
+        Ok(())
+    }
+
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+        let mut run = self.run(id)?;
+        run.digest = Some((version, make(&run.record)));
+        Ok(())
+    }
+
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        _progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        let mut digests = Digests::default();
+        let mut number = |word: &String| {
+            let place = digests.words.iter().position(|other| other == word);
+            place.unwrap_or_else(|| {
+                digests.words.push(word.clone());
+                digests.words.len() - 1
+            }) as u32
+        };
+        for run in &mut *self.runs.borrow_mut() {
+            if run.record.status == RunStatus::Running {
+                continue;
+            }
+            if run.digest.as_ref().is_none_or(|(kept, _)| *kept != version) {
+                run.digest = Some((version, make(&run.record)));
+            }
+            let (_, digest) = run.digest.as_ref().unwrap();
+            digests.runs.push(DigestedRun {
+                id: run.record.header.id.clone(),
+                facts: digest.facts.iter().map(&mut number).collect(),
+                figures: digest.figures.iter().map(|(word, figure)| (number(word), *figure)).collect(),
+            });
+        }
+        Ok(digests)
+    }
+}

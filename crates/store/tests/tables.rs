@@ -1,0 +1,41 @@
+//! What is seen in the tables of a store, and what is put there by somebody else.
+
+use crate::common::{fresh_store, sample_record};
+use kurabe_core::ErrorKind;
+use kurabe_store::{SqliteStore, Store};
+
+/// A store that has runs with these ids, begun in this order.
+fn store_with(ids: &[&str]) -> (tempfile::TempDir, SqliteStore) {
+    let (directory, store) = fresh_store();
+    for (minute, id) in ids.iter().enumerate() {
+        let mut run = sample_record();
+        run.header.id = (*id).to_owned();
+        run.header.started_at = format!("2026-01-31T12:{minute:02}:00Z");
+        assert_eq!(store.import(run).unwrap(), *id);
+    }
+    (directory, store)
+}
+
+#[test]
+fn a_run_is_removed_with_all_that_belongs_to_it() {
+    let (directory, store) = store_with(&["abc", "abd"]);
+    store.remove("abc", &|_| true).unwrap();
+    let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
+    for table in ["cells", "notices", "labels"] {
+        let sql = format!("SELECT count(*) FROM {table} WHERE run_id = 'abc'");
+        assert_eq!(tables.query_row(&sql, [], |row| row.get::<_, u32>(0)).unwrap(), 0, "{table}");
+    }
+}
+
+#[test]
+fn a_record_of_a_newer_kurabe_in_the_store_asks_for_an_update() {
+    let (directory, store) = store_with(&["abc", "abd"]);
+    let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
+    tables.execute("UPDATE runs SET header = json_set(header, '$.schema', 9) WHERE id = 'abc'", []).unwrap();
+    tables.execute("UPDATE cells SET cell = json_remove(cell, '$.label') WHERE cell_index = 3", []).unwrap();
+    let error = store.load("abc").unwrap_err();
+    assert_eq!((error.kind(), &*error.remedy_text().unwrap().en), (ErrorKind::Store, "update kurabe"));
+    let error = store.load("abd").unwrap_err();
+    assert!(error.what().en.contains("`cells[3]`") && error.cause().unwrap().contains("label"), "{error}");
+    assert_eq!(store.list().unwrap().len(), 2, "the list needs no cell");
+}

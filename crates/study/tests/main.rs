@@ -1,0 +1,7 @@
+//! The integration tests of this crate, linked once.
+
+mod common;
+mod documentation;
+mod models;
+mod run;
+mod verdicts;
