@@ -341,8 +341,8 @@ impl Reader<'_> {
             let listed = parameter.key == "members" && !members.is_empty();
             match (table.get(parameter.key), parameter.default) {
                 (Some(given), _) => list.push(read_parameter(parameter, &given)?),
+                (None, _) if listed => {}
                 (None, Some((default, source))) => list.push(read_default(parameter, default, source)?),
-                (None, None) if listed => {}
                 (None, None) => {
                     table.require(parameter.key)?;
                 }
