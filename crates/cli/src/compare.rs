@@ -5,10 +5,10 @@ use crate::charts::show_forest;
 use crate::output::{print, print_json, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
-use kurabe_compare::{KEYS, Use, pair};
+use kurabe_compare::{Fact, Use, pair};
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
-use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation};
+use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation, spoken_json};
 use kurabe_store::Filter;
 use std::collections::BTreeMap;
 
@@ -28,8 +28,9 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         return show_forest(&pair, [baseline, other]);
     }
     if global.json {
+        let spoken = spoken_json(&pair, "/differences", &pair.differences)?;
         return print_json(
-            &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": pair }),
+            &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": spoken }),
         );
     }
     print(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
@@ -60,8 +61,9 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     })?;
     if global.json {
         let answer = answer_for(&found, &ids);
+        let spoken = spoken_json(&found, "/doubts", &found.doubts)?;
         return print_json(
-            &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": found }),
+            &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken }),
         );
     }
     print(&render_recommendation(&found, &wanted, &ids, &style()))
@@ -105,7 +107,8 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
         let found = kurabe_compare::history(&first, &last, &ids, &digests, args.margin);
         if global.json {
-            print_json(&serde_json::json!({ "event": "history", "device": device, "history": found }))?;
+            let spoken = spoken_json(&found, "/change/differences", &found.change.differences)?;
+            print_json(&serde_json::json!({ "event": "history", "device": device, "history": spoken }))?;
             continue;
         }
         let gap = if place > 0 { "\n" } else { "" };
@@ -120,7 +123,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
 /// # Errors
 /// When nothing of a name can differ.
 pub fn check_about(about: &[String]) -> Result<()> {
-    if let Some(word) = about.iter().find(|word| !KEYS.contains(&word.as_str())) {
+    if let Some(word) = about.iter().find(|word| Fact::from_word(word).is_none()) {
         return Err(Error::new(
             ErrorKind::Usage,
             text!(
@@ -128,7 +131,7 @@ pub fn check_about(about: &[String]) -> Result<()> {
                 "--about {word}: この条件では比べられません"
             ),
         )
-        .remedy(nearest(word, KEYS)));
+        .remedy(nearest(word, &Fact::all().map(Fact::word).collect::<Vec<_>>())));
     }
     Ok(())
 }

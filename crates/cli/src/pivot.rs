@@ -9,7 +9,7 @@ use kurabe_compare::{DIGEST_VERSION, PivotWanted, digest};
 use kurabe_core::Result;
 use kurabe_core::digest::Digests;
 use kurabe_core::{Error, ErrorKind, text};
-use kurabe_report::{Mode, pivot_answer, render_pivot};
+use kurabe_report::{Mode, PIVOT_WORDS, pivot_answer, render_pivot};
 use kurabe_store::Store;
 use std::io::Write;
 
@@ -49,7 +49,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !named.is_empty() {
         runs.retain(|run| named.contains(&run.id));
     }
-    let found = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &wanted)?;
+    let found = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &wanted, &PIVOT_WORDS)?;
     if global.json {
         return print_json(
             &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&found), "pivot": found }),

@@ -6,9 +6,10 @@ use crate::compare::{check_about, load};
 use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
+use kurabe_compare::Pair;
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
-use kurabe_report::{Embedded, MOST_PAGE_BYTES, PageTheme, ROOM_BEHIND_BYTES, Report};
+use kurabe_report::{Embedded, MOST_PAGE_BYTES, PageTheme, ROOM_BEHIND_BYTES, Report, spoken_json};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 use std::io::Write;
@@ -182,18 +183,19 @@ fn thinned(run: &RunRecord, latencies_too: bool, said: &Text) -> RunRecord {
 /// Answer, comparisons and records, in the form that is read back.
 fn json(report: &Report<'_>, runs: &[RunRecord]) -> Result<String> {
     #[derive(Serialize)]
-    struct Reported<'a> {
+    struct Reported {
         kurabe_report: u32,
         title: String,
         answer: Text,
-        comparisons: &'a [kurabe_compare::Pair],
+        comparisons: Vec<serde_json::Value>,
         runs: Vec<ExportedRun>,
     }
+    let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
     let reported = Reported {
         kurabe_report: REPORT_VERSION,
         title: report.title(),
         answer: report.answer(),
-        comparisons: report.pairs(),
+        comparisons: report.pairs().iter().map(spoken).collect::<Result<_>>()?,
         runs: runs.iter().cloned().map(ExportedRun::from).collect(),
     };
     let mut words = serde_json::to_string(&reported).map_err(|error| {

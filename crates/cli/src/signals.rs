@@ -3,7 +3,7 @@
 use crate::lang::t;
 use crate::output::say;
 use kurabe_core::{Error, Result, text};
-use kurabe_engine::{Stop, kill_running_program, remove_orphan};
+use kurabe_engine::{Stop, remove_orphan};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,7 +55,7 @@ impl Signals {
 
     fn end_at_once(&self, signal: i32) -> ! {
         // A timed program has a process group of its own and would live on.
-        kill_running_program();
+        self.stop.kill_programs();
         for path in self.test_files.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             // If it cannot be removed now, the store still names it, and the next start tries again.
             let _ = remove_orphan(path);

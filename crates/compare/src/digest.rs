@@ -4,16 +4,15 @@
 //! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
 
 use crate::cells::values;
-use crate::fairness::facts_of;
+use crate::fairness::{Fact, FactValue, facts_of};
 use crate::key::CellKey;
-use kurabe_core::Text;
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
-pub const DIGEST_VERSION: u32 = 3;
+pub const DIGEST_VERSION: u32 = 4;
 
 /// A cell without its figures: what it is, and what it is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,8 +33,8 @@ pub struct CellName {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Word {
-    /// A key of `KEYS` and its value.
-    Fact(String, Text),
+    /// A fact and its value.
+    Fact(Fact, FactValue),
     /// A cell.
     Cell(CellName),
 }
@@ -56,12 +55,6 @@ impl CellName {
         }
     }
 
-    /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
-    pub fn full_label(&self) -> Text {
-        let Text { en, ja } = self.key.note(&self.label);
-        Text { en: self.label.clone() + &en, ja: self.label.clone() + &ja }
-    }
-
     /// Whether it is the same cell, whatever it is called.
     pub fn is_same(&self, other: &Self) -> bool {
         self.key == other.key && self.measure == other.measure
@@ -71,10 +64,7 @@ impl CellName {
 /// The digest of a run.
 pub fn digest(run: &RunRecord) -> RunDigest {
     RunDigest {
-        facts: facts_of(run)
-            .into_iter()
-            .filter_map(|(key, value)| word(&Word::Fact(key.to_owned(), value)))
-            .collect(),
+        facts: facts_of(run).into_iter().filter_map(|(fact, value)| word(&Word::Fact(fact, value))).collect(),
         figures: run
             .cells
             .iter()
@@ -105,13 +95,13 @@ mod tests {
         serde_json::from_value(file["run"].clone()).unwrap()
     }
 
-    type Spelled = (Vec<(String, Text)>, Vec<(CellName, Summary)>);
+    type Spelled = (Vec<(Fact, FactValue)>, Vec<(CellName, Summary)>);
 
     fn spelled(run: &RunRecord) -> Spelled {
         let digest = digest(run);
         let word = |word: &str| serde_json::from_str::<Word>(word).unwrap();
         let facts = digest.facts.iter().filter_map(|fact| match word(fact) {
-            Word::Fact(key, value) => Some((key, value)),
+            Word::Fact(fact, value) => Some((fact, value)),
             Word::Cell(_) => None,
         });
         let figures = digest.figures.iter().filter_map(|(cell, summary)| match word(cell) {
@@ -143,15 +133,24 @@ mod tests {
     #[test]
     fn a_changed_digest_has_another_version() {
         let (facts, figures) = spelled(&fixture("export-v1.json"));
-        let facts: Vec<String> = facts.iter().map(|(key, value)| format!("{key}={}", value.en)).collect();
+        let facts: Vec<String> = facts
+            .iter()
+            .map(|(fact, value)| {
+                let value = match value {
+                    FactValue::Name(name) => name.clone(),
+                    value => serde_json::to_string(value).unwrap(),
+                };
+                format!("{}={value}", fact.word())
+            })
+            .collect();
         let (first, summary) = &figures[0];
         let first =
             format!("{} {:.3} ±{:.3} of {}", first.label, summary.mean, summary.deviation, summary.count);
-        let wanted = "tool=kurabe; statistic=every repetition; model=a device; cache=avoided; profile=sample; size=1 MiB; \
-                      data=random; time=1 s; target=a file in a directory; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
+        let expected = "tool=kurabe; statistic=\"every_repetition\"; model=\"real_device\"; cache={\"direct\":true}; profile=sample; size=1 MiB; \
+                      data={\"data\":\"random\"}; time=1 s; target={\"target\":\"directory\"}; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
                       filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
-                      kurabe=0.1.0; noise=quiet";
-        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (3, wanted));
+                      kurabe=0.1.0; noise={\"disturbed\":false}";
+        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (4, expected));
         assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
     }
 }

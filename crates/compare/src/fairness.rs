@@ -4,50 +4,18 @@
 //! where it decides. Its weight says what it can do to the figures: decisive ones can make them incomparable (another
 //! statistic, a model beside a device, memory beside a disk), notable ones can explain a difference of their size, minor
 //! ones are for completeness. The user may have asked for one of them; then it is the comparison's subject, not a doubt.
+//! What a fact and its values are called is for the report to say.
 
 mod facts;
 
+pub use facts::Fact;
+
 use crate::key::CellKey;
-use facts::facts;
-use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
-use serde::Serialize;
+use kurabe_core::imported::PrintedStatistic;
+use kurabe_core::record::{Cell, Measure, RunRecord, TargetKind};
+use kurabe_core::workload::{Data, Direction};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-
-/// The words of everything that can differ.
-pub const KEYS: &[&str] = &[
-    "tool",
-    "statistic",
-    "model",
-    "parameters",
-    "seed",
-    "cache",
-    "profile",
-    "size",
-    "data",
-    "time",
-    "target",
-    "device",
-    "firmware",
-    "link",
-    "filesystem",
-    "mount",
-    "fill",
-    "write-cache",
-    "queue-depth",
-    "scheduler",
-    "temperature",
-    "layers",
-    "machine",
-    "kernel",
-    "engine",
-    "kurabe",
-    "noise",
-];
-
-/// The way to the kernel.
-const ENGINE: &str = "engine";
 
 /// What a difference can do to the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -61,103 +29,89 @@ pub enum Weight {
     Minor,
 }
 
+/// The value of a fact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactValue {
+    /// A name, or a figure with its unit: the same in every language.
+    Name(String),
+    /// A device, and no model.
+    RealDevice,
+    /// No parameter of the model was changed.
+    Unchanged,
+    /// Whether I/O went past the page cache.
+    Direct(bool),
+    /// What was written.
+    Data(Data),
+    /// What kind of thing the target was.
+    Target(TargetKind),
+    /// Figures of all repetitions are in the record.
+    EveryRepetition,
+    /// Only this figure is in the record.
+    Printed(PrintedStatistic),
+    /// Whether other work disturbed the run.
+    Disturbed(bool),
+    /// The most that other work took of a run, if it disturbed it.
+    Disturbance(Option<Disturbance>),
+}
+
+/// What other work took of a run at its worst repetition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// CPUs busy with other work.
+    pub cpus: f64,
+    /// Share of the time that a program waited for a CPU, or another guest had it; 0 to 1.
+    pub waited_share: f64,
+}
+
+impl From<String> for FactValue {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
 /// Something that differed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Stable word, as `--by` takes it: `filesystem`, `kernel`.
-    pub key: &'static str,
     /// What it is.
-    pub name: Text,
-    /// In the baseline.
-    pub baseline: Text,
-    /// In the other run.
-    pub other: Text,
+    pub fact: Fact,
+    /// In the baseline, if its record tells.
+    pub baseline: Option<FactValue>,
+    /// In the other run, if its record tells.
+    pub other: Option<FactValue>,
     /// What it can do.
     pub weight: Weight,
-    /// What it does, where that is known.
-    pub effect: Option<Text>,
-}
-
-/// A fact of a run, as it is compared.
-struct Fact {
-    key: &'static str,
-    name: Text,
-    weight: Weight,
-    effect: Option<Text>,
-    of: fn(&RunRecord) -> Option<Text>,
 }
 
 /// Everything that differed, the weightiest first.
 pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     let another_tool = baseline.header.origin.is_some() != other.header.origin.is_some();
     let both_models = baseline.header.model.is_some() && other.header.model.is_some();
-    let mut found: Vec<Difference> = facts()
-        .into_iter()
-        // Two runs tell it cell by cell.
-        .filter(|fact| fact.key != ENGINE)
+    let mut differences: Vec<Difference> = Fact::all()
+        // Two runs tell these cell by cell, and with the figures.
+        .filter(|fact| ![Fact::Engine, Fact::Noise].contains(fact))
         .filter_map(|fact| {
-            let (one, two) = ((fact.of)(baseline), (fact.of)(other));
-            let unknown = || text!("not told", "不明");
+            let (one, two) = (fact.of(baseline), fact.of(other));
             let differs = match (&one, &two) {
                 (Some(one), Some(two)) => one != two,
                 (None, None) => false,
                 // What one run does not tell is a doubt only where it decides, and where another tool ran: on which machine?
-                _ => fact.weight == Weight::Decisive || (fact.key == "machine" && another_tool),
+                _ => fact.weight() == Weight::Decisive || (fact == Fact::Machine && another_tool),
             };
-            differs.then(|| Difference {
-                key: fact.key,
-                name: fact.name,
-                baseline: one.unwrap_or_else(unknown),
-                other: two.unwrap_or_else(unknown),
-                weight: fact.weight,
-                effect: fact.effect,
-            })
+            // Two models are computed alike, so that they are two is what is compared and no doubt.
+            let weight = if fact == Fact::Model && both_models { Weight::Notable } else { fact.weight() };
+            differs.then_some(Difference { fact, baseline: one, other: two, weight })
         })
-        .map(|difference| if both_models { between_models(difference) } else { difference })
         .collect();
-    found.extend(engines(baseline, other));
-    found.extend(noise(baseline, other));
-    found.sort_by_key(|difference| difference.weight);
-    found
+    differences.extend(engines(baseline, other));
+    differences.extend(noise(baseline, other));
+    differences.sort_by_key(|difference| difference.weight);
+    differences
 }
 
-/// Two models are computed alike, so that they are two is what is compared and no doubt.
-fn between_models(difference: Difference) -> Difference {
-    if difference.key != "model" {
-        return difference;
-    }
-    Difference { name: text!("model", "モデル"), weight: Weight::Notable, effect: None, ..difference }
-}
-
-/// What a run tells of everything that can differ, by its key; what it does not tell is left out.
-pub fn facts_of(run: &RunRecord) -> Vec<(&'static str, Text)> {
-    let told = facts().into_iter().filter_map(|fact| Some((fact.key, (fact.of)(run)?)));
-    let measured = run.header.origin.is_none() && run.header.model.is_none();
-    let noise = measured.then(|| {
-        let words =
-            if is_noisy(disturbance(run)) { text!("disturbed", "あり") } else { text!("quiet", "なし") };
-        ("noise", words)
-    });
-    told.chain(noise).collect()
-}
-
-/// What is known of a key beside its values.
-pub(crate) struct About {
-    pub key: &'static str,
-    pub name: Text,
-    pub weight: Weight,
-    pub effect: Option<Text>,
-}
-
-/// All keys in the order of [`KEYS`].
-pub(crate) fn about_all() -> Vec<About> {
-    let noise =
-        About { key: "noise", name: noise_name(), weight: Weight::Notable, effect: Some(noise_effect()) };
-    facts()
-        .into_iter()
-        .map(|Fact { key, name, weight, effect, .. }| About { key, name, weight, effect })
-        .chain([noise])
-        .collect()
+/// What a run tells of everything that can differ; what it does not tell is left out.
+pub fn facts_of(run: &RunRecord) -> Vec<(Fact, FactValue)> {
+    Fact::all().filter_map(|fact| Some((fact, fact.of(run)?))).collect()
 }
 
 /// The cells that both have and whose operations reached the kernel in different ways.
@@ -177,15 +131,14 @@ fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
         }
     }
     let list = |side: fn(&(&str, &str, String)) -> String| {
-        Text::same(ways.iter().map(|way| format!("{}: {}", way.2, side(way))).collect::<Vec<_>>().join(", "))
+        let cells = ways.iter().map(|way| format!("{}: {}", way.2, side(way)));
+        Some(cells.collect::<Vec<_>>().join(", ").into())
     };
     (!ways.is_empty()).then(|| Difference {
-        key: ENGINE,
-        name: text!("engine", "エンジン"),
+        fact: Fact::Engine,
         baseline: list(|way| way.0.to_owned()),
         other: list(|way| way.1.to_owned()),
-        weight: Weight::Notable,
-        effect: Some(engine_effect()),
+        weight: Fact::Engine.weight(),
     })
 }
 
@@ -194,79 +147,52 @@ fn engine_name(cell: &Cell) -> Option<&str> {
     cell.engine.as_ref().map(|engine| engine.name.as_str()).filter(|name| *name != "model")
 }
 
-fn engine_effect() -> Text {
-    text!(
-        "the way to the kernel can cost more than the storage: --engine makes it the same",
-        "カーネルまでの経路の差がストレージの差より大きいこともあります。--engine で揃えられます"
-    )
-}
-
-/// Other work counts as a disturbance above this many CPUs, or this share of the time.
+/// Other work counts as a disturbance above this many CPUs, or this share of the time: half a core kept busy, or one
+/// twentieth of the time without a CPU, is more than a resting system takes.
 const BUSY_CPUS: f64 = 0.5;
-const NOISY_SHARE: f64 = 0.05;
+const WAITED_SHARE: f64 = 0.05;
 
-/// The most that other work took of a run: CPUs, and share of the time.
-fn disturbance(run: &RunRecord) -> (f64, f64) {
+/// The most that other work took of a run. Another tool tells nothing of it, and around a model nothing goes on.
+fn disturbance(run: &RunRecord) -> Option<Disturbance> {
+    let measured = run.header.origin.is_none() && run.header.model.is_none();
     let noise = run.cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.noise);
-    noise.fold((0.0, 0.0), |(cpus, share), noise| {
-        let taken = noise.steal_share.unwrap_or(0.0).max(noise.cpu_pressure_share.unwrap_or(0.0));
-        (f64::max(cpus, noise.other_cpus_busy.unwrap_or(0.0)), f64::max(share, taken))
+    measured.then(|| {
+        noise.fold(Disturbance::default(), |worst, noise| {
+            let waited = noise.steal_share.unwrap_or(0.0).max(noise.cpu_pressure_share.unwrap_or(0.0));
+            Disturbance {
+                cpus: worst.cpus.max(noise.other_cpus_busy.unwrap_or(0.0)),
+                waited_share: worst.waited_share.max(waited),
+            }
+        })
     })
 }
 
-fn is_noisy((cpus, share): (f64, f64)) -> bool {
-    cpus > BUSY_CPUS || share > NOISY_SHARE
+impl Disturbance {
+    fn matters(&self) -> bool {
+        self.cpus > BUSY_CPUS || self.waited_share > WAITED_SHARE
+    }
 }
 
-fn noise_name() -> Text {
-    text!("noise", "外乱")
-}
-
-fn noise_effect() -> Text {
-    text!(
-        "a disturbed run is slower and less steady; measure again when the machine is quiet",
-        "外乱があると遅く不安定になります。マシンが静かなときに測り直してください"
-    )
+/// Whether other work disturbed a run.
+fn is_disturbed(run: &RunRecord) -> Option<bool> {
+    Some(disturbance(run)?.matters())
 }
 
 /// Whether one run was disturbed and the other was not.
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
-    // Another tool tells nothing of it, and around a model nothing goes on.
-    let measured = |run: &RunRecord| run.header.origin.is_none() && run.header.model.is_none();
-    if !measured(baseline) || !measured(other) {
-        return None;
-    }
-    let (one, two) = (disturbance(baseline), disturbance(other));
-    let words = |(cpus, share): (f64, f64)| {
-        if !is_noisy((cpus, share)) {
-            return text!("quiet", "ほぼなし");
-        }
-        let percent = share * 100.0;
-        text!(
-            "other work used up to {cpus:.1} CPUs; programs waited for a CPU up to {percent:.0} % of the time",
-            "ほかの処理が最大で CPU {cpus:.1} 個分を使い、CPU の空き待ちが最大で時間の {percent:.0} %"
-        )
-    };
-    (is_noisy(one) != is_noisy(two)).then(|| Difference {
-        key: "noise",
-        name: noise_name(),
-        baseline: words(one),
-        other: words(two),
-        weight: Weight::Notable,
-        effect: Some(noise_effect()),
+    let (one, two) = (disturbance(baseline)?, disturbance(other)?);
+    let value = |noise: Disturbance| Some(FactValue::Disturbance(noise.matters().then_some(noise)));
+    (one.matters() != two.matters()).then(|| Difference {
+        fact: Fact::Noise,
+        baseline: value(one),
+        other: value(two),
+        weight: Fact::Noise.weight(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_fact_has_its_key_in_the_list() {
-        // Facts are found by their place in it.
-        let keys: Vec<&str> = about_all().iter().map(|about| about.key).collect();
-        assert_eq!(keys, KEYS);
-    }
 
     fn measured(engines: [&str; 2]) -> RunRecord {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/tests/fixtures/export-v1.json");
@@ -284,19 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_the_kernel_is_told_once_and_by_cell() {
+    fn the_way_to_the_kernel_is_a_fact_once_and_a_difference_by_cell() {
+        let name = |words: &str| Some(FactValue::Name(words.to_owned()));
         let one = measured(["threads", "threads"]);
-        let told =
-            |run: &RunRecord| facts_of(run).into_iter().find(|(key, _)| *key == ENGINE).map(|fact| fact.1.en);
-        assert_eq!(told(&one).as_deref(), Some("threads"));
+        assert_eq!(Fact::Engine.of(&one), name("threads"));
         let two = measured(["threads", "io_uring"]);
-        assert_eq!(told(&two).as_deref(), Some("io_uring, threads"));
-        let found = differences(&one, &two);
-        let ways: Vec<&Difference> = found.iter().filter(|difference| difference.key == ENGINE).collect();
-        let [way] = ways.as_slice() else { panic!("{ways:?}") };
-        assert!(way.other.en.starts_with("write ") && way.other.en.ends_with(": io_uring"), "{way:?}");
+        assert_eq!(Fact::Engine.of(&two), name("io_uring, threads"));
+        let all = differences(&one, &two);
+        let ways: Vec<&Difference> = all.iter().filter(|way| way.fact == Fact::Engine).collect();
+        let [Difference { other: Some(FactValue::Name(way)), .. }] = ways.as_slice() else {
+            panic!("{ways:?}")
+        };
+        assert!(way.starts_with("write ") && way.ends_with(": io_uring"), "{way:?}");
         let model = measured(["model", "model"]);
-        assert_eq!(told(&model), None);
-        assert!(differences(&one, &model).iter().all(|difference| difference.key != ENGINE));
+        assert_eq!(Fact::Engine.of(&model), None);
+        assert!(differences(&one, &model).iter().all(|difference| difference.fact != Fact::Engine));
     }
 }

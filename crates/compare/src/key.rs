@@ -12,10 +12,8 @@
 
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::{IoStep, Profile, Step};
-use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, Pattern, Workload};
-use kurabe_core::{Text, text};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -93,36 +91,6 @@ impl CellKey {
                 key
             })
             .collect()
-    }
-
-    /// What the name of its cell does not tell, to be written behind it: ` in 64 KiB`, ` #2`; mostly nothing.
-    pub fn note(&self, label: &str) -> Text {
-        let mut words = text!("", "");
-        let mut add = |more: Text| {
-            words.en.push_str(&more.en);
-            words.ja.push_str(&more.ja);
-        };
-        if let Self::Io { within, warm_up_passes, times_as_long, .. } = self {
-            if let Some(Stretch { offset_bytes: from @ 1.., .. }) = within {
-                let from = format_bytes(*from);
-                add(text!(" from {from}", " ({from} から)"));
-            }
-            let length = within.as_ref().and_then(|within| within.length_bytes).map(format_bytes);
-            if let Some(length) = length.filter(|length| !label.contains(length.as_str())) {
-                add(text!(" in {length}", " ({length} の範囲)"));
-            }
-            if *warm_up_passes > 0 && within.is_none() {
-                add(text!(" warmed up", " (事前に読み書き)"));
-            }
-            if *times_as_long > 1 {
-                add(text!(" for {times_as_long} times as long", " ({times_as_long} 倍の時間)"));
-            }
-        }
-        if let Self::Io { nth: nth @ 1.., .. } | Self::Named { nth: nth @ 1.., .. } = self {
-            let number = nth.saturating_add(1);
-            add(text!(" #{number}", " #{number}"));
-        }
-        words
     }
 
     /// What the step says beyond the shape of its workload.

@@ -14,12 +14,15 @@ mod uses;
 
 pub use cells::{alike, values};
 pub use digest::{CellName, DIGEST_VERSION, digest};
-pub use fairness::{Difference, KEYS, Weight, differences, facts_of};
+pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, differences, facts_of};
 pub use history::{History, history};
 pub use key::{CellKey, Stretch};
 pub use kurabe_stats::FEWEST_BLOCKS;
 pub use pair::{ComparedCell, Pair, Side, pair};
-pub use pivot::{Baseline, Group, Pivot, PivotDifference, PivotFigure, PivotKey, PivotWanted, Place, pivot};
+pub use pivot::{
+    Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotWanted, PivotWords,
+    Place, pivot,
+};
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend, recommend_cells};
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};

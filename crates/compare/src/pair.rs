@@ -6,7 +6,6 @@ use crate::fairness::{Difference, differences};
 use crate::key::CellKey;
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
-use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
@@ -75,14 +74,6 @@ pub struct ComparedCell {
     pub pair_ns: Option<u64>,
     /// Its slowest operations, as far as there are enough of them to tell.
     pub tails: Vec<ComparedTail>,
-}
-
-impl ComparedCell {
-    /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
-    pub fn full_label(&self) -> Text {
-        let Text { en, ja } = self.key.note(&self.label);
-        Text { en: self.label.clone() + &en, ja: self.label.clone() + &ja }
-    }
 }
 
 /// Compares two runs.

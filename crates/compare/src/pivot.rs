@@ -14,10 +14,10 @@ mod layout;
 mod sums;
 
 pub use differ::PivotDifference;
-pub use keys::PivotKey;
+pub use keys::{KeySource, PivotKey};
 
 use crate::digest::{CellName, Word, read};
-use crate::fairness::KEYS;
+use crate::fairness::{Fact, FactValue};
 use keys::{is_meant, natural};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::RunSummary;
@@ -42,6 +42,19 @@ pub struct PivotWanted {
     pub filters: Vec<(String, String)>,
     /// A difference below this share does not matter.
     pub margin: f64,
+}
+
+/// The words of what a pivot shows. They are given, because people name values and cells by them.
+#[derive(Clone, Copy)]
+pub struct PivotWords {
+    /// Of a key.
+    pub key: fn(&KeySource) -> Text,
+    /// Of the value of a fact; of none, that a run does not tell it.
+    pub value: fn(Option<&FactValue>) -> Text,
+    /// What a difference in a fact does to the figures.
+    pub effect: fn(Fact) -> Option<Text>,
+    /// Of a cell with its direction: `read RND 4 KiB Q1 T1`.
+    pub cell: fn(&CellName) -> Text,
 }
 
 /// Runs laid out.
@@ -136,27 +149,25 @@ pub(crate) struct Line<'a> {
 /// The words of all digests.
 struct Words {
     /// Fact and value of a word, if it is one.
-    facts: Vec<Option<(usize, Text)>>,
+    facts: Vec<Option<(Fact, Text)>>,
     cells: Vec<Option<CellName>>,
     /// For each word that is a cell the first word that means the same cell.
     same: Vec<usize>,
 }
 
 impl Line<'_> {
-    fn fact(&self, place: usize) -> Option<&Text> {
-        let word = self.words[place]?;
+    fn fact(&self, fact: Fact) -> Option<&Text> {
+        let word = self.words[fact as usize]?;
         self.texts.facts[word as usize].as_ref().map(|(_, value)| value)
     }
 }
 
 impl Words {
-    fn read(digests: &Digests) -> Self {
+    fn read(digests: &Digests, value: fn(Option<&FactValue>) -> Text) -> Self {
         let (mut facts, mut cells) = (Vec::new(), Vec::new());
         for word in read(digests) {
             let (fact, cell) = match word {
-                Some(Word::Fact(key, value)) => {
-                    (KEYS.iter().position(|known| *known == key).map(|place| (place, value)), None)
-                }
+                Some(Word::Fact(fact, of_run)) => (Some((fact, value(Some(&of_run)))), None),
                 Some(Word::Cell(cell)) => (None, Some(cell)),
                 None => (None, None),
             };
@@ -180,10 +191,10 @@ impl Words {
     }
 
     fn line<'a>(&'a self, run: &'a RunSummary, digest: &'a DigestedRun) -> Line<'a> {
-        let mut words = vec![None; KEYS.len()];
+        let mut words = vec![None; Fact::all().count()];
         for word in &digest.facts {
             if let Some(Some((fact, _))) = self.facts.get(*word as usize) {
-                words[*fact] = Some(*word);
+                words[*fact as usize] = Some(*word);
             }
         }
         Line { run, digest, words, texts: self }
@@ -194,15 +205,20 @@ impl Words {
 ///
 /// # Errors
 /// When a key, a value, a profile or a cell is not known, or no run is left.
-pub fn pivot(runs: &[RunSummary], digests: &Digests, wanted: &PivotWanted) -> Result<Pivot> {
-    let words = Words::read(digests);
+pub fn pivot(
+    runs: &[RunSummary],
+    digests: &Digests,
+    wanted: &PivotWanted,
+    spoken: &PivotWords,
+) -> Result<Pivot> {
+    let words = Words::read(digests, spoken.value);
     let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
     let lines: Vec<Line<'_>> = runs
         .iter()
         .rev()
         .filter_map(|run| Some(words.line(run, by_id.get(run.id.as_str()).copied()?)))
         .collect();
-    let keys = wanted.by.iter().map(|word| PivotKey::read(word, runs)).collect::<Result<Vec<_>>>()?;
+    let keys = wanted.by.iter().map(|word| PivotKey::read(word, runs, spoken)).collect::<Result<Vec<_>>>()?;
     if let Some(place) = (1..keys.len()).find(|place| keys[..*place].contains(&keys[*place])) {
         let key = &keys[place].key;
         return Err(Error::new(
@@ -211,8 +227,8 @@ pub fn pivot(runs: &[RunSummary], digests: &Digests, wanted: &PivotWanted) -> Re
         )
         .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
     }
-    let lines = select(lines, runs, wanted)?;
-    let mut layout = Layout::new(&keys, lines, words.facts.len())?;
+    let lines = select(lines, runs, wanted, spoken)?;
+    let mut layout = Layout::new(&keys, lines, words.facts.len(), *spoken)?;
     layout.sort(&keys);
     let baseline = wanted.baseline.as_ref().map(|words| layout.baseline(&keys, words)).transpose()?;
     let apart = layout.watch.apart();
@@ -237,10 +253,15 @@ pub fn pivot(runs: &[RunSummary], digests: &Digests, wanted: &PivotWanted) -> Re
 }
 
 /// The runs that the filters let through.
-fn select<'a>(mut lines: Vec<Line<'a>>, runs: &[RunSummary], wanted: &PivotWanted) -> Result<Vec<Line<'a>>> {
+fn select<'a>(
+    mut lines: Vec<Line<'a>>,
+    runs: &[RunSummary],
+    wanted: &PivotWanted,
+    spoken: &PivotWords,
+) -> Result<Vec<Line<'a>>> {
     let profile = wanted.profile.iter().map(|name| ("profile".to_owned(), name.clone()));
     for (word, value) in profile.chain(wanted.filters.iter().cloned()) {
-        let key = PivotKey::read(&word, runs)?;
+        let key = PivotKey::read(&word, runs, spoken)?;
         let mut values: Vec<String> = Vec::new();
         lines.retain(|line| {
             let Some(found) = key.value(line) else { return false };

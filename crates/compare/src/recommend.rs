@@ -134,19 +134,16 @@ impl<'r> Keyed<'r> {
 
 /// What decides between the first run and any other, each once; that two models are not the same is no doubt.
 fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
-    let mut found: Vec<Difference> = Vec::new();
+    let mut doubts: Vec<Difference> = Vec::new();
     for (first, other) in runs.iter().skip(1).filter_map(|other| Some((runs.first()?, other))) {
-        let models = first.header.model.is_some() && other.header.model.is_some();
-        let new = differences(first, other).into_iter().filter(|difference| {
-            difference.weight == Weight::Decisive && !(models && difference.key == "model")
-        });
-        for difference in new {
-            if !found.iter().any(|known| known.key == difference.key) {
-                found.push(difference);
+        for difference in differences(first, other) {
+            let is_new = !doubts.iter().any(|doubt| doubt.fact == difference.fact);
+            if difference.weight == Weight::Decisive && is_new {
+                doubts.push(difference);
             }
         }
     }
-    found
+    doubts
 }
 
 /// The same of what was measured by one profile, without the records around it: each of `runs` is the cells of one.

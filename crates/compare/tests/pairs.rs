@@ -1,6 +1,6 @@
 //! Runs of all kinds side by side.
 
-use kurabe_compare::{CellKey, Weight, differences, pair, values};
+use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
@@ -69,10 +69,10 @@ fn a_workload_meets_its_like_under_another_name() {
 
 #[test]
 fn another_tool_and_its_statistic_are_said_first() {
-    let found = differences(&imported(), &measured());
-    let decisive: Vec<&str> =
-        found.iter().take_while(|one| one.weight == Weight::Decisive).map(|one| one.key).collect();
-    assert!(decisive.contains(&"tool") && decisive.contains(&"statistic"), "{decisive:?}");
+    let differences = differences(&imported(), &measured());
+    let decisive = differences.iter().take_while(|difference| difference.weight == Weight::Decisive);
+    let decisive: Vec<Fact> = decisive.map(|difference| difference.fact).collect();
+    assert!(decisive.contains(&Fact::Tool) && decisive.contains(&Fact::Statistic), "{decisive:?}");
 }
 
 #[test]
@@ -184,9 +184,17 @@ directions = ["read"]
 #[test]
 fn cells_of_one_shape_are_told_apart_by_where_and_how_long_they_go() {
     let several = computed(of_one_shape());
-    let notes: Vec<String> =
-        CellKey::of_run(&several).iter().map(|key| key.note("RND 4 KiB Q1 T1").en).collect();
-    assert_eq!(notes, ["", " in 64 KiB", " in 64 KiB", " for 20 times as long", " #2"]);
+    let shapes: Vec<(Option<u64>, u32, u32)> = CellKey::of_run(&several)
+        .iter()
+        .map(|key| match key {
+            CellKey::Io { within, times_as_long, nth, .. } => {
+                (within.as_ref().and_then(|within| within.length_bytes), *times_as_long, *nth)
+            }
+            CellKey::Named { .. } => panic!("{key:?}"),
+        })
+        .collect();
+    let part = Some(64 << 10);
+    assert_eq!(shapes, [(None, 1, 0), (part, 1, 0), (part, 1, 0), (None, 20, 0), (None, 1, 1)]);
     // A run that has the whole target alone meets it there, and not in a part.
     let mut profile = of_one_shape();
     profile.steps.truncate(1);
@@ -201,8 +209,8 @@ fn cells_of_one_shape_are_told_apart_by_where_and_how_long_they_go() {
     let small = computed(small);
     let met = pair(&one, &small, 0.05);
     assert_eq!(met.cells.len(), 1);
-    let size = met.differences.iter().find(|difference| difference.key == "size").expect("the size");
-    assert_eq!(size.other.en, "64 KiB");
+    let size = met.differences.iter().find(|difference| difference.fact == Fact::Size).expect("the size");
+    assert_eq!(size.other, Some("64 KiB".to_owned().into()));
 }
 
 /// A run of a model of one cell whose repetitions take so many ms each.
@@ -220,22 +228,26 @@ fn modelled(times_ms: &[u64]) -> RunRecord {
 
 #[test]
 fn models_scatter_as_far_as_their_repetitions_do() {
-    let told = |one: &[u64], two: &[u64]| {
+    let verdict = |one: &[u64], two: &[u64]| {
         let compared = pair(&modelled(one), &modelled(two), 0.05).cells[0].compared.expect("values");
         (compared.verdict, compared.speed.low < compared.speed.high)
     };
-    assert_eq!(told(&[100; 3], &[80; 3]), (Verdict::Faster, false), "nothing was left to chance");
-    assert_eq!(told(&[100, 60, 140], &[100, 60, 140]), (Verdict::Same, false), "computed alike");
-    let (verdict, interval) = told(&[100, 60, 140], &[92, 130, 60]);
-    assert!(matches!(verdict, Verdict::NotEnough { more: Some(_) }) && interval, "{verdict:?}");
-    assert_eq!(told(&[100], &[80]).0, Verdict::NotEnough { more: None }, "whether it repeats is not known");
+    assert_eq!(verdict(&[100; 3], &[80; 3]), (Verdict::Faster, false), "nothing was left to chance");
+    assert_eq!(verdict(&[100, 60, 140], &[100, 60, 140]), (Verdict::Same, false), "computed alike");
+    let (unclear, interval) = verdict(&[100, 60, 140], &[92, 130, 60]);
+    assert!(matches!(unclear, Verdict::NotEnough { more: Some(_) }) && interval, "{unclear:?}");
+    assert_eq!(
+        verdict(&[100], &[80]).0,
+        Verdict::NotEnough { more: None },
+        "whether it repeats is not known"
+    );
 }
 
 #[test]
-fn another_seed_of_a_model_is_told() {
+fn another_seed_of_a_model_is_a_difference() {
     let one = modelled(&[100; 3]);
     let mut two = one.clone();
     two.header.profile.as_mut().expect("a profile").rules.seed += 1;
-    let keys: Vec<&str> = differences(&one, &two).iter().map(|difference| difference.key).collect();
-    assert_eq!(keys, ["seed"]);
+    let facts: Vec<Fact> = differences(&one, &two).iter().map(|difference| difference.fact).collect();
+    assert_eq!(facts, [Fact::Seed]);
 }

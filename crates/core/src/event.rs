@@ -1,5 +1,5 @@
-//! The one stream of events that a run emits. Progress, store, JSON lines and pages are its consumers; a stored
-//! run shows through the same printer as a live one.
+//! The one stream of events that a run emits. Progress, store and JSON lines are its consumers.
+//! The stream itself is not stored: a run is shown from its record, a live one at its end, too.
 
 use crate::profile::Step;
 use crate::record::{Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunStatus};

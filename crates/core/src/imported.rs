@@ -115,8 +115,118 @@ pub struct PrintedFigure {
     pub unit_printed: String,
     /// Correction of the unit, where the tool prints a wrong one.
     pub correction: Option<Correction>,
-    /// What it is of, where quantity and statistic do not tell: `completion latency`.
-    pub of: Option<String>,
+    /// What it is of, where quantity and statistic do not tell.
+    pub of: Option<FigureOf>,
+}
+
+/// What a printed figure is of. Kept as a word; records of earlier versions have a few English words in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum FigureOf {
+    /// Time of an operation, where the tool knows only one.
+    Latency,
+    /// Time from the submission of an operation to its completion.
+    CompletionLatency,
+    /// Time that handing over an operation took.
+    SubmissionLatency,
+    /// Both together.
+    TotalLatency,
+    /// Time of a read or a write, where files and directories are timed, too.
+    OperationLatency,
+    /// Time of a file or a directory.
+    EntryLatency,
+    /// Time of a sync.
+    SyncLatency,
+    /// Time of a whole block of several operations.
+    BlockTime,
+    /// The mean latencies of the runs.
+    RunMeanLatency,
+    /// The mean completion latencies of the runs.
+    RunMeanCompletionLatency,
+    /// The samples, put together as GNOME Disks does it.
+    Samples,
+    /// Rates that were looked at again and again.
+    RateSamples,
+    /// The same of operations per second.
+    IopsSamples,
+    /// All data that was read or written.
+    DataMoved,
+    /// All operations.
+    Operations,
+    /// The time that was measured.
+    RunTime,
+    /// The time of the whole test.
+    TestTime,
+    /// Until the first worker was done.
+    FirstDone,
+    /// Until the last worker was done.
+    LastDone,
+    /// The accesses of an access time test.
+    AccessTest,
+    /// The load that the tool was asked to make.
+    GeneratedLoad,
+    /// Each process by itself.
+    EachProcess,
+    /// All processes together, as their parent saw it.
+    SeenByParent,
+    /// The figures of all processes added up.
+    SumOfProcesses,
+    /// The tool's own name: `r_await`.
+    Named(String),
+}
+
+/// The words of what a figure is of: as they are kept, and as earlier versions kept them.
+static FIGURE_OF: [(FigureOf, &str, &str); 24] = [
+    (FigureOf::Latency, "latency", "latency"),
+    (FigureOf::CompletionLatency, "completion_latency", "completion latency"),
+    (FigureOf::SubmissionLatency, "submission_latency", "submission latency"),
+    (FigureOf::TotalLatency, "total_latency", "total latency"),
+    (FigureOf::OperationLatency, "operation_latency", "operation latency"),
+    (FigureOf::EntryLatency, "entry_latency", "entry latency"),
+    (FigureOf::SyncLatency, "sync_latency", "sync latency"),
+    (FigureOf::BlockTime, "block_time", "time of a block"),
+    (FigureOf::RunMeanLatency, "run_mean_latency", "mean latency of a run"),
+    (FigureOf::RunMeanCompletionLatency, "run_mean_completion_latency", "mean completion latency of a run"),
+    (FigureOf::Samples, "samples", "mean of the samples, as GNOME Disks shows it"),
+    (FigureOf::RateSamples, "rate_samples", "bandwidth samples"),
+    (FigureOf::IopsSamples, "iops_samples", "IOPS samples"),
+    (FigureOf::DataMoved, "data_moved", "data moved"),
+    (FigureOf::Operations, "operations", "operations"),
+    (FigureOf::RunTime, "run_time", "run time"),
+    (FigureOf::TestTime, "test_time", "test time"),
+    (FigureOf::FirstDone, "first_done", "first done"),
+    (FigureOf::LastDone, "last_done", "last done"),
+    (FigureOf::AccessTest, "access_test", "accesses of the access time test"),
+    (FigureOf::GeneratedLoad, "generated_load", "generated load"),
+    (FigureOf::EachProcess, "each_process", "per process"),
+    (FigureOf::SeenByParent, "seen_by_parent", "seen by the parent"),
+    (FigureOf::SumOfProcesses, "sum_of_processes", "sum over the processes"),
+];
+
+impl FigureOf {
+    /// Whether the figure is a mean, or made of means, whatever its statistic over the runs is.
+    pub fn is_of_means(&self) -> bool {
+        matches!(self, Self::RunMeanLatency | Self::RunMeanCompletionLatency | Self::Samples)
+    }
+}
+
+impl From<String> for FigureOf {
+    fn from(word: String) -> Self {
+        let known = FIGURE_OF.iter().find(|(_, kept, earlier)| word == *kept || word == *earlier);
+        known.map_or(Self::Named(word), |(of, ..)| of.clone())
+    }
+}
+
+impl From<FigureOf> for String {
+    fn from(of: FigureOf) -> Self {
+        match of {
+            FigureOf::Named(name) => name,
+            of => {
+                let word = FIGURE_OF.iter().find_map(|(known, word, _)| (*known == of).then_some(*word));
+                word.unwrap_or_default().to_owned()
+            }
+        }
+    }
 }
 
 /// What the points of a series are told along.
@@ -168,4 +278,20 @@ pub struct ImportedCell {
     /// Series.
     #[serde(default)]
     pub series: Vec<PrintedSeries>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_figure_is_of_is_read_in_the_words_of_every_version() {
+        let read = |word: &str| serde_json::from_value::<FigureOf>(word.into()).unwrap();
+        for (of, word, earlier) in &FIGURE_OF {
+            assert_eq!((&read(word), &read(earlier)), (of, of), "{word}");
+            assert_eq!(serde_json::to_value(of).unwrap(), *word, "every one has a word of its own");
+        }
+        assert_eq!(read("r_await"), FigureOf::Named("r_await".to_owned()));
+        assert_eq!(String::from(read("r_await")), "r_await");
+    }
 }

@@ -3,6 +3,7 @@
 //! The model: a `Text` is written in English and Japanese at the place where it arises (`text!`), so a missing
 //! translation is a compile error and no catalogue of keys can drift. The edge picks the language.
 
+use crate::number::Figure;
 use serde::{Deserialize, Serialize};
 
 /// A language that kurabe speaks.
@@ -35,7 +36,7 @@ impl Lang {
 }
 
 /// One sentence in both languages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// English.
@@ -49,6 +50,32 @@ impl Text {
     pub fn same(words: impl Into<String>) -> Self {
         let en = words.into();
         Self { ja: en.clone(), en }
+    }
+
+    /// Whether neither language has a word.
+    pub fn is_empty(&self) -> bool {
+        self.en.is_empty() && self.ja.is_empty()
+    }
+
+    /// The words of both languages changed in the same way.
+    pub fn map(&self, change: impl Fn(&str) -> String) -> Self {
+        Self { en: change(&self.en), ja: change(&self.ja) }
+    }
+
+    /// Texts behind each other, with an English and a Japanese separator between them.
+    pub fn join(texts: impl IntoIterator<Item = Self>, between: [&str; 2]) -> Self {
+        let (en, ja): (Vec<String>, Vec<String>) = texts.into_iter().map(|text| (text.en, text.ja)).unzip();
+        Self { en: en.join(between[0]), ja: ja.join(between[1]) }
+    }
+
+    /// Texts as a list: `a, b`, `a、b`.
+    pub fn list(texts: impl IntoIterator<Item = Self>) -> Self {
+        Self::join(texts, [", ", "、"])
+    }
+
+    /// Sentences behind each other; Japanese has no space between them.
+    pub fn sentences(texts: impl IntoIterator<Item = Self>) -> Self {
+        Self::join(texts, [" ", ""])
     }
 
     /// The sentence in one language, taken out.
@@ -65,9 +92,29 @@ impl Text {
     }
 }
 
-/// Builds a [`Text`](crate::Text) from an English and a Japanese format string and their common arguments.
+/// A name, a figure, a message of the operating system: the same words in both languages.
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        Self::same(words)
+    }
+}
+
+impl From<Figure> for Text {
+    fn from(figure: Figure) -> Self {
+        Self::same(figure.to_string())
+    }
+}
+
+/// Builds a [`Text`](crate::Text) from an English and a Japanese format string and their common arguments. Variables named
+/// behind a semicolon are texts themselves: each format string gets their words in its own language.
 #[macro_export]
 macro_rules! text {
+    ($en:literal, $ja:literal; $($part:ident),+ $(,)?) => {
+        $crate::Text {
+            en: { $(let $part = &$part.en;)+ format!($en) },
+            ja: { $(let $part = &$part.ja;)+ format!($ja) },
+        }
+    };
     ($en:literal, $ja:literal $(, $($args:tt)*)?) => {
         $crate::Text { en: format!($en $(, $($args)*)?), ja: format!($ja $(, $($args)*)?) }
     };
@@ -83,6 +130,19 @@ mod tests {
         let text = text!("no {path} in {}", "{} に {path} がありません", 3);
         assert_eq!(text.get(Lang::En), "no /x in 3");
         assert_eq!(text.get(Lang::Ja), "3 に /x がありません");
+    }
+
+    #[test]
+    fn texts_make_texts() {
+        let (place, count) = (text!("write", "書き込み"), 3);
+        let sentence = text!("{count} stalls in {place}", "{place}で停滞 {count} 回"; place);
+        assert_eq!(sentence, text!("3 stalls in write", "書き込みで停滞 3 回"));
+        let list = Text::list([place, Text::same("p99")]);
+        assert_eq!((list.get(Lang::En), list.get(Lang::Ja)), ("write, p99", "書き込み、p99"));
+        assert_eq!(
+            Text::sentences([sentence.clone(), sentence]).ja,
+            "書き込みで停滞 3 回書き込みで停滞 3 回"
+        );
     }
 
     #[test]

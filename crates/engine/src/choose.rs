@@ -6,12 +6,12 @@
 //! worker threads that io_uring started meanwhile.
 
 use crate::device_uring::{WaitMode, probe_ring};
-use crate::driver::Stop;
 use crate::measure::{Engine, Issue, measure};
 use crate::target::Target;
 use kurabe_core::quantity::format_duration_ns;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, Text, text};
+use kurabe_program::Stop;
 use kurabe_stats::{merge, percentile_ns};
 use std::collections::HashMap;
 

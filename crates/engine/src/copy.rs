@@ -15,14 +15,13 @@
 
 use crate::content::Content;
 use crate::copy_loop::{Copied, FilePair, Pass, Side, copy};
-use crate::driver::Stop;
 use crate::measure::watch;
 use crate::memory::available_bytes;
 use crate::platform::memory_file;
 use crate::platform::{self, OpenHow};
 use crate::real::Real;
 use crate::recorder::{Recorded, Recorder};
-use crate::session::{Session, interrupted};
+use crate::session::Session;
 use crate::task::{Attempt, Done};
 use crate::test_file::{TestFile, copy_beside};
 use crate::traffic::Watched;
@@ -31,6 +30,7 @@ use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{CpuUse, EngineRecord, Repetition, TargetKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::{Stop, interrupted};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};

@@ -4,10 +4,10 @@
 //! which one may go uncounted (memory beside a target). Reads and writes are never in flight at once here; how much they
 //! meet on the device is decided by the page cache, as in any copy. Not here: which files, and what a copy is for.
 
-use crate::driver::Stop;
 use crate::recorder::Recorder;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::Stop;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;

@@ -3,13 +3,14 @@
 
 use crate::clock::monotonic_ns;
 use crate::content::Content;
-use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::driver::{Plan, drive, filled_buffers};
 use crate::recorder::Recorder;
 use crate::source::Generator;
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
 use kurabe_core::quantity::GIB;
 use kurabe_core::workload::{BlockSize, Data, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_program::Stop;
 
 /// A buffer of no bytes.
 pub struct NoBuffer(usize);

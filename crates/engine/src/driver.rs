@@ -9,31 +9,13 @@
 use crate::content::Content;
 use crate::recorder::Recorder;
 use crate::source::{Next, Source};
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use std::sync::atomic::{AtomicBool, Ordering};
+use kurabe_program::Stop;
 
 /// How often a stop is looked at while nothing is due.
 const LOOK_NS: u64 = 100_000_000;
-
-/// Stops all threads of a repetition.
-#[derive(Debug, Default)]
-pub struct Stop {
-    asked: AtomicBool,
-}
-
-impl Stop {
-    /// Asks for it.
-    pub fn ask(&self) {
-        self.asked.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked for.
-    pub fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
-    }
-}
 
 /// What one issuing thread is to do.
 #[derive(Clone, Copy, Debug)]
@@ -220,12 +202,12 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
     }
     match ended {
         Some((Ok(_), completed_at_ns)) => Ok(completed_at_ns - started_ns),
-        failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
+        failed => Err(operation_error(op, failed.map_or(Err(ErrorNumber(0)), |(outcome, _)| outcome))),
     }
 }
 
 /// What an operation that failed, or did less than all, is told as.
-pub(crate) fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) -> Error {
+pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
         (OpKind::Read, Ok(got)) => Error::new(
@@ -251,7 +233,7 @@ pub(crate) fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) ->
             "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、--size を小さくしてください"
         )),
         (kind, outcome) => {
-            let cause = std::io::Error::from_raw_os_error(outcome.err().unwrap_or(0));
+            let cause = std::io::Error::from_raw_os_error(outcome.err().map_or(0, |error| error.0));
             let what = match kind {
                 OpKind::Read => text!(
                     "the target failed a read of {length} bytes at offset {offset}",

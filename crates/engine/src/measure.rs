@@ -9,7 +9,7 @@ use crate::clock::monotonic_ns;
 use crate::content::Content;
 use crate::device_threads::ThreadsDevice;
 use crate::device_uring::{Ring, RingFacts, WaitMode};
-use crate::driver::{Outcome, Plan, Stop, drive, filled_buffers};
+use crate::driver::{Outcome, Plan, drive, filled_buffers};
 use crate::gate::Gate;
 use crate::platform;
 use crate::recorder::{Recorded, Recorder, add_interval};
@@ -18,6 +18,7 @@ use kurabe_core::device::Device;
 use kurabe_core::record::{CpuUse, Interval};
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::Stop;
 use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -317,7 +318,8 @@ impl Work<'_> {
     }
 }
 
-/// The result of a thread; a panic in it goes on here.
+/// What a thread returned. A panic of the thread is raised again here, which only builds that unwind get to see: a release
+/// build ends at the panic itself.
 fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -330,7 +332,7 @@ pub(crate) fn watch(
     live: &mut dyn FnMut(u64, Interval, u64),
 ) {
     let start_ns = monotonic_ns();
-    let (mut told_ns, mut sum) = (start_ns, Interval::default());
+    let (mut shown_ns, mut sum) = (start_ns, Interval::default());
     loop {
         match receiver.recv_timeout(TICK) {
             Ok((_, part)) => add_interval(&mut sum, &part),
@@ -341,9 +343,9 @@ pub(crate) fn watch(
             stop.ask();
         }
         let now_ns = monotonic_ns();
-        if u128::from(now_ns - told_ns) >= TICK.as_nanos() {
-            live(now_ns - start_ns, std::mem::take(&mut sum), now_ns - told_ns);
-            told_ns = now_ns;
+        if u128::from(now_ns - shown_ns) >= TICK.as_nanos() {
+            live(now_ns - start_ns, std::mem::take(&mut sum), now_ns - shown_ns);
+            shown_ns = now_ns;
         }
     }
 }

@@ -5,7 +5,7 @@
 //! state of a modelled device is a parameter of it.
 
 use crate::content::Content;
-use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::measure::Engine;
 use crate::recorder::{Recorded, Recorder};
@@ -22,6 +22,7 @@ use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, Ta
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Result, text};
+use kurabe_program::Stop;
 use std::sync::Arc;
 
 /// Smallest unit that modelled devices are asked for.
@@ -233,7 +234,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let mut recorder = Recorder::new(None);
         let stop = Stop::default();
         let outcome = drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop)?;
-        let account = device.take_account();
+        let sums = device.take_sums();
         drop(device);
         self.check_interrupt()?;
         let sync_ns = if timed_sync { outcome.end_sync_ns.unwrap_or(0) } else { 0 };
@@ -242,7 +243,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
             elapsed_ns: outcome.last_completion_ns + sync_ns,
             end_sync_ns: outcome.end_sync_ns,
             unserved: outcome.unserved,
-            account,
+            account: sums.map(|sums| self.ground.model.account(&sums)),
         })
     }
 
@@ -270,7 +271,11 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let started_ns = model.now_ns();
         let mut watch = Watch::new(self.interrupt, &mut live, started_ns);
         let tracks = work(&mut model.device(1), place, &mut watch)?;
-        Ok(tracks.into_iter().map(|track| track.into_repetition(attempt, &Shared::default())).collect())
+        let repetition = |mut track: Track| {
+            let account = track.sums.take().map(|sums| model.account(&sums));
+            Repetition { account, ..track.into_repetition(attempt, &Shared::default()) }
+        };
+        Ok(tracks.into_iter().map(repetition).collect())
     }
 }
 

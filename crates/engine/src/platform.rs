@@ -1,9 +1,7 @@
 //! Everything that depends on the operating system and is not a device, in one file. Linux is the platform that
 //! is tested.
 
-use rustix::fs::{
-    Advice, AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, StatxAttributes, StatxFlags,
-};
+use rustix::fs::{Advice, FallocateFlags, MemfdFlags, Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -60,12 +58,6 @@ pub fn preallocate(file: impl AsFd, size_bytes: u64) -> io::Result<bool> {
 pub fn free_bytes(path: &Path) -> io::Result<Option<u64>> {
     let facts = rustix::fs::statvfs(path)?;
     Ok((facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize)))
-}
-
-/// Whether a file system is mounted at a path. Kernels before 5.8 do not tell; there it is never said to be.
-pub fn is_mount_root(path: &Path) -> io::Result<bool> {
-    let facts = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty())?;
-    Ok(facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Whether a block device is write-protected. The kernel lets it be opened for writing all the same.

@@ -6,11 +6,10 @@ use crate::clock::monotonic_ns;
 use crate::command::CommandWork;
 use crate::copy::CopyWork;
 use crate::device_uring::WaitMode;
-use crate::driver::Stop;
 use crate::ground::Ground;
 use crate::measure::{Engine, Measured, measure};
 use crate::platform;
-use crate::session::{Session, interrupted, progress};
+use crate::session::{Session, progress};
 use crate::target::Target;
 use crate::task::{Attempt, Done, unprepared};
 use kurabe_core::event::Event;
@@ -20,6 +19,7 @@ use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRe
 use kurabe_core::workload::Workload;
 use kurabe_core::{Error, Result, text};
 use kurabe_host::NoiseWatch;
+use kurabe_program::{Stop, interrupted};
 use std::time::Duration;
 
 /// What becomes of the page cache between repetitions of buffered I/O.
@@ -168,7 +168,7 @@ impl Ground for Real<'_> {
 
     fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Prepared) -> Result<()> {
         match (&task.work, prepared) {
-            (Work::Command(step), Prepared::Command(work)) => session.close_command(step, work),
+            (Work::Command(_), Prepared::Command(work)) => session.close_command(work),
             _ => Ok(()),
         }
     }

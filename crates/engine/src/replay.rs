@@ -231,10 +231,11 @@ mod tests {
     use crate::content::Content;
     use crate::device_idle::NoBuffer;
     use crate::device_null::{NullDevice, Script};
-    use crate::driver::{Outcome, Plan, Stop, drive, filled_buffers};
+    use crate::driver::{Outcome, Plan, drive, filled_buffers};
     use crate::recorder::{Recorded, Recorder};
     use kurabe_core::device::{Completion, Device, Request, Wait};
     use kurabe_core::workload::Data;
+    use kurabe_program::Stop;
     use proptest::prelude::*;
 
     use OpKind::{Read, Sync, Write};

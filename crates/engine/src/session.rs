@@ -4,7 +4,6 @@
 //! or an interrupt ends the run after the event of the last whole cell.
 
 use crate::disturbance::Disturbance;
-use crate::driver::Stop;
 use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
 use crate::ground::Ground;
 use crate::task::Ongoing;
@@ -13,7 +12,8 @@ use kurabe_core::profile::{Profile, Rounds, Step, Task};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, TargetKind};
 use kurabe_core::trace::Trace;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Result, Text, text};
+use kurabe_program::Stop;
 use std::sync::Arc;
 
 /// The user's interrupt is looked at as often as this during a pause.
@@ -252,7 +252,7 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     pub(crate) fn check_interrupt(&self) -> Result<()> {
-        if self.interrupt.is_asked() { Err(interrupted()) } else { Ok(()) }
+        self.interrupt.check()
     }
 
     /// Says aloud what the target made different from the plan.
@@ -262,12 +262,12 @@ impl<'a, G: Ground> Session<'a, G> {
         if writes && !facts.writable {
             self.notice(NoticeKind::WritesLeftOut, writes_left_out(facts.kind))?;
         }
-        let mut told: Vec<Text> = Vec::new();
+        let mut reasons: Vec<Text> = Vec::new();
         for Text { en, ja } in unfit(self.profile, &facts) {
             let text = Text { en: format!("left out: {en}"), ja: format!("測らない項目: {ja}") };
-            // Reads and writes of one step do not fit for one reason.
-            if !told.contains(&text) {
-                told.push(text.clone());
+            // The reads and the writes of a step that does not fit have the same reason, which is told once.
+            if !reasons.contains(&text) {
+                reasons.push(text.clone());
                 self.notice(NoticeKind::Other, text)?;
             }
         }
@@ -333,8 +333,4 @@ fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
 /// How a measurement that shows as a repetition goes on.
 pub(crate) fn progress(elapsed_ns: u64, interval: Interval, interval_ns: u64) -> Event {
     Event::Progress { elapsed_ns, interval, interval_ns }
-}
-
-pub(crate) fn interrupted() -> Error {
-    Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました"))
 }

@@ -4,8 +4,8 @@
 //! next start can find it, and only it.
 
 use crate::platform::{self, OpenHow};
-use crate::work_folder::remove_tree;
 use kurabe_core::{Error, Result, text};
+use kurabe_program::remove_tree;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

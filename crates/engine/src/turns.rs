@@ -7,15 +7,15 @@
 //!
 //! Not here: statistics. When there is enough is for `decide` to say.
 
-use crate::driver::Stop;
 use crate::ground::Ground;
 use crate::measure::Engine;
-use crate::session::{Session, interrupted};
+use crate::session::Session;
 use crate::task::Ongoing;
 use kurabe_core::profile::Task;
 use kurabe_core::random::Random;
 use kurabe_core::record::NoticeKind;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_program::{Stop, interrupted};
 
 /// Purpose of the generator of the order.
 const ORDER_STREAM: u64 = 0x7475_726e;

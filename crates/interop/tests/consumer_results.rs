@@ -1,6 +1,6 @@
 //! Results of consumer tools, read: exact figures of every version and form.
 
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
 use kurabe_interop::{ImportedRun, import};
@@ -124,7 +124,7 @@ fn cdm_7_is_read_with_its_mix() {
     assert_eq!((imported(cell).read_percent, imported(&run.cells[7]).read_percent), (Some(70.0), None));
     let latency = figure(cell, Quantity::Latency, PrintedStatistic::Lowest);
     near(latency.value, 1_889_010.0);
-    assert_eq!(latency.of.as_deref(), Some("mean latency of a run"));
+    assert_eq!(latency.of, Some(FigureOf::RunMeanLatency));
 }
 
 #[test]

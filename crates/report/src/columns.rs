@@ -15,14 +15,14 @@ const NARROWEST: usize = 6;
 const NARROWEST_WRAPPED: usize = 12;
 
 /// On which side a column stands flush.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Flush {
     Left,
     Right,
 }
 
 /// What may be cut off an entry that is too wide.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cut {
     Never,
     End,
@@ -36,9 +36,9 @@ pub(crate) enum Cut {
 }
 
 pub(crate) struct Column {
-    title: String,
-    flush: Flush,
-    cut: Cut,
+    pub(crate) title: String,
+    pub(crate) flush: Flush,
+    pub(crate) cut: Cut,
 }
 
 impl Column {
@@ -65,10 +65,26 @@ pub(crate) fn plain(text: impl Into<String>) -> Entry {
 
 /// The lines of the table, indented.
 pub(crate) fn render(columns: &[Column], rows: &[Vec<Entry>], indent: usize, style: &Style) -> Vec<String> {
+    render_with_notes(columns, rows, &[], indent, style)
+}
+
+/// The lines of the table with those of a row's note behind it.
+pub(crate) fn render_with_notes(
+    columns: &[Column],
+    rows: &[Vec<Entry>],
+    notes: &[Vec<String>],
+    indent: usize,
+    style: &Style,
+) -> Vec<String> {
     let table = Table::fitted(columns, rows, style.width.saturating_sub(indent));
     let titled = columns.iter().any(|column| !column.title.is_empty());
     let head: Vec<Entry> = columns.iter().map(|column| (Role::Quiet, column.title.clone())).collect();
-    titled.then_some(&head).into_iter().chain(rows).flat_map(|row| table.lines(row, indent, style)).collect()
+    let mut lines = if titled { table.lines(&head, indent, style) } else { Vec::new() };
+    for (place, row) in rows.iter().enumerate() {
+        lines.extend(table.lines(row, indent, style));
+        lines.extend(notes.get(place).into_iter().flatten().cloned());
+    }
+    lines
 }
 
 /// The columns that are shown, with their widths.

@@ -1,15 +1,13 @@
 //! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
 
-use crate::columns::{self, Column, Cut, plain};
-use crate::layout::{hanging, page, wrap};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
+use crate::facts::{self, Spoken, full_label};
 use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
-use crate::tails;
-use crate::turns;
 use crate::verdict::{Said, tally, verdict_words};
-use crate::words;
-use kurabe_compare::{CellName, ComparedCell, Difference, Pair, Side, Weight};
-use kurabe_core::number;
+use crate::{tails, turns, words};
+use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
 use kurabe_core::{Text, text};
@@ -17,32 +15,21 @@ use kurabe_stats::{Stutter, Verdict};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
-    let mut lines =
-        vec![style.paint(Role::Strong, &format!("kurabe compare {} {}", pair.baseline, pair.other))];
+    let mut doc = Doc::new();
+    doc.heading(1, format!("kurabe compare {} {}", pair.baseline, pair.other));
     for (header, role) in headers.into_iter().zip([text!("baseline", "基準"), text!("other", "比較")]) {
         let date = number::date_minute(header.measured_at());
-        let words = format!(
-            "{}: {} · {date} · {} · {}",
-            role.get(style.lang),
-            header.id,
-            header.target_name(),
-            header.profile_name()
-        );
-        lines.extend(hanging(wrap(&words, style.width.saturating_sub(4)), 2, 4));
+        let (id, target, profile) = (&header.id, header.target_name(), header.profile_name());
+        let words = role.map(|role| format!("{role}: {id} · {date} · {target} · {profile}"));
+        doc.push(Paragraph::new(words).indent(2, 4));
     }
-    lines.push(String::new());
-    lines.extend(wrap(&style.say(&answer(pair)), style.width));
-    lines.push(String::new());
-    lines.extend(table(pair, style));
-    lines.extend(statistic_line(pair, style));
-    lines.extend(single_line(pair, style));
-    lines.extend(missing(pair, style));
-    lines.extend(tails::lines(pair, style));
-    lines.extend(stutters(pair, style));
-    lines.extend(turns::lines(pair, style));
-    lines.push(String::new());
-    lines.extend(fairness(&pair.differences, about, style));
-    page(&lines)
+    doc.gap().say(answer(pair)).gap().push(table(pair));
+    for words in statistic_note(pair).into_iter().chain(single_note(pair)) {
+        doc.say(words);
+    }
+    doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
+    doc.gap().append(fairness(&pair.differences, about));
+    doc.terminal(style)
 }
 
 /// The whole comparison in a sentence.
@@ -72,107 +59,91 @@ pub(crate) fn against(pair: &Pair) -> Text {
     text!("{other} against {baseline}", "{baseline} と比べた {other}")
 }
 
-pub(crate) fn table(pair: &Pair, style: &Style) -> Vec<String> {
-    let heads = [
-        Column::left(style.pick("cell", "項目")),
-        Column::right(&pair.baseline),
-        Column::right(&pair.other),
-        Column::left(&style.say(&against(pair))).cut(Cut::Wrap),
+pub(crate) fn table(pair: &Pair) -> Table {
+    let columns = [
+        Column::left(text!("cell", "項目")),
+        Column::right(pair.baseline.clone()),
+        Column::right(pair.other.clone()),
+        Column::left(against(pair)).cut(Cut::Wrap),
     ];
-    let rows: Vec<_> = pair
-        .cells
-        .iter()
-        .map(|cell| {
-            let (role, words) = verdict(cell, style);
-            vec![
-                plain(cell_name(cell, style)),
-                plain(side_figure(&cell.baseline, cell.measure)),
-                plain(side_figure(&cell.other, cell.measure)),
-                (role, words),
-            ]
-        })
-        .collect();
-    columns::render(&heads, &rows, 0, style)
+    let rows = pair.cells.iter().map(|cell| {
+        let (role, words) = verdict(cell);
+        let [baseline, other] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure));
+        [cell_name(cell).into(), baseline.into(), other.into(), Entry::new(role, words)]
+    });
+    Table::new(columns, rows)
 }
 
 /// That the best stands against the best.
-fn statistic_line(pair: &Pair, style: &Style) -> Vec<String> {
-    if !pair.cells.iter().any(|cell| cell.statistic == Statistic::Best) {
-        return Vec::new();
-    }
-    let words = text!(
-        "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
-        "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"
-    );
-    wrap(&style.say(&words), style.width)
+fn statistic_note(pair: &Pair) -> Option<Text> {
+    pair.cells.iter().any(|cell| cell.statistic == Statistic::Best).then(|| {
+        text!(
+            "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
+            "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"
+        )
+    })
 }
 
 /// Why single figures give no verdict, and what would.
-pub(crate) fn single_line(pair: &Pair, style: &Style) -> Vec<String> {
+pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
     let is_single = |cell: &ComparedCell| {
         let unclear =
             cell.compared.is_some_and(|compared| matches!(compared.verdict, Verdict::NotEnough { .. }));
         unclear && cell.baseline.count.min(cell.other.count) < 2
     };
-    if !pair.cells.iter().any(is_single) {
-        return Vec::new();
-    }
-    let words = text!(
-        "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can (--runs 5).",
-        "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください(--runs 5)。"
-    );
-    wrap(&style.say(&words), style.width)
+    pair.cells.iter().any(is_single).then(|| {
+        text!(
+            "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can (--runs 5).",
+            "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は繰り返して測ってください(--runs 5)。"
+        )
+    })
 }
 
 /// `read SEQ 1 MiB Q8 T1`
-pub(crate) fn cell_name(cell: &ComparedCell, style: &Style) -> String {
-    let direction = cell.direction.map_or("", |direction| words::direction(style, direction));
-    [direction, &style.say(&cell.full_label())].join(" ").trim().to_owned()
+pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
+    words::directed(cell.direction, full_label(&cell.key, &cell.label))
 }
 
 /// The mean of a side with its unit.
-pub(crate) fn side_figure(side: &Side, measure: Measure) -> String {
-    let shown = match measure {
+pub(crate) fn side_figure(side: &Side, measure: Measure) -> Figure {
+    match measure {
         Measure::Rate => number::rate(side.mean),
         Measure::AccessTime | Measure::Duration => number::latency(side.mean),
-    };
-    format!("{} {}", shown.number, shown.unit)
+    }
 }
 
 /// What may be said of a cell.
-pub(crate) fn verdict(cell: &ComparedCell, style: &Style) -> (Role, String) {
+pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
     let Some(compared) = &cell.compared else {
-        return (Role::Quiet, style.pick("no usable figure", "使える値なし").to_owned());
+        return (Role::Quiet, text!("no usable figure", "使える値なし"));
     };
-    let (role, words) = match (compared.verdict, &cell.course) {
+    match (compared.verdict, &cell.course) {
         (Verdict::NotEnough { .. }, Some(_)) => (Role::Warn, turns::unsettled(&compared.speed)),
         _ => verdict_words(compared, cell.baseline.count.min(cell.other.count)),
-    };
-    (role, style.say(&words))
+    }
 }
 
 /// The cells in which one of the runs stutters so that a person feels it.
-pub(crate) fn stutters(pair: &Pair, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
+pub(crate) fn stutters(pair: &Pair) -> Doc {
+    let mut doc = Doc::new();
     for cell in &pair.cells {
-        let of = |side: &Side| side.stutter.as_ref().and_then(stutter_words);
-        let (baseline, other) = (of(&cell.baseline), of(&cell.other));
+        let felt = |side: &Side| side.stutter.as_ref().and_then(stutter_words);
+        let (baseline, other) = (felt(&cell.baseline), felt(&cell.other));
         if baseline.is_none() && other.is_none() {
             continue;
         }
-        let name = cell_name(cell, style);
-        let (one, two) = (
-            baseline.unwrap_or_else(|| smooth(&cell.baseline)),
-            other.unwrap_or_else(|| smooth(&cell.other)),
+        let name = cell_name(cell);
+        let baseline = baseline.unwrap_or_else(|| smooth(&cell.baseline));
+        let other = other.unwrap_or_else(|| smooth(&cell.other));
+        let [first, second] = [&pair.baseline, &pair.other].map(|id| Text::same(id));
+        let words = text!(
+            "{name}: {first} {baseline}; {second} {other}",
+            "{name}: {first} は{baseline}。{second} は{other}";
+            name, first, baseline, second, other
         );
-        let (first, second) = (&pair.baseline, &pair.other);
-        let words = Text {
-            en: format!("{name}: {first} {}; {second} {}", one.en, two.en),
-            ja: format!("{name}: {first} は{}。{second} は{}", one.ja, two.ja),
-        };
-        lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
+        doc.push(Paragraph::new(words).listed());
     }
-    lines
+    doc
 }
 
 /// What stands for a side of whose stalls nobody would feel one. Short stalls are told: they are no smoothness.
@@ -191,110 +162,91 @@ fn smooth(side: &Side) -> Text {
 const NAMED_ALONE: usize = 8;
 
 /// Cells that only one run has.
-pub(crate) fn missing(pair: &Pair, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
+pub(crate) fn missing(pair: &Pair) -> Doc {
+    let mut doc = Doc::new();
     for (run, cells) in [(&pair.baseline, &pair.only_baseline), (&pair.other, &pair.only_other)] {
         if cells.is_empty() {
             continue;
         }
-        let named: Vec<String> = cells.iter().take(NAMED_ALONE).map(|cell| own_name(cell, style)).collect();
-        let named = named.join(style.pick(", ", " / "));
+        let named = cells.iter().take(NAMED_ALONE);
+        let named = named.map(facts::cell_name);
+        let (run, named) = (Text::same(run), Text::join(named, [", ", " / "]));
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
-            0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"),
+            0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
             more => {
                 let all = cells.len();
                 text!(
                     "only {run} has {all} more cells: {named} and {more} others (--json names all)",
-                    "{run} にしかない項目 {all} 件: {named} ほか {more} 件(--json ですべて表示)"
+                    "{run} にしかない項目 {all} 件: {named} ほか {more} 件(--json ですべて表示)";
+                    run, named
                 )
             }
         };
-        lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
+        doc.push(Paragraph::new(words).listed());
     }
-    lines
-}
-
-/// The name of a cell that only one run has.
-fn own_name(cell: &CellName, style: &Style) -> String {
-    let direction = cell.direction.map_or("", |direction| words::direction(style, direction));
-    [direction, &style.say(&cell.full_label())].join(" ").trim().to_owned()
+    doc
 }
 
 /// What else differed in a sentence, and the differences that were not asked about, the weightiest first.
-pub(crate) fn fairness_words<'d>(
-    differences: &'d [Difference],
-    about: &[String],
-) -> (Text, Vec<&'d Difference>) {
-    let asked = |difference: &&Difference| about.iter().any(|key| key == difference.key);
-    let subject: Vec<&Difference> = differences.iter().filter(asked).collect();
-    let rest: Vec<&Difference> = differences.iter().filter(|difference| !asked(difference)).collect();
-    let list = |differences: &[&Difference]| -> Text {
-        let en: Vec<&str> = differences.iter().map(|difference| difference.name.en.as_str()).collect();
-        let ja: Vec<&str> = differences.iter().map(|difference| difference.name.ja.as_str()).collect();
-        Text { en: en.join(", "), ja: ja.join("、") }
-    };
+pub(crate) fn fairness_words(differences: &[Difference], about: &[String]) -> (Text, Vec<Spoken>) {
+    let asked = |difference: &Spoken| about.iter().any(|key| key == difference.key);
+    let (subject, rest): (Vec<Spoken>, Vec<Spoken>) = differences.iter().map(Spoken::from).partition(asked);
+    let names =
+        |differences: &[Spoken]| Text::list(differences.iter().map(|difference| difference.name.clone()));
+    let (of, also) = (names(&subject), names(&rest));
     let sentence = match (subject.is_empty(), rest.is_empty()) {
-        (_, true) if subject.is_empty() => text!(
+        (true, true) => text!(
             "As far as the records tell, the two runs differ in nothing else.",
             "記録で分かる範囲では、ほかの条件に違いはありません。"
         ),
-        (false, true) => {
-            let Text { en, ja } = list(&subject);
-            text!(
-                "The two runs differ in {en}, which you asked about, and in nothing else that the records tell.",
-                "違いは、比べたかった点({ja})だけです(記録で分かる範囲)。"
-            )
+        (false, true) => text!(
+            "The two runs differ in {of}, which you asked about, and in nothing else that the records tell.",
+            "違いは、比べたかった点({of})だけです(記録で分かる範囲)。";
+            of
+        ),
+        (true, false) if about.is_empty() => {
+            text!("The two runs differ in: {also}.", "2 つの測定は次の点が違います: {also}。"; also)
         }
-        (true, _) if about.is_empty() => {
-            let Text { en, ja } = list(&rest);
-            text!("The two runs differ in: {en}.", "2 つの測定は次の点が違います: {ja}。")
-        }
-        (true, _) => {
-            let Text { en, ja } = list(&rest);
+        (true, false) => {
             let asked = about.join(", ");
             text!(
-                "As far as the records tell, the two runs do not differ in what you asked about ({asked}), but in: {en}.",
-                "記録で分かる範囲では、比べたかった点({asked})に違いはなく、次の点が違います: {ja}。"
+                "As far as the records tell, the two runs do not differ in what you asked about ({asked}), but in: {also}.",
+                "記録で分かる範囲では、比べたかった点({asked})に違いはなく、次の点が違います: {also}。";
+                also
             )
         }
-        (false, false) => {
-            let (of, also) = (list(&subject), list(&rest));
-            Text {
-                en: format!(
-                    "The two runs differ in {}, which you asked about, and also in: {}.",
-                    of.en, also.en
-                ),
-                ja: format!("比べたかった点({})のほかに、次の点も違います: {}。", of.ja, also.ja),
-            }
-        }
+        (false, false) => text!(
+            "The two runs differ in {of}, which you asked about, and also in: {also}.",
+            "比べたかった点({of})のほかに、次の点も違います: {also}。";
+            of, also
+        ),
     };
     (sentence, rest)
 }
 
 /// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], about: &[String], style: &Style) -> Vec<String> {
+pub(crate) fn fairness(differences: &[Difference], about: &[String]) -> Doc {
     let (sentence, rest) = fairness_words(differences, about);
-    let mut lines = wrap(&style.say(&sentence), style.width);
-    let heads = [
-        Column::left(""),
-        Column::left(style.pick("baseline", "基準")).cut(Cut::Wrap),
-        Column::left(style.pick("other", "比較")).cut(Cut::Wrap),
-        Column::left("").cut(Cut::Wrap),
+    let mut doc = Doc::new();
+    doc.say(sentence);
+    let columns = [
+        Column::untitled(),
+        Column::left(text!("baseline", "基準")).cut(Cut::Wrap),
+        Column::left(text!("other", "比較")).cut(Cut::Wrap),
+        Column::untitled().cut(Cut::Wrap),
     ];
-    let rows: Vec<_> = rest
-        .iter()
-        .map(|difference| {
-            let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-            vec![
-                (role, style.say(&difference.name)),
-                plain(style.say(&difference.baseline)),
-                plain(style.say(&difference.other)),
-                (Role::Quiet, difference.effect.as_ref().map(|effect| style.say(effect)).unwrap_or_default()),
-            ]
-        })
-        .collect();
-    if !rows.is_empty() {
-        lines.extend(columns::render(&heads, &rows, 2, style));
+    if rest.is_empty() {
+        return doc;
     }
-    lines
+    let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
+        let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+        [
+            Entry::new(role, name),
+            baseline.into(),
+            other.into(),
+            Entry::new(Role::Quiet, effect.unwrap_or_default()),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    doc
 }

@@ -63,7 +63,7 @@ fn engine(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
         let what = engine.reason.get(style.lang).to_owned();
         return vec![(style.pick("engine", "エンジン").to_owned(), vec![what])];
     }
-    let mut how = vec![words::engine(style, &engine.name).to_owned()];
+    let mut how = vec![style.say(&words::engine(&engine.name)).to_owned()];
     if !engine.reason.get(style.lang).is_empty() {
         how.push(engine.reason.get(style.lang).to_owned());
     }
@@ -119,7 +119,7 @@ fn repetitions(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> 
                 (role, rate),
                 (role, operations),
                 (role, mean),
-                (role, style.time(&number::moment(repetition.started_ns))),
+                (role, style.say(&words::time(&number::moment(repetition.started_ns)))),
                 (role, number::latency_ns(repetition.elapsed_ns)),
                 (role, cpu(repetition.cpu.user_ns)),
                 (role, cpu(repetition.cpu.system_ns)),
@@ -202,7 +202,8 @@ fn latencies(cell: &Cell, style: &Style) -> Vec<String> {
             let all: Vec<LatencyRecord> = cell.counted().map(|repetition| side(repetition, kind)).collect();
             let all = merge(&all);
             (all.count > 0).then(|| {
-                let mut row = vec![plain(words::op_kind(style, kind)), plain(number::latency_ns(all.min_ns))];
+                let mut row =
+                    vec![plain(style.say(&words::op_kind(kind))), plain(number::latency_ns(all.min_ns))];
                 row.extend(PERCENTILES.iter().map(|(_, fraction)| {
                     plain(percentile_ns(&all, *fraction).map_or(number::NONE.to_owned(), number::latency_ns))
                 }));
@@ -240,11 +241,11 @@ fn stalls(cell: &Cell, style: &Style) -> Vec<String> {
         .iter()
         .map(|(at_ns, stall)| {
             vec![
-                plain(style.time(&number::moment(*at_ns))),
+                plain(style.say(&words::time(&number::moment(*at_ns)))),
                 plain(number::latency_ns(stall.length_ns)),
-                plain(words::op_kind(style, stall.kind)),
+                plain(style.say(&words::op_kind(stall.kind))),
                 plain(format_bytes(stall.offset_bytes)),
-                plain(words::operations(style, stall.operations)),
+                plain(style.say(&words::operations(stall.operations))),
             ]
         })
         .collect();

@@ -271,7 +271,7 @@ pub(crate) fn link(link: &Link, style: &Style) -> Vec<String> {
 }
 
 fn words_direct(direct: bool, style: &Style) -> String {
-    crate::words::access(style, direct).to_owned()
+    style.say(&crate::words::access(direct))
 }
 
 /// Health before and after, each figure once if it did not change.

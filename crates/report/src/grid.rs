@@ -351,7 +351,7 @@ impl CellBlock {
 
 /// The name of a direction; for a mix also its share of reads, if that is the same in every cell.
 fn heading(cells: &[&Cell], direction: Direction, style: &Style) -> String {
-    let name = words::direction(style, direction).to_owned();
+    let name = style.say(&words::direction(direction)).to_owned();
     let mut shares =
         cells.iter().filter(|cell| cell.direction == Some(direction)).map(|cell| read_percent(cell));
     match shares.next() {
@@ -404,7 +404,9 @@ fn cell_lines(cell: &Cell, rules: Rules<'_>, percentiles: Percentiles, style: &S
         lines.extend(failed_line(&figures, style));
         return lines;
     };
-    let chosen = words::statistic_of(style, statistic, figures.counted).filter(|_| figures.counted > 1);
+    let chosen = words::statistic_of(statistic, figures.counted)
+        .map(|words| style.say(&words))
+        .filter(|_| figures.counted > 1);
     let mut remark: Vec<String> = chosen.clone().or_else(|| figures.interval()).into_iter().collect();
     if figures.generator_bound {
         remark.push(GENERATOR_SIGN.to_owned());

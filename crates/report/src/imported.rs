@@ -5,7 +5,7 @@ use crate::layout::{display_width, tame};
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
 use crate::words;
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -34,22 +34,15 @@ fn value(figure: &PrintedFigure) -> Figure {
 
 /// What a figure is: `best of 5`, `p99 · completion latency`.
 fn remark(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
-    let of = figure.of.as_deref().map(|of| of_words(of, style));
-    match of {
+    let statistic = || statistic(figure, runs, style);
+    let Some(of) = &figure.of else { return statistic() };
+    let words = of_words(of, style);
+    match statistic() {
         // The words of the figure say it already.
-        Some(of) if figure.statistic == PrintedStatistic::Mean && figure.of.iter().any(|of| is_mean(of)) => {
-            of
-        }
-        Some(of) => match statistic(figure, runs, style) {
-            statistic if statistic.is_empty() => of,
-            statistic => format!("{statistic} · {of}"),
-        },
-        None => statistic(figure, runs, style),
+        _ if figure.statistic == PrintedStatistic::Mean && of.is_of_means() => words,
+        statistic if statistic.is_empty() => words,
+        statistic => format!("{statistic} · {words}"),
     }
-}
-
-fn is_mean(of: &str) -> bool {
-    of.starts_with("mean ")
 }
 
 fn statistic(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
@@ -77,30 +70,35 @@ fn statistic(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String
     }
 }
 
-/// Importers say what a figure is of in English; the words that they share, in the language of the reader.
-fn of_words(of: &str, style: &Style) -> String {
-    const WORDS: [(&str, &str, &str); 16] = [
-        ("completion latency", "completion latency", "完了レイテンシ"),
-        ("submission latency", "submission latency", "発行レイテンシ"),
-        ("total latency", "total latency", "全体レイテンシ"),
-        ("operation latency", "operation latency", "操作のレイテンシ"),
-        ("entry latency", "entry latency", "エントリのレイテンシ"),
-        ("sync latency", "sync latency", "同期のレイテンシ"),
-        ("latency", "latency", "レイテンシ"),
-        ("mean latency of a run", "mean latency", "平均レイテンシ"),
-        ("mean completion latency of a run", "mean completion latency", "平均完了レイテンシ"),
-        ("mean of the samples, as GNOME Disks shows it", "mean of the samples", "サンプルの平均"),
-        ("bandwidth samples", "bandwidth samples", "速度のサンプル"),
-        ("IOPS samples", "IOPS samples", "IOPS のサンプル"),
-        ("data moved", "data moved", "転送量"),
-        ("operations", "operations", "操作数"),
-        ("run time", "run time", "実行時間"),
-        ("test time", "test time", "テスト時間"),
-    ];
-    match WORDS.iter().find(|(word, ..)| *word == of) {
-        Some((_, en, ja)) => style.pick(en, ja).to_owned(),
-        None => tame(of),
-    }
+fn of_words(of: &FigureOf, style: &Style) -> String {
+    let (en, ja) = match of {
+        FigureOf::Latency => ("latency", "レイテンシ"),
+        FigureOf::CompletionLatency => ("completion latency", "完了レイテンシ"),
+        FigureOf::SubmissionLatency => ("submission latency", "発行レイテンシ"),
+        FigureOf::TotalLatency => ("total latency", "全体レイテンシ"),
+        FigureOf::OperationLatency => ("operation latency", "操作のレイテンシ"),
+        FigureOf::EntryLatency => ("entry latency", "エントリのレイテンシ"),
+        FigureOf::SyncLatency => ("sync latency", "同期のレイテンシ"),
+        FigureOf::BlockTime => ("time of a block", "ブロックの時間"),
+        FigureOf::RunMeanLatency => ("mean latency", "平均レイテンシ"),
+        FigureOf::RunMeanCompletionLatency => ("mean completion latency", "平均完了レイテンシ"),
+        FigureOf::Samples => ("mean of the samples", "サンプルの平均"),
+        FigureOf::RateSamples => ("bandwidth samples", "速度のサンプル"),
+        FigureOf::IopsSamples => ("IOPS samples", "IOPS のサンプル"),
+        FigureOf::DataMoved => ("data moved", "転送量"),
+        FigureOf::Operations => ("operations", "操作数"),
+        FigureOf::RunTime => ("run time", "実行時間"),
+        FigureOf::TestTime => ("test time", "テスト時間"),
+        FigureOf::FirstDone => ("first done", "最初の完了まで"),
+        FigureOf::LastDone => ("last done", "最後の完了まで"),
+        FigureOf::AccessTest => ("accesses of the access time test", "アクセス時間テストのアクセス"),
+        FigureOf::GeneratedLoad => ("generated load", "発生させた負荷"),
+        FigureOf::EachProcess => ("per process", "プロセスごと"),
+        FigureOf::SeenByParent => ("seen by the parent", "親プロセスから見た値"),
+        FigureOf::SumOfProcesses => ("sum over the processes", "全プロセスの合計"),
+        FigureOf::Named(name) => return tame(name),
+    };
+    style.pick(en, ja).to_owned()
 }
 
 /// A line of a cell in the table: a figure, or nothing but a remark.
@@ -131,7 +129,7 @@ pub(crate) fn table_lines(imported: &ImportedCell, style: &Style) -> Vec<TableLi
         let remark = if goes_without_saying {
             String::new()
         } else if index > 0 && words == said {
-            figure.of.as_deref().map(|of| of_words(of, style)).unwrap_or_default()
+            figure.of.as_ref().map(|of| of_words(of, style)).unwrap_or_default()
         } else {
             said = words;
             remark(figure, runs, style)
@@ -178,8 +176,10 @@ pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
 /// The name of a cell in the list: with its direction, unless it tells that itself.
 pub(crate) fn name(cell: &Cell, style: &Style) -> String {
     match cell.direction {
-        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => words::cell(style, cell),
-        _ => words::label(style, cell),
+        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => {
+            style.say(&words::cell(cell))
+        }
+        _ => style.say(&words::label(cell)),
     }
 }
 

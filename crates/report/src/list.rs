@@ -31,13 +31,20 @@ pub fn render_list(runs: &[RunSummary], style: &Style) -> String {
     let rows: Vec<_> = runs
         .iter()
         .map(|run| {
-            let (status, role) = words::status(style, run.status);
+            let (status, role) = words::status(run.status);
             let labels: Vec<String> =
                 run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
             vec![
                 (Role::Strong, run.id.clone()),
                 plain(number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at))),
-                (role, if run.imported { style.pick("imported", "取り込み") } else { status }.to_owned()),
+                (
+                    role,
+                    if run.imported {
+                        style.pick("imported", "取り込み").to_owned()
+                    } else {
+                        style.say(&status)
+                    },
+                ),
                 plain(run.cell_count.to_string()),
                 plain(run.profile.clone()),
                 plain(run.target.clone()),

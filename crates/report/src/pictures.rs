@@ -141,7 +141,7 @@ impl View<'_> {
     fn cell(&self, cell: &Cell) -> String {
         match cell.imported {
             Some(_) => crate::imported::name(cell, &self.style),
-            None => words::cell(&self.style, cell),
+            None => self.style.say(&words::cell(cell)),
         }
     }
 

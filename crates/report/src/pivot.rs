@@ -1,10 +1,10 @@
 //! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
 
 use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::facts;
 use crate::layout::{display_width, hanging, page, wrap};
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, words_of};
-use crate::words;
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
 use kurabe_core::number;
 use kurabe_core::record::Measure;
@@ -254,8 +254,7 @@ fn marked(value: &Text, is_baseline: bool, style: &Style) -> String {
 
 /// `read RND 4 KiB Q1 T1`
 fn cell_name(group: &Group, style: &Style) -> String {
-    let direction = group.cell.direction.map_or("", |direction| words::direction(style, direction));
-    [direction, &style.say(&group.cell.full_label())].join(" ").trim().to_owned()
+    style.say(&facts::cell_name(&group.cell))
 }
 
 /// `510.3 MB/s ±2 % (5)`

@@ -28,9 +28,11 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
             rows.push(Vec::new());
         }
         before = Some(group);
-        let time = time(profile).map(|(time, most)| match (style.time(&number::long_time(time)), most) {
-            (time, true) => style.say(&text!("≤ {time}", "最長 {time}")),
-            (time, false) => time,
+        let time = time(profile).map(|(time, most)| {
+            match (style.say(&words::time(&number::long_time(time))), most) {
+                (time, true) => style.say(&text!("≤ {time}", "最長 {time}")),
+                (time, false) => time,
+            }
         });
         rows.push(vec![
             (Role::Strong, tame(&profile.name)),
@@ -107,10 +109,10 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
 }
 
 fn step_row(step: &Step, style: &Style) -> Vec<columns::Entry> {
-    let directions: Vec<&str> =
-        step.directions().iter().map(|direction| words::direction(style, *direction)).collect();
+    let directions: Vec<String> =
+        step.directions().iter().map(|direction| style.say(&words::direction(*direction))).collect();
     let (what, besides) = match step {
-        Step::Io(step) => (words::pattern(style, step.pattern), steps::io(step, style)),
+        Step::Io(step) => (style.say(&words::pattern(step.pattern)), steps::io(step, style)),
         other => steps::describe(other, style),
     };
     vec![
@@ -163,10 +165,11 @@ fn figure(profile: &Profile, style: &Style) -> Vec<String> {
     let sampled = |task: &Task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_));
     let samples = tasks.iter().filter(|task| sampled(task)).count();
     let statistic = match (profile.repetitions(), profile.statistic) {
-        (_, Statistic::Mean) if samples == tasks.len() => style.pick("mean of the samples", "サンプルの平均"),
-        (1, _) if samples == 0 => style.pick("the only repetition", "1 回の値"),
-        (_, statistic) => words::statistic(style, statistic),
+        (_, Statistic::Mean) if samples == tasks.len() => text!("mean of the samples", "サンプルの平均"),
+        (1, _) if samples == 0 => text!("the only repetition", "1 回の値"),
+        (_, statistic) => words::statistic(statistic),
     };
+    let statistic = style.say(&statistic);
     let mut items = vec![format!("{statistic}{unit}")];
     if samples > 0 && samples < tasks.len() {
         let words =
@@ -184,9 +187,9 @@ fn figure(profile: &Profile, style: &Style) -> Vec<String> {
 }
 
 fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
-    let mut items = vec![words::repetitions(style, profile)];
+    let mut items = vec![style.say(&words::repetitions(profile))];
     items.extend(time(profile).map(|(time, most)| {
-        let time = style.time(&number::long_time(time));
+        let time = style.say(&words::time(&number::long_time(time)));
         style.say(&match most {
             true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"),
             false => text!("{time} of measuring in all", "測定時間の合計 {time}"),
@@ -200,7 +203,7 @@ fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
         )));
     }
     if profile.rules.interval_ns > 0 {
-        let pause = style.time(&format_time_setting(profile.rules.interval_ns));
+        let pause = style.say(&words::time(&format_time_setting(profile.rules.interval_ns)));
         items.push(style.say(&text!("{pause} of pause between cells", "項目の間に {pause} 休止")));
     }
     items
@@ -224,9 +227,9 @@ fn size(rules: &Rules, style: &Style) -> Vec<String> {
 
 fn access(rules: &Rules, style: &Style) -> Vec<String> {
     let mut items = vec![
-        words::access(style, rules.direct).to_owned(),
-        words::data(style, rules.data),
-        words::order(style, rules.order).to_owned(),
+        style.say(&words::access(rules.direct)).to_owned(),
+        style.say(&words::data(rules.data)),
+        style.say(&words::order(rules.order)).to_owned(),
     ];
     if rules.same_offsets {
         items.push(style.pick("the same offsets in every repetition", "毎回同じオフセット列").to_owned());

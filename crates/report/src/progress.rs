@@ -151,7 +151,7 @@ impl Progress {
             } => {
                 let number = format!("{}/{repetition_count}", u64::from(*repetition_index) + 1);
                 let discarded = if *discarded { self.style.pick(" (discarded)", "(集計外)") } else { "" };
-                let direction_word = words::of_direction(&self.style, *direction);
+                let direction_word = self.style.say(&words::of_direction(*direction));
                 let name = format!("{direction_word} {}", tame(label));
                 let place = self.place(*cell_index);
                 self.running = Some(Running {
@@ -214,7 +214,7 @@ impl Progress {
         let plural = if cells == 1 { "" } else { "s" };
         plan.push(self.style.say(&text!("{cells} cell{plural}", "{cells} 項目")));
         plan.extend(self.left_ns.map(|ns| {
-            let time = self.style.time(&number::long_time(ns));
+            let time = self.style.say(&words::time(&number::long_time(ns)));
             self.style.say(&match header.model {
                 Some(_) => text!("{time} of the model's time", "モデルの中の時間で {time}"),
                 None => text!("{time} of measuring", "測定時間 {time}"),
@@ -232,7 +232,7 @@ impl Progress {
 
     fn notice(&mut self, notice: &Notice) {
         let words =
-            format!("{}: {}", words::notice(&self.style, notice.kind), notice.text.get(self.style.lang));
+            format!("{}: {}", self.style.say(&words::notice(notice.kind)), notice.text.get(self.style.lang));
         self.paragraph(&words);
     }
 

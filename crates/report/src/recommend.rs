@@ -1,6 +1,7 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
 use crate::columns::{self, Column, Cut, plain};
+use crate::facts::Spoken;
 use crate::layout::{hanging, page, wrap};
 use crate::style::{Role, Style};
 use crate::words;
@@ -27,13 +28,11 @@ pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str],
         }
     }
     if !found.doubts.is_empty() {
-        let names = |pick: fn(&Text) -> &str, with: &str| {
-            found.doubts.iter().map(|doubt| pick(&doubt.name)).collect::<Vec<_>>().join(with)
-        };
-        let (en, ja) = (names(|name| &name.en, ", "), names(|name| &name.ja, "、"));
+        let names = Text::list(found.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(
-            "Beware: these runs differ in what can make their figures incomparable: {en}; `kurabe compare` tells more",
-            "注意: これらの測定は、値を比べられなくすることのある点が違います: {ja}。詳しくは `kurabe compare` で確かめられます"
+            "Beware: these runs differ in what can make their figures incomparable: {names}; `kurabe compare` tells more",
+            "注意: これらの測定は、値を比べられなくすることのある点が違います: {names}。詳しくは `kurabe compare` で確かめられます";
+            names
         );
         lines.extend(wrap(&style.say(&words), style.width).iter().map(|line| style.paint(Role::Warn, line)));
     }
@@ -165,7 +164,7 @@ fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
         .parts
         .iter()
         .map(|part| {
-            let direction = words::direction(style, part.direction);
+            let direction = style.say(&words::direction(part.direction));
             let name = match (&part.cell, part.exact) {
                 (Some(_), true) => format!("{direction} {}", part.label),
                 (Some(_), false) => format!("{direction} ≈ {}", part.label),

@@ -42,7 +42,8 @@ pub(crate) fn status(record: &RunRecord, style: &Style) -> Vec<String> {
         ),
     };
     let (en, ja) = (holds.en, holds.ja);
-    let (word, role) = words::status(style, record.status);
+    let (word, role) = words::status(record.status);
+    let word = style.say(&word);
     let sentence = match record.status {
         RunStatus::Complete if measured > 0 => return Vec::new(),
         RunStatus::Complete => return remark(style, Role::Warn, style.pick(&en, &ja)),
@@ -74,7 +75,7 @@ pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
     for notice in &record.notices {
         let text = notice.text.get(style.lang);
         if told.insert(text) {
-            let words = format!("{}: {text}", words::notice(style, notice.kind));
+            let words = format!("{}: {text}", style.say(&words::notice(notice.kind)));
             lines.extend(remark(style, notice_role(notice.kind), &words));
         }
     }
@@ -98,8 +99,8 @@ pub(crate) fn notice_role(kind: NoticeKind) -> Role {
 fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
     let length = number::latency_ns(stall.length_ns);
-    let at = style.time(&number::moment(at_ns));
-    let place = words::cell(style, cell);
+    let at = style.say(&words::time(&number::moment(at_ns)));
+    let place = style.say(&words::cell(cell));
     let count = stall_count(&record.cells).max(1);
     let others = match count {
         1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
@@ -116,7 +117,7 @@ fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
     let mut lines = remark(style, Role::Plain, &style.say(&sentence));
     let felt = stutter(cell).filter(|stutter| stutter.stalls > 1).and_then(|stutter| stutter_words(&stutter));
     if let Some(Text { en, ja }) = felt {
-        let place = words::cell(style, cell);
+        let place = style.say(&words::cell(cell));
         let felt = Text { en: format!("in {place} it {en}"), ja: format!("{place}では{ja}") };
         lines.extend(remark(style, Role::Plain, &style.say(&felt)));
     }
@@ -127,7 +128,7 @@ fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
 fn beside(record: &RunRecord, style: &Style) -> Vec<String> {
     let found = reads_beside(record);
     let told = found.iter().take(BESIDE_TOLD).map(|(cell, beside)| {
-        let (words, place) = (reads_beside_words(beside), words::label(style, cell));
+        let (words, place) = (reads_beside_words(beside), style.say(&words::label(cell)));
         let (en, ja) = (words.en, words.ja);
         style.say(&text!("{place}: {en}", "{place}: {ja}"))
     });
@@ -138,7 +139,7 @@ fn beside(record: &RunRecord, style: &Style) -> Vec<String> {
 fn fill(record: &RunRecord, style: &Style) -> Vec<String> {
     let Some(fill) = record.fill.filter(|fill| fill.written_bytes > 0) else { return Vec::new() };
     let written = format_bytes(fill.written_bytes);
-    let time = style.time(&number::moment(fill.elapsed_ns));
+    let time = style.say(&words::time(&number::moment(fill.elapsed_ns)));
     let rate = match fill.elapsed_ns {
         0 => number::rate(0.0),
         ns => number::rate(fill.written_bytes as f64 * 1e9 / ns as f64),
@@ -282,9 +283,9 @@ pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
         names.swap(0, 1);
     }
     let (main, others) = names.split_first()?;
-    let mut words = vec![words::engine(style, main).to_owned()];
+    let mut words = vec![style.say(&words::engine(main)).to_owned()];
     for name in others {
-        let engine = words::engine(style, name);
+        let engine = style.say(&words::engine(name));
         words.push(style.say(&if shallow(name) {
             text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}")
         } else {

@@ -53,7 +53,7 @@ fn rows(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<Vec<Entry>> {
     let several = kinds.len() > 1;
     let mut sign: Vec<String> = figures.interval().into_iter().collect();
     sign.extend(figures.generator_bound.then(|| GENERATOR_SIGN.to_owned()));
-    let name = if several { tame(&cell.label) } else { words::cell(style, cell) };
+    let name = if several { tame(&cell.label) } else { style.say(&words::cell(cell)) };
     let mut rows = vec![vec![
         plain(name),
         (Role::Strong, figures.main.map_or(number::NONE.to_owned(), |rate| number::rate(rate).to_string())),
@@ -90,7 +90,7 @@ fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic, style: &Style) -> V
         OpKind::Read | OpKind::Write => number::rate(per_second(|side| side.bytes)).to_string(),
     };
     vec![
-        (Role::Quiet, format!("  {}", words::op_kind(style, kind))),
+        (Role::Quiet, format!("  {}", style.say(&words::op_kind(kind)))),
         plain(rate),
         plain(""),
         plain(""),

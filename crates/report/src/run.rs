@@ -86,13 +86,13 @@ fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, st
     let mut second = vec![tame(&header.profile_name())];
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
         if profile.needs_span() {
-            second.push(words::span(style, target));
+            second.push(style.say(&words::span(target)));
             if header.model.is_none() {
-                second.push(words::access(style, target.direct).to_owned());
-                second.push(words::data(style, profile.rules.data));
+                second.push(style.say(&words::access(target.direct)).to_owned());
+                second.push(style.say(&words::data(profile.rules.data)));
             }
         }
-        second.push(words::repetitions(style, profile));
+        second.push(style.say(&words::repetitions(profile)));
     }
     if let Some(origin) = &header.origin {
         second.extend(origin.procedure.as_deref().map(tame));
@@ -133,14 +133,14 @@ fn closing(record: &RunRecord, style: &Style) -> Vec<String> {
 /// Direction and name of a cell, so that the names of all cells begin below each other; without a direction, and for
 /// the parts of a copy, which tell it themselves, the name alone.
 fn cell_name(cell: &Cell, style: &Style) -> String {
-    let (name, label) = (words::cell(style, cell), words::label(style, cell));
+    let (name, label) = (style.say(&words::cell(cell)), style.say(&words::label(cell)));
     let Some(direction) = cell.direction.filter(|_| name != label) else {
         // As wide as the longest part of a copy, or as the other cells.
         return pad_right(&name, if cell.direction.is_some() { 31 } else { 23 });
     };
-    let directions = Direction::ALL.map(|direction| display_width(words::direction(style, direction)));
+    let directions = Direction::ALL.map(|direction| display_width(&style.say(&words::direction(direction))));
     let width = directions.into_iter().max().unwrap_or(0);
-    format!("{} {}", pad_right(words::direction(style, direction), width), pad_right(&label, 17))
+    format!("{} {}", pad_right(&style.say(&words::direction(direction)), width), pad_right(&label, 17))
 }
 
 /// One cell in one line, for progress where nothing can be redrawn. What does not fit is left out from the end.
@@ -170,7 +170,7 @@ pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
         }
     };
     put(Role::Strong, format!(" {} {}", pad_left(&rate.number, 8), pad_right(rate.unit, 4)), true);
-    let words = match words::statistic_of(style, statistic, figures.counted) {
+    let words = match words::statistic_of(statistic, figures.counted).map(|words| style.say(&words)) {
         _ if figures.counted < 2 => String::new(),
         Some(words) => {
             let mean = figures.mean.map_or(0.0, |mean| mean.mean);

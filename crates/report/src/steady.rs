@@ -64,7 +64,7 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds, s
         .filter(|repetition| repetition.kernel.is_none())
         .filter_map(|repetition| rounds.tracked_value(repetition, direction))
         .collect();
-    let name = words::cell(style, cell);
+    let name = style.say(&words::cell(cell));
     let count = values.len();
     let (excursion_limit, slope_limit, window_length) =
         (rounds.excursion_percent, rounds.slope_percent, rounds.window);
@@ -133,6 +133,6 @@ pub(crate) fn tracked_names(rounds: &Rounds, style: &Style) -> Vec<String> {
     rounds
         .tracked_cells
         .iter()
-        .map(|cell| format!("{} {}", words::direction(style, cell.direction), tame(&cell.label)))
+        .map(|cell| format!("{} {}", style.say(&words::direction(cell.direction)), tame(&cell.label)))
         .collect()
 }

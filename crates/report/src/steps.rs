@@ -85,7 +85,7 @@ pub(crate) fn io(step: &IoStep, style: &Style) -> Vec<String> {
         items.push(style.say(&text!("within {span}", "範囲 {span}")));
     }
     items.extend(syncs(&step.sync, style));
-    items.extend(step.data.map(|data| words::data(style, data)));
+    items.extend(step.data.map(|data| style.say(&words::data(data))));
     items
 }
 

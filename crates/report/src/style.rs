@@ -24,8 +24,9 @@ impl Default for Style {
 }
 
 /// What a piece of text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
+    #[default]
     Plain,
     /// The figure that the eye looks for, and headings.
     Strong,
@@ -42,14 +43,6 @@ pub(crate) enum Role {
 }
 
 impl Style {
-    /// A time of minutes or hours with its units in the reader's language: `3 min 12.3 s`, `3 分 12.3 秒`.
-    pub(crate) fn time(&self, time: &str) -> String {
-        if self.lang == Lang::En || !(time.contains(" min") || time.contains(" h")) {
-            return time.to_owned();
-        }
-        time.replace(" min", " 分").replace(" h", " 時間").replace(" s", " 秒")
-    }
-
     /// The sentence in the style's language.
     pub(crate) fn say(&self, text: &Text) -> String {
         text.get(self.lang).to_owned()

@@ -45,7 +45,8 @@ pub(crate) fn findings(record: &RunRecord, style: &Style) -> Vec<String> {
     let of_curve = |curve: &SweepCurve| {
         let title = title(curve, style);
         let words = |finding: &Finding| {
-            let (direction, told) = (words::direction(style, finding.direction), style.say(&finding.text));
+            let (direction, told) =
+                (style.say(&words::direction(finding.direction)), style.say(&finding.text));
             let evidence = evidence(finding, style);
             style.say(&text!(
                 "{title} · {direction}: {told} ({evidence})",
@@ -134,8 +135,8 @@ fn bars(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
     let longest = room.clamp(SHORTEST_BAR, LONGEST_BAR);
     let mut head = format!("  {}", " ".repeat(PLACE));
     for curve in curves {
-        let word = words::direction(style, curve.direction);
-        head.push_str(&format!("  {} {}", pad_left(word, VALUE), " ".repeat(longest)));
+        let word = style.say(&words::direction(curve.direction));
+        head.push_str(&format!("  {} {}", pad_left(&word, VALUE), " ".repeat(longest)));
     }
     let mut lines = vec![style.paint(Role::Quiet, head.trim_end())];
     for (index, x) in places.iter().enumerate() {
@@ -168,7 +169,7 @@ fn bars(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
 /// The line between rows that marks a change.
 fn mark(finding: &Finding, style: &Style) -> Option<String> {
     let x = finding.x?;
-    let direction = words::direction(style, finding.direction);
+    let direction = style.say(&words::direction(finding.direction));
     let name = name(finding.name, style);
     let line = format!("  {} ┄ {direction}: {name}", pad_left(&place(finding.axis, rounded(x)), PLACE));
     Some(style.paint(Role::Warn, &line))
@@ -225,7 +226,7 @@ pub(crate) fn name(cause: Cause, style: &Style) -> &'static str {
 }
 
 fn sentence(finding: &Finding, style: &Style) -> Vec<String> {
-    let direction = words::direction(style, finding.direction);
+    let direction = style.say(&words::direction(finding.direction));
     let words = format!("{direction}: {}", style.say(&finding.text));
     let lines = hanging(wrap(&words, style.width.saturating_sub(6)), 2, 4);
     let role = if finding.confidence == Confidence::None { Role::Warn } else { Role::Plain };

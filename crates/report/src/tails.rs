@@ -4,10 +4,8 @@
 //! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
 //! counted.
 
-use crate::columns::{self, Column, Cut, plain};
 use crate::compare::{against, cell_name};
-use crate::layout::wrap;
-use crate::style::{Role, Style};
+use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
 use crate::verdict::verdict_words;
 use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
 use kurabe_core::number;
@@ -15,50 +13,50 @@ use kurabe_core::record::Measure;
 use kurabe_core::{Text, text};
 use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 
-/// The tails of a comparison on a page of text; nothing where no cell has any.
-pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
-    let rows: Vec<Vec<(Role, String)>> = different(pair)
+/// The tails of a comparison; nothing where no cell has any.
+pub(crate) fn doc(pair: &Pair) -> Doc {
+    let rows: Vec<TableRow> = different(pair)
         .map(|(cell, tail)| {
             let (role, words) = verdict_words(&tail.compared, tail.count);
-            vec![
-                plain(format!("{} {}", cell_name(cell, style), name(tail.fraction))),
-                plain(number::latency(tail.baseline_ns).to_string()),
-                plain(number::latency(tail.other_ns).to_string()),
-                (role, style.say(&words)),
-            ]
+            let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
+            let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
+            [name.into(), baseline, other, Entry::new(role, words)].into()
         })
         .collect();
-    let rest = rest(pair);
+    let (mut doc, rest) = (Doc::new(), rest(pair));
     if rows.is_empty() && rest.is_empty() {
-        return Vec::new();
+        return doc;
     }
-    let mut lines = vec![String::new()];
+    doc.gap();
     if !rows.is_empty() {
-        let heads = [
-            Column::left(style.pick("slowest operations", "遅い操作")),
-            Column::right(&pair.baseline),
-            Column::right(&pair.other),
-            Column::left(&style.say(&against(pair))).cut(Cut::Wrap),
+        let columns = [
+            Column::left(text!("slowest operations", "遅い操作")),
+            Column::right(pair.baseline.clone()),
+            Column::right(pair.other.clone()),
+            Column::left(against(pair)).cut(Cut::Wrap),
         ];
-        lines.extend(columns::render(&heads, &rows, 0, style));
+        doc.push(Table::new(columns, rows));
     }
-    lines.extend(rest.iter().flat_map(|words| wrap(&style.say(words), style.width)));
-    lines
+    for words in rest {
+        doc.say(words);
+    }
+    doc
 }
 
 /// The same in sentences.
-pub(crate) fn sentences(pair: &Pair, style: &Style) -> Vec<String> {
-    let told = different(pair).map(|(cell, tail)| {
-        let words = verdict_words(&tail.compared, tail.count).1;
-        let [one, two] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).to_string());
-        let (cell, name) = (cell_name(cell, style), name(tail.fraction));
-        let (first, second) = (&pair.baseline, &pair.other);
-        style.say(&Text {
-            en: format!("{name} of {cell}: {first} {one}, {second} {two}; {second} is {}", words.en),
-            ja: format!("{cell} の {name}: {first} {one}、{second} {two}。{second} は{}", words.ja),
-        })
-    });
-    told.chain(rest(pair).iter().map(|words| style.say(words))).collect()
+pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
+    let sentence = |(cell, tail): (&ComparedCell, &ComparedTail)| {
+        let verdict = verdict_words(&tail.compared, tail.count).1;
+        let [one, two] = [tail.baseline_ns, tail.other_ns].map(|ns| Text::from(number::latency(ns)));
+        let (cell, name) = (cell_name(cell), Text::same(name(tail.fraction)));
+        let [first, second] = [&pair.baseline, &pair.other].map(|id| Text::same(id));
+        text!(
+            "{name} of {cell}: {first} {one}, {second} {two}; {second} is {verdict}",
+            "{cell} の {name}: {first} {one}、{second} {two}。{second} は{verdict}";
+            name, cell, first, one, second, two, verdict
+        )
+    };
+    different(pair).map(sentence).chain(rest(pair)).collect()
 }
 
 /// The tails that differ, and otherwise than the figure of their cell does.
@@ -84,40 +82,40 @@ fn as_the_figure(cell: &ComparedCell, tail: &ComparedTail, margin: f64) -> bool 
 
 /// What there is to say of all others.
 fn rest(pair: &Pair) -> Vec<Text> {
-    let count = |wanted: &dyn Fn(&ComparedTail) -> bool| all(pair).filter(|(_, tail)| wanted(tail)).count();
+    let count = |counts: &dyn Fn(&ComparedTail) -> bool| all(pair).filter(|(_, tail)| counts(tail)).count();
     let shown = different(pair).count();
     let alike = count(&differs) - shown;
     let same = count(&|tail| tail.compared.verdict == Verdict::Same);
     let open = count(&|tail| matches!(tail.compared.verdict, Verdict::NotEnough { .. }));
     let as_above =
         if alike == 1 { "differs as the figure above does" } else { "differ as the figures above do" };
-    let told = [
+    let counts = [
         (alike, text!("{alike} {as_above}", "上の値と同程度の差 {alike} 件")),
         (same, text!("{same} without a difference that matters", "問題になる差なし {same} 件")),
         (open, text!("{open} not clear yet", "まだ判断できない {open} 件")),
     ];
-    let told: Vec<Text> = told.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
-    let (en, ja): (Vec<&str>, Vec<&str>) =
-        told.iter().map(|words| (words.en.as_str(), words.ja.as_str())).unzip();
-    let (en, ja) = (en.join(", "), ja.join("、"));
+    let others: Vec<Text> =
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words).collect();
+    let is_empty = others.is_empty();
+    let others = Text::list(others);
     let words = match shown {
-        0 => text!("p99 and p99.9: {en}.", "p99 と p99.9: {ja}。"),
-        _ => text!("The other p99 and p99.9: {en}.", "そのほかの p99 と p99.9: {ja}。"),
+        0 => text!("p99 and p99.9: {others}.", "p99 と p99.9: {others}。"; others),
+        _ => text!("The other p99 and p99.9: {others}.", "そのほかの p99 と p99.9: {others}。"; others),
     };
-    Some(words).filter(|_| !told.is_empty()).into_iter().chain(lacking(pair)).collect()
+    Some(words).filter(|_| !is_empty).into_iter().chain(lacking(pair)).collect()
 }
 
 /// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence.
 fn lacking(pair: &Pair) -> Vec<Text> {
-    let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
+    let mut counts: Vec<(usize, Vec<f64>)> = Vec::new();
     for fraction in TAILS {
         let count = pair.cells.iter().filter(|cell| has_operations(cell) && lacks(cell, fraction)).count();
-        match found.last_mut().filter(|(known, _)| *known == count) {
+        match counts.last_mut().filter(|(last, _)| *last == count) {
             Some((_, fractions)) => fractions.push(fraction),
-            None => found.push((count, vec![fraction])),
+            None => counts.push((count, vec![fraction])),
         }
     }
-    found
+    counts
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .filter_map(|(count, of)| not_compared(count, &of))

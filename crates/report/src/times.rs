@@ -70,7 +70,7 @@ fn row(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<Entry> {
     });
     let (user, system) = program_cpu(cell).unwrap_or_default();
     vec![
-        plain(words::label(style, cell)),
+        plain(style.say(&words::label(cell))),
         (Role::Strong, figure(figures.main)),
         plain(mean.map(|mean| figure(Some(mean))).unwrap_or_default()),
         plain(figures.interval().filter(|_| several).unwrap_or_default()),
@@ -159,7 +159,7 @@ fn device(cell: &Cell, style: &Style) -> Option<Vec<Entry>> {
     };
     let rates = at.rates().filter(|_| cell.direction.is_some());
     Some(vec![
-        plain(words::label(style, cell)),
+        plain(style.say(&words::label(cell))),
         plain(bytes(at.sum.read_bytes)),
         plain(requests(at.sum.read_operations)),
         plain(bytes(at.sum.write_bytes)),
@@ -188,10 +188,10 @@ pub(crate) fn device_words(cell: &Cell, style: &Style) -> Vec<String> {
 
 /// The heading of a cell in details: `write · RND 4 KiB Q1 T1`.
 pub(crate) fn title(cell: &Cell, style: &Style) -> String {
-    let (name, label) = (words::cell(style, cell), words::label(style, cell));
+    let (name, label) = (style.say(&words::cell(cell)), style.say(&words::label(cell)));
     match cell.direction {
         Some(direction) if name != label && cell.label != direction.word() => {
-            format!("{} · {label}", words::direction(style, direction))
+            format!("{} · {label}", style.say(&words::direction(direction)))
         }
         _ => name,
     }

@@ -1,8 +1,8 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
 use crate::compare::{answer, cell_name, fairness, missing, stutters, table};
-use crate::layout::{hanging, page, wrap};
-use crate::style::{Role, Style};
+use crate::doc::{Doc, Paragraph};
+use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::record::RunHeader;
@@ -14,16 +14,13 @@ const MOST_BOUND_PERCENT: i64 = 50;
 
 /// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped.
 pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<bool>, style: &Style) -> String {
-    let mut lines = vec![style.paint(Role::Strong, "kurabe versus")];
+    let mut doc = Doc::new();
+    doc.heading(1, "kurabe versus".to_owned());
     for (place, header) in headers.iter().enumerate() {
-        let role = match place {
-            0 => style.pick("baseline", "基準"),
-            _ => style.pick("other", "比較"),
-        };
-        let words = format!("{role}: {} · {}", header.id, header.target_name());
-        lines.extend(hanging(wrap(&words, style.width.saturating_sub(4)), 2, 4));
+        let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
+        let words = role.map(|role| format!("{role}: {} · {}", header.id, header.target_name()));
+        doc.push(Paragraph::new(words).indent(2, 4));
     }
-    lines.push(String::new());
     let most = MOST_BLOCKS;
     let ended = match settled {
         Some(true) if pairs.iter().flat_map(|pair| &pair.cells).any(is_open) => text!(
@@ -42,19 +39,13 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
             "中断しました。そこまでの結果です。"
         ),
     };
-    lines.extend(wrap(&style.say(&ended), style.width));
+    doc.gap().say(ended);
     for pair in pairs {
-        lines.push(String::new());
-        lines.extend(wrap(&style.say(&answer(pair)), style.width));
-        lines.push(String::new());
-        lines.extend(table(pair, style));
-        lines.extend(missing(pair, style));
-        lines.extend(stutters(pair, style));
-        lines.extend(self::lines(pair, style));
-        lines.push(String::new());
-        lines.extend(fairness(&pair.differences, &[], style));
+        doc.gap().say(answer(pair)).gap().push(table(pair));
+        doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
+        doc.gap().append(fairness(&pair.differences, &[]));
     }
-    page(&lines)
+    doc.terminal(style)
 }
 
 /// Whether a cell has no verdict.
@@ -63,81 +54,65 @@ fn is_open(cell: &ComparedCell) -> bool {
 }
 
 /// How the runs took turns, and what changed over them; nothing for runs that did not.
-pub(crate) fn lines(pair: &Pair, style: &Style) -> Vec<String> {
-    let Some(versus) = &pair.versus else { return Vec::new() };
+pub(crate) fn doc(pair: &Pair) -> Doc {
+    let mut doc = Doc::new();
+    let Some(versus) = &pair.versus else { return doc };
     let blocks = pair.cells.iter().filter_map(|cell| cell.course.map(|course| 2 * course.block_pairs));
-    let Some((fewest, most)) = blocks.clone().min().zip(blocks.max()) else { return Vec::new() };
-    let span = if fewest == most { most.to_string() } else { format!("{fewest}–{most}") };
-    let span_ja = span.replace('–', "〜");
-    let seed = versus.order_seed;
-    let how = Text {
-        en: format!(
-            "Measured in turns: {span} blocks per cell, order tossed and then back (A B, B A) with seed {seed}. The \
-             ratio is within blocks, so what went on meanwhile met both."
-        ),
-        ja: format!(
-            "交互に測定: 項目ごとに {span_ja} ブロック。順番は乱数で決め、次は逆順(A B、B A、種 {seed})。比は同じブロックどうしで\
-             取るため、途中の外乱は両方に同じようにかかっています。"
-        ),
+    let Some((fewest, most)) = blocks.clone().min().zip(blocks.max()) else { return doc };
+    let span = match fewest == most {
+        true => Text::same(most.to_string()),
+        false => text!("{fewest}–{most}", "{fewest}〜{most}"),
     };
-    let mut lines = vec![String::new()];
-    lines.extend(wrap(&style.say(&how), style.width));
-    lines.extend(remedy(pair).iter().flat_map(|words| wrap(&style.say(words), style.width)));
-    let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair, style)).collect();
-    if drifts.is_empty() {
-        let none = text!(
+    let seed = versus.order_seed;
+    doc.gap().say(text!(
+        "Measured in turns: {span} blocks per cell, order tossed and then back (A B, B A) with seed {seed}. The ratio is \
+         within blocks, so what went on meanwhile met both.",
+        "交互に測定: 項目ごとに {span} ブロック。順番は乱数で決め、次は逆順(A B、B A、種 {seed})。比は同じブロックどうしで\
+         取るため、途中の外乱は両方に同じようにかかっています。";
+        span
+    ));
+    doc.append(remedy(pair).map(Paragraph::new).into_iter().collect());
+    let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
+    doc.say(match drifts.is_empty() {
+        true => text!(
             "Drift: none that shows above the scatter, neither of a side nor of a ratio.",
             "経時変化: ばらつきを超える変化は、どちらの側にも比にもありません。"
-        );
-        lines.extend(wrap(&style.say(&none), style.width));
-    } else {
-        lines.push(
-            style
-                .pick("Drift, from the first block to the last:", "経時変化(最初のブロックから最後まで):")
-                .to_owned(),
-        );
-    }
-    for words in drifts {
-        lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(4)), 2, 4));
-    }
-    lines
+        ),
+        false => text!("Drift, from the first block to the last:", "経時変化(最初のブロックから最後まで):"),
+    });
+    doc.append(drifts.into_iter().map(|words| Paragraph::new(words).indent(2, 4)).collect());
+    doc
 }
 
 /// What changed in a cell from the first block to the last, if it shows above the scatter.
-fn drift(cell: &ComparedCell, pair: &Pair, style: &Style) -> Option<Text> {
+fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
     let course = cell.course.as_ref()?;
     // Beyond the scatter, and enough for a whole percent.
     let shows = |trend: &Option<Estimate>| {
         trend.filter(|trend| (trend.low > 1.0 || trend.high < 1.0) && per_cent(trend.value) != 0)
     };
-    let (one, two) = (shows(&course.baseline_trend), shows(&course.other_trend));
-    let ratio = shows(&course.ratio_trend);
-    let side = |run: &str, trend: Option<Estimate>| -> Option<String> {
-        Some(format!("{run} {:+} %", per_cent(trend?.value)))
+    let side = |run: &str, trend: &Option<Estimate>| -> Option<String> {
+        Some(format!("{run} {:+} %", per_cent(shows(trend)?.value)))
     };
-    let sides: Vec<String> =
-        [side(&pair.baseline, one), side(&pair.other, two)].into_iter().flatten().collect();
-    if sides.is_empty() && ratio.is_none() {
-        return None;
-    }
-    let (name, sides) = (cell_name(cell, style), sides.join(", "));
-    Some(match ratio {
-        Some(ratio) => {
-            let (change, span) = (per_cent(ratio.value), change_span(&ratio));
-            let before = if sides.is_empty() { String::new() } else { format!("{sides}; ") };
-            Text {
-                en: format!(
-                    "{name}: {before}the ratio itself changed by {change:+} % ({}): it holds for this time only",
-                    span.en
-                ),
-                ja: format!(
-                    "{name}: {before}比そのものが {change:+} % 変化({})。この時間内に限った結果です",
-                    span.ja
-                ),
-            }
+    let sides = [side(&pair.baseline, &course.baseline_trend), side(&pair.other, &course.other_trend)];
+    let sides = sides.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let (name, ratio) = (cell_name(cell), shows(&course.ratio_trend));
+    match (ratio, sides.as_str()) {
+        (None, "") => None,
+        (None, _) => {
+            let sides = Text::same(sides);
+            Some(text!("{name}: {sides}; the ratio is steady", "{name}: {sides}。比は安定"; name, sides))
         }
-        None => text!("{name}: {sides}; the ratio is steady", "{name}: {sides}。比は安定"),
-    })
+        (Some(ratio), _) => {
+            let (change, span) = (per_cent(ratio.value), change_span(&ratio));
+            let before = Text::same(if sides.is_empty() { sides } else { format!("{sides}; ") });
+            Some(text!(
+                "{name}: {before}the ratio itself changed by {change:+} % ({span}): it holds for this time only",
+                "{name}: {before}比そのものが {change:+} % 変化({span})。この時間内に限った結果です";
+                name, before, span
+            ))
+        }
+    }
 }
 
 /// What may be said of a cell that is not settled: how large a difference could be.
@@ -147,10 +122,11 @@ pub(crate) fn unsettled(speed: &Estimate) -> Text {
         return text!("too early to tell", "まだ判断できない");
     }
     let span = change_span(speed);
-    Text {
-        en: format!("no difference found; it is below {bound} % ({})", span.en),
-        ja: format!("差は見つからず、あっても {bound} % 未満({})", span.ja),
-    }
+    text!(
+        "no difference found; it is below {bound} % ({span})",
+        "差は見つからず、あっても {bound} % 未満({span})";
+        span
+    )
 }
 
 /// How long a measurement of its own would likely take until all cells are clear: they share the time, and a new one

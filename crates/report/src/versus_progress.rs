@@ -70,7 +70,7 @@ impl VersusProgress {
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
         let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
-        let most = self.style.time(&number::long_time(time_ns));
+        let most = self.style.say(&words::time(&number::long_time(time_ns)));
         let once = format_time_setting(repetition_ns);
         self.line(&self.style.say(&text!(
             "profile {profile}, {once} per repetition, at most {most} · order seed {seed}",
@@ -95,7 +95,7 @@ impl VersusProgress {
             }
             Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
-                let name = [words::of_direction(&self.style, *direction), &tame(label)].join(" ");
+                let name = self.style.say(&words::directed(*direction, tame(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = number::clock(left_ns);
@@ -115,13 +115,12 @@ impl VersusProgress {
 
     /// A cell became clear.
     pub fn settled(&mut self, cell: &Cell, other: &str, found: &Blocked) {
-        let direction = cell.direction.map_or("", |direction| words::direction(&self.style, direction));
-        let name = [direction, &tame(&cell.label)].join(" ");
+        let name = self.style.say(&words::directed(cell.direction, tame(&cell.label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
         let words = Text {
-            en: format!("clear after {blocks} blocks: {} · {other}: {}", name.trim(), verdict.en),
-            ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name.trim(), verdict.ja),
+            en: format!("clear after {blocks} blocks: {} · {other}: {}", name, verdict.en),
+            ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name, verdict.ja),
         };
         self.line(&self.style.say(&words));
     }
@@ -151,7 +150,7 @@ impl VersusProgress {
             self.noisy.insert(run.to_owned());
             return None;
         }
-        Some(format!("{} ({run}): {words}", words::notice(&self.style, notice.kind)))
+        Some(format!("{} ({run}): {words}", self.style.say(&words::notice(notice.kind))))
     }
 
     /// How many more notices of noise there are, once.
@@ -159,7 +158,7 @@ impl VersusProgress {
         let more = std::mem::take(&mut self.noise_more);
         let shown: Vec<String> = self.noisy.iter().map(|run| format!("`kurabe show {run}`")).collect();
         let shown = shown.join(", ");
-        let kind = words::notice(&self.style, NoticeKind::Noise);
+        let kind = self.style.say(&words::notice(NoticeKind::Noise));
         let words = text!(
             "{kind}: {more} more such remarks in {shown}",
             "{kind}: 同様の注意がほかに {more} 件({shown})"

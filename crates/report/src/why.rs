@@ -26,7 +26,7 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_explain::{Limit, limits};
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
@@ -189,8 +189,8 @@ fn choose<'a>(record: &'a RunRecord, wanted: Option<&str>) -> Result<Vec<(usize,
 
 /// What a cell is called in both languages, and by formulas.
 fn names(cell: &Cell) -> [String; 3] {
-    let name = |lang| words::cell(&Style { lang, color: false, width: 80 }, cell);
-    [name(Lang::En), name(Lang::Ja), format!("{} {}", cell.part, cell.label)]
+    let Text { en, ja } = words::cell(cell);
+    [en, ja, format!("{} {}", cell.part, cell.label)]
 }
 
 /// The run, and its model if it is of one.

@@ -1,203 +1,218 @@
 //! The words of the record in both languages.
 
 use crate::layout::tame;
-use crate::style::{Role, Style};
+use crate::style::Role;
 use kurabe_core::number;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::{Cell, NoticeKind, RunStatus, TargetKind, TargetRecord};
-use kurabe_core::text;
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
+use kurabe_core::{Text, text};
 
-pub(crate) fn direction(style: &Style, direction: Direction) -> &'static str {
+pub(crate) fn direction(direction: Direction) -> Text {
     match direction {
-        Direction::Read => style.lang.pick("read", "読み出し"),
-        Direction::Write => style.lang.pick("write", "書き込み"),
-        Direction::Mix => style.lang.pick("mix", "混合"),
+        Direction::Read => text!("read", "読み出し"),
+        Direction::Write => text!("write", "書き込み"),
+        Direction::Mix => text!("mix", "混合"),
     }
 }
 
-pub(crate) fn op_kind(style: &Style, kind: OpKind) -> &'static str {
+pub(crate) fn op_kind(kind: OpKind) -> Text {
     match kind {
-        OpKind::Read => style.lang.pick("read", "読み出し"),
-        OpKind::Write => style.lang.pick("write", "書き込み"),
-        OpKind::Sync => style.lang.pick("sync", "同期(fsync)"),
+        OpKind::Read => text!("read", "読み出し"),
+        OpKind::Write => text!("write", "書き込み"),
+        OpKind::Sync => text!("sync", "同期(fsync)"),
     }
 }
 
-pub(crate) fn status(style: &Style, status: RunStatus) -> (&'static str, Role) {
+pub(crate) fn status(status: RunStatus) -> (Text, Role) {
     match status {
-        RunStatus::Running => (style.lang.pick("unfinished", "未完了"), Role::Warn),
-        RunStatus::Complete => (style.lang.pick("complete", "完了"), Role::Plain),
-        RunStatus::Interrupted => (style.lang.pick("interrupted", "中断"), Role::Warn),
-        RunStatus::Failed => (style.lang.pick("failed", "失敗"), Role::Bad),
+        RunStatus::Running => (text!("unfinished", "未完了"), Role::Warn),
+        RunStatus::Complete => (text!("complete", "完了"), Role::Plain),
+        RunStatus::Interrupted => (text!("interrupted", "中断"), Role::Warn),
+        RunStatus::Failed => (text!("failed", "失敗"), Role::Bad),
     }
 }
 
-pub(crate) fn notice(style: &Style, kind: NoticeKind) -> &'static str {
-    let (en, ja) = match kind {
-        NoticeKind::EngineFallback => ("engine", "エンジン"),
-        NoticeKind::CacheDrop => ("page cache", "ページキャッシュ"),
-        NoticeKind::SizeCut => ("test file", "テストファイル"),
-        NoticeKind::SpanCut => ("span", "測定範囲"),
-        NoticeKind::WarmUpCut => ("warm-up", "事前の読み書き"),
-        NoticeKind::WritesLeftOut => ("writes", "書き込み"),
-        NoticeKind::GeneratorBound => ("limit", "上限"),
-        NoticeKind::Noise => ("noise", "外乱"),
-        NoticeKind::Other => ("note", "備考"),
-    };
-    style.lang.pick(en, ja)
+pub(crate) fn notice(kind: NoticeKind) -> Text {
+    match kind {
+        NoticeKind::EngineFallback => text!("engine", "エンジン"),
+        NoticeKind::CacheDrop => text!("page cache", "ページキャッシュ"),
+        NoticeKind::SizeCut => text!("test file", "テストファイル"),
+        NoticeKind::SpanCut => text!("span", "測定範囲"),
+        NoticeKind::WarmUpCut => text!("warm-up", "事前の読み書き"),
+        NoticeKind::WritesLeftOut => text!("writes", "書き込み"),
+        NoticeKind::GeneratorBound => text!("limit", "上限"),
+        NoticeKind::Noise => text!("noise", "外乱"),
+        NoticeKind::Other => text!("note", "備考"),
+    }
 }
 
 /// The engine as the kernel interface it uses.
-pub(crate) fn engine<'a>(style: &Style, name: &'a str) -> &'a str {
+pub(crate) fn engine(name: &str) -> Text {
     match name {
-        "uring" => "io_uring",
-        "threads" => "pread/pwrite",
-        "null" => style.lang.pick("null device", "ヌルデバイス"),
-        other => other,
+        "uring" => Text::same("io_uring"),
+        "threads" => Text::same("pread/pwrite"),
+        "null" => text!("null device", "ヌルデバイス"),
+        other => Text::same(other),
     }
 }
 
-pub(crate) fn data(style: &Style, data: Data) -> String {
-    style.say(&match data {
+pub(crate) fn data(data: Data) -> Text {
+    match data {
         Data::Random => text!("random data, every block its own", "データ: ランダム(ブロックごとに別)"),
         Data::Zero => text!("zeros", "データ: ゼロ"),
         Data::Repeat => text!("one random block, repeated", "データ: 同じランダムブロックの繰り返し"),
         Data::Compressible { percent } => {
             text!("random data, {percent} % of it zeros", "データ: ランダム({percent} % はゼロ)")
         }
-    })
+    }
 }
 
 /// What the span lies on.
-pub(crate) fn span(style: &Style, target: &TargetRecord) -> String {
+pub(crate) fn span(target: &TargetRecord) -> Text {
     let size = format_bytes(target.span_bytes);
-    style.say(&match target.kind {
+    match target.kind {
         TargetKind::Directory => text!("test file {size}", "テストファイル {size}"),
         TargetKind::File => text!("{size} of the file", "ファイルの {size}"),
         TargetKind::BlockDevice | TargetKind::CharacterDevice => {
             text!("{size} of the device", "デバイスの {size}")
         }
         TargetKind::Model => text!("{size} of the model", "モデルの {size}"),
-    })
+    }
 }
 
-pub(crate) fn access(style: &Style, direct: bool) -> &'static str {
+pub(crate) fn access(direct: bool) -> Text {
     if direct {
-        style.lang.pick("direct I/O", "ダイレクト I/O")
+        text!("direct I/O", "ダイレクト I/O")
     } else {
-        style.lang.pick("buffered I/O (page cache)", "バッファ I/O (ページキャッシュ経由)")
+        text!("buffered I/O (page cache)", "バッファ I/O (ページキャッシュ経由)")
     }
 }
 
 /// `best of 3`; nothing for the mean.
-pub(crate) fn statistic_of(style: &Style, statistic: Statistic, count: usize) -> Option<String> {
+pub(crate) fn statistic_of(statistic: Statistic, count: usize) -> Option<Text> {
     match statistic {
         Statistic::Mean => None,
-        Statistic::Median => Some(style.say(&text!("median of {count}", "{count} 回の中央値"))),
-        Statistic::Best => Some(style.say(&text!("best of {count}", "{count} 回の最良値"))),
+        Statistic::Median => Some(text!("median of {count}", "{count} 回の中央値")),
+        Statistic::Best => Some(text!("best of {count}", "{count} 回の最良値")),
     }
 }
 
 /// What a sweep's curves are made of.
-pub(crate) fn geometric_mean(style: &Style) -> &'static str {
-    style.lang.pick("geometric mean of the repetitions", "繰り返しの幾何平均")
+pub(crate) fn geometric_mean() -> Text {
+    text!("geometric mean of the repetitions", "繰り返しの幾何平均")
 }
 
-pub(crate) fn statistic(style: &Style, statistic: Statistic) -> &'static str {
+pub(crate) fn statistic(statistic: Statistic) -> Text {
     match statistic {
-        Statistic::Mean => style.lang.pick("mean of the repetitions", "繰り返しの平均"),
-        Statistic::Median => style.lang.pick("median of the repetitions", "繰り返しの中央値"),
-        Statistic::Best => style.lang.pick("best repetition", "繰り返しのうち最良の値"),
+        Statistic::Mean => text!("mean of the repetitions", "繰り返しの平均"),
+        Statistic::Median => text!("median of the repetitions", "繰り返しの中央値"),
+        Statistic::Best => text!("best repetition", "繰り返しのうち最良の値"),
     }
 }
 
-pub(crate) fn order(style: &Style, order: Order) -> &'static str {
+pub(crate) fn order(order: Order) -> Text {
     match order {
         Order::ByDirection => {
-            style.lang.pick("all reads, then all writes, then all mixes", "読み出し、書き込み、混合の順")
+            text!("all reads, then all writes, then all mixes", "読み出し、書き込み、混合の順")
         }
-        Order::ByStep => style.lang.pick("step by step", "ステップごと"),
+        Order::ByStep => text!("step by step", "ステップごと"),
     }
 }
 
 /// The direction of a cell, if it has one.
-pub(crate) fn of_direction(style: &Style, given: Option<Direction>) -> &'static str {
-    given.map_or("", |given| direction(style, given))
+pub(crate) fn of_direction(given: Option<Direction>) -> Text {
+    given.map_or_else(Text::default, direction)
+}
+
+/// A direction, if there is one, and the name of what goes in it.
+pub(crate) fn directed(given: Option<Direction>, name: Text) -> Text {
+    let direction = of_direction(given);
+    text!("{direction} {name}", "{direction} {name}"; direction, name).map(|words| words.trim().to_owned())
 }
 
 /// `write RND 4 KiB Q1 T1`: a cell's direction and name; once if they are the same.
-pub(crate) fn cell(style: &Style, cell: &Cell) -> String {
-    let label = label(style, cell);
+pub(crate) fn cell(cell: &Cell) -> Text {
+    let label = label(cell);
     match cell.direction {
-        Some(given) if cell.label == given.word() => direction(style, given).to_owned(),
+        Some(given) if cell.label == given.word() => direction(given),
         // The parts of a copy tell their direction themselves.
-        Some(_) if copy_part(style, cell).is_some() => label,
-        Some(given) => format!("{} {label}", direction(style, given)),
-        None => label,
+        Some(_) if copy_part(cell).is_none() => directed(cell.direction, label),
+        _ => label,
     }
 }
 
 /// The name of a cell; of a part of a copy with what the part does, instead of the word that formulas use.
-pub(crate) fn label(style: &Style, cell: &Cell) -> String {
+pub(crate) fn label(cell: &Cell) -> Text {
     let name = cell.label.strip_suffix(cell.part.as_str()).filter(|_| !cell.part.is_empty());
-    match name.zip(copy_part(style, cell)) {
-        Some((step, part)) => format!("{}: {part}", tame(step).trim_end()),
-        None => tame(&cell.label),
+    match name.zip(copy_part(cell)) {
+        Some((step, part)) => part.map(|part| format!("{}: {part}", tame(step).trim_end())),
+        None => tame(&cell.label).into(),
     }
 }
 
-fn copy_part(style: &Style, cell: &Cell) -> Option<&'static str> {
+fn copy_part(cell: &Cell) -> Option<Text> {
     let part = CopyPart::ALL.into_iter().find(|part| part.word() == cell.part)?;
-    let (en, ja) = match part {
-        CopyPart::MemoryRead => ("read from memory", "メモリーから読む"),
-        CopyPart::MemoryWrite => ("write to memory", "メモリーに書く"),
-        CopyPart::ToMemory => ("target → memory", "対象 → メモリー"),
-        CopyPart::FromMemory => ("memory → target", "メモリー → 対象"),
-        CopyPart::Within => ("within the target", "対象内"),
-    };
-    Some(style.lang.pick(en, ja))
+    Some(match part {
+        CopyPart::MemoryRead => text!("read from memory", "メモリーから読む"),
+        CopyPart::MemoryWrite => text!("write to memory", "メモリーに書く"),
+        CopyPart::ToMemory => text!("target → memory", "対象 → メモリー"),
+        CopyPart::FromMemory => text!("memory → target", "メモリー → 対象"),
+        CopyPart::Within => text!("within the target", "対象内"),
+    })
 }
 
 /// `3 × 5 s per cell`, with the discarded repetitions if there are any.
-pub(crate) fn repetitions(style: &Style, profile: &Profile) -> String {
+pub(crate) fn repetitions(profile: &Profile) -> Text {
     let runs = profile.rules.runs;
     if let Some(rounds) = &profile.rounds {
         let most = rounds.most;
-        return style
-            .say(&text!("rounds until steady, at most {most}", "定常状態になるまで最大 {most} ラウンド"));
+        return text!("rounds until steady, at most {most}", "定常状態になるまで最大 {most} ラウンド");
     }
-    let time = style.time(&format_time_setting(profile.rules.time_ns));
+    let time = time(&format_time_setting(profile.rules.time_ns));
     let by_time = profile.steps.iter().all(|step| matches!(step, Step::Io(step) if !step.end.is_given()));
-    let mut words = style.say(&if by_time {
-        text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回")
+    let words = if by_time {
+        text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回"; time)
     } else {
         let plural = if runs == 1 { "" } else { "s" };
         text!("{runs} repetition{plural} per cell", "1 項目 {runs} 回")
-    });
+    };
     if profile.rules.discarded_runs > 0 {
         let discarded = profile.rules.discarded_runs;
-        words.push_str(
-            &style.say(&text!(" after {discarded} discarded", "(ほかに集計しない {discarded} 回)")),
+        return text!(
+            "{words} after {discarded} discarded",
+            "{words}(ほかに集計しない {discarded} 回)";
+            words
         );
     }
     words
 }
 
-/// `12 operations`, with its plural.
-pub(crate) fn operations(style: &Style, count: u64) -> String {
-    let number = number::count(count);
-    let plural = if count == 1 { "" } else { "s" };
-    style.say(&text!("{number} operation{plural}", "{number} 操作"))
+/// A time of minutes or hours with its units: `3 min 12.3 s`, `3 分 12.3 秒`.
+pub(crate) fn time(time: &str) -> Text {
+    let long = time.contains(" min") || time.contains(" h");
+    let ja = if long {
+        time.replace(" min", " 分").replace(" h", " 時間").replace(" s", " 秒")
+    } else {
+        time.to_owned()
+    };
+    Text { en: time.to_owned(), ja }
 }
 
-pub(crate) fn pattern(style: &Style, pattern: Pattern) -> String {
-    style.say(&match pattern {
+/// `12 operations`, with its plural.
+pub(crate) fn operations(count: u64) -> Text {
+    let number = number::count(count);
+    let plural = if count == 1 { "" } else { "s" };
+    text!("{number} operation{plural}", "{number} 操作")
+}
+
+pub(crate) fn pattern(pattern: Pattern) -> Text {
+    match pattern {
         Pattern::Sequential => text!("sequential", "シーケンシャル"),
         Pattern::Interleaved => text!("sequential, shared by threads", "シーケンシャル(スレッド間で共有)"),
         Pattern::Random => text!("random", "ランダム"),
         Pattern::Permutation => text!("random, each block once", "ランダム(各ブロック 1 回)"),
         Pattern::Zipf { exponent } => text!("Zipf {exponent}", "Zipf {exponent}"),
-    })
+    }
 }

@@ -117,7 +117,15 @@ fn printed() -> impl Strategy<Value = PrintedFigure> {
         let (printed, unit_printed, of, factor) = words;
         let correction =
             factor.map(|factor| Correction { factor, unit: unit_printed.clone(), reason: Text::same("x") });
-        PrintedFigure { quantity, statistic, value, printed, unit_printed, correction, of }
+        PrintedFigure {
+            quantity,
+            statistic,
+            value,
+            printed,
+            unit_printed,
+            correction,
+            of: of.map(Into::into),
+        }
     })
 }
 
@@ -324,7 +332,8 @@ proptest! {
                 if long_words {
                     cell.label.push_str(" with a name that no importer and no profile of kurabe would make, 長い名前");
                     for figure in cell.imported.iter_mut().flat_map(|imported| &mut imported.figures) {
-                        figure.of = Some("something that takes a tool a whole sentence to tell, そして長い".into());
+                        let of = "something that takes a tool a whole sentence to tell, そして長い".to_owned();
+                        figure.of = Some(of.into());
                     }
                 }
                 cell.repetitions.truncate(repetitions);

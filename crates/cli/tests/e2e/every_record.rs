@@ -13,8 +13,8 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text};
 use kurabe_interop::ExportFormat;
 use kurabe_report::{
-    Embedded, PageTheme, Report, Style, card, explain, pictures, render_details, render_history, render_pair,
-    render_pivot, render_recommendation, render_run, render_sweep_run, render_why,
+    Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, pictures, render_details, render_history,
+    render_pair, render_pivot, render_recommendation, render_run, render_sweep_run, render_why,
 };
 use kurabe_store::Store;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
     for by in ["run", "device", "engine", "tool"] {
         let wanted = PivotWanted { by: vec![by.to_owned()], margin: MARGIN, ..PivotWanted::default() };
         // Where no run tells it, that is said.
-        if let Ok(found) = pivot(&list, &digests, &wanted) {
+        if let Ok(found) = pivot(&list, &digests, &wanted, &PIVOT_WORDS) {
             render_pivot(&found, style);
         }
     }

@@ -1,207 +1,126 @@
-//! The facts of a run by which it is told apart from another: how each is read from the record, what it weighs, what it does.
+//! The facts of a run by which it is told apart from another: how each is read from the record, and what it weighs.
 
-use super::{Fact, Weight, engine_effect, engine_name};
+use super::{FactValue, Weight, engine_name, is_disturbed};
 use crate::key::shared_span_bytes;
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
-use kurabe_core::imported::Origin;
-use kurabe_core::model::ModelRecord;
+use kurabe_core::imported::{Origin, PrintedStatistic};
 use kurabe_core::profile::Rules;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::record::{RunRecord, TargetKind};
-use kurabe_core::workload::Data;
-use kurabe_core::{Text, text};
+use kurabe_core::record::RunRecord;
+use serde::{Deserialize, Serialize};
+
+/// Something by which runs are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "each is the word that users write, explained in docs/comparing.md")]
+pub enum Fact {
+    Tool,
+    Statistic,
+    Model,
+    Parameters,
+    Seed,
+    Cache,
+    Profile,
+    Size,
+    Data,
+    Time,
+    Target,
+    Device,
+    Firmware,
+    Link,
+    Filesystem,
+    Mount,
+    Fill,
+    WriteCache,
+    QueueDepth,
+    Scheduler,
+    Temperature,
+    Layers,
+    Machine,
+    Kernel,
+    Engine,
+    Kurabe,
+    Noise,
+}
 
 /// How a fact is read from a record; nothing where the record does not tell it.
-type Reader = fn(&RunRecord) -> Option<Text>;
+type Reader = fn(&RunRecord) -> Option<FactValue>;
 
-fn fact(key: &'static str, name: Text, weight: Weight, of: Reader) -> Fact {
-    Fact { key, name, weight, effect: None, of }
-}
+use Weight::{Decisive, Minor, Notable};
 
-fn with(key: &'static str, name: Text, weight: Weight, effect: Text, of: Reader) -> Fact {
-    Fact { key, name, weight, effect: Some(effect), of }
-}
+/// Every fact, in the order of [`Fact`]: its word, as `--by` and `--about` take it, its weight and its reader.
+const FACTS: &[(Fact, &str, Weight, Reader)] = &[
+    // How was it measured?
+    (Fact::Tool, "tool", Decisive, tool),
+    (Fact::Statistic, "statistic", Decisive, statistic),
+    (Fact::Model, "model", Decisive, model),
+    (Fact::Parameters, "parameters", Notable, parameters),
+    (Fact::Seed, "seed", Minor, seed),
+    (Fact::Cache, "cache", Decisive, |run| rule(run, |rules| FactValue::Direct(rules.direct))),
+    (Fact::Profile, "profile", Notable, profile),
+    (Fact::Size, "size", Notable, size),
+    (Fact::Data, "data", Notable, |run| rule(run, |rules| FactValue::Data(rules.data))),
+    (Fact::Time, "time", Minor, |run| rule(run, |rules| format_time_setting(rules.time_ns).into())),
+    // On what?
+    (Fact::Target, "target", Notable, |run| Some(FactValue::Target(run.header.target.as_ref()?.kind))),
+    (Fact::Device, "device", Notable, |run| device(run, |device| device.model.clone())),
+    (Fact::Firmware, "firmware", Notable, |run| device(run, |device| device.firmware.clone())),
+    (Fact::Link, "link", Notable, |run| device(run, |device| device.link.as_ref().map(link))),
+    (Fact::Filesystem, "filesystem", Notable, |run| file_system(run, |system| system.kind.clone())),
+    (Fact::Mount, "mount", Minor, |run| file_system(run, |system| system.options.clone())),
+    (Fact::Fill, "fill", Notable, |run| file_system(run, fill_level)),
+    (Fact::WriteCache, "write-cache", Notable, |run| device(run, |device| device.write_cache.clone())),
+    (Fact::QueueDepth, "queue-depth", Notable, |run| {
+        device(run, |device| device.queue_depth.map(|depth| depth.to_string()))
+    }),
+    (Fact::Scheduler, "scheduler", Minor, |run| device(run, |device| device.scheduler.clone())),
+    (Fact::Temperature, "temperature", Notable, temperature),
+    (Fact::Layers, "layers", Notable, |run| {
+        observed(run).then(|| run.header.environment.layers.join(", ").into())
+    }),
+    // By which machine and programs?
+    (Fact::Machine, "machine", Notable, machine),
+    (Fact::Kernel, "kernel", Notable, |run| run.header.environment.machine.kernel.clone().map(Into::into)),
+    (Fact::Engine, "engine", Notable, engine),
+    (Fact::Kurabe, "kurabe", Minor, |run| {
+        run.header.origin.is_none().then(|| run.header.kurabe_version.clone().into())
+    }),
+    (Fact::Noise, "noise", Notable, |run| is_disturbed(run).map(FactValue::Disturbed)),
+];
 
-/// All facts in the order of [`super::KEYS`], without the noise, which is told of the repetitions.
-pub(super) fn facts() -> Vec<Fact> {
-    [of_the_procedure(), of_the_storage(), of_the_computer()].into_iter().flatten().collect()
-}
+impl Fact {
+    /// All facts, in the order in which they are told.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FACTS.iter().map(|row| row.0)
+    }
 
-/// How was it measured?
-fn of_the_procedure() -> Vec<Fact> {
-    vec![
-        with(
-            "tool",
-            text!("tool", "ツール"),
-            Weight::Decisive,
-            text!(
-                "tools that look alike measure differently: compare runs of one tool where you can",
-                "見た目が似たツールでも測り方は違います。できれば同じツールの結果どうしを比べてください"
-            ),
-            tool,
-        ),
-        with(
-            "statistic",
-            text!("statistic", "統計量"),
-            Weight::Decisive,
-            text!(
-                "the best of several runs is above their mean; so the best is compared with the best where only that was printed",
-                "最良値は平均より高く出ます。最良値しか表示されていない項目では、最良値どうしを比べています"
-            ),
-            statistic,
-        ),
-        with(
-            "model",
-            text!("model or device", "モデルか実機か"),
-            Weight::Decisive,
-            text!(
-                "a model's figures are computed, not measured",
-                "モデルの値は計算であり、実測ではありません"
-            ),
-            |run| {
-                Some(
-                    run.header
-                        .model
-                        .as_ref()
-                        .map_or_else(|| text!("a device", "実機"), |model| Text::same(model.name.clone())),
-                )
-            },
-        ),
-        fact(
-            "parameters",
-            text!("changed parameters", "変えたパラメーター"),
-            Weight::Notable,
-            |run| run.header.model.as_ref().map(changes),
-        ),
-        with(
-            "seed",
-            text!("seed of the places", "アクセス位置の乱数の種"),
-            Weight::Minor,
-            text!(
-                "other places on the modelled disk: the figures differ by it as far as repetitions do",
-                "モデル上のアクセス位置が変わります。値の違いは繰り返しのばらつきと同じ程度です"
-            ),
-            seed,
-        ),
-        with(
-            "cache",
-            text!("page cache", "ページキャッシュ"),
-            Weight::Decisive,
-            text!(
-                "through the page cache, memory is measured, too",
-                "ページキャッシュ経由ではメモリーの速さも含まれます"
-            ),
-            |run| {
-                rule(
-                    run,
-                    |rules| {
-                        if rules.direct { text!("avoided", "避ける") } else { text!("used", "使う") }
-                    },
-                )
-            },
-        ),
-        fact("profile", text!("profile", "プロファイル"), Weight::Notable, profile),
-        with(
-            "size",
-            text!("test size", "テストサイズ"),
-            Weight::Notable,
-            text!("a small test may fit a cache", "小さいテストはキャッシュに収まることがあります"),
-            size,
-        ),
-        fact("data", text!("data written", "書き込みデータ"), Weight::Notable, |run| {
-            rule(run, |rules| data_words(rules.data))
-        }),
-        fact("time", text!("time per repetition", "1 回の時間"), Weight::Minor, |run| {
-            rule(run, |rules| Text::same(format_time_setting(rules.time_ns)))
-        }),
-    ]
-}
+    /// The stable word, as `--by` takes it: `filesystem`, `kernel`.
+    pub fn word(self) -> &'static str {
+        FACTS[self as usize].1
+    }
 
-/// On what?
-fn of_the_storage() -> Vec<Fact> {
-    vec![
-        fact("target", text!("kind of target", "対象の種類"), Weight::Notable, |run| {
-            run.header.target.as_ref().map(|target| target_kind(target.kind))
-        }),
-        fact("device", text!("device", "デバイス"), Weight::Notable, |run| {
-            device(run, |device| device.model.clone())
-        }),
-        fact("firmware", text!("firmware", "ファームウェア"), Weight::Notable, |run| {
-            device(run, |device| device.firmware.clone())
-        }),
-        fact("link", text!("link", "接続"), Weight::Notable, |run| {
-            device(run, |device| device.link.as_ref().map(link_words))
-        }),
-        fact("filesystem", text!("file system", "ファイルシステム"), Weight::Notable, |run| {
-            file_system(run, |system| system.kind.clone())
-        }),
-        fact("mount", text!("mount options", "マウントオプション"), Weight::Minor, |run| {
-            file_system(run, |system| system.options.clone())
-        }),
-        with(
-            "fill",
-            text!("fill level", "使用率"),
-            Weight::Notable,
-            text!(
-                "a full flash drive writes more slowly",
-                "フラッシュは空きが少ないと書き込みが遅くなります"
-            ),
-            |run| file_system(run, fill_level),
-        ),
-        fact("write-cache", text!("write cache", "書き込みキャッシュ"), Weight::Notable, |run| {
-            device(run, |device| device.write_cache.clone())
-        }),
-        fact(
-            "queue-depth",
-            text!("queue depth of the device", "デバイスのキュー深さ"),
-            Weight::Notable,
-            |run| device(run, |device| device.queue_depth.map(|depth| depth.to_string())),
-        ),
-        fact("scheduler", text!("I/O scheduler", "I/O スケジューラ"), Weight::Minor, |run| {
-            device(run, |device| device.scheduler.clone())
-        }),
-        with(
-            "temperature",
-            text!("temperature before the run", "測定前の温度"),
-            Weight::Notable,
-            text!("hot drives slow themselves down", "高温のドライブは速度を落とすことがあります"),
-            temperature,
-        ),
-        fact("layers", text!("layers between", "途中の層"), Weight::Notable, |run| {
-            observed(run).then(|| Text::same(run.header.environment.layers.join(", ")))
-        }),
-    ]
-}
+    /// The fact of a word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::all().find(|fact| fact.word() == word)
+    }
 
-/// By which machine and programs?
-fn of_the_computer() -> Vec<Fact> {
-    vec![
-        with(
-            "machine",
-            text!("machine and system", "マシンと OS"),
-            Weight::Notable,
-            text!(
-                "processor, system and drivers are in every figure",
-                "どの値にも CPU、OS、ドライバーの違いが含まれます"
-            ),
-            machine,
-        ),
-        fact("kernel", text!("kernel", "カーネル"), Weight::Notable, |run| {
-            told(run.header.environment.machine.kernel.as_deref())
-        }),
-        with("engine", text!("engine", "エンジン"), Weight::Notable, engine_effect(), engine),
-        fact("kurabe", text!("version of kurabe", "kurabe のバージョン"), Weight::Minor, |run| {
-            run.header.origin.is_none().then(|| Text::same(run.header.kurabe_version.clone()))
-        }),
-    ]
+    /// What a difference in it can do to the figures.
+    pub fn weight(self) -> Weight {
+        FACTS[self as usize].2
+    }
+
+    /// What a run tells of it.
+    pub fn of(self, run: &RunRecord) -> Option<FactValue> {
+        FACTS[self as usize].3(run)
+    }
 }
 
 /// The ways to the kernel that its cells took. A model has none, and that it is one is told as such.
-fn engine(run: &RunRecord) -> Option<Text> {
+fn engine(run: &RunRecord) -> Option<FactValue> {
     let mut names: Vec<&str> = run.cells.iter().filter_map(engine_name).collect();
     names.sort_unstable();
     names.dedup();
-    (!names.is_empty()).then(|| Text::same(names.join(", ")))
+    (!names.is_empty()).then(|| names.join(", ").into())
 }
 
 /// Whether the environment was observed at all; an imported run and a model have none.
@@ -209,98 +128,79 @@ fn observed(run: &RunRecord) -> bool {
     run.header.environment != Environment::default()
 }
 
+/// Which model it is; every device is "a device".
+fn model(run: &RunRecord) -> Option<FactValue> {
+    Some(run.header.model.as_ref().map_or(FactValue::RealDevice, |model| model.name.clone().into()))
+}
+
 /// The parameters of a model that the command line changed.
-fn changes(model: &ModelRecord) -> Text {
-    let list = model.changes();
-    if list.is_empty() { text!("none", "なし") } else { Text::same(list.join(", ")) }
+fn parameters(run: &RunRecord) -> Option<FactValue> {
+    let changes = run.header.model.as_ref()?.changes();
+    Some(if changes.is_empty() { FactValue::Unchanged } else { changes.join(", ").into() })
 }
 
 /// The seed of a modelled run, which is all that chance there is. A device has chance of its own.
-fn seed(run: &RunRecord) -> Option<Text> {
+fn seed(run: &RunRecord) -> Option<FactValue> {
     let profile = run.header.profile.as_ref().filter(|_| run.header.model.is_some())?;
-    Some(Text::same(profile.rules.seed.to_string()))
+    Some(profile.rules.seed.to_string().into())
 }
 
 /// What the workloads may cover: the target, or the part of it that the profile gives to all of them.
-fn size(run: &RunRecord) -> Option<Text> {
+fn size(run: &RunRecord) -> Option<FactValue> {
     let target = run.header.target.as_ref()?;
     let shared = run.header.profile.as_ref().and_then(shared_span_bytes);
-    Some(Text::same(format_bytes(shared.map_or(target.span_bytes, |span| span.min(target.span_bytes)))))
+    Some(format_bytes(shared.map_or(target.span_bytes, |span| span.min(target.span_bytes))).into())
 }
 
-fn told(words: Option<&str>) -> Option<Text> {
-    words.map(Text::same)
+fn tool(run: &RunRecord) -> Option<FactValue> {
+    Some(run.header.origin.as_ref().map_or("kurabe".to_owned(), Origin::tool_name).into())
 }
 
-fn tool(run: &RunRecord) -> Option<Text> {
-    Some(Text::same(run.header.origin.as_ref().map_or("kurabe".to_owned(), Origin::tool_name)))
-}
-
-fn profile(run: &RunRecord) -> Option<Text> {
+fn profile(run: &RunRecord) -> Option<FactValue> {
     let name = match (&run.header.profile, &run.header.origin) {
         (Some(profile), _) => Some(profile.name.clone()),
         (None, Some(origin)) => origin.profile.clone(),
         (None, None) => None,
     };
-    name.map(Text::same)
+    name.map(Into::into)
 }
 
-fn rule(run: &RunRecord, of: impl Fn(&Rules) -> Text) -> Option<Text> {
+fn rule(run: &RunRecord, of: impl Fn(&Rules) -> FactValue) -> Option<FactValue> {
     run.header.profile.as_ref().map(|profile| of(&profile.rules))
 }
 
 /// Processor and operating system; of the latter other tools tell, too.
-fn machine(run: &RunRecord) -> Option<Text> {
+fn machine(run: &RunRecord) -> Option<FactValue> {
     let machine = &run.header.environment.machine;
     let words: Vec<&str> =
         [&machine.cpu_model, &machine.os].into_iter().flatten().map(String::as_str).collect();
-    (!words.is_empty()).then(|| Text::same(words.join(", ")))
+    (!words.is_empty()).then(|| words.join(", ").into())
 }
 
-/// The statistic by which a figure of the run was made.
-fn statistic(run: &RunRecord) -> Option<Text> {
-    use kurabe_core::imported::PrintedStatistic as Printed;
+/// The statistic by which the figures of a run were made. Repetitions of kurabe are compared one by one, whatever figure
+/// the profile shows.
+fn statistic(run: &RunRecord) -> Option<FactValue> {
+    use PrintedStatistic::{Highest, Lowest, Mean, Median, Percentile, StandardDeviation, Sum, Unknown};
     if run.header.profile.is_some() {
-        // Repetitions are compared one by one, whatever figure the profile shows.
-        return Some(text!("every repetition", "各回の値"));
+        return Some(FactValue::EveryRepetition);
     }
     let figure = run.cells.iter().find_map(|cell| cell.imported.as_ref()?.figures.first())?;
-    Some(match figure.statistic {
-        Printed::Mean => text!("one mean", "平均値のみ"),
-        Printed::Median => text!("one median", "中央値のみ"),
-        Printed::Highest | Printed::Lowest => text!("the best of several runs", "複数回の最良値"),
-        Printed::Percentile(percent) => text!("the {percent} % percentile", "{percent} パーセンタイル"),
-        Printed::StandardDeviation | Printed::Sum | Printed::Unknown => return None,
-    })
-}
-
-fn data_words(data: Data) -> Text {
-    match data {
-        Data::Random => text!("random", "ランダム"),
-        Data::Zero => text!("zeros", "ゼロ"),
-        Data::Repeat => text!("one block repeated", "同じブロックの繰り返し"),
-        Data::Compressible { percent } => text!("{percent} % zeros", "ゼロ {percent} %"),
-    }
-}
-
-fn target_kind(kind: TargetKind) -> Text {
-    match kind {
-        TargetKind::Directory => text!("a file in a directory", "ディレクトリ内のファイル"),
-        TargetKind::File => text!("a file", "ファイル"),
-        TargetKind::BlockDevice => text!("a whole device", "デバイス全体"),
-        TargetKind::CharacterDevice => text!("a character device", "キャラクターデバイス"),
-        TargetKind::Model => text!("a model", "モデル"),
+    match figure.statistic {
+        // Of a rate the highest, of a time the lowest.
+        Highest | Lowest => Some(FactValue::Printed(Highest)),
+        Mean | Median | Percentile(_) => Some(FactValue::Printed(figure.statistic)),
+        StandardDeviation | Sum | Unknown => None,
     }
 }
 
 /// A fact of the devices; of several, all values that differ.
-fn device(run: &RunRecord, of: impl Fn(&BlockDevice) -> Option<String>) -> Option<Text> {
+fn device(run: &RunRecord, of: impl Fn(&BlockDevice) -> Option<String>) -> Option<FactValue> {
     let mut values: Vec<String> = run.header.environment.devices.iter().filter_map(of).collect();
     values.dedup();
-    (!values.is_empty()).then(|| Text::same(values.join(", ")))
+    (!values.is_empty()).then(|| values.join(", ").into())
 }
 
-fn link_words(link: &Link) -> String {
+fn link(link: &Link) -> String {
     let number = |value: &Option<f64>| value.map_or("?".to_owned(), |value| format!("{value}"));
     match link {
         Link::Pcie { speed_gt_per_s, width, .. } => {
@@ -319,8 +219,8 @@ fn link_words(link: &Link) -> String {
     }
 }
 
-fn file_system(run: &RunRecord, of: impl Fn(&FileSystem) -> Option<String>) -> Option<Text> {
-    run.header.environment.file_system.as_ref().and_then(of).map(Text::same)
+fn file_system(run: &RunRecord, of: impl Fn(&FileSystem) -> Option<String>) -> Option<FactValue> {
+    run.header.environment.file_system.as_ref().and_then(of).map(Into::into)
 }
 
 /// The fill level in steps of ten percent, so that a few bytes are no difference.
@@ -332,9 +232,22 @@ fn fill_level(system: &FileSystem) -> Option<String> {
 }
 
 /// The hottest device in steps of ten degrees.
-fn temperature(run: &RunRecord) -> Option<Text> {
+fn temperature(run: &RunRecord) -> Option<FactValue> {
     let devices = run.header.environment.devices.iter();
     let hottest = devices.filter_map(|device| device.health.as_ref()?.temperature_celsius).max()?;
     let tens = hottest.div_euclid(10) * 10;
-    Some(Text::same(format!("{tens}-{} °C", tens + 10)))
+    Some(format!("{tens}-{} °C", tens + 10).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_stand_in_their_order_and_are_kept_under_their_words() {
+        for (place, fact) in Fact::all().enumerate() {
+            assert_eq!(fact as usize, place);
+            assert_eq!(serde_json::to_string(&fact).unwrap(), format!("\"{}\"", fact.word()));
+        }
+    }
 }

@@ -4,10 +4,10 @@
 //! is laid out by is its subject and no doubt. Where a place would put together what cannot be put together (a fact that
 //! decides), the cells are shown apart instead.
 
-use super::keys::{Source, natural};
-use super::{Line, PivotKey};
-use crate::fairness::{About, Weight, about_all};
-use kurabe_core::{Text, text};
+use super::keys::{KeySource, natural};
+use super::{Line, PivotKey, PivotWords};
+use crate::fairness::{Fact, Weight};
+use kurabe_core::Text;
 use serde::Serialize;
 
 /// Something that differed among the runs of a pivot.
@@ -38,9 +38,9 @@ enum Seen {
 
 /// The facts of all places.
 pub(super) struct Watch {
-    about: Vec<About>,
+    words: PivotWords,
     /// Facts that are no subject.
-    watched: Vec<usize>,
+    watched: Vec<Fact>,
     places: Vec<Vec<Seen>>,
     /// For each word whether a run of the pivot has it.
     met: Vec<bool>,
@@ -49,88 +49,85 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(keys: &[PivotKey], words: usize) -> Self {
-        let about = about_all();
-        let is_subject = |place: &usize| keys.iter().any(|key| key.source == Source::Fact(*place));
-        let watched = (0..about.len()).filter(|place| !is_subject(place)).collect();
-        let untold = vec![false; about.len()];
-        Self { about, watched, places: Vec::new(), met: vec![false; words], untold }
+    pub(super) fn new(keys: &[PivotKey], word_count: usize, words: PivotWords) -> Self {
+        let is_subject = |fact: &Fact| keys.iter().any(|key| key.source == KeySource::Fact(*fact));
+        let watched = Fact::all().filter(|fact| !is_subject(fact)).collect();
+        let untold = vec![false; Fact::all().count()];
+        Self { words, watched, places: Vec::new(), met: vec![false; word_count], untold }
     }
 
     /// A run stands at a place.
     pub(super) fn meet(&mut self, place: usize, line: &Line<'_>) {
         if self.places.len() <= place {
-            self.places.resize(place + 1, vec![Seen::Nothing; self.about.len()]);
+            self.places.resize(place + 1, vec![Seen::Nothing; self.untold.len()]);
         }
         for fact in &self.watched {
-            let told = line.words[*fact];
-            if told.is_none() && self.about[*fact].weight != Weight::Decisive {
+            let value = line.words[*fact as usize];
+            match value {
                 // What a run does not tell is a doubt only where it decides.
-                continue;
-            }
-            match told {
+                None if fact.weight() != Weight::Decisive => continue,
+                None => self.untold[*fact as usize] = true,
                 Some(word) => self.met[word as usize] = true,
-                None => self.untold[*fact] = true,
             }
-            let seen = &mut self.places[place][*fact];
+            let seen = &mut self.places[place][*fact as usize];
             *seen = match *seen {
-                Seen::Nothing => Seen::One(told),
-                Seen::One(before) if before == told => continue,
+                Seen::Nothing => Seen::One(value),
+                Seen::One(before) if before == value => continue,
                 Seen::One(_) | Seen::Several => Seen::Several,
             };
         }
     }
 
     /// The facts by which cells must be shown apart: they decide, and a place has more than one value of them.
-    pub(super) fn apart(&self) -> Vec<usize> {
-        let decides = |fact: &&usize| self.about[**fact].weight == Weight::Decisive;
-        self.watched.iter().filter(decides).copied().filter(|fact| !self.within(*fact).is_empty()).collect()
+    pub(super) fn apart(&self) -> Vec<Fact> {
+        let decides = |fact: &Fact| fact.weight() == Weight::Decisive && !self.within(*fact).is_empty();
+        self.watched.iter().copied().filter(decides).collect()
     }
 
-    fn within(&self, fact: usize) -> Vec<usize> {
+    fn within(&self, fact: Fact) -> Vec<usize> {
         let places = self.places.iter().enumerate();
-        places.filter(|(_, facts)| facts[fact] == Seen::Several).map(|(place, _)| place).collect()
+        places.filter(|(_, facts)| facts[fact as usize] == Seen::Several).map(|(place, _)| place).collect()
     }
 
-    /// What a fact is.
-    pub(super) fn about(&self, fact: usize) -> &About {
-        &self.about[fact]
+    /// A fact by which runs are shown apart: its word, its name, and the value of a run that has it.
+    pub(super) fn sign(&self, fact: Fact, value: Option<&Text>) -> (&'static str, Text, Text) {
+        let value = value.cloned().unwrap_or_else(|| (self.words.value)(None));
+        (fact.word(), (self.words.key)(&KeySource::Fact(fact)), value)
     }
 
     /// Everything that differed, the weightiest first. `facts` gives the value of a word and which fact it is of; places
     /// that are shown apart by a fact mix nothing.
     pub(super) fn differences(
         &self,
-        apart: &[usize],
-        facts: impl Fn(usize) -> Option<(usize, Text)>,
+        apart: &[Fact],
+        facts: impl Fn(usize) -> Option<(Fact, Text)>,
     ) -> Vec<PivotDifference> {
-        let mut values: Vec<Vec<Text>> = vec![Vec::new(); self.about.len()];
+        let mut values: Vec<Vec<Text>> = vec![Vec::new(); self.untold.len()];
         for word in (0..self.met.len()).filter(|word| self.met[*word]) {
             if let Some((fact, value)) = facts(word) {
-                values[fact].push(value);
+                values[fact as usize].push(value);
             }
         }
-        let mut found: Vec<PivotDifference> = self
+        let mut differences: Vec<PivotDifference> = self
             .watched
             .iter()
             .filter_map(|fact| {
-                let mut values = std::mem::take(&mut values[*fact]);
+                let mut values = std::mem::take(&mut values[*fact as usize]);
                 values.sort_by(|a, b| natural(&a.en, &b.en));
-                if self.untold[*fact] && !values.is_empty() {
-                    values.push(text!("not told", "不明"));
+                if self.untold[*fact as usize] && !values.is_empty() {
+                    values.push((self.words.value)(None));
                 }
-                let about = &self.about[*fact];
                 (values.len() > 1).then(|| PivotDifference {
-                    key: about.key,
-                    name: about.name.clone(),
+                    key: fact.word(),
+                    name: (self.words.key)(&KeySource::Fact(*fact)),
                     values,
-                    weight: about.weight,
-                    effect: about.effect.clone(),
+                    weight: fact.weight(),
+                    effect: (self.words.effect)(*fact),
                     within: if apart.contains(fact) { Vec::new() } else { self.within(*fact) },
                 })
             })
             .collect();
-        found.sort_by_key(|difference| difference.weight);
-        found
+        differences.sort_by_key(|difference| difference.weight);
+        differences
     }
 }

@@ -1,7 +1,7 @@
 //! The keys by which runs are laid out: facts of the record, labels of the user, and what the list shows.
 
-use super::Line;
-use crate::fairness::{KEYS, about_all};
+use super::{Line, PivotWords};
+use crate::fairness::Fact;
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use serde::Serialize;
@@ -22,19 +22,25 @@ pub struct PivotKey {
     pub key: String,
     /// What it is.
     pub name: Text,
+    /// Where its value is found.
     #[serde(skip)]
-    pub(super) source: Source,
+    pub source: KeySource,
 }
 
 /// Where the value of a key is found.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Source {
-    /// The fact of this place in `KEYS`.
-    Fact(usize),
+pub enum KeySource {
+    /// A fact of the record.
+    Fact(Fact),
+    /// A label of the user.
     Label(String),
+    /// The target itself.
     Target,
-    /// So many letters of the time of measuring.
-    Date(usize),
+    /// The day of measuring.
+    Date,
+    /// The month of measuring.
+    Month,
+    /// The run's id.
     Run,
 }
 
@@ -48,32 +54,33 @@ impl PivotKey {
     ///
     /// # Errors
     /// When it means none, or both a fact and a label.
-    pub(super) fn read(word: &str, runs: &[RunSummary]) -> Result<Self> {
+    pub(super) fn read(word: &str, runs: &[RunSummary], words: &PivotWords) -> Result<Self> {
         let labels: BTreeSet<&str> =
             runs.iter().flat_map(|run| run.labels.keys()).map(String::as_str).collect();
-        let of_label = |label: &str| Self {
-            key: format!("{LABEL}{label}"),
-            name: Text::same(label),
-            source: Source::Label(label.to_owned()),
-        };
+        let of =
+            |key: &str, source: KeySource| Self { key: key.to_owned(), name: (words.key)(&source), source };
+        let of_label = |label: &str| of(&format!("{LABEL}{label}"), KeySource::Label(label.to_owned()));
         let as_label = word.strip_prefix(LABEL);
         if let Some(label) = as_label.filter(|label| labels.contains(label)) {
             return Ok(of_label(label));
         }
-        let fact = fact(word.strip_prefix(FACT).unwrap_or(word));
+        let plain = word.strip_prefix(FACT).unwrap_or(word);
+        let fact = unlabelled(plain).map(|source| of(plain, source));
         match (fact, labels.contains(word)) {
             (Some(_), true) => Err(both(word)),
             (Some(fact), false) => Ok(fact),
             (None, true) => Ok(of_label(word)),
             (None, false) => {
                 let labels: Vec<String> = labels.iter().map(|label| format!("{LABEL}{label}")).collect();
-                let own = OWN.iter().copied().chain(KEYS.iter().copied().filter(|key| !OWN.contains(key)));
-                let known: Vec<&str> = own.chain(labels.iter().map(String::as_str)).collect();
+                let facts = Fact::all().map(Fact::word).filter(|key| !OWN.contains(key));
+                let own = OWN.iter().copied().chain(facts);
+                let mut keys: Vec<&str> = own.collect();
+                keys.extend(labels.iter().map(String::as_str));
                 let what = text!(
                     "runs have no key `{word}` to be laid out by",
                     "`{word}` というキーでは測定を並べられません"
                 );
-                Err(Error::new(ErrorKind::Usage, what).remedy(nearest(word, &known)))
+                Err(Error::new(ErrorKind::Usage, what).remedy(nearest(word, &keys)))
             }
         }
     }
@@ -81,15 +88,15 @@ impl PivotKey {
     /// The value that a run has.
     pub(super) fn value(&self, line: &Line<'_>) -> Option<Text> {
         let run = line.run;
+        let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
         let shown = |words: &str| (!words.is_empty()).then(|| Text::same(words));
         match &self.source {
-            Source::Fact(place) => line.fact(*place).cloned(),
-            Source::Label(label) => shown(run.labels.get(label)?),
-            Source::Target => shown(&run.target),
-            Source::Date(letters) => {
-                shown(run.measured_at.as_ref().unwrap_or(&run.started_at).get(..*letters)?)
-            }
-            Source::Run => shown(&run.id),
+            KeySource::Fact(fact) => line.fact(*fact).cloned(),
+            KeySource::Label(label) => shown(run.labels.get(label)?),
+            KeySource::Target => shown(&run.target),
+            KeySource::Date => shown(measured_at.get(..10)?),
+            KeySource::Month => shown(measured_at.get(..7)?),
+            KeySource::Run => shown(&run.id),
         }
     }
 }
@@ -105,23 +112,16 @@ fn both(word: &str) -> Error {
     .remedy(text!("write label:{word} or fact:{word}", "label:{word} または fact:{word} と書いてください"))
 }
 
-/// A key that is no label.
-fn fact(word: &str) -> Option<PivotKey> {
-    let key = |name, source| Some(PivotKey { key: word.to_owned(), name, source });
-    let of_fact = |wanted: &str| {
-        about_all()
-            .into_iter()
-            .enumerate()
-            .find_map(|(place, about)| (about.key == wanted).then_some((place, about.name)))
-    };
-    match word {
-        "target" => key(text!("target", "対象"), Source::Target),
-        "date" => key(text!("date", "日付"), Source::Date(10)),
-        "month" => key(text!("month", "月"), Source::Date(7)),
-        "run" => key(text!("run", "測定"), Source::Run),
+/// Where the value of a key is found that is no label.
+fn unlabelled(key: &str) -> Option<KeySource> {
+    match key {
+        "target" => Some(KeySource::Target),
+        "date" => Some(KeySource::Date),
+        "month" => Some(KeySource::Month),
+        "run" => Some(KeySource::Run),
         // What two runs are compared by under the name `target` is its kind; here the name means the target itself.
-        "kind" => of_fact("target").and_then(|(place, name)| key(name, Source::Fact(place))),
-        other => of_fact(other).and_then(|(place, name)| key(name, Source::Fact(place))),
+        "kind" => Some(KeySource::Fact(Fact::Target)),
+        key => Fact::from_word(key).map(KeySource::Fact),
     }
 }
 
@@ -166,9 +166,8 @@ mod tests {
 
     #[test]
     fn every_key_that_is_offered_is_one() {
-        for key in OWN.iter().chain(KEYS) {
-            assert!(fact(key).is_some(), "{key}");
+        for key in OWN.into_iter().chain(Fact::all().map(Fact::word)) {
+            assert!(unlabelled(key).is_some(), "{key}");
         }
-        assert_eq!(fact("kind").unwrap().name.en, "kind of target");
     }
 }

@@ -1,9 +1,10 @@
 //! The table under a pivot: rows, columns, the runs at their places, and the figures of each cell there.
 
 use super::differ::Watch;
-use super::keys::{Source, is_meant, natural};
-use super::sums::{Gathered, is_named, is_nothing, name_of};
-use super::{Baseline, Group, Line, PivotFigure, PivotKey, Place, Words, unknown_value};
+use super::keys::{KeySource, is_meant, natural};
+use super::sums::{Gathered, is_nothing};
+use super::{Baseline, Group, Line, PivotFigure, PivotKey, PivotWords, Place, Words, unknown_value};
+use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
 use kurabe_core::record::Measure;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -21,17 +22,24 @@ pub(super) struct Layout<'a> {
     /// For each key how many runs do not tell it.
     pub(super) lacking: Vec<usize>,
     pub(super) watch: Watch,
+    words: PivotWords,
 }
 
 impl<'a> Layout<'a> {
-    pub(super) fn new(keys: &[PivotKey], lines: Vec<Line<'a>>, words: usize) -> Result<Self> {
+    pub(super) fn new(
+        keys: &[PivotKey],
+        lines: Vec<Line<'a>>,
+        word_count: usize,
+        words: PivotWords,
+    ) -> Result<Self> {
         let mut layout = Self {
             rows: Vec::new(),
             columns: Vec::new(),
             places: Vec::new(),
             placed: Vec::new(),
             lacking: vec![0; keys.len()],
-            watch: Watch::new(keys, words),
+            watch: Watch::new(keys, word_count, words),
+            words,
         };
         let mut known: HashMap<Vec<String>, usize> = HashMap::new();
         for line in lines {
@@ -77,7 +85,7 @@ impl<'a> Layout<'a> {
     pub(super) fn sort(&mut self, keys: &[PivotKey]) {
         let by_value = |a: &Text, b: &Text| natural(&a.en, &b.en);
         // Runs are told apart by when they were made, not by their ids.
-        if keys.last().is_none_or(|key| key.source != Source::Run) {
+        if keys.last().is_none_or(|key| key.source != KeySource::Run) {
             let order = sorted(&mut self.columns, by_value);
             self.places.iter_mut().for_each(|place| place.column = order[place.column]);
         }
@@ -144,11 +152,11 @@ impl<'a> Layout<'a> {
     }
 
     /// The cells with their figures.
-    pub(super) fn groups(&self, words: &Words, apart: &[usize], cell: Option<&str>) -> Result<Vec<Group>> {
+    pub(super) fn groups(&self, words: &Words, apart: &[Fact], cell: Option<&str>) -> Result<Vec<Group>> {
         let mut gathered: Vec<Gathered<'_>> = Vec::new();
         let mut known: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
         for (place, line) in &self.placed {
-            let signs: Vec<Option<u32>> = apart.iter().map(|fact| line.words[*fact]).collect();
+            let signs: Vec<Option<u32>> = apart.iter().map(|fact| line.words[*fact as usize]).collect();
             for (word, summary) in &line.digest.figures {
                 let word = *word as usize;
                 let Some(Some(name)) = words.cells.get(word) else { continue };
@@ -159,10 +167,11 @@ impl<'a> Layout<'a> {
                 gathered[group].sums.entry(*place).or_default().add(summary, line);
             }
         }
-        let all: Vec<String> = gathered.iter().map(|group| name_of(group.name)).collect();
+        let named = |group: &Gathered<'_>| (self.words.cell)(group.name);
+        let all: Vec<String> = gathered.iter().map(|group| named(group).en).collect();
         let groups: Vec<Group> = gathered
             .into_iter()
-            .filter(|group| cell.is_none_or(|words| is_named(group.name, words)))
+            .filter(|group| cell.is_none_or(|words| has_words(&named(group), words)))
             .map(|group| group.finish(&self.watch, apart))
             .collect();
         match cell {
@@ -216,6 +225,12 @@ impl<'a> Layout<'a> {
         };
         self.places.iter().map(|place| known.get(&wanted(place)).copied()).collect()
     }
+}
+
+/// Whether all words are in a name, in whatever order, case and language.
+fn has_words(name: &Text, words: &str) -> bool {
+    let name = format!("{} {}", name.en, name.ja).to_lowercase();
+    words.to_lowercase().split_whitespace().all(|word| name.contains(word))
 }
 
 /// The values of a figure against those of its baseline. If both are single runs, their repetitions are the unit; if only

@@ -1,11 +1,10 @@
-//! The figures of a cell, added up run by run, and the name by which a cell is found.
+//! The figures of a cell, added up run by run.
 
 use super::differ::Watch;
 use super::{Group, Line, PivotFigure};
 use crate::digest::CellName;
+use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
-use kurabe_core::text;
-use kurabe_core::workload::Direction;
 use kurabe_stats::summary_half_width;
 use std::collections::HashMap;
 
@@ -18,15 +17,8 @@ pub(super) struct Gathered<'a> {
 }
 
 impl Gathered<'_> {
-    pub(super) fn finish(self, watch: &Watch, apart: &[usize]) -> Group {
-        let untold = || text!("not told", "不明");
-        let apart = apart
-            .iter()
-            .map(|fact| {
-                let about = watch.about(*fact);
-                (about.key, about.name.clone(), self.line.fact(*fact).cloned().unwrap_or_else(untold))
-            })
-            .collect();
+    pub(super) fn finish(self, watch: &Watch, apart: &[Fact]) -> Group {
+        let apart = apart.iter().map(|fact| watch.sign(*fact, self.line.fact(*fact))).collect();
         let mut figures: Vec<PivotFigure> =
             self.sums.into_iter().map(|(place, sum)| sum.finish(place)).collect();
         figures.sort_by_key(|figure| figure.place);
@@ -81,21 +73,4 @@ impl Sum {
 /// Whether a scatter is no more than the arithmetic of a mean of equal values leaves.
 pub(super) fn is_nothing(scatter: f64, mean: f64) -> bool {
     scatter <= mean.abs() * 1e-12
-}
-
-/// `read RND 4 KiB Q1 T1`
-pub(super) fn name_of(cell: &CellName) -> String {
-    [cell.direction.map_or("", Direction::word), &cell.full_label().en].join(" ").trim().to_owned()
-}
-
-/// Whether all words are in the name, in whatever order and case.
-pub(super) fn is_named(cell: &CellName, words: &str) -> bool {
-    let japanese = match cell.direction {
-        Some(Direction::Read) => "読み出し",
-        Some(Direction::Write) => "書き込み",
-        Some(Direction::Mix) => "混合",
-        None => "",
-    };
-    let name = format!("{} {japanese}", name_of(cell)).to_lowercase();
-    words.to_lowercase().split_whitespace().all(|word| name.contains(word))
 }

@@ -1,7 +1,7 @@
 //! Pivots over runs that are written down here.
 
 use super::*;
-use crate::fairness::Weight;
+use crate::fairness::{Fact, FactValue, Weight};
 use crate::key::CellKey;
 use kurabe_core::digest::Summary;
 use kurabe_core::record::{Measure, RunStatus};
@@ -9,6 +9,23 @@ use kurabe_core::workload::Direction;
 use kurabe_stats::Verdict;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+
+/// Plain words; a value of several languages has no other in these tests.
+const WORDS: PivotWords = PivotWords {
+    key: |source| {
+        Text::same(match source {
+            KeySource::Fact(fact) => fact.word(),
+            KeySource::Label(label) => label,
+            _ => "own",
+        })
+    },
+    value: |value| match value {
+        Some(FactValue::Name(name)) => Text::same(name),
+        _ => Text::same("not told"),
+    },
+    effect: |_| None,
+    cell: |cell| Text { en: format!("read {}", cell.label), ja: format!("読み出し {}", cell.label) },
+};
 
 /// Runs with their digests, in the order of time.
 #[derive(Default)]
@@ -38,7 +55,9 @@ impl Runs {
         let rest = usual.into_iter().filter(|(key, _)| !told(key));
         let all: Vec<(&str, &str)> =
             facts.iter().copied().chain(rest).filter(|(key, _)| !key.starts_with("label:")).collect();
-        let words = all.iter().map(|(key, value)| Word::Fact((*key).to_owned(), Text::same(*value)));
+        let words = all.iter().map(|(key, value)| {
+            Word::Fact(Fact::from_word(key).unwrap(), FactValue::Name((*value).to_owned()))
+        });
         let facts = words.collect::<Vec<_>>().iter().map(|word| self.word(word)).collect();
         let cell = self.word(&Word::Cell(cell("RND 4 KiB Q1 T1", 4096)));
         let megabytes: Vec<f64> = values.iter().map(|value| value * 1e6).collect();
@@ -68,7 +87,7 @@ impl Runs {
         let by = by.split(',').map(str::to_owned).collect();
         let mut wanted = PivotWanted { by, margin: 0.05, ..PivotWanted::default() };
         change(&mut wanted);
-        pivot(&self.list, &self.digests, &wanted)
+        pivot(&self.list, &self.digests, &wanted, &WORDS)
     }
 
     fn pivot(&self, by: &str) -> Pivot {

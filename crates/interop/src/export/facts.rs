@@ -1,6 +1,6 @@
 //! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
 
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::profile::{Statistic, Step};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Workload;
@@ -120,14 +120,14 @@ pub(super) fn printed(cell: &ImportedCell, quantity: Quantity) -> Option<&Printe
 /// The mean latency that a tool printed: a mean, or the best of the runs' means.
 pub(super) fn printed_mean_latency(cell: &ImportedCell) -> Option<&PrintedFigure> {
     cell.figures.iter().find(|figure| {
-        let of_mean = figure.of.as_deref().is_some_and(|of| of.starts_with("mean"));
-        figure.quantity == Quantity::Latency && (figure.statistic == PrintedStatistic::Mean || of_mean)
+        let of_means = figure.of.as_ref().is_some_and(FigureOf::is_of_means);
+        figure.quantity == Quantity::Latency && (figure.statistic == PrintedStatistic::Mean || of_means)
     })
 }
 
 /// A latency that a tool printed with this statistic.
 pub(super) fn printed_latency(cell: &ImportedCell, statistic: PrintedStatistic) -> Option<f64> {
-    let of_runs = |figure: &PrintedFigure| figure.of.as_deref().is_some_and(|of| of.starts_with("mean"));
+    let of_runs = |figure: &PrintedFigure| figure.of.as_ref().is_some_and(FigureOf::is_of_means);
     cell.figures
         .iter()
         .find(|figure| {

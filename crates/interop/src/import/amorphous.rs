@@ -11,7 +11,7 @@ use super::parts::{notice, numbered};
 use super::result_line::{Line, Rules, parse, read_all};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
-use kurabe_core::imported::{Origin, PrintedStatistic};
+use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer = Importer { what: "AmorphousDiskMark text", read };
@@ -63,7 +63,8 @@ fn read_mine(input: &Input<'_>, heading: &str) -> Result<ImportedRun> {
         }
     }
     let median = PrintedStatistic::Median;
-    let rules = Rules { rate: median, latency: median, latency_of: "latency", correction: None, runs };
+    let rules =
+        Rules { rate: median, latency: median, latency_of: FigureOf::Latency, correction: None, runs };
     let results = read_all(input, &input.lines().collect::<Vec<_>>(), &rules)?;
     let notices = std::iter::once(notice(text!(
         "AmorphousDiskMark shows the median of its runs",

@@ -11,7 +11,7 @@ use super::dates::from_numeric;
 use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
@@ -134,5 +134,5 @@ fn figure_of(section: &str, value: &str) -> Option<PrintedFigure> {
         _ => None,
     }?;
     printed.clone_into(&mut figure.printed);
-    Some(if section == "512B" { consumer::of(figure, "accesses of the access time test") } else { figure })
+    Some(if section == "512B" { consumer::of(figure, FigureOf::AccessTest) } else { figure })
 }

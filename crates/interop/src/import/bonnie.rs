@@ -9,7 +9,9 @@
 use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::imported::{
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
+};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -154,7 +156,9 @@ fn cell(
     let mut figures: Vec<PrintedFigure> = Vec::new();
     figures.extend(rate.and_then(|rate| test.unit.figure(Statistic::Mean, rate)));
     figures.extend(latency.and_then(latency_figure));
-    figures.extend(cpu.and_then(|cpu| lab::PERCENT.figure_of("CPU", Statistic::Mean, cpu)));
+    figures.extend(
+        cpu.and_then(|cpu| lab::PERCENT.figure_of(FigureOf::from("CPU".to_owned()), Statistic::Mean, cpu)),
+    );
     let seekers = test.name == "seeks";
     let imported = ImportedCell {
         procedure: Some(test.name.to_owned()),

@@ -17,7 +17,7 @@ use super::parts::{self, notice, numbered};
 use super::result_line::{Line, Results, Rules, parse, read_all};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
-use kurabe_core::imported::{Origin, PrintedStatistic};
+use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, Text, text};
 
@@ -82,7 +82,7 @@ impl Block {
         }
         let (rate, latency) = block.statistics();
         let runs = block.runs;
-        let rules = Rules { rate, latency, latency_of: "mean latency of a run", correction: None, runs };
+        let rules = Rules { rate, latency, latency_of: FigureOf::RunMeanLatency, correction: None, runs };
         let results = read_all(input, &lines[..end], &rules)?;
         block.origin.profile = block.profile(&results);
         block.origin.format = "cdm-text".to_owned();

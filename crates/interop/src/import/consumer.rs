@@ -2,7 +2,7 @@
 
 use super::parts::{figure_of_value, number};
 use kurabe_core::Text;
-use kurabe_core::imported::{Correction, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{Correction, FigureOf, PrintedFigure, PrintedStatistic, Quantity};
 
 /// 10^6.
 pub(super) const MEGA: f64 = 1e6;
@@ -38,8 +38,8 @@ pub(super) fn mebi_correction(reason: Text) -> Correction {
 }
 
 /// What is told of a figure beyond its quantity and statistic.
-pub(super) fn of(mut figure: PrintedFigure, what: &str) -> PrintedFigure {
-    figure.of = Some(what.to_owned());
+pub(super) fn of(mut figure: PrintedFigure, what: FigureOf) -> PrintedFigure {
+    figure.of = Some(what);
     figure
 }
 

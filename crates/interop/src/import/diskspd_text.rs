@@ -9,7 +9,7 @@ use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome, dates};
 use kurabe_core::imported::{
-    Correction, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
+    Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
 };
 use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
@@ -223,7 +223,7 @@ fn span_cells(
         figures.extend(
             span.time
                 .as_deref()
-                .and_then(|time| lab::RUN_SECONDS.figure_of("test time", Statistic::Sum, time)),
+                .and_then(|time| lab::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time)),
         );
         let imported = ImportedCell { threads: span.threads, figures, ..common.clone() };
         cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));

@@ -10,7 +10,8 @@ use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome, dates};
 use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity, SeriesAxis,
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic, Quantity,
+    SeriesAxis,
 };
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -160,7 +161,7 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
             continue;
         }
         figures.extend(latencies(span, word));
-        figures.extend(lab::RUN_SECONDS.figure_of("test time", Statistic::Sum, time));
+        figures.extend(lab::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time));
         let mut imported = ImportedCell { threads, runs: Some(1), figures, ..ImportedCell::default() };
         imported.series.extend(buckets(span, word));
         describe(&all_told, &mut imported);

@@ -11,7 +11,7 @@ use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome, dates};
 use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -19,8 +19,8 @@ use kurabe_core::workload::Direction;
 use std::collections::HashMap;
 
 const ENTRIES_PER_S: Unit = lab::unit("entries/s", Quantity::Iops, 1.0);
-const LAST: &str = "last done";
-const FIRST: &str = "first done";
+const LAST: FigureOf = FigureOf::LastDone;
+const FIRST: FigureOf = FigureOf::FirstDone;
 
 /// What a phase tells, whatever the file's form: a look-up by kurabe's own keys.
 struct Phase<'a> {
@@ -80,10 +80,12 @@ fn csv_phase<'a>(get: &dyn Fn(&str) -> Option<&'a str>) -> Phase<'a> {
             for (unit, name) in [(lab::MIB_PER_S, "MiB/s"), (lab::IOPS, "IOPS"), (ENTRIES_PER_S, "entries/s")]
             {
                 let printed = column(name, moment);
-                figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Mean, printed)));
+                figures
+                    .extend(printed.and_then(|printed| unit.figure_of(of.clone(), Statistic::Mean, printed)));
             }
         }
-        for (name, of) in [("IO lat us", "operation latency"), ("Ent lat us", "entry latency")] {
+        for (name, of) in [("IO lat us", FigureOf::OperationLatency), ("Ent lat us", FigureOf::EntryLatency)]
+        {
             let named = [
                 (Statistic::Mean, column(name, "avg")),
                 (Statistic::Lowest, column(name, "min")),
@@ -154,10 +156,11 @@ fn json_phase(document: &Json) -> Phase<'_> {
                 [(lab::BYTES_PER_S, "bytes/s"), (lab::IOPS, "iops"), (ENTRIES_PER_S, "entries/s")]
             {
                 let printed = moment.text_of(key);
-                figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Mean, printed)));
+                figures
+                    .extend(printed.and_then(|printed| unit.figure_of(of.clone(), Statistic::Mean, printed)));
             }
         }
-        for (key, of) in [("IO", "operation latency"), ("entries", "entry latency")] {
+        for (key, of) in [("IO", FigureOf::OperationLatency), ("entries", FigureOf::EntryLatency)] {
             let found = within(&part(&latencies, key));
             let named = [
                 (Statistic::Mean, found.text_of("avg_us")),
@@ -375,6 +378,9 @@ fn live_cell(phase: &LivePhase) -> Option<Cell> {
 mod tests {
     use super::super::lab::test::*;
     use super::*;
+
+    const LAST: &str = "last done";
+    const FIRST: &str = "first done";
 
     #[test]
     fn csv_and_json_of_the_same_phases_agree() {

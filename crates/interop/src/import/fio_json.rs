@@ -14,7 +14,7 @@ use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome};
 use kurabe_core::environment::{BlockDevice, Environment};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
 use std::collections::{BTreeMap, HashSet};
@@ -23,8 +23,11 @@ use std::collections::{BTreeMap, HashSet};
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
 
 /// fio's latencies: name, name of what they are of.
-const LATENCIES: [(&str, &str); 3] =
-    [("clat", "completion latency"), ("lat", "total latency"), ("slat", "submission latency")];
+const LATENCIES: [(&str, FigureOf); 3] = [
+    ("clat", FigureOf::CompletionLatency),
+    ("lat", FigureOf::TotalLatency),
+    ("slat", FigureOf::SubmissionLatency),
+];
 
 /// Reads fio's JSON.
 pub(super) fn read(input: &Input<'_>) -> Outcome {
@@ -158,7 +161,7 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
         options.describe(word, &mut imported);
         cells.push(parts::cell(label(&format!("{host}{name}"), word), direction(word), imported));
     }
-    let syncs = job.get("sync").map(|sync| latency(sync, "lat", "sync latency")).unwrap_or_default();
+    let syncs = job.get("sync").map(|sync| latency(sync, "lat", FigureOf::SyncLatency)).unwrap_or_default();
     if !syncs.is_empty() {
         let mut imported = ImportedCell { runs: Some(1), figures: syncs, ..ImportedCell::default() };
         options.describe("sync", &mut imported);
@@ -183,21 +186,21 @@ fn figures(ddir: &Json) -> Vec<PrintedFigure> {
     for (key, of) in LATENCIES {
         figures.append(&mut latency(ddir, key, of));
     }
-    figures.append(&mut samples(ddir, "bw", "bandwidth samples", "bw_dev", lab::KIB_PER_S));
-    figures.append(&mut samples(ddir, "iops", "IOPS samples", "iops_stddev", lab::IOPS));
-    let mut total = |unit: Unit, key: &str, of: &str| {
+    figures.append(&mut samples(ddir, "bw", FigureOf::RateSamples, "bw_dev", lab::KIB_PER_S));
+    figures.append(&mut samples(ddir, "iops", FigureOf::IopsSamples, "iops_stddev", lab::IOPS));
+    let mut total = |unit: Unit, key: &str, of: FigureOf| {
         let printed = ddir.text_of(key).filter(|printed| lab::positive(printed));
         figures.extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Sum, printed)));
     };
     let data = if ddir.get("io_kbytes").is_some() { lab::BYTES } else { lab::KIB };
-    total(data, "io_bytes", "data moved");
-    total(lab::COUNT, "total_ios", "operations");
-    total(lab::RUN_MILLISECONDS, "runtime", "run time");
+    total(data, "io_bytes", FigureOf::DataMoved);
+    total(lab::COUNT, "total_ios", FigureOf::Operations);
+    total(lab::RUN_MILLISECONDS, "runtime", FigureOf::RunTime);
     figures
 }
 
 /// Spread of fio's samples, if it took any.
-fn samples(ddir: &Json, key: &str, of: &str, deviation: &str, unit: Unit) -> Vec<PrintedFigure> {
+fn samples(ddir: &Json, key: &str, of: FigureOf, deviation: &str, unit: Unit) -> Vec<PrintedFigure> {
     let text = |suffix: &str| ddir.text_of(&format!("{key}_{suffix}"));
     // fio 2 does not tell their number; a highest of nothing means none.
     if !text("samples").or(text("max")).is_some_and(lab::positive) {
@@ -213,7 +216,7 @@ fn samples(ddir: &Json, key: &str, of: &str, deviation: &str, unit: Unit) -> Vec
 }
 
 /// A latency in all its statistics; none if nothing was sampled.
-fn latency(ddir: &Json, key: &str, of: &str) -> Vec<PrintedFigure> {
+fn latency(ddir: &Json, key: &str, of: FigureOf) -> Vec<PrintedFigure> {
     let in_ns = ddir.get(&format!("{key}_ns")).map(|found| (found, lab::NANOSECONDS));
     let Some((found, unit)) = in_ns.or(ddir.get(key).map(|found| (found, lab::MICROSECONDS))) else {
         return Vec::new();
@@ -228,15 +231,16 @@ fn latency(ddir: &Json, key: &str, of: &str) -> Vec<PrintedFigure> {
         (Statistic::Highest, found.text_of("max")),
         (Statistic::StandardDeviation, found.text_of("stddev")),
     ];
-    let mut figures: Vec<_> = lab::figures_of(unit, of, named).collect();
+    let mut figures: Vec<_> = lab::figures_of(unit, of.clone(), named).collect();
     for (percent, value) in found.get("percentile").map_or(&[][..], Json::members) {
         // fio 2 fills its list of twenty with `0.00`.
         let Some(percent) = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent)) else {
             continue;
         };
         let printed = value.text();
-        figures
-            .extend(printed.and_then(|printed| unit.figure_of(of, Statistic::Percentile(percent), printed)));
+        figures.extend(
+            printed.and_then(|printed| unit.figure_of(of.clone(), Statistic::Percentile(percent), printed)),
+        );
     }
     figures
 }

@@ -1,7 +1,7 @@
 //! Golden tests of fio's JSON. The files are fio's own output (3.33 of Debian 12; 2.16 built from its tag), shortened.
 
 use super::super::lab::test::*;
-use kurabe_core::imported::{PrintedStatistic as Statistic, Quantity};
+use kurabe_core::imported::{FigureOf, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::workload::Direction;
 
 #[test]
@@ -30,7 +30,7 @@ fn a_sequential_read_behind_a_note() {
     assert_figure(clat(Statistic::Percentile(99.9)), "6979584", "ns", 6_979_584.0);
     let total = figure(cell, Quantity::Duration, Statistic::Sum, Some("run time"));
     assert_figure(total, "13", "ms", 13e6);
-    let none = |of_what: &str| !told.figures.iter().any(|f| f.of.as_deref() == Some(of_what));
+    let none = |of_what: &str| !told.figures.iter().any(|f| f.of == Some(FigureOf::from(of_what.to_owned())));
     assert!(none("submission latency"), "nothing was sampled of it");
     assert!(none("bandwidth samples"), "the run was over before the first sample");
 }
@@ -51,7 +51,7 @@ fn json_plus_with_reads_writes_and_syncs() {
         figure(read, Quantity::Rate, Statistic::StandardDeviation, Some("bandwidth samples")).value > 0.0
     );
     let first = &of(sync).figures[0];
-    assert_eq!((first.quantity, first.of.as_deref()), (Quantity::Latency, Some("sync latency")));
+    assert_eq!((first.quantity, first.of.clone()), (Quantity::Latency, Some(FigureOf::SyncLatency)));
     assert_eq!(of(sync).block_bytes, None);
 }
 

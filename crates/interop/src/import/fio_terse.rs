@@ -8,7 +8,7 @@
 use super::fio_options::{direction, label, sequential};
 use super::{ImportedRun, Input, Outcome, lab, parts};
 use kurabe_core::environment::{BlockDevice, Environment};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use std::collections::{BTreeMap, HashSet};
@@ -145,21 +145,21 @@ fn cell(name: &str, word: &str, block: &[&str], pattern: Option<&str>) -> Option
         figures.extend(lab::KIB_PER_S.figure(Statistic::Mean, block[1]));
         figures.extend(lab::IOPS.figure(Statistic::Mean, block[2]));
     }
-    figures.append(&mut latency("completion latency", &block[8..12]));
+    figures.append(&mut latency(FigureOf::CompletionLatency, &block[8..12]));
     figures.extend(block[PERCENTILES].iter().filter_map(|field| percentile(field)));
-    figures.append(&mut latency("total latency", &block[32..36]));
-    figures.append(&mut latency("submission latency", &block[4..8]));
+    figures.append(&mut latency(FigureOf::TotalLatency, &block[32..36]));
+    figures.append(&mut latency(FigureOf::SubmissionLatency, &block[4..8]));
     if lab::positive(block[37]) {
         let named = spread(block[36], block[37], block[39], block[40]);
-        figures.extend(lab::figures_of(lab::KIB_PER_S, "bandwidth samples", named));
+        figures.extend(lab::figures_of(lab::KIB_PER_S, FigureOf::RateSamples, named));
     }
     if let &[_, low, high, mean, deviation, samples] = block.get(BLOCK..).unwrap_or(&[])
         && lab::positive(samples)
     {
-        figures.extend(lab::figures_of(lab::IOPS, "IOPS samples", spread(low, high, mean, deviation)));
+        figures.extend(lab::figures_of(lab::IOPS, FigureOf::IopsSamples, spread(low, high, mean, deviation)));
     }
-    figures.extend(lab::KIB.figure_of("data moved", Statistic::Sum, block[0]));
-    figures.extend(lab::RUN_MILLISECONDS.figure_of("run time", Statistic::Sum, block[3]));
+    figures.extend(lab::KIB.figure_of(FigureOf::DataMoved, Statistic::Sum, block[0]));
+    figures.extend(lab::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, block[3]));
     let option = |key: &str| pattern?.split(", ").find_map(|part| part.strip_prefix(key)).map(str::trim);
     let imported = ImportedCell {
         procedure: pattern.map(parts::repeated),
@@ -182,7 +182,7 @@ fn spread<'a>(low: &'a str, high: &'a str, mean: &'a str, deviation: &'a str) ->
 }
 
 /// Lowest, highest, mean and deviation; all zero where nothing was sampled.
-fn latency(of: &str, fields: &[&str]) -> Vec<PrintedFigure> {
+fn latency(of: FigureOf, fields: &[&str]) -> Vec<PrintedFigure> {
     let &[low, high, mean, deviation] = fields else { return Vec::new() };
     if !lab::positive(mean) {
         return Vec::new();
@@ -194,7 +194,7 @@ fn latency(of: &str, fields: &[&str]) -> Vec<PrintedFigure> {
 fn percentile(field: &str) -> Option<PrintedFigure> {
     let (percent, printed) = field.split_once("%=")?;
     let percent = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent))?;
-    lab::MICROSECONDS.figure_of("completion latency", Statistic::Percentile(percent), printed)
+    lab::MICROSECONDS.figure_of(FigureOf::CompletionLatency, Statistic::Percentile(percent), printed)
 }
 
 #[cfg(test)]
@@ -224,7 +224,7 @@ mod tests {
         assert_figure(clat(Statistic::Highest), "4001", "us", 4_001_000.0);
         let total = figure(read, Quantity::Latency, Statistic::StandardDeviation, Some("total latency"));
         assert_figure(total, "266.087663", "us", 266_087.663);
-        assert!(!of(read).figures.iter().any(|f| f.of.as_deref() == Some("submission latency")));
+        assert!(!of(read).figures.iter().any(|f| f.of == Some(FigureOf::SubmissionLatency)));
     }
 
     #[test]

@@ -13,7 +13,9 @@ use super::gvariant::{Order, Value, dictionary, samples};
 use super::parts::{broken, cell, figure_of_value, numbered};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
-use kurabe_core::imported::{ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis};
+use kurabe_core::imported::{
+    FigureOf, ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
@@ -148,7 +150,7 @@ impl Saved {
         let figure =
             figure_of_value(quantity, PrintedStatistic::Mean, mean * factor, &printed, &unit_printed)
                 .ok_or_else(|| damaged(label))?;
-        let figure = of(figure, "mean of the samples, as GNOME Disks shows it");
+        let figure = of(figure, FigureOf::Samples);
         let procedure = if access {
             format!("{count} reads of a page at random offsets")
         } else {

@@ -15,7 +15,7 @@ use super::parts::{self, broken_line, cell, number};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
-    ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
 };
 use kurabe_core::quantity::{GIB, KIB, MIB};
 use kurabe_core::record::Cell;
@@ -217,7 +217,7 @@ impl Summary<'_> {
             origin.facts.insert("Device".to_owned(), device.trim().to_owned());
         }
         let direction = self.direction.or_else(|| requests.direction());
-        let load = self.load.into_iter().map(|figure| consumer::of(figure, "generated load"));
+        let load = self.load.into_iter().map(|figure| consumer::of(figure, FigureOf::GeneratedLoad));
         let imported = ImportedCell {
             procedure: Some("one request after another".to_owned()),
             block_bytes: requests.block_bytes,

@@ -258,7 +258,7 @@ mod tests {
         let two = &imported("lab/iostat-xm-two.txt")[0];
         assert_figure(&of(find(two, "vda read")).figures[0], "0.00", "MB/s", 0.0);
         let plain = &imported("lab/iostat-plain.txt")[0];
-        assert_eq!(of(find(plain, "vda read")).figures[0].of.as_deref(), Some("kB_read/s"));
+        assert_eq!(of(find(plain, "vda read")).figures[0].of, Some("kB_read/s".to_owned().into()));
         let old = &imported("lab/iostat-10-single.txt")[0];
         assert!(old.notices[0].text.en.contains("single report"));
         let all = find(old, "sda all");

@@ -9,7 +9,7 @@
 use super::lab::{self, Unit};
 use super::parts;
 use super::{ImportedRun, Input, Outcome, dates};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -225,7 +225,7 @@ fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>
         if let Some(rest) = words.strip_prefix("Children see throughput for") {
             let who = rest.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim();
             let (direction, sequential) = of_children(who);
-            let figures = unit.figure_of("sum over the processes", Statistic::Sum, printed);
+            let figures = unit.figure_of(FigureOf::SumOfProcesses, Statistic::Sum, printed);
             let imported = ImportedCell {
                 procedure: procedure.map(str::to_owned),
                 runs: Some(1),
@@ -239,10 +239,10 @@ fn throughput(input: &Input<'_>, processes: Option<u32>, procedure: Option<&str>
             continue;
         }
         let (statistic, what) = match words.split_whitespace().next() {
-            Some("Parent") => (Statistic::Sum, "seen by the parent"),
-            Some("Min") => (Statistic::Lowest, "per process"),
-            Some("Max") => (Statistic::Highest, "per process"),
-            Some("Avg") => (Statistic::Mean, "per process"),
+            Some("Parent") => (Statistic::Sum, FigureOf::SeenByParent),
+            Some("Min") => (Statistic::Lowest, FigureOf::EachProcess),
+            Some("Max") => (Statistic::Highest, FigureOf::EachProcess),
+            Some("Avg") => (Statistic::Mean, FigureOf::EachProcess),
             _ => continue,
         };
         if let Some(cell) =

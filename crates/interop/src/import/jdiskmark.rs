@@ -13,7 +13,7 @@ use super::parts::{broken, broken_line, cell, documents_of, notice, number, numb
 use super::{ImportedRun, Importer, Input, Outcome, yaml};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
-    Correction, ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    Correction, FigureOf, ImportedCell, Origin, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
 };
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
@@ -156,7 +156,7 @@ fn operation_cell(operation: &Json, threads: Option<u32>) -> Result<Option<Cell>
         .and_then(|words| figure(Quantity::Iops, PrintedStatistic::Mean, words, "IOPS", 1.0));
     let latency = had(operation, "latency")?
         .and_then(|words| figure(Quantity::Latency, PrintedStatistic::Mean, words, "ms", 1e6))
-        .map(|figure| consumer::of(figure, "time of a block"));
+        .map(|figure| consumer::of(figure, FigureOf::BlockTime));
     let Some(rate) = rate else { return Ok(None) };
     let imported = ImportedCell {
         procedure: Some(procedure(operation, mode)),
@@ -286,7 +286,7 @@ fn csv_cell(origin: &Origin, mode: &str, figures: &str, table: &mut Table) -> Op
     let mut rate = local(Quantity::Rate, rate, "MB/s", consumer::MEBI)?;
     rate.correction = Some(correction());
     let latency =
-        local(Quantity::Latency, latency, "ms", 1e6).map(|figure| consumer::of(figure, "time of a block"));
+        local(Quantity::Latency, latency, "ms", 1e6).map(|figure| consumer::of(figure, FigureOf::BlockTime));
     let iops = local(Quantity::Iops, iops.trim(), "IOPS", 1.0);
     let fact = |key: &str| origin.facts.get(key).map(String::as_str);
     let sequential = match fact("Order")? {

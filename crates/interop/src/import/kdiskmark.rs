@@ -12,7 +12,7 @@ use super::parts::{notice, numbered};
 use super::result_line::{Rules, read_all};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
-use kurabe_core::imported::{Correction, Origin, PrintedStatistic};
+use kurabe_core::imported::{Correction, FigureOf, Origin, PrintedStatistic};
 use kurabe_core::{Result, text};
 
 pub(super) const IMPORTER: Importer = Importer { what: "KDiskMark text", read };
@@ -90,7 +90,7 @@ fn correction(version: &str) -> Correction {
 }
 
 /// How the figures of a profile are made.
-fn rules(origin: &Origin, correction: Correction) -> Rules<'static> {
+fn rules(origin: &Origin, correction: Correction) -> Rules {
     let profile = origin.facts.get("Profile").map(|profile| profile.trim_end_matches(" [+Mix]"));
     let (rate, latency) = match profile {
         Some("Default") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
@@ -100,6 +100,6 @@ fn rules(origin: &Origin, correction: Correction) -> Rules<'static> {
         _ => (PrintedStatistic::Unknown, PrintedStatistic::Unknown),
     };
     let runs = origin.facts.get("Test").and_then(|test| runs_in(test));
-    let latency_of = "mean completion latency of a run";
+    let latency_of = FigureOf::RunMeanCompletionLatency;
     Rules { rate, latency, latency_of, correction: Some(correction), runs }
 }

@@ -7,8 +7,8 @@
 use super::parts::{self, number};
 use super::{Input, Outcome};
 use kurabe_core::imported::{
-    Correction, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic, PrintedStatistic as Statistic,
-    Quantity, SeriesAxis,
+    Correction, FigureOf, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic,
+    PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
 use kurabe_core::{Text, text};
 
@@ -75,11 +75,11 @@ impl Unit {
     /// A figure of something that quantity and statistic do not tell.
     pub(super) fn figure_of(
         &self,
-        of: &str,
+        of: FigureOf,
         statistic: PrintedStatistic,
         printed: &str,
     ) -> Option<PrintedFigure> {
-        Some(PrintedFigure { of: Some(of.to_owned()), ..self.figure(statistic, printed)? })
+        Some(PrintedFigure { of: Some(of), ..self.figure(statistic, printed)? })
     }
 
     /// The value in base units.
@@ -140,10 +140,10 @@ pub(super) type Named<'a> = (PrintedStatistic, Option<&'a str>);
 /// The figures of one thing in several statistics.
 pub(super) fn figures_of<'a>(
     unit: Unit,
-    of: &'a str,
+    of: FigureOf,
     named: impl IntoIterator<Item = Named<'a>> + 'a,
 ) -> impl Iterator<Item = PrintedFigure> + 'a {
-    named.into_iter().filter_map(move |(statistic, printed)| unit.figure_of(of, statistic, printed?))
+    named.into_iter().filter_map(move |(statistic, printed)| unit.figure_of(of.clone(), statistic, printed?))
 }
 
 /// What the figures of `add_intervals` are.
@@ -173,7 +173,9 @@ pub(super) fn add_intervals(
     let median = &values[(values.len() - 1) / 2];
     let named = [(Statistic::Median, median), (Statistic::Highest, highest), (Statistic::Lowest, lowest)];
     imported.figures.extend(
-        named.iter().filter_map(|(statistic, (_, _, words))| unit.figure_of(name, *statistic, words)),
+        named.iter().filter_map(|(statistic, (_, _, words))| {
+            unit.figure_of(name.to_owned().into(), *statistic, words)
+        }),
     );
     imported.series.push(PrintedSeries {
         quantity: unit.quantity,
@@ -202,7 +204,7 @@ pub(super) fn nothing_measured(input: &Input<'_>, tool: &str) -> Outcome {
 #[cfg(test)]
 pub(super) mod test {
     use super::super::{ImportedRun, import};
-    use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+    use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
     use kurabe_core::record::Cell;
 
     /// A fixture's bytes.
@@ -252,10 +254,11 @@ pub(super) mod test {
         statistic: PrintedStatistic,
         of_what: Option<&str>,
     ) -> &'a PrintedFigure {
+        let of_what = of_what.map(|word| FigureOf::from(word.to_owned()));
         of(cell)
             .figures
             .iter()
-            .find(|f| f.quantity == quantity && f.statistic == statistic && f.of.as_deref() == of_what)
+            .find(|f| f.quantity == quantity && f.statistic == statistic && f.of == of_what)
             .unwrap_or_else(|| panic!("no {quantity:?} {statistic:?} {of_what:?} in {:#?}", of(cell).figures))
     }
 

@@ -122,7 +122,7 @@ fn cell(
             })
             .collect();
         if let [(_, only)] = points.as_slice() {
-            imported.figures.extend(column.unit.figure_of(&column.name, Statistic::Mean, only));
+            imported.figures.extend(column.unit.figure_of(column.name.clone().into(), Statistic::Mean, only));
         } else {
             lab::add_intervals(&mut imported, column.unit, &column.name, axis, &points);
         }

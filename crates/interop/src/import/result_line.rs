@@ -6,7 +6,7 @@
 
 use super::consumer::{self, figure};
 use super::{Input, parts};
-use kurabe_core::imported::{Correction, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::imported::{Correction, FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::quantity::{KIB, MIB, format_bytes};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::workload::Direction;
@@ -46,13 +46,13 @@ pub(super) enum Line<'a> {
 }
 
 /// How a tool makes the figures of its lines.
-pub(super) struct Rules<'a> {
+pub(super) struct Rules {
     /// Of rate and IOPS.
     pub(super) rate: PrintedStatistic,
     /// Of the latency over the runs.
     pub(super) latency: PrintedStatistic,
     /// Which latency.
-    pub(super) latency_of: &'a str,
+    pub(super) latency_of: FigureOf,
     /// Correction of the rate.
     pub(super) correction: Option<Correction>,
     /// Runs behind the figures.
@@ -164,7 +164,7 @@ pub(super) struct Results {
 ///
 /// # Errors
 /// When a result line is damaged, or no test was run.
-pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules<'_>) -> Result<Results> {
+pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules) -> Result<Results> {
     let mut results = Results::default();
     let (mut section, mut first) = (None, None);
     for &(number, line) in lines {
@@ -262,7 +262,7 @@ impl ResultLine<'_> {
         &self,
         direction: Option<Direction>,
         read_percent: Option<f64>,
-        rules: &Rules<'_>,
+        rules: &Rules,
     ) -> Option<Cell> {
         let rate = match &rules.correction {
             Some(correction) => consumer::corrected_rate(rules.rate, self.rate, "MB/s", correction),
@@ -274,7 +274,7 @@ impl ResultLine<'_> {
             .and_then(|latency| figure(Quantity::Latency, rules.latency, latency, "us", 1e3))
             // A latency that was not had is printed as zero.
             .filter(|latency: &PrintedFigure| latency.value > 0.0)
-            .map(|latency| consumer::of(latency, rules.latency_of));
+            .map(|latency| consumer::of(latency, rules.latency_of.clone()));
         let imported = ImportedCell {
             procedure: Some(self.procedure.to_owned()),
             runs: rules.runs,

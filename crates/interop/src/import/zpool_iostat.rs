@@ -210,7 +210,7 @@ mod tests {
         let series = &of(read).series[0];
         assert_eq!((series.axis, series.points.len(), series.points[1].0), (SeriesAxis::Time, 2, 5e9));
         assert!(
-            !of(read).figures.iter().any(|f| f.of.as_deref() == Some("syncq_wait read")),
+            !of(read).figures.iter().any(|f| f.of == Some("syncq_wait read".to_owned().into())),
             "`-` is nothing"
         );
         let pool = find(run, "tank all");

@@ -120,7 +120,7 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
             printed: value.to_string(),
             unit_printed: String::new(),
             correction: None,
-            of: (*quantity == Quantity::Latency).then(|| "mean latency of a run".to_owned()),
+            of: (*quantity == Quantity::Latency).then(|| kurabe_core::imported::FigureOf::RunMeanLatency),
         })
         .collect();
     Cell {

@@ -78,12 +78,12 @@ pub(super) fn procedure(run: &RunRecord, style: &Style) -> Vec<String> {
     let mut items = vec![tame(&header.profile_name())];
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
         if profile.needs_span() {
-            items.push(words::span(style, target));
+            items.push(style.say(&words::span(target)));
             if header.model.is_none() {
-                items.push(words::access(style, target.direct).to_owned());
+                items.push(style.say(&words::access(target.direct)).to_owned());
             }
         }
-        items.push(words::repetitions(style, profile));
+        items.push(style.say(&words::repetitions(profile)));
     }
     if let Some(origin) = &header.origin {
         items.extend(origin.procedure.as_deref().map(tame));
@@ -126,7 +126,7 @@ fn status(run: &RunRecord, style: &Style) -> Option<String> {
     if run.status == RunStatus::Complete {
         return None;
     }
-    let (word, _) = words::status(style, run.status);
+    let word = style.say(&words::status(run.status).0);
     let measured = run.cells.len();
     Some(style.say(&match measured {
         0 => text!("{word}: no cell was measured", "{word}: 測定済みの項目なし"),
@@ -148,10 +148,11 @@ fn stutter_line(run: &RunRecord, style: &Style) -> Option<String> {
         measured.iter().filter_map(|(cell, one)| Some((*cell, one.worst_ns, stutter_words(one)?))).collect();
     felt.sort_by_key(|(_, worst_ns, _)| std::cmp::Reverse(*worst_ns));
     let Some((cell, _, said)) = felt.first() else {
-        let slow = slow_operation(measured.iter().map(|(cell, _)| *cell), |cell| words::cell(style, cell));
+        let slow =
+            slow_operation(measured.iter().map(|(cell, _)| *cell), |cell| style.say(&words::cell(cell)));
         return Some(style.say(&smooth_words(slow.as_ref())));
     };
-    let (name, said, others) = (words::cell(style, cell), style.say(said), felt.len() - 1);
+    let (name, said, others) = (style.say(&words::cell(cell)), style.say(said), felt.len() - 1);
     let rest = match others {
         0 => String::new(),
         _ => style.say(&text!("; {others} more cells stall, too", "。停滞した項目はほかに {others} 個")),
@@ -165,13 +166,13 @@ fn doubts(run: &RunRecord, style: &Style) -> Vec<String> {
     let failed: u64 =
         run.cells.iter().map(|cell| Figures::of(cell, Statistic::Mean).failed).fold(0, u64::saturating_add);
     if failed > 0 {
-        let operations = words::operations(style, failed);
+        let operations = style.say(&words::operations(failed));
         found.push(style.say(&text!("failed: {operations}", "失敗: {operations}")));
     }
     for notice in &run.notices {
         let harmless =
             matches!(notice.kind, NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback);
-        let words = format!("{}: {}", words::notice(style, notice.kind), notice.text.get(style.lang));
+        let words = format!("{}: {}", style.say(&words::notice(notice.kind)), notice.text.get(style.lang));
         if !harmless && !found.contains(&words) {
             found.push(words);
         }
@@ -180,7 +181,7 @@ fn doubts(run: &RunRecord, style: &Style) -> Vec<String> {
         .cells
         .iter()
         .filter(|cell| cell.counted().any(|one| one.generator_bound))
-        .map(|cell| words::cell(style, cell))
+        .map(|cell| style.say(&words::cell(cell)))
         .collect();
     if !bound.is_empty() && !run.notices.iter().any(|notice| notice.kind == NoticeKind::GeneratorBound) {
         let cells = bound.join(style.pick(", ", "、"));
@@ -227,8 +228,8 @@ pub(super) fn reading(run: &RunRecord, style: &Style) -> Vec<String> {
     if let Some(profile) = &run.header.profile {
         let swept = run.cells.iter().any(|cell| swept_axis(run, cell).is_some());
         items.push(match swept && table::rows(run, style).len() > table::MOST_ROWS {
-            true => words::geometric_mean(style).to_owned(),
-            false => words::statistic(style, profile.statistic).to_owned(),
+            true => style.say(&words::geometric_mean()).to_owned(),
+            false => style.say(&words::statistic(profile.statistic)).to_owned(),
         });
     }
     let rates = run.cells.iter().any(|cell| cell.measure == Measure::Rate);

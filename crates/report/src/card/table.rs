@@ -54,9 +54,9 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
         let Some(entry) = entry(cell, statistic, style) else { continue };
         let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
         let label = match (paired, cell.imported.is_some()) {
-            (true, _) => words::label(style, cell),
+            (true, _) => style.say(&words::label(cell)),
             (false, true) => crate::imported::name(cell, style),
-            (false, false) => words::cell(style, cell),
+            (false, false) => style.say(&words::cell(cell)),
         };
         let key = (cell.step_index, label.clone());
         let same = keyed.iter_mut().find(|(known, row)| *known == key && row.paired && paired);
@@ -99,7 +99,10 @@ fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Entry> {
 /// `±0.4 % · 76 260 IOPS · p99.9 412 µs`
 fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> String {
     let mut items = Vec::new();
-    match words::statistic_of(style, statistic, figures.counted).filter(|_| figures.counted > 1) {
+    match words::statistic_of(statistic, figures.counted)
+        .map(|words| style.say(&words))
+        .filter(|_| figures.counted > 1)
+    {
         Some(words) => items.push(words),
         None => items.extend(figures.interval().filter(|interval| interval != "±0 %")),
     }
@@ -153,7 +156,7 @@ fn draw_paired(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
     let scale = Scale::of(rows.iter().flat_map(|row| &row.entries).map(|entry| entry.value));
     for (place, direction) in columns.iter().enumerate() {
         let x = area.x + LABEL_WIDTH + place as f64 * (width + GAP);
-        let name = words::direction(style, *direction);
+        let name = style.say(&words::direction(*direction));
         let how = if scale.logarithmic { style.pick(", logarithmic", "、対数") } else { "" };
         let heading = format!("{name} (MB/s{how})");
         paper.text(x, area.y + 17.0, Type::of(17.0).bold().within(width), Tone::Plain, &heading);
@@ -324,9 +327,10 @@ pub(super) fn main_figures(rows: &[Row], style: &Style) -> Vec<(String, String, 
     rows.iter()
         .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
         .map(|(row, entry)| {
-            let direction = entry.direction.filter(|_| row.paired).map(|one| words::direction(style, one));
+            let direction =
+                entry.direction.filter(|_| row.paired).map(|one| style.say(&words::direction(one)));
             let name = match direction {
-                Some(direction) if !row.label.to_lowercase().contains(direction) => {
+                Some(direction) if !row.label.to_lowercase().contains(&direction) => {
                     format!("{direction} {}", row.label)
                 }
                 _ => row.label.clone(),

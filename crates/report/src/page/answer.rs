@@ -7,6 +7,7 @@
 use super::Report;
 use super::rows::{Entry, Row, figure};
 use crate::compare::answer;
+use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
 use crate::style::Style;
 use crate::verdict::verdict_words;
@@ -70,19 +71,14 @@ impl Report<'_> {
         let mut said = self.main_results();
         said.push(answer(pair));
         said.extend(largest(pair, &self.rows()));
-        let decisive: Vec<&Text> = pair
-            .differences
-            .iter()
-            .filter(|difference| difference.weight == Weight::Decisive)
-            .map(|difference| &difference.name)
-            .collect();
+        let doubts = pair.differences.iter().filter(|difference| difference.weight == Weight::Decisive);
+        let decisive: Vec<Text> = doubts.map(|difference| Spoken::from(difference).name).collect();
         if !decisive.is_empty() {
-            let en: Vec<&str> = decisive.iter().map(|name| name.en.as_str()).collect();
-            let ja: Vec<&str> = decisive.iter().map(|name| name.ja.as_str()).collect();
-            let (en, ja) = (en.join(", "), ja.join("、"));
+            let decisive = Text::list(decisive);
             said.push(text!(
-                "Mind that they also differ in what can make figures incomparable: {en}.",
-                "ただし、比較そのものを損なうおそれのある違いがあります: {ja}。"
+                "Mind that they also differ in what can make figures incomparable: {decisive}.",
+                "ただし、比較そのものを損なうおそれのある違いがあります: {decisive}。";
+                decisive
             ));
         }
         said

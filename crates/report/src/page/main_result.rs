@@ -3,10 +3,9 @@
 
 use super::Report;
 use crate::stutter::{reads_beside, reads_beside_words};
-use crate::style::Style;
 use crate::{derived, words};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Text, text};
 
 impl Report<'_> {
     /// The main results of the only run, or of both.
@@ -31,9 +30,8 @@ pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
     let found = reads_beside(record).into_iter();
     found
         .map(|(cell, beside)| {
-            let Text { en, ja } = reads_beside_words(&beside);
-            let name = words::label(&Style { lang: Lang::En, color: false, width: 80 }, cell);
-            text!("{name}: {en}.", "{name}: {ja}。")
+            let (name, words) = (Text::same(words::label(cell).en), reads_beside_words(&beside));
+            text!("{name}: {words}.", "{name}: {words}。"; name, words)
         })
         .collect()
 }

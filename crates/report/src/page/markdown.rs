@@ -138,7 +138,7 @@ impl Report<'_> {
                     let run = if row.entries[0].is_some() { &pair.baseline } else { &pair.other };
                     style.say(&text!("only {run} has it", "{run} にしかない"))
                 },
-                |cell| verdict(cell, style).1,
+                |cell| style.say(&verdict(cell).1),
             );
             let _ = writeln!(
                 out,
@@ -150,7 +150,7 @@ impl Report<'_> {
             );
         }
         out.push('\n');
-        let tails = crate::tails::sentences(pair, style);
+        let tails = crate::tails::sentences(pair).iter().map(|words| style.say(words)).collect::<Vec<_>>();
         for sentence in &tails {
             let _ = writeln!(out, "- {}", escaped(sentence));
         }
@@ -164,7 +164,9 @@ impl Report<'_> {
         let entry = |row: &Row<'_>, place: usize| {
             let against = row.entries[place].as_ref().and_then(|entry| entry.against);
             match against {
-                Some(cell) => format!("{}<br>{}", shown(row, place), escaped(&verdict(cell, &self.style).1)),
+                Some(cell) => {
+                    format!("{}<br>{}", shown(row, place), escaped(&self.style.say(&verdict(cell).1)))
+                }
                 None => shown(row, place),
             }
         };

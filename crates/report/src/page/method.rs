@@ -41,13 +41,13 @@ pub(super) fn fields(record: &RunRecord, style: &Style) -> Vec<Field> {
             style.pick("differs from it", "出典との違い"),
             profile.differs.iter().map(|text| style.say(text)).collect(),
         );
-        put(style.pick("figure", "値"), vec![words::statistic(style, profile.statistic).to_owned()]);
-        put(style.pick("repetitions", "繰り返し"), vec![words::repetitions(style, profile)]);
+        put(style.pick("figure", "値"), vec![style.say(&words::statistic(profile.statistic)).to_owned()]);
+        put(style.pick("repetitions", "繰り返し"), vec![style.say(&words::repetitions(profile))]);
         if let Some(target) = header.target.as_ref().filter(|_| profile.needs_span()) {
-            let mut size = vec![words::span(style, target)];
+            let mut size = vec![style.say(&words::span(target))];
             if header.model.is_none() {
-                size.push(words::access(style, target.direct).to_owned());
-                size.push(words::data(style, profile.rules.data));
+                size.push(style.say(&words::access(target.direct)).to_owned());
+                size.push(style.say(&words::data(profile.rules.data)));
             }
             put(style.pick("size and data", "サイズとデータ"), size);
         }
@@ -134,7 +134,7 @@ impl Remark {
 pub(super) fn notices(record: &RunRecord, style: &Style) -> Vec<Remark> {
     let mut notices: Vec<Remark> = Vec::new();
     if record.status == RunStatus::Failed {
-        let kind = words::status(style, record.status).0.to_owned();
+        let kind = style.say(&words::status(record.status).0);
         let words = record.error.as_ref().map(|error| style.say(error)).unwrap_or_default();
         notices.push(Remark { warns: true, kind, words });
     }
@@ -143,7 +143,7 @@ pub(super) fn notices(record: &RunRecord, style: &Style) -> Vec<Remark> {
         let words = style.say(&notice.text);
         if told.insert(words.clone()) {
             let warns = remarks::notice_role(notice.kind) == Role::Warn;
-            notices.push(Remark { warns, kind: words::notice(style, notice.kind).to_owned(), words });
+            notices.push(Remark { warns, kind: style.say(&words::notice(notice.kind)).to_owned(), words });
         }
     }
     if !record.labels.is_empty() {
@@ -161,7 +161,7 @@ pub(super) fn why(report: &Report<'_>, place: usize) -> Vec<Why> {
     let (mut told, mut unknown) = (Vec::new(), Vec::new());
     // Without an operation that was completed there is nothing to explain.
     for one in why::explain(record, None).unwrap_or_default() {
-        let cell = words::cell(style, &record.cells[one.number - 1]);
+        let cell = style.say(&words::cell(&record.cells[one.number - 1]));
         let sentences = match (one.sentences, one.limit.kind) {
             (sentences, _) if !sentences.is_empty() => sentences,
             (_, LimitKind::Unknown) => {

@@ -4,6 +4,7 @@
 //! order, then what only the others have. Of one run the figure is by its profile's statistic; of several it is the mean
 //! of the repetitions, because that is what their ratio is made of.
 
+use crate::facts::note;
 use crate::figures::Figures;
 use crate::style::Style;
 use crate::words;
@@ -69,7 +70,7 @@ pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style)
                 None => {
                     let mut entries: Vec<Option<Entry<'a>>> = runs.iter().map(|_| None).collect();
                     entries[place] = Some(entry);
-                    let name = words::cell(style, cell) + &style.say(&named.key.note(&named.label));
+                    let name = style.say(&words::cell(cell)) + &style.say(&note(&named.key, &named.label));
                     rows.push(Row { key: named.key, measure: cell.measure, name, entries });
                 }
             }

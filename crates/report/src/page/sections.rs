@@ -7,11 +7,12 @@ use super::rows::Row;
 use super::{Report, Why, method, run_name, table};
 use crate::compare::fairness_words;
 use crate::environment::Field;
+use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
 use crate::style::Style;
 use crate::sweep_curves;
 use crate::why::is_brief;
-use kurabe_compare::{Difference, Pair, Weight};
+use kurabe_compare::{Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, text};
@@ -221,7 +222,7 @@ pub(super) fn stutter_lines(report: &Report<'_>, rows: &[Row<'_>]) -> Vec<Stutte
 
 /// The slowest operations of two runs.
 pub(super) fn tails(html: &mut Html, pair: &Pair, style: &Style) {
-    let told = crate::tails::sentences(pair, style);
+    let told = crate::tails::sentences(pair).iter().map(|words| style.say(words)).collect::<Vec<_>>();
     if !told.is_empty() {
         html.element("h3", &[], style.pick("Slowest operations", "遅い操作"));
         sentences(html, "plain", &told);
@@ -246,7 +247,7 @@ pub(super) fn weight(weight: Weight, style: &Style) -> &'static str {
     }
 }
 
-fn differences(html: &mut Html, pair: &Pair, found: &[&Difference], style: &Style) {
+fn differences(html: &mut Html, pair: &Pair, found: &[Spoken], style: &Style) {
     html.raw("<div class=\"scroll\" tabindex=\"0\"><table class=\"facts\"><thead><tr>");
     let heads = [
         style.pick("What differs", "違い"),

@@ -267,7 +267,7 @@ fn sign(verdict: Verdict) -> &'static str {
 }
 
 fn verdict_field(cell: &ComparedCell, style: &Style) -> Field {
-    let words = verdict(cell, style).1;
+    let words = style.say(&verdict(cell).1);
     match &cell.compared {
         Some(compared) => Field {
             words: format!("{} {words}", sign(compared.verdict)),
@@ -329,7 +329,7 @@ pub(super) fn of_two(html: &mut Html, caption: &str, pair: &Pair, rows: &[Row<'_
 fn judged(row: &Row<'_>, place: usize, in_words: bool, with_hints: bool, style: &Style) -> Field {
     let mut field = side(row, place);
     let Some(cell) = row.entries[place].as_ref().and_then(|entry| entry.against) else { return field };
-    let words = verdict(cell, style).1;
+    let words = style.say(&verdict(cell).1);
     let Some(compared) = &cell.compared else {
         field.under = words;
         return field;

@@ -5,6 +5,7 @@
 //! Where another tool printed a figure, that figure is the bar.
 
 use super::{Picture, View, statistic};
+use crate::facts::note;
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Bar, BarGroup, Bars, Chart, Plot, Scale, Unit};
 use kurabe_compare::{CellKey, values};
@@ -129,7 +130,7 @@ fn groups(view: &View<'_>, kind: Kind, basis: Basis) -> Vec<BarGroup> {
         .collect();
     for (key, cell) in keyed.iter().flatten() {
         if !keys.iter().any(|(known, _)| known == key) {
-            keys.push((key.clone(), view.cell(cell) + &view.say(&key.note(&cell.label))));
+            keys.push((key.clone(), view.cell(cell) + &view.say(&note(key, &cell.label))));
         }
     }
     keys.into_iter()

@@ -14,7 +14,7 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
         .cells
         .iter()
         .map(|cell| ForestRow {
-            label: cell_name(cell, &view.style),
+            label: view.style.say(&cell_name(cell)),
             ratio: cell.compared.as_ref().and_then(|compared| ratio(&compared.speed)),
             outcome: match cell.compared.as_ref().map(|compared| compared.verdict) {
                 Some(Verdict::Faster) => Outcome::Better,
@@ -22,7 +22,7 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
                 Some(Verdict::Same) => Outcome::Same,
                 Some(Verdict::NotEnough { .. }) | None => Outcome::Open,
             },
-            words: verdict(cell, &view.style).1,
+            words: view.style.say(&verdict(cell).1),
         })
         .collect();
     if rows.is_empty() {

@@ -39,10 +39,10 @@ fn one(run: &RunRecord, family: &[(&Cell, Shape)], view: &View<'_>) -> Option<Pi
         }
     };
     let (cell, shape) = &family[0];
-    let direction = crate::words::of_direction(&view.style, cell.direction);
+    let direction = view.style.say(&crate::words::of_direction(cell.direction));
     let order = order_word(shape.rest.order, view);
     let what = view.say(&text!("Throughput, {order} {direction}", "速度({order}{direction})"));
-    let how = crate::words::statistic(&view.style, statistic(run)).to_owned();
+    let how = view.style.say(&crate::words::statistic(statistic(run))).to_owned();
     let [x_label, y_label] = PLANE.map(|dimension| dimension_words(dimension, view));
     Some(Picture {
         name: "heat",

@@ -4,6 +4,7 @@
 //! share, with a line for each run. Where a run has small blocks, only those: there a latency is felt.
 
 use super::{MOST_LINES, Picture, View};
+use crate::facts::note;
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_compare::CellKey;
@@ -73,10 +74,11 @@ fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
             .filter(|(cell, _)| cell.direction == direction)
             .map(|(_, line)| line.clone())
             .collect();
-        let words = crate::words::of_direction(&view.style, direction);
+        let words = view.style.say(&crate::words::of_direction(direction));
         let even = of_direction.len().div_ceil(of_direction.len().div_ceil(MOST_LINES).max(1)).max(1);
-        charts
-            .extend(of_direction.chunks(even).filter_map(|lines| chart(&[run], words, lines.to_vec(), view)));
+        charts.extend(
+            of_direction.chunks(even).filter_map(|lines| chart(&[run], &words, lines.to_vec(), view)),
+        );
     }
     charts
 }
@@ -98,7 +100,7 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
             })
             .collect();
         if lines.len() > 1 {
-            let name = view.cell(cell) + &view.say(&key.note(&cell.label));
+            let name = view.cell(cell) + &view.say(&note(key, &cell.label));
             charts.extend(chart(runs, &name, lines, view));
         }
     }

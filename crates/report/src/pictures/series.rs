@@ -60,7 +60,7 @@ fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<
         points.push((end, f64::NAN));
     }
     let drawn = points.iter().filter(|point| point.1.is_finite()).count();
-    let name = crate::words::direction(&view.style, direction).to_owned();
+    let name = view.style.say(&crate::words::direction(direction)).to_owned();
     (drawn > 2).then_some(Line { name, style: LineStyle::Steps, at_right: false, points })
 }
 
@@ -80,7 +80,8 @@ fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
     stalls
         .into_iter()
         .map(|(at_ns, length_ns, kind)| {
-            let (length, kind) = (number::latency_ns(length_ns), crate::words::op_kind(&view.style, kind));
+            let (length, kind) =
+                (number::latency_ns(length_ns), view.style.say(&crate::words::op_kind(kind)));
             Stretch {
                 from: at_ns as f64,
                 to: at_ns.saturating_add(length_ns) as f64,

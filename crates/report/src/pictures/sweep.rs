@@ -100,7 +100,7 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Ve
         .all()
         .filter(|finding| finding.axis == axis)
         .filter_map(|finding| {
-            let mut which = crate::words::direction(&view.style, finding.direction).to_owned();
+            let mut which = view.style.say(&crate::words::direction(finding.direction)).to_owned();
             if orders.len() > 1 {
                 let order = if finding.sequential { "sequential" } else { "random" };
                 which = format!("{which} {}", order_word(order, view));
@@ -165,11 +165,11 @@ fn varies_twice(all: &[(&Cell, Shape)], line: &[(&Cell, Shape)], dimension: Dime
 fn line_name(cell: &Cell, view: &View<'_>) -> String {
     match cell.direction {
         Some(direction) if cell.part.is_empty() || cell.part == direction.word() => {
-            crate::words::direction(&view.style, direction).to_owned()
+            view.style.say(&crate::words::direction(direction)).to_owned()
         }
         _ => {
             // The part of a copy, without the name of its step.
-            let label = crate::words::label(&view.style, cell);
+            let label = view.style.say(&crate::words::label(cell));
             label.rsplit_once(": ").map_or(label.clone(), |(_, part)| part.to_owned())
         }
     }
@@ -254,11 +254,11 @@ fn figures(
 fn statistic_words(runs: &[&RunRecord], explained: &Found<'_>) -> String {
     let style = &explained.view.style;
     let of_run = |run: &RunRecord| match explained.of(run) {
-        Some(_) => crate::words::geometric_mean(style),
-        None => crate::words::statistic(style, statistic(run)),
+        Some(_) => style.say(&crate::words::geometric_mean()),
+        None => style.say(&crate::words::statistic(statistic(run))),
     };
     let measured = runs.iter().filter(|run| run.header.origin.is_none());
-    let mut words: Vec<&str> = measured.map(|run| of_run(run)).collect();
+    let mut words: Vec<String> = measured.map(|run| of_run(run)).collect();
     words.dedup();
     words.join(" / ")
 }

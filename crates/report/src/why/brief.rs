@@ -36,7 +36,7 @@ pub(super) fn lines(record: &RunRecord, whys: &[Why], style: &Style) -> Vec<Stri
             let role = if why.limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Plain };
             vec![
                 (Role::Quiet, why.number.to_string()),
-                plain(words::cell(style, cell)),
+                plain(style.say(&words::cell(cell))),
                 plain(figure(cell, statistic)),
                 (role, limit(why, style)),
             ]

@@ -159,7 +159,7 @@ fn figure(
 }
 
 fn of(of: &str, figure: PrintedFigure) -> PrintedFigure {
-    PrintedFigure { of: Some(of.to_owned()), ..figure }
+    PrintedFigure { of: Some(of.to_owned().into()), ..figure }
 }
 
 fn imported(origin: Origin, cells: Vec<(&str, Option<Direction>, ImportedCell)>) -> RunRecord {

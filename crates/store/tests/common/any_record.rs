@@ -9,7 +9,8 @@ use kurabe_core::environment::{
     BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
 };
 use kurabe_core::imported::{
-    Correction, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity,
+    SeriesAxis,
 };
 use kurabe_core::model::{
     CauseRecord, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord, TimeAccount, TimeShare,
@@ -349,7 +350,7 @@ impl Tape {
                 unit: tape.string(),
                 reason: tape.text(),
             }),
-            of: self.option(Self::string),
+            of: self.option(Self::string).map(FigureOf::from),
         }
     }
 

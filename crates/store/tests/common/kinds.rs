@@ -3,7 +3,8 @@
 use super::{sample_cell, sample_header};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
-    Correction, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity, SeriesAxis,
+    Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity,
+    SeriesAxis,
 };
 use kurabe_core::profile::{Profile, Task};
 use kurabe_core::record::{Cell, Measure, RunHeader, RunRecord, RunStatus, Sample, Traffic};
@@ -246,7 +247,7 @@ pub fn sample_foreign() -> RunRecord {
         figures: vec![
             figure(Quantity::Rate, PrintedStatistic::Highest, 3_512_345_600.0, "3512.346", "MB/s"),
             PrintedFigure {
-                of: Some("completion latency".to_owned()),
+                of: Some(FigureOf::CompletionLatency),
                 ..figure(Quantity::Latency, PrintedStatistic::Percentile(99.9), 2_384_510.0, "2384.51", "us")
             },
         ],

@@ -5,7 +5,7 @@ use super::super::dates;
 use super::super::json_tree::Json;
 use super::super::parts::{broken, cell, documents_of, number};
 use super::{ImportedRun, Input, Outcome, origin, run, series};
-use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
@@ -34,7 +34,7 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
         let load = [("iops", Quantity::Iops, "iops"), ("bps", Quantity::Rate, "bps")].into_iter().filter_map(
             |(key, quantity, unit)| figure(quantity, PrintedStatistic::Mean, load.text_of(key)?, unit, 1.0),
         );
-        figures.extend(load.map(|figure| consumer::of(figure, "generated load")));
+        figures.extend(load.map(|figure| consumer::of(figure, FigureOf::GeneratedLoad)));
     }
     let mut origin = origin(input);
     let target = total.get("target");

@@ -6,18 +6,15 @@
 //! commit ids are the same on every machine. git itself writes it, from a stream (`git fast-import`) that is never whole
 //! in memory. Source of the stream's form: git-fast-import(1).
 
-use crate::command::Ending;
 use crate::git_tree::{TreeFile, added_beside, content, files};
-use crate::program::{Program, run};
-use crate::real::Real;
-use crate::session::Session;
-use crate::work_folder::WorkFolder;
-use kurabe_core::event::Event;
 use kurabe_core::profile::GitMaterial;
 use kurabe_core::random::Random;
-use kurabe_core::{Result, text};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
+/// Makes the empty repository.
+pub(crate) const INIT: [&str; 6] = ["git", "init", "--quiet", "--bare", "--initial-branch=main", "{origin}"];
+/// Fills it from the stream.
+pub(crate) const FAST_IMPORT: [&str; 6] = ["git", "-C", "{origin}", "fast-import", "--quiet", "--done"];
 /// Where the choice of changed files begins; the tree has its own seed.
 const BATCH_SEED: u64 = 0x0062_6174_6368;
 /// Time of the first commit, in seconds since 1970: 2017-07-14 02:40 UTC. Each further one is a minute later.
@@ -35,33 +32,12 @@ enum Change {
     AddBeside(usize),
 }
 
-impl Session<'_, Real<'_>> {
-    /// Makes the repository in the folder.
-    pub(crate) fn make_git_material(&mut self, folder: &WorkFolder, material: &GitMaterial) -> Result<()> {
-        let GitMaterial { files, changed_files, commits } = material;
-        self.emit(Event::Preparing {
-            what: text!(
-                "making a git repository of {files} files, and {commits} commits that change {changed_files}",
-                "git リポジトリを作成({files} ファイル、{changed_files} ファイルを変えるコミット {commits} 件)"
-            ),
-        })?;
-        let origin = folder.origin().display().to_string();
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let init = words(&["git", "init", "--quiet", "--bare", "--initial-branch=main", &origin]);
-        self.run_program(&init, folder, Ending::Interruptible)?;
-        let import = words(&["git", "-C", &origin, "fast-import", "--quiet", "--done"]);
-        self.show(&import)?;
-        let stop = self.interrupt;
-        let feed = |to: &mut dyn Write, stop: &crate::driver::Stop| {
-            write_stream(material, &mut BufWriter::with_capacity(1 << 20, to), &|| stop.is_asked())
-        };
-        let program = Program { words: &import, git_config: folder.git_config(), feed: Some(&feed) };
-        run(program, stop, &mut |_| {}).map(|_| ())
-    }
-}
-
 /// Writes the whole repository as a stream for `git fast-import`.
-fn write_stream(material: &GitMaterial, to: &mut impl Write, stopped: &dyn Fn() -> bool) -> io::Result<()> {
+pub(crate) fn write_stream(
+    material: &GitMaterial,
+    to: &mut impl Write,
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<()> {
     let tree = files(material.files);
     let mut stream = Stream { to, bytes: Vec::new() };
     stream.commit(0, None)?;
@@ -130,10 +106,10 @@ impl<W: Write> Stream<'_, W> {
 fn batch(material: &GitMaterial) -> Vec<Vec<Change>> {
     let mut random = Random::new(BATCH_SEED, 0);
     let count = material.files as usize;
-    let wanted = material.changed_files.min(material.files) as usize;
+    let changed = material.changed_files.min(material.files) as usize;
     let mut taken = vec![false; count];
-    let mut changes = Vec::with_capacity(wanted);
-    while changes.len() < wanted {
+    let mut changes = Vec::with_capacity(changed);
+    while changes.len() < changed {
         let mut at = random.below(count as u64) as usize;
         for _ in 0..=random.below(3) {
             while taken[at] {
@@ -145,21 +121,23 @@ fn batch(material: &GitMaterial) -> Vec<Vec<Change>> {
                 90..96 => Change::AddBeside(at),
                 _ => Change::Delete(at),
             });
-            if changes.len() == wanted {
+            if changes.len() == changed {
                 break;
             }
         }
     }
     let commits = material.commits.max(1) as usize;
     (0..commits)
-        .map(|commit| changes[wanted * commit / commits..wanted * (commit + 1) / commits].to_vec())
+        .map(|commit| changes[changed * commit / commits..changed * (commit + 1) / commits].to_vec())
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::Stop;
+    use crate::run::{Program, run};
+    use crate::stop::Stop;
+    use std::io::BufWriter;
     use std::path::Path;
     use std::process::Command;
 
@@ -176,8 +154,13 @@ mod tests {
         let path = folder.to_str()?;
         git(&["init", "--quiet", "--bare", "--initial-branch=main", "--object-format=sha1", path])?;
         let words = ["git", "-C", path, "fast-import", "--quiet", "--done"].map(str::to_owned);
-        let feed = |to: &mut dyn Write, _: &Stop| write_stream(&SMALL, &mut BufWriter::new(to), &|| false);
-        let program = Program { words: &words, git_config: Path::new("/dev/null"), feed: Some(&feed) };
+        let feed = |to: &mut dyn Write| write_stream(&SMALL, &mut BufWriter::new(to), &|| false);
+        let program = Program {
+            words: &words,
+            git_config: Path::new("/dev/null"),
+            feed: Some(&feed),
+            to_its_end: false,
+        };
         run(program, &Stop::default(), &mut |_| {}).unwrap();
         let id = |name| git(&["-C", path, "rev-parse", name]).unwrap();
         Some([id("before"), id("main")])

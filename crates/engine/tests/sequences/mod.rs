@@ -14,12 +14,13 @@ mod rules;
 
 use crate::content::Content;
 use crate::device_null::{Logged, NullDevice, Script};
-use crate::driver::{Plan, Stop, drive, filled_buffers};
+use crate::driver::{Plan, drive, filled_buffers};
 use crate::recorder::{Recorded, Recorder};
 use crate::source::Generator;
 use kurabe_core::profile::{Profile, Work};
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::workload::{Direction, EndSync, OpKind, Workload};
+use kurabe_program::Stop;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;

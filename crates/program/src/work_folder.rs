@@ -119,7 +119,10 @@ impl WorkFolder {
 }
 
 /// Removes a folder with all that is in it, unless a file system is mounted there: what is on that is not kurabe's.
-pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// When a file system is mounted in it, or something in it cannot be removed.
+pub fn remove_tree(folder: &Path) -> io::Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         if platform::is_mount_root(&folder)? {

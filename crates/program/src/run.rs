@@ -8,28 +8,25 @@
 //! Its time goes from before its start to its end, the start of a process (about 1 ms) included. What it prints is read
 //! all the time, and the end of it kept for an error.
 
-use crate::clock::monotonic_ns;
 use crate::command_line::shown;
-use crate::driver::Stop;
-use crate::session::interrupted;
+use crate::platform::signal_group;
+use crate::stop::{Stop, interrupted};
 use kurabe_core::record::CpuUse;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io::{PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use wait4::Wait4;
 
 /// How often the interrupt is looked at and progress is told.
 const TICK: Duration = Duration::from_millis(100);
 /// Time that a program gets to end after it was asked to.
-const GRACE_NS: u64 = if cfg!(test) { 300_000_000 } else { 5_000_000_000 };
+const GRACE: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 5000 });
 /// The end of the output that is kept.
 const OUTPUT_KEPT_BYTES: usize = 4096;
 /// Time in which the rest of the output comes after the end. What a program left running may hold it open for longer.
@@ -38,17 +35,8 @@ const OUTPUT_AFTER_END: Duration = Duration::from_millis(200);
 const GIT_NAME: &str = "kurabe";
 const GIT_MAIL: &str = "kurabe@example.invalid";
 
-/// The process group of the program that runs now; 0: none.
-static RUNNING: AtomicI32 = AtomicI32::new(0);
-
-/// Ends the program of a `command` step that runs now, and all that it started, at once. For a way out that waits for
-/// nothing; kurabe's own stop is gentler.
-pub fn kill_running_program() {
-    kill_group(RUNNING.load(Ordering::SeqCst), Signal::KILL);
-}
-
 /// Writes what a program reads.
-pub(crate) type Feed<'a> = &'a (dyn Fn(&mut dyn Write, &Stop) -> std::io::Result<()> + Sync);
+pub(crate) type Feed<'a> = &'a (dyn Fn(&mut dyn Write) -> std::io::Result<()> + Sync);
 
 /// A program to be run.
 #[derive(Clone, Copy)]
@@ -59,15 +47,17 @@ pub(crate) struct Program<'a> {
     pub(crate) git_config: &'a Path,
     /// What it reads; nothing if absent.
     pub(crate) feed: Option<Feed<'a>>,
+    /// Whether it is left to end by itself when the user stops the run.
+    pub(crate) to_its_end: bool,
 }
 
 /// A program that ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ran {
+pub struct Ran {
     /// From before its start to its end.
-    pub(crate) elapsed_ns: u64,
+    pub elapsed_ns: u64,
     /// CPU time of it and of all that it waited for.
-    pub(crate) cpu: CpuUse,
+    pub cpu: CpuUse,
 }
 
 /// A program that ended, but still has its number.
@@ -81,43 +71,42 @@ struct Ended {
 /// # Errors
 /// `Interrupted` when it was ended for the user; when it cannot be started or says that it failed.
 pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) -> Result<Ran> {
+    let is_asked = || !program.to_its_end && stop.is_asked();
+    if is_asked() {
+        return Err(interrupted());
+    }
     let cannot = |error: std::io::Error| cannot_start(program.words, &error);
     let (mut command, output) = prepared(program).map_err(cannot)?;
-    let cpu_before = cpu_of_ended();
     let output = collect(output);
     let (ended, fed) = std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let (input_sender, input) = channel();
-        let waiting = scope.spawn(move || start_and_wait(&mut command, &sender, &input_sender));
+        let waiting = scope.spawn(move || start_and_wait(&mut command, stop, &sender, &input_sender));
         let feeding = scope.spawn(move || match (program.feed, input.recv()) {
-            (Some(feed), Ok(mut input)) => feed(&mut input, stop),
+            (Some(feed), Ok(mut input)) => feed(&mut input),
             _ => Ok(()),
         });
-        listen(&receiver, stop, live);
+        listen(&receiver, &is_asked, live);
         (waiting.join(), feeding.join())
     });
-    let mut ended = ended.map_err(|_| thread_lost())?.map_err(cannot)?;
-    let asked = stop.is_asked();
+    let ended = ended.map_err(|_| thread_lost())?.map_err(cannot)?;
+    let asked = is_asked();
     if asked {
         // Those that the program left behind.
-        kill_group(ended.child.id() as i32, Signal::KILL);
+        signal_group(ended.child.id(), Signal::KILL);
     }
-    RUNNING.store(0, Ordering::SeqCst);
-    let status = ended.child.wait().map_err(cannot)?;
+    stop.forget_group(ended.child.id());
+    let used = ended.child.wait4().map_err(cannot)?;
     if asked {
         return Err(interrupted());
     }
-    if !status.success() {
-        return Err(failed(program.words, status, &output.rest()));
+    if !used.status.success() {
+        return Err(failed(program.words, used.status, &output.rest()));
     }
     // A program that ended well has read what it wanted.
     fed.map_err(|_| thread_lost())?.map_err(cannot)?;
-    let cpu = cpu_of_ended();
-    let cpu = CpuUse {
-        user_ns: cpu.user_ns.saturating_sub(cpu_before.user_ns),
-        system_ns: cpu.system_ns.saturating_sub(cpu_before.system_ns),
-    };
-    Ok(Ran { elapsed_ns: ended.elapsed_ns, cpu })
+    let [user_ns, system_ns] = [used.rusage.utime, used.rusage.stime].map(|time| time.as_nanos() as u64);
+    Ok(Ran { elapsed_ns: ended.elapsed_ns, cpu: CpuUse { user_ns, system_ns } })
 }
 
 fn prepared(program: Program<'_>) -> std::io::Result<(Command, PipeReader)> {
@@ -150,13 +139,14 @@ fn prepared(program: Program<'_>) -> std::io::Result<(Command, PipeReader)> {
 /// Starts the program and sleeps until it has ended; it is not reaped.
 fn start_and_wait(
     command: &mut Command,
-    started: &Sender<i32>,
+    stop: &Stop,
+    started: &Sender<u32>,
     input: &Sender<ChildStdin>,
 ) -> std::io::Result<Ended> {
-    let start_ns = monotonic_ns();
+    let start = Instant::now();
     let mut child = command.spawn()?;
-    let number = child.id() as i32;
-    RUNNING.store(number, Ordering::SeqCst);
+    let number = child.id();
+    stop.add_group(number);
     // Nobody listening is no reason to stop waiting.
     let _ = started.send(number);
     if let Some(pipe) = child.stdin.take() {
@@ -164,59 +154,35 @@ fn start_and_wait(
     }
     // This side's ends of the output must not keep it open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    if let Some(pid) = Pid::from_raw(number) {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while let Err(error) = waitid(WaitId::Pid(pid), options) {
-            if error != rustix::io::Errno::INTR {
-                return Err(error.into());
-            }
-        }
-    }
-    Ok(Ended { child, elapsed_ns: monotonic_ns() - start_ns })
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    rustix::io::retry_on_intr(|| waitid(WaitId::Pid(Pid::from_child(&child)), options))?;
+    Ok(Ended { child, elapsed_ns: start.elapsed().as_nanos() as u64 })
 }
 
 /// Tells progress until the program has ended, and ends it when the user wants that.
-fn listen(started: &Receiver<i32>, stop: &Stop, live: &mut dyn FnMut(u64)) {
-    let start_ns = monotonic_ns();
-    let (mut group, mut asked_ns) = (0, None);
+fn listen(started: &Receiver<u32>, is_asked: &dyn Fn() -> bool, live: &mut dyn FnMut(u64)) {
+    let start = Instant::now();
+    let (mut group, mut asked_at): (Option<u32>, Option<Instant>) = (None, None);
     loop {
         match started.recv_timeout(TICK) {
             Ok(number) => {
-                group = number;
+                group = Some(number);
                 continue;
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return live(monotonic_ns() - start_ns),
+            Err(RecvTimeoutError::Disconnected) => return live(start.elapsed().as_nanos() as u64),
         }
-        let now_ns = monotonic_ns();
-        live(now_ns - start_ns);
-        match asked_ns {
-            None if group != 0 && stop.is_asked() => {
+        live(start.elapsed().as_nanos() as u64);
+        match (group, asked_at) {
+            (Some(group), None) if is_asked() => {
                 // Once: a program may be tidying up.
-                asked_ns = Some(now_ns);
-                kill_group(group, Signal::TERM);
+                asked_at = Some(Instant::now());
+                signal_group(group, Signal::TERM);
             }
-            Some(asked_ns) if now_ns - asked_ns >= GRACE_NS => kill_group(group, Signal::KILL),
+            (Some(group), Some(asked_at)) if asked_at.elapsed() >= GRACE => signal_group(group, Signal::KILL),
             _ => {}
         }
     }
-}
-
-/// Sends a signal to a process group, if there is one.
-fn kill_group(group: i32, signal: Signal) {
-    // 1 is the system's; Pid takes no 0.
-    if let Some(group) = Pid::from_raw(group).filter(|_| group > 1) {
-        // It may have ended by itself just now.
-        let _ = kill_process_group(group, signal);
-    }
-}
-
-/// CPU time of all programs that were waited for, and of those that these waited for.
-fn cpu_of_ended() -> CpuUse {
-    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(CpuUse::default(), |usage| CpuUse {
-        user_ns: u64::try_from(usage.user_time().num_nanoseconds()).unwrap_or(0),
-        system_ns: u64::try_from(usage.system_time().num_nanoseconds()).unwrap_or(0),
-    })
 }
 
 /// What a program prints, as it comes.
@@ -298,10 +264,13 @@ mod tests {
         line.iter().map(|word| (*word).to_owned()).collect()
     }
 
+    fn program(words: &[String]) -> Program<'_> {
+        Program { words, git_config: Path::new("/dev/null"), feed: None, to_its_end: false }
+    }
+
     fn run_words(line: &[&str], feed: Option<Feed<'_>>, stop: &Stop) -> Result<Ran> {
         let words = words(line);
-        let program = Program { words: &words, git_config: Path::new("/dev/null"), feed };
-        run(program, stop, &mut |_| {})
+        run(Program { feed, ..program(&words) }, stop, &mut |_| {})
     }
 
     #[test]
@@ -349,8 +318,7 @@ mod tests {
                 stop.ask();
             }
         };
-        let program = Program { words: &line, git_config: Path::new("/dev/null"), feed: None };
-        let error = run(program, &stop, &mut live).unwrap_err();
+        let error = run(program(&line), &stop, &mut live).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted);
         std::thread::sleep(Duration::from_millis(300));
         for number in numbers().lines() {
@@ -361,34 +329,55 @@ mod tests {
     }
 
     #[test]
+    fn two_runs_in_one_process_are_stopped_apart() {
+        let line = words(&["sleep", "0.6"]);
+        let (first, second) = (Stop::default(), Stop::default());
+        std::thread::scope(|scope| {
+            let killed = scope.spawn(|| run(program(&line), &first, &mut |_| first.kill_programs()));
+            let left = scope.spawn(|| run(program(&line), &second, &mut |_| {}));
+            assert_eq!(killed.join().unwrap().unwrap_err().kind(), ErrorKind::Io, "ended by signal 9");
+            left.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn what_runs_to_its_end_is_not_stopped_and_yet_killed() {
+        let line = words(&["sleep", "0.3"]);
+        let stop = Stop::default();
+        stop.ask();
+        let to_its_end = Program { to_its_end: true, ..program(&line) };
+        run(to_its_end, &stop, &mut |_| {}).unwrap();
+        assert_eq!(run(program(&line), &stop, &mut |_| {}).unwrap_err().kind(), ErrorKind::Interrupted);
+        assert!(run(to_its_end, &stop, &mut |_| stop.kill_programs()).is_err());
+    }
+
+    #[test]
     fn a_program_that_does_not_want_to_end_is_made_to() {
-        let start_ns = monotonic_ns();
+        let start = Instant::now();
         let line = words(&["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"]);
         let stop = Stop::default();
-        let program = Program { words: &line, git_config: Path::new("/dev/null"), feed: None };
-        let error = run(program, &stop, &mut |elapsed_ns| {
+        let error = run(program(&line), &stop, &mut |elapsed_ns| {
             if elapsed_ns > 150_000_000 {
                 stop.ask();
             }
         });
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Interrupted);
-        let elapsed_ns = monotonic_ns() - start_ns;
-        assert!((GRACE_NS..20_000_000_000).contains(&elapsed_ns), "{elapsed_ns}");
+        assert!((GRACE..Duration::from_secs(20)).contains(&start.elapsed()), "{:?}", start.elapsed());
     }
 
     #[test]
     fn a_program_reads_what_it_is_fed_and_nothing_else() {
-        let feed = |to: &mut dyn Write, _: &Stop| (0..50_000).try_for_each(|line| writeln!(to, "{line}"));
+        let feed = |to: &mut dyn Write| (0..50_000).try_for_each(|line| writeln!(to, "{line}"));
         run_words(&["sh", "-c", "test $(wc -l) = 50000"], Some(&feed), &Stop::default()).unwrap();
         run_words(&["sh", "-c", "test $(wc -c) = 0"], None, &Stop::default()).unwrap();
     }
 
     #[test]
     fn what_stays_behind_holds_nobody_up() {
-        let start_ns = monotonic_ns();
+        let start = Instant::now();
         let script = "sleep 3 & exit 1";
         assert!(run_words(&["sh", "-c", script], None, &Stop::default()).is_err());
-        assert!(monotonic_ns() - start_ns < 2_500_000_000);
+        assert!(start.elapsed() < Duration::from_millis(2500));
     }
 
     #[test]

@@ -1,0 +1,21 @@
+//! Programs that are timed: the words of a step as they are run, the folder that they work in, the git repository that
+//! kurabe makes for them, and how one is started, ended and timed.
+//!
+//! The model: a step's programs are [`Programs`], from the folder's making to its removal; whoever measures asks for the
+//! timed one and looks at the device meanwhile. [`Stop`] is the handle of a run, and knows what runs under it.
+//!
+//! Not here: what is cold before a program starts, what a device counts, cells and events (the engine's).
+
+mod command_line;
+mod git_material;
+mod git_tree;
+mod platform;
+mod programs;
+mod run;
+mod stop;
+mod work_folder;
+
+pub use programs::{Programs, Tell};
+pub use run::Ran;
+pub use stop::{Stop, interrupted};
+pub use work_folder::remove_tree;

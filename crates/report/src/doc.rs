@@ -1,0 +1,171 @@
+//! What a report says, before anybody chooses its language, its format and its width.
+//!
+//! The model: a document is a row of blocks in [`Text`]; a writer for each format (terminal, Markdown) picks the language
+//! and lays the blocks out. A block says what a thing is; where a terminal needs more (columns to indent by, what may be
+//! cut when the width is short, empty lines), the block tells it, and other formats do not ask.
+
+#![allow(dead_code, reason = "what is not used yet waits for the pieces that are moving here")]
+
+mod markdown;
+mod table;
+mod terminal;
+
+pub(crate) use table::{Column, Cut, Entry, Shown, Table, TableRow};
+
+use crate::style::Role;
+use kurabe_chart::Chart;
+use kurabe_core::{Lang, Text};
+
+/// A document, or a part of one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Doc {
+    blocks: Vec<Block>,
+}
+
+/// A piece of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Block {
+    /// An empty line in a terminal; other formats part blocks by themselves.
+    Gap,
+    /// A heading: 1 is that of the document.
+    Heading(usize, Text),
+    Paragraph(Paragraph),
+    Fields(Fields),
+    Table(Table),
+    /// A chart in English and in Japanese.
+    Chart(Box<[Chart; 2]>),
+    /// What stands behind a title for who wants it; a terminal shows it all.
+    Fold(Text, Doc),
+    /// A command line.
+    Code(String),
+}
+
+/// Sentences, or facts behind each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Paragraph {
+    role: Role,
+    /// The role of the first item, if it is another.
+    lead: Option<Role>,
+    items: Vec<Text>,
+    /// Whether the items stand behind each other with dots between, and lines break there.
+    flows: bool,
+    /// Columns before the first line, and before the others.
+    indent: (usize, usize),
+    listed: bool,
+}
+
+impl Paragraph {
+    pub(crate) fn new(words: impl Into<Text>) -> Self {
+        Self { items: vec![words.into()], ..Self::default() }
+    }
+
+    /// Facts with dots between them.
+    pub(crate) fn flow(items: Vec<Text>) -> Self {
+        Self { items, flows: true, ..Self::default() }
+    }
+
+    pub(crate) fn role(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
+
+    /// The first fact in a role of its own.
+    pub(crate) fn lead(self, role: Role) -> Self {
+        Self { lead: Some(role), ..self }
+    }
+
+    /// Columns before the first line and before the others, in a terminal.
+    pub(crate) fn indent(self, first: usize, rest: usize) -> Self {
+        Self { indent: (first, rest), ..self }
+    }
+
+    /// A paragraph that is one of several alike, with its further lines under its own words.
+    pub(crate) fn listed(self) -> Self {
+        Self { indent: (0, 2), listed: true, ..self }
+    }
+}
+
+/// Keys with the items of their values, keys aligned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fields {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) indent: usize,
+    /// Keys elsewhere that these are aligned with.
+    pub(crate) aligned_with: Vec<Text>,
+}
+
+/// A key and the items of its value.
+pub(crate) type Field = (Text, Vec<Text>);
+
+impl From<Vec<Field>> for Fields {
+    fn from(fields: Vec<Field>) -> Self {
+        Self { fields, indent: 2, ..Self::default() }
+    }
+}
+
+impl From<Paragraph> for Block {
+    fn from(paragraph: Paragraph) -> Self {
+        Self::Paragraph(paragraph)
+    }
+}
+
+impl From<Fields> for Block {
+    fn from(fields: Fields) -> Self {
+        Self::Fields(fields)
+    }
+}
+
+impl From<Table> for Block {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl<T: Into<Block>> FromIterator<T> for Doc {
+    fn from_iter<I: IntoIterator<Item = T>>(blocks: I) -> Self {
+        Self { blocks: blocks.into_iter().map(Into::into).collect() }
+    }
+}
+
+impl Doc {
+    /// An empty document.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether it says nothing; empty lines are nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.iter().all(|block| *block == Block::Gap)
+    }
+
+    pub(crate) fn push(&mut self, block: impl Into<Block>) -> &mut Self {
+        self.blocks.push(block.into());
+        self
+    }
+
+    pub(crate) fn heading(&mut self, level: usize, words: impl Into<Text>) -> &mut Self {
+        self.push(Block::Heading(level, words.into()))
+    }
+
+    /// A paragraph of its own.
+    pub(crate) fn say(&mut self, words: impl Into<Text>) -> &mut Self {
+        self.push(Paragraph::new(words))
+    }
+
+    pub(crate) fn gap(&mut self) -> &mut Self {
+        self.push(Block::Gap)
+    }
+
+    /// The blocks of another document behind these.
+    pub(crate) fn append(&mut self, other: Doc) -> &mut Self {
+        self.blocks.extend(other.blocks);
+        self
+    }
+
+    /// A chart, as it is drawn for a reader of each language.
+    pub(crate) fn chart(&mut self, draw: impl Fn(Lang) -> Chart) -> &mut Self {
+        self.push(Block::Chart(Box::new([Lang::En, Lang::Ja].map(draw))))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! A document as Markdown: for an issue on GitHub, a page of Qiita, a wiki.
+//!
+//! The model: blocks stand apart by an empty line. What is folded stays so, which both sites understand. Figures keep
+//! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
+
+use super::table::{Flush, Shown, Table};
+use super::{Block, Doc, Fields, Paragraph};
+use crate::layout::tame;
+use crate::spark::sparkline;
+use crate::style::Role;
+use kurabe_core::{Lang, Text};
+use kurabe_interop::escape_markdown as escaped;
+
+impl Doc {
+    /// The document as Markdown in a language.
+    pub(crate) fn markdown(&self, lang: Lang) -> String {
+        let mut out = String::new();
+        let mut in_list = false;
+        for block in &self.blocks {
+            let text = written(block, lang);
+            if text.is_empty() {
+                continue;
+            }
+            let is_item = matches!(block, Block::Paragraph(paragraph) if paragraph.listed);
+            out.push_str(if out.is_empty() || (in_list && is_item) { "" } else { "\n" });
+            out.push_str(&text);
+            in_list = is_item;
+        }
+        out
+    }
+}
+
+fn written(block: &Block, lang: Lang) -> String {
+    let words = |text: &Text| escaped(text.get(lang));
+    match block {
+        Block::Gap | Block::Chart(_) => String::new(),
+        Block::Heading(level, title) => format!("{} {}\n", "#".repeat(*level), words(title)),
+        Block::Paragraph(paragraph) => of_paragraph(paragraph, lang),
+        Block::Fields(Fields { fields, .. }) => fields
+            .iter()
+            .map(|(key, items)| {
+                let items: Vec<String> = items.iter().map(words).collect();
+                format!("- {}: {}\n", words(key), items.join(" · "))
+            })
+            .collect(),
+        Block::Table(table) => of_table(table, lang),
+        Block::Fold(title, doc) => {
+            let (title, body) = (escaped_html(title.get(lang)), doc.markdown(lang));
+            format!("<details><summary>{title}</summary>\n\n{body}\n</details>\n")
+        }
+        Block::Code(command) => {
+            let ticks = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+            let fence = "`".repeat(ticks.max(2) + 1);
+            format!("{fence}sh\n{}\n{fence}\n", tame(command))
+        }
+    }
+}
+
+fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
+    let between = if paragraph.flows { " · " } else { "" };
+    let items: Vec<String> = paragraph.items.iter().map(|item| escaped(item.get(lang))).collect();
+    let words = match (items.concat().is_empty(), paragraph.role) {
+        (true, _) => return String::new(),
+        (_, Role::Strong) => format!("**{}**", items.join(between)),
+        (_, Role::Warn | Role::Bad) if !paragraph.listed => format!("⚠ {}", items.join(between)),
+        _ => items.join(between),
+    };
+    format!("{}{words}\n", if paragraph.listed { "- " } else { "" })
+}
+
+fn of_table(table: &Table, lang: Lang) -> String {
+    let figures = |place: usize| table.columns[place].flush == Flush::Right;
+    let entry = |place: usize, shown: &Shown| {
+        let words = match shown {
+            Shown::Words(words) => escaped(words.get(lang)),
+            // The share stands beside it as a figure.
+            Shown::Bar { .. } => String::new(),
+            Shown::Course(values, longest) => sparkline(values, *longest),
+        };
+        if figures(place) { words.replace(' ', "\u{a0}") } else { words }
+    };
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| row.entries.iter().enumerate().map(|(place, one)| entry(place, &one.shown)).collect())
+        .collect();
+    let is_used =
+        |place: &usize| rows.iter().any(|row| row.get(*place).is_some_and(|words| !words.is_empty()));
+    let kept: Vec<usize> = (0..table.columns.len()).filter(is_used).collect();
+    let line = |of: &dyn Fn(usize) -> String| {
+        format!("| {} |\n", kept.iter().map(|place| of(*place)).collect::<Vec<_>>().join(" | "))
+    };
+    let mut out = line(&|place| escaped(table.columns[place].title.get(lang)));
+    let rule: String = kept.iter().map(|place| if figures(*place) { "--:|" } else { ":--|" }).collect();
+    out.push_str(&format!("|{rule}\n"));
+    for row in &rows {
+        out.push_str(&line(&|place| row.get(place).cloned().unwrap_or_default()));
+    }
+    let notes: Vec<String> = table
+        .rows
+        .iter()
+        .filter_map(|row| Some(format!("- {}\n", escaped(row.note.as_ref()?.get(lang)))))
+        .collect();
+    if kept.is_empty() {
+        return String::new();
+    }
+    if !notes.is_empty() {
+        out.push('\n');
+    }
+    out + &notes.concat()
+}
+
+/// Words inside of an HTML element that Markdown leaves alone.
+fn escaped_html(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

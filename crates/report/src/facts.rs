@@ -1,0 +1,265 @@
+//! What the facts by which runs are told apart are called, what they can do to the figures, and the names of cells.
+
+use crate::words;
+use kurabe_compare::{
+    CellKey, CellName, Difference, Disturbance, Fact, FactValue, KeySource, PivotWords, Stretch, Weight,
+};
+use kurabe_core::imported::PrintedStatistic;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::TargetKind;
+use kurabe_core::workload::Data;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use serde::Serialize;
+
+/// The words of a pivot.
+pub const PIVOT_WORDS: PivotWords = PivotWords { key, value, effect, cell: cell_name };
+
+/// A difference in words.
+#[derive(Serialize)]
+pub(crate) struct Spoken {
+    pub key: &'static str,
+    pub name: Text,
+    pub baseline: Text,
+    pub other: Text,
+    pub weight: Weight,
+    pub effect: Option<Text>,
+}
+
+impl From<&Difference> for Spoken {
+    fn from(difference: &Difference) -> Self {
+        let Difference { fact, baseline, other, weight } = difference;
+        // Between two models it is no doubt, and between a model and a device more than a name.
+        let between_models = *fact == Fact::Model && *weight == Weight::Notable;
+        Self {
+            key: fact.word(),
+            name: if between_models { text!("model", "モデル") } else { name(*fact) },
+            baseline: value(baseline.as_ref()),
+            other: value(other.as_ref()),
+            weight: *weight,
+            effect: effect(*fact).filter(|_| !between_models),
+        }
+    }
+}
+
+/// A comparison as JSON, with the differences that stand at `place` of it (`/differences`) in words.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn spoken_json(
+    comparison: &impl Serialize,
+    place: &str,
+    differences: &[Difference],
+) -> Result<serde_json::Value> {
+    let failed = |error| {
+        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
+    };
+    let mut json = serde_json::to_value(comparison).map_err(failed)?;
+    if let Some(value) = json.pointer_mut(place) {
+        let spoken: Vec<Spoken> = differences.iter().map(Spoken::from).collect();
+        *value = serde_json::to_value(spoken).map_err(failed)?;
+    }
+    Ok(json)
+}
+
+/// What a fact is.
+pub(crate) fn name(fact: Fact) -> Text {
+    match fact {
+        Fact::Tool => text!("tool", "ツール"),
+        Fact::Statistic => text!("statistic", "統計量"),
+        Fact::Model => text!("model or device", "モデルか実機か"),
+        Fact::Parameters => text!("changed parameters", "変えたパラメーター"),
+        Fact::Seed => text!("seed of the places", "アクセス位置の乱数の種"),
+        Fact::Cache => text!("page cache", "ページキャッシュ"),
+        Fact::Profile => text!("profile", "プロファイル"),
+        Fact::Size => text!("test size", "テストサイズ"),
+        Fact::Data => text!("data written", "書き込みデータ"),
+        Fact::Time => text!("time per repetition", "1 回の時間"),
+        Fact::Target => text!("kind of target", "対象の種類"),
+        Fact::Device => text!("device", "デバイス"),
+        Fact::Firmware => text!("firmware", "ファームウェア"),
+        Fact::Link => text!("link", "接続"),
+        Fact::Filesystem => text!("file system", "ファイルシステム"),
+        Fact::Mount => text!("mount options", "マウントオプション"),
+        Fact::Fill => text!("fill level", "使用率"),
+        Fact::WriteCache => text!("write cache", "書き込みキャッシュ"),
+        Fact::QueueDepth => text!("queue depth of the device", "デバイスのキュー深さ"),
+        Fact::Scheduler => text!("I/O scheduler", "I/O スケジューラ"),
+        Fact::Temperature => text!("temperature before the run", "測定前の温度"),
+        Fact::Layers => text!("layers between", "途中の層"),
+        Fact::Machine => text!("machine and system", "マシンと OS"),
+        Fact::Kernel => text!("kernel", "カーネル"),
+        Fact::Engine => text!("engine", "エンジン"),
+        Fact::Kurabe => text!("version of kurabe", "kurabe のバージョン"),
+        Fact::Noise => text!("noise", "外乱"),
+    }
+}
+
+/// What a difference in a fact does to the figures, where that is known.
+fn effect(fact: Fact) -> Option<Text> {
+    Some(match fact {
+        Fact::Tool => text!(
+            "tools that look alike measure differently: compare runs of one tool where you can",
+            "見た目が似たツールでも測り方は違います。できれば同じツールの結果どうしを比べてください"
+        ),
+        Fact::Statistic => text!(
+            "the best of several runs is above their mean; so the best is compared with the best where only that was printed",
+            "最良値は平均より高く出ます。最良値しか表示されていない項目では、最良値どうしを比べています"
+        ),
+        Fact::Model => text!(
+            "a model's figures are computed, not measured",
+            "モデルの値は計算であり、実測ではありません"
+        ),
+        Fact::Seed => text!(
+            "other places on the modelled disk: the figures differ by it as far as repetitions do",
+            "モデル上のアクセス位置が変わります。値の違いは繰り返しのばらつきと同じ程度です"
+        ),
+        Fact::Cache => text!(
+            "through the page cache, memory is measured, too",
+            "ページキャッシュ経由ではメモリーの速さも含まれます"
+        ),
+        Fact::Size => {
+            text!("a small test may fit a cache", "小さいテストはキャッシュに収まることがあります")
+        }
+        Fact::Fill => {
+            text!("a full flash drive writes more slowly", "フラッシュは空きが少ないと書き込みが遅くなります")
+        }
+        Fact::Temperature => {
+            text!("hot drives slow themselves down", "高温のドライブは速度を落とすことがあります")
+        }
+        Fact::Machine => text!(
+            "processor, system and drivers are in every figure",
+            "どの値にも CPU、OS、ドライバーの違いが含まれます"
+        ),
+        Fact::Engine => text!(
+            "the way to the kernel can cost more than the storage: --engine makes it the same",
+            "カーネルまでの経路の差がストレージの差より大きいこともあります。--engine で揃えられます"
+        ),
+        Fact::Noise => text!(
+            "a disturbed run is slower and less steady; measure again when the machine is quiet",
+            "外乱があると遅く不安定になります。マシンが静かなときに測り直してください"
+        ),
+        _ => return None,
+    })
+}
+
+/// The value of a fact; of none, that the record does not tell it.
+fn value(value: Option<&FactValue>) -> Text {
+    let Some(value) = value else { return text!("not told", "不明") };
+    match value {
+        FactValue::Name(name) => Text::same(name.clone()),
+        FactValue::RealDevice => text!("a device", "実機"),
+        FactValue::Unchanged => text!("none", "なし"),
+        FactValue::Direct(true) => text!("avoided", "避ける"),
+        FactValue::Direct(false) => text!("used", "使う"),
+        FactValue::Data(Data::Random) => text!("random", "ランダム"),
+        FactValue::Data(Data::Zero) => text!("zeros", "ゼロ"),
+        FactValue::Data(Data::Repeat) => text!("one block repeated", "同じブロックの繰り返し"),
+        FactValue::Data(Data::Compressible { percent }) => text!("{percent} % zeros", "ゼロ {percent} %"),
+        FactValue::Target(TargetKind::Directory) => {
+            text!("a file in a directory", "ディレクトリ内のファイル")
+        }
+        FactValue::Target(TargetKind::File) => text!("a file", "ファイル"),
+        FactValue::Target(TargetKind::BlockDevice) => text!("a whole device", "デバイス全体"),
+        FactValue::Target(TargetKind::CharacterDevice) => {
+            text!("a character device", "キャラクターデバイス")
+        }
+        FactValue::Target(TargetKind::Model) => text!("a model", "モデル"),
+        FactValue::EveryRepetition => text!("every repetition", "各回の値"),
+        FactValue::Printed(statistic) => printed(*statistic),
+        FactValue::Disturbed(true) => text!("disturbed", "あり"),
+        FactValue::Disturbed(false) => text!("quiet", "なし"),
+        FactValue::Disturbance(None) => text!("quiet", "ほぼなし"),
+        FactValue::Disturbance(Some(Disturbance { cpus, waited_share })) => {
+            let percent = waited_share * 100.0;
+            text!(
+                "other work used up to {cpus:.1} CPUs; programs waited for a CPU up to {percent:.0} % of the time",
+                "ほかの処理が最大で CPU {cpus:.1} 個分を使い、CPU の空き待ちが最大で時間の {percent:.0} %"
+            )
+        }
+    }
+}
+
+/// The statistic of figures that another tool printed.
+fn printed(statistic: PrintedStatistic) -> Text {
+    match statistic {
+        PrintedStatistic::Mean => text!("one mean", "平均値のみ"),
+        PrintedStatistic::Median => text!("one median", "中央値のみ"),
+        PrintedStatistic::Percentile(percent) => {
+            text!("the {percent} % percentile", "{percent} パーセンタイル")
+        }
+        _ => text!("the best of several runs", "複数回の最良値"),
+    }
+}
+
+/// A key by which runs are laid out.
+fn key(source: &KeySource) -> Text {
+    match source {
+        KeySource::Fact(fact) => name(*fact),
+        KeySource::Label(label) => Text::same(label.clone()),
+        KeySource::Target => text!("target", "対象"),
+        KeySource::Date => text!("date", "日付"),
+        KeySource::Month => text!("month", "月"),
+        KeySource::Run => text!("run", "測定"),
+    }
+}
+
+/// `read RND 4 KiB Q1 T1 #2`: a cell's direction, label, and what neither tells.
+pub(crate) fn cell_name(cell: &CellName) -> Text {
+    words::directed(cell.direction, full_label(&cell.key, &cell.label))
+}
+
+/// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
+pub(crate) fn full_label(key: &CellKey, label: &str) -> Text {
+    Text::join([Text::same(label), note(key, label)], ["", ""])
+}
+
+/// What the name of its cell does not tell, to be written behind it: ` in 64 KiB`, ` #2`; mostly nothing.
+pub(crate) fn note(key: &CellKey, label: &str) -> Text {
+    let mut notes = Vec::new();
+    if let CellKey::Io { within, warm_up_passes, times_as_long, .. } = key {
+        if let Some(Stretch { offset_bytes: from @ 1.., .. }) = within {
+            let from = format_bytes(*from);
+            notes.push(text!(" from {from}", " ({from} から)"));
+        }
+        let length = within.as_ref().and_then(|within| within.length_bytes).map(format_bytes);
+        if let Some(length) = length.filter(|length| !label.contains(length.as_str())) {
+            notes.push(text!(" in {length}", " ({length} の範囲)"));
+        }
+        if *warm_up_passes > 0 && within.is_none() {
+            notes.push(text!(" warmed up", " (事前に読み書き)"));
+        }
+        if *times_as_long > 1 {
+            notes.push(text!(" for {times_as_long} times as long", " ({times_as_long} 倍の時間)"));
+        }
+    }
+    if let CellKey::Io { nth: nth @ 1.., .. } | CellKey::Named { nth: nth @ 1.., .. } = key {
+        let number = nth.saturating_add(1);
+        notes.push(text!(" #{number}", " #{number}"));
+    }
+    Text::join(notes, ["", ""])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_followed_by_what_it_does_not_tell() {
+        let key = |length_bytes: Option<u64>, times_as_long, nth| CellKey::Io {
+            sequential: false,
+            block_bytes: 4096,
+            iodepth: 1,
+            threads: 1,
+            direction: "read".to_owned(),
+            within: length_bytes.map(|bytes| Stretch { offset_bytes: 0, length_bytes: Some(bytes) }),
+            warm_up_passes: 0,
+            times_as_long,
+            nth,
+        };
+        let noted = |key| note(&key, "RND 4 KiB Q1 T1").en;
+        assert_eq!(noted(key(None, 1, 0)), "");
+        assert_eq!(noted(key(Some(64 << 10), 1, 0)), " in 64 KiB");
+        assert_eq!(noted(key(None, 20, 0)), " for 20 times as long");
+        assert_eq!(noted(key(Some(4096), 1, 1)), " #2", "the label tells the span already");
+    }
+}
