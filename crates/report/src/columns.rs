@@ -8,7 +8,7 @@ use crate::layout::{Row, clip, clip_front, display_width, flow, tame};
 use crate::style::{Role, Style};
 
 /// Spaces between columns.
-const GAP: usize = 2;
+pub(crate) const GAP: usize = 2;
 /// A column is not cut below this.
 const NARROWEST: usize = 6;
 /// A column that wraps is not made narrower than this for its title.

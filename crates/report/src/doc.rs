@@ -12,6 +12,7 @@ mod terminal;
 
 pub(crate) use table::{Column, Cut, Entry, Shown, Table, TableRow};
 
+use crate::curve::Curve;
 use crate::style::Role;
 use kurabe_chart::Chart;
 use kurabe_core::{Lang, Text};
@@ -32,6 +33,13 @@ pub(crate) enum Block {
     Paragraph(Paragraph),
     Fields(Fields),
     Table(Table),
+    /// A course in block characters; its figures stand in a table.
+    Curve(Curve),
+    /// Lines that keep their places, and what stands for them where they are too wide.
+    Drawing {
+        wide: Text,
+        narrow: Text,
+    },
     /// A chart in English and in Japanese.
     Chart(Box<[Chart; 2]>),
     /// What stands behind a title for who wants it; a terminal shows it all.
@@ -52,6 +60,8 @@ pub(crate) struct Paragraph {
     /// Columns before the first line, and before the others.
     indent: (usize, usize),
     listed: bool,
+    /// What stands before the first line, all lines under each other behind it: `-`, `[1]`.
+    mark: String,
 }
 
 impl Paragraph {
@@ -62,6 +72,12 @@ impl Paragraph {
     /// Facts with dots between them.
     pub(crate) fn flow(items: Vec<Text>) -> Self {
         Self { items, flows: true, ..Self::default() }
+    }
+
+    /// Further words right behind these.
+    pub(crate) fn then(mut self, words: Text) -> Self {
+        self.items.push(words);
+        self
     }
 
     pub(crate) fn role(self, role: Role) -> Self {
@@ -76,6 +92,11 @@ impl Paragraph {
     /// Columns before the first line and before the others, in a terminal.
     pub(crate) fn indent(self, first: usize, rest: usize) -> Self {
         Self { indent: (first, rest), ..self }
+    }
+
+    /// A sign before the words, which stand under each other.
+    pub(crate) fn marked(self, mark: impl Into<String>) -> Self {
+        Self { mark: mark.into(), ..self }
     }
 
     /// A paragraph that is one of several alike, with its further lines under its own words.
@@ -114,6 +135,12 @@ impl From<Fields> for Block {
     }
 }
 
+impl From<Curve> for Block {
+    fn from(curve: Curve) -> Self {
+        Self::Curve(curve)
+    }
+}
+
 impl From<Table> for Block {
     fn from(table: Table) -> Self {
         Self::Table(table)
@@ -144,6 +171,20 @@ impl Doc {
 
     pub(crate) fn heading(&mut self, level: usize, words: impl Into<Text>) -> &mut Self {
         self.push(Block::Heading(level, words.into()))
+    }
+
+    /// A paragraph that stands by two columns further right in a terminal.
+    pub(crate) fn aside(&mut self, words: impl Into<Text>) -> &mut Self {
+        self.push(Paragraph::new(words).indent(2, 2))
+    }
+
+    /// The same for each line of the words.
+    pub(crate) fn asides(&mut self, words: &Text) -> &mut Self {
+        let count = words.en.lines().count().max(words.ja.lines().count());
+        for place in 0..count {
+            self.aside(words.map(|words| words.lines().nth(place).unwrap_or_default().to_owned()));
+        }
+        self
     }
 
     /// A paragraph of its own.

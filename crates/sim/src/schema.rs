@@ -67,10 +67,12 @@ impl ParameterType {
             }
             Self::Rate => text!("a rate: 3.1 MB/s", "転送速度を書きます(例: 3.1 MB/s)"),
             Self::Count(..) => text!("a whole number", "整数を書きます"),
-            Self::OneOf(numbers) => one_of(numbers),
+            Self::OneOf(_) | Self::Word(_) => {
+                let choices = self.choices().join(", ");
+                text!("one of: {choices}", "使えるもの: {choices}")
+            }
             Self::Number(..) => text!("a number", "数を書きます"),
             Self::Flag => text!("true or false", "true か false を書きます"),
-            Self::Word(words) => one_of(words),
             Self::Rows(columns) => {
                 let columns = columns.join(", ");
                 text!("rows of numbers: [[{columns}], …]", "数の行の一覧を書きます: [[{columns}], …]")
@@ -87,6 +89,16 @@ impl ParameterType {
             Self::OneOf(numbers) => Some((*numbers.first()? as f64, *numbers.last()? as f64)),
             Self::Number(least, most) => Some((least, most)),
             Self::Flag | Self::Word(_) | Self::Rows(_) => None,
+        }
+    }
+
+    /// Its values, if they are few words or numbers.
+    pub fn choices(self) -> Vec<String> {
+        match self {
+            Self::OneOf(numbers) => numbers.iter().map(u64::to_string).collect(),
+            Self::Word(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+            Self::Flag => vec!["true".to_owned(), "false".to_owned()],
+            _ => Vec::new(),
         }
     }
 
@@ -122,11 +134,6 @@ impl ParameterType {
         let (factor, unit) = units.iter().find(whole).copied().unwrap_or((1, self.unit()));
         format!("{} {unit}", number / factor as f64)
     }
-}
-
-fn one_of(choices: &[impl ToString]) -> Text {
-    let choices = choices.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    text!("one of: {choices}", "使えるもの: {choices}")
 }
 
 /// A parameter of a kind of layer.

@@ -8,7 +8,7 @@ use super::{Block, Doc, Fields, Paragraph};
 use crate::layout::tame;
 use crate::spark::sparkline;
 use crate::style::Role;
-use kurabe_core::{Lang, Text};
+use kurabe_core::{Lang, Text, number};
 use kurabe_interop::escape_markdown as escaped;
 
 impl Doc {
@@ -33,7 +33,8 @@ impl Doc {
 fn written(block: &Block, lang: Lang) -> String {
     let words = |text: &Text| escaped(text.get(lang));
     match block {
-        Block::Gap | Block::Chart(_) => String::new(),
+        Block::Gap | Block::Chart(_) | Block::Curve(_) => String::new(),
+        Block::Drawing { wide, .. } => format!("```\n{}\n```\n", wide.get(lang)),
         Block::Heading(level, title) => format!("{} {}\n", "#".repeat(*level), words(title)),
         Block::Paragraph(paragraph) => of_paragraph(paragraph, lang),
         Block::Fields(Fields { fields, .. }) => fields
@@ -65,7 +66,12 @@ fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
         (_, Role::Warn | Role::Bad) if !paragraph.listed => format!("⚠ {}", items.join(between)),
         _ => items.join(between),
     };
-    format!("{}{words}\n", if paragraph.listed { "- " } else { "" })
+    let sign = match paragraph.mark.as_str() {
+        "" if paragraph.listed => "- ".to_owned(),
+        "" => String::new(),
+        mark => format!("{} ", escaped(mark)),
+    };
+    format!("{sign}{words}\n")
 }
 
 fn of_table(table: &Table, lang: Lang) -> String {
@@ -73,6 +79,7 @@ fn of_table(table: &Table, lang: Lang) -> String {
     let entry = |place: usize, shown: &Shown| {
         let words = match shown {
             Shown::Words(words) => escaped(words.get(lang)),
+            Shown::Missing => number::NONE.to_owned(),
             // The share stands beside it as a figure.
             Shown::Bar { .. } => String::new(),
             Shown::Course(values, longest) => sparkline(values, *longest),

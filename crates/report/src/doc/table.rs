@@ -13,6 +13,8 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<TableRow>,
     /// Columns of a terminal before it.
     pub(crate) indent: usize,
+    /// So many columns name a row; behind them a terminal that is too narrow parts the table.
+    pub(crate) parted_behind: Option<usize>,
 }
 
 impl Table {
@@ -20,11 +22,39 @@ impl Table {
         columns: impl Into<Vec<Column>>,
         rows: impl IntoIterator<Item = impl Into<TableRow>>,
     ) -> Self {
-        Self { columns: columns.into(), rows: rows.into_iter().map(Into::into).collect(), indent: 0 }
+        Self { columns: columns.into(), rows: rows.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
     pub(crate) fn indent(self, indent: usize) -> Self {
         Self { indent, ..self }
+    }
+
+    /// Parted into several where there is no room, each with the first columns.
+    pub(crate) fn parted_behind(self, columns: usize) -> Self {
+        Self { parted_behind: Some(columns), ..self }
+    }
+
+    /// The same with only these columns. A row that has nothing in them but its name is left out, and so is a name that
+    /// stands alone above such rows.
+    pub(super) fn only(&self, places: &[usize]) -> Self {
+        let fixed = self.parted_behind.unwrap_or(0);
+        let pick = |row: &TableRow| TableRow {
+            entries: places.iter().filter_map(|place| row.entries.get(*place).cloned()).collect(),
+            note: row.note.clone(),
+        };
+        let mut rows: Vec<TableRow> = Vec::new();
+        for row in self.rows.iter().rev() {
+            let picked = pick(row);
+            let is_title = row.entries.len() <= fixed;
+            let has_rows = rows.last().is_some_and(|below| below.entries.len() > fixed);
+            let has_figures = picked.entries.iter().skip(fixed).any(|entry| !entry.is_blank());
+            if if is_title { has_rows } else { has_figures } {
+                rows.push(picked);
+            }
+        }
+        rows.reverse();
+        let columns = places.iter().map(|place| self.columns[*place].clone()).collect();
+        Self { columns, rows, ..self.clone() }
     }
 }
 
@@ -34,12 +64,14 @@ pub(crate) struct Column {
     pub(super) title: Text,
     pub(super) flush: Flush,
     pub(super) cut: Cut,
+    /// Columns of a terminal that it takes at most before the table is parted.
+    pub(super) least: usize,
 }
 
 impl Column {
     /// A column of words.
     pub(crate) fn left(title: impl Into<Text>) -> Self {
-        Self { title: title.into(), flush: Flush::Left, cut: Cut::Never }
+        Self { title: title.into(), flush: Flush::Left, cut: Cut::Never, least: usize::MAX }
     }
 
     /// A column of figures.
@@ -54,6 +86,11 @@ impl Column {
 
     pub(crate) fn cut(self, cut: Cut) -> Self {
         Self { cut, ..self }
+    }
+
+    /// Wraps; the table is parted before the column would be narrower than this.
+    pub(crate) fn wrap_to(self, least: usize) -> Self {
+        Self { cut: Cut::Wrap, least, ..self }
     }
 }
 
@@ -88,6 +125,8 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shown {
     Words(Text),
+    /// That there is none of it.
+    Missing,
     /// A share, 0 to 1, as a bar: one of `part` of a terminal's width, within limits.
     Bar {
         share: f64,
@@ -116,6 +155,15 @@ impl Entry {
     /// Nothing.
     pub(crate) fn empty() -> Self {
         Self::default()
+    }
+
+    /// A figure that there is none of.
+    pub(crate) fn missing() -> Self {
+        Self { role: Role::Quiet, shown: Shown::Missing }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.shown == Shown::Missing || matches!(&self.shown, Shown::Words(words) if words.is_empty())
     }
 
     /// A figure in its role; the sign of a figure that is not there without one.

@@ -4,7 +4,7 @@
 mod profile;
 mod tape;
 
-use super::sample_header;
+use crate::sample::sample_header;
 use kurabe_core::environment::{
     BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
 };
