@@ -11,13 +11,17 @@
 //! that were read and data that were written through. Reads under direct I/O look into it but leave nothing there.
 //! So with write-through and direct I/O it stays empty, and helps no reads either.
 //!
-//! Non-goals: a degraded array and its rebuild, patrol reads, boot time, trim (the card takes it and does nothing, as cards of
+//! Of a member that failed, RAID with parity computes what it held from the others, and copies are read elsewhere; writes
+//! leave it out. An array that lacks more than that fails every request.
+//!
+//! Non-goals: the rebuild of a member, patrol reads, boot time, trim (the card takes it and does nothing, as cards of
 //! its time do). Parity is read from the members even if the old data are in the memory. A flush that drains the memory
 //! holds later writes back.
 
 mod ahead;
 mod cache;
 mod card;
+mod degraded;
 mod destage;
 mod geometry;
 mod index;
@@ -33,6 +37,7 @@ mod writes;
 
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
+use crate::link::{common_capacity_bytes, targets};
 use crate::schema::{Parameter, ParameterType, SIZE, Scale};
 use card::{Card, Costs, Policies, ReadAhead};
 use geometry::{BLOCK_BYTES, Geometry, MOST_MEMBERS};
@@ -209,11 +214,10 @@ const PARAMETERS: &[Parameter] = &[
 ];
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let layers: Vec<_> = builder.below().collect();
-    let smallest_bytes =
-        (0..layers.len()).map(|index| builder.below_capacity_bytes(index)).min().unwrap_or(0);
+    let members = targets(builder);
+    let smallest_bytes = common_capacity_bytes(builder);
     let geometry =
-        Geometry::new(builder.count("level"), layers.len() as u64, builder.bytes("strip"), smallest_bytes)
+        Geometry::new(builder.count("level"), members.len() as u64, builder.bytes("strip"), smallest_bytes)
             .map_err(|(key, what)| builder.error(key, &what))?;
     let costs = Costs {
         latency_ns: builder.ns("latency"),
@@ -250,5 +254,5 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         )
     });
     let words = words::Words::new(builder);
-    Ok(Box::new(Card::new(layers, geometry, costs, policies, cache, words)))
+    Ok(Box::new(Card::new(members, geometry, costs, policies, cache, words)))
 }

@@ -152,7 +152,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         trim: builder.flag("trim"),
         free_ns: 0,
         media: Media::new(read_rate, program_rate, stripe_bytes, builder.ns("access")),
-        buffer: WriteBuffer::new(builder.bytes("buffer"), program_rate),
+        buffer: WriteBuffer::new(builder.bytes("buffer"), program_rate, stripe_bytes),
         run: Run::new(unit_bytes, stripe_bytes),
         superblocks: has_superblocks.then(|| Run::new(superblock_bytes, stripe_bytes)),
         log: Log::new(builder.bytes("log"), builder.bytes("log_granule"), unit_bytes),

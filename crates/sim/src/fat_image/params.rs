@@ -5,6 +5,7 @@ use super::tracks::Tracks;
 use super::{Causes, Counters, FatImage, File, Restart, Search};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
+use crate::ranges::Ranges;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Word};
 use crate::schema::{MOST_BYTES, Parameter, Relation, SIZE, Scale};
 use kurabe_core::{Result, text};
@@ -139,7 +140,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         drops_identical: builder.flag("drop_identical"),
         active: None,
         operations: VecDeque::new(),
-        moving_bytes: 0,
+        moving: Ranges::default(),
         search: (Search::default(), 0),
         queue: VecDeque::new(),
         causes: causes(builder),

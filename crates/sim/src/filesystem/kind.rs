@@ -135,9 +135,11 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             since_bytes: 0,
             next_bytes: 0,
         }),
-        copy_on_write: builder
-            .flag("copy_on_write")
-            .then_some(NextPlace { allocation_bytes: builder.bytes("allocation"), next_bytes: 0 }),
+        copy_on_write: builder.flag("copy_on_write").then_some(NextPlace {
+            allocation_bytes: builder.bytes("allocation"),
+            next_bytes: 0,
+            latest: VecDeque::new(),
+        }),
         processor: Timeline::default(),
         under_way: 0,
         waiting: VecDeque::new(),
