@@ -173,7 +173,7 @@ mod tests {
     }
 
     const fn kind(word: &'static str, title: (&'static str, &'static str), below: Below) -> LayerKind {
-        LayerKind { word, title, of_host: false, below, parameters: &[], build: never }
+        LayerKind { word, title, of_host: false, below, parameters: &[], relations: &[], build: never }
     }
 
     static HOST: LayerKind = kind("host", ("the computer", "コンピューター"), Below::One);
