@@ -14,7 +14,9 @@ use kurabe_report::{
     render_study_markdown, verdict_answer,
 };
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{Axis, Options, Plan, PointTarget, STUDIES, Study, StudyResult, load_study, study_named};
+use kurabe_study::{
+    Axis, Options, PointTarget, STUDIES, Study, StudyPlan, StudyResult, load_study, study_named,
+};
 use std::path::Path;
 
 /// Runs the command.
@@ -107,7 +109,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
 
 /// Shows how many models are computed, and each real target's run with a progress of its own. The study is the answer:
 /// the events of its runs are not printed.
-fn progress(planned: &Plan, global: &Global) -> Listener {
+fn progress(planned: &StudyPlan, global: &Global) -> Listener {
     let models = planned.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
     let (style, mode) = (error_style(), progress_mode(global));
     let study = StudyProgress::new(&planned.name, models.count() as u64, style, mode);
@@ -184,7 +186,7 @@ fn with_answers(result: &StudyResult) -> Result<serde_json::Value> {
 }
 
 /// The error of a study with rows that could not be measured; its other rows were shown.
-fn failure(planned: &Plan, result: &StudyResult) -> Option<Error> {
+fn failure(planned: &StudyPlan, result: &StudyResult) -> Option<Error> {
     let first = result.first_error()?;
     let rows = result.parts.iter().flat_map(|part| &part.rows).filter(|row| row.error.is_some()).count();
     let name = &planned.name;

@@ -11,7 +11,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::Session;
 use kurabe_sim::{ModelTarget, Volatile};
 use kurabe_store::Store;
-use kurabe_study::{Measured, Models, Paths, Plan, Point, PointTarget, StudyResult};
+use kurabe_study::{Measured, Models, Paths, Point, PointTarget, StudyPlan, StudyResult};
 
 /// What a study is run with.
 pub struct StudyRunner<'a> {
@@ -32,7 +32,7 @@ pub struct StudyRunner<'a> {
 /// # Errors
 /// `Interrupted` when it is stopped, and when nobody can be told. Whatever else goes wrong with a point stands in the
 /// result.
-pub fn run_study(plan: &Plan, runner: &StudyRunner<'_>) -> Result<StudyResult> {
+pub fn run_study(plan: &StudyPlan, runner: &StudyRunner<'_>) -> Result<StudyResult> {
     let models = Modelled { stream: runner.stream, handle: runner.handle };
     kurabe_study::run(plan, &models, &mut Real(runner), runner.threads)
 }

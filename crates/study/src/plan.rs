@@ -5,9 +5,9 @@
 //! before anything is measured.
 
 use crate::axis::Axis;
-use crate::known::{Known, Subject, changes, known_of, library, marks};
+use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::question::Question;
-use crate::study::{Mark, Part, Row, Study, WhyRun};
+use crate::study::{Mark, Part, Study, StudyRow, WhyRun};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -86,7 +86,7 @@ pub struct PlannedPart {
 
 /// A study as it will be measured.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct StudyPlan {
     /// The study.
     pub name: String,
     /// What it asks.
@@ -116,7 +116,7 @@ const USUAL_SEED: u64 = 1;
 ///
 /// # Errors
 /// When a part, a model, a parameter or a name of a target is not there.
-pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
+pub fn plan(study: &Study, options: &Options) -> Result<StudyPlan> {
     let mut devices = Devices::default();
     let mut parts = chosen_parts(study, &options.parts)?;
     check_bindings(&parts, options)?;
@@ -125,14 +125,14 @@ pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
     let mut planner = Planner {
         options,
         study,
-        known: known_of(study, &mut devices)?,
-        all_known: library()?,
+        carried: carried_marks(study, &mut devices)?,
+        of_library: library()?,
         points: Vec::new(),
         devices,
         seed: options.seed.unwrap_or(USUAL_SEED),
     };
     let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
-    Ok(Plan {
+    Ok(StudyPlan {
         name: study.name.clone(),
         title: study.title.clone(),
         source: study.source.clone(),
@@ -166,21 +166,21 @@ fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
 }
 
 fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
-    let mut known: Vec<&str> =
+    let mut names: Vec<&str> =
         parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.on.as_deref()).collect();
-    known.sort_unstable();
-    known.dedup();
+    names.sort_unstable();
+    names.dedup();
     for (name, _) in &options.on {
-        if known.contains(&name.as_str()) {
+        if names.contains(&name.as_str()) {
             continue;
         }
         let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
-        return Err(match known.is_empty() {
+        return Err(match names.is_empty() {
             true => usage(what).remedy(text!(
                 "this study runs on models only; measure a device with `kurabe run --profile …`",
                 "このスタディはモデル専用です。実機は `kurabe run --profile …` で測れます"
             )),
-            false => usage(what).remedy(nearest(name, &known)),
+            false => usage(what).remedy(nearest(name, &names)),
         });
     }
     Ok(())
@@ -231,11 +231,11 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
                 "軸の値として指定してください: --axis {parameter}={value}"
             )));
         }
-        let mut found = false;
+        let mut has_any = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
-            found = found || devices.named(&row.model)?.get(parameter).is_some();
+            has_any = has_any || devices.named(&row.model)?.get(parameter).is_some();
         }
-        if !found {
+        if !has_any {
             return Err(no_parameter("--set", parameter, study));
         }
     }
@@ -280,8 +280,8 @@ struct Planner<'a> {
     options: &'a Options,
     study: &'a Study,
     /// What the study tells of figures, and what the others do.
-    known: Vec<Known>,
-    all_known: &'static [Known],
+    carried: Vec<CarriedMarks>,
+    of_library: &'static [CarriedMarks],
     points: Vec<Point>,
     devices: Devices,
     seed: u64,
@@ -300,14 +300,14 @@ impl Planner<'_> {
     }
 
     /// What a row is of without the user's flags, at each value of the study's own axes; `None` if there are no flags.
-    fn own_subjects(&mut self, part: &str, row: &Row) -> Result<Option<Vec<Subject>>> {
+    fn own_subjects(&mut self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
         let own = self.study.parts.iter().find(|own| own.id == part);
         let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
             return Ok(None);
         };
         let devices = &mut self.devices;
         changes(&own.axes)
-            .map(|axes| Subject::of_row(own, row, &axes, devices))
+            .map(|axes| Tested::of_row(own, row, &axes, devices))
             .collect::<Result<_>>()
             .map(Some)
     }
@@ -315,9 +315,9 @@ impl Planner<'_> {
     fn row(
         &mut self,
         part: &Part,
-        (index, row): (usize, &Row),
+        (index, row): (usize, &StudyRow),
         axes: &[(String, String)],
-        own: Option<&[Subject]>,
+        own: Option<&[Tested]>,
     ) -> Result<PlannedRow> {
         let profile = row.profile.as_ref().unwrap_or(&part.profile);
         let (target, spec) = self.target(row, axes)?;
@@ -337,17 +337,21 @@ impl Planner<'_> {
             marks: Vec::new(),
         };
         if let Some(spec) = spec {
-            let subject = Subject::new(spec, below.map(|(_, spec)| spec), profile);
-            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&subject)));
+            let tested = Tested::new(spec, below.map(|(_, spec)| spec), profile);
+            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&tested)));
             let of_row = if planned.changed { Vec::new() } else { row.marks.clone() };
-            let known = self.known.iter().chain(self.all_known);
-            planned.marks = marks(of_row, (&self.study.name, part, row), &subject, known);
+            let carried = self.carried.iter().chain(self.of_library);
+            planned.marks = marks(of_row, (&self.study.name, part, row), &tested, carried);
         }
         Ok(planned)
     }
 
     /// Where a row is measured, and the device if that is a model.
-    fn target(&mut self, row: &Row, axes: &[(String, String)]) -> Result<(PointTarget, Option<DeviceSpec>)> {
+    fn target(
+        &mut self,
+        row: &StudyRow,
+        axes: &[(String, String)],
+    ) -> Result<(PointTarget, Option<DeviceSpec>)> {
         let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
         match bound {
             Some((_, path)) => Ok((PointTarget::Path(path.clone()), None)),
