@@ -4,6 +4,7 @@ use crate::style::Role;
 use kurabe_core::Text;
 use kurabe_core::number::{self, Figure};
 
+use crate::columns::GAP;
 pub(crate) use crate::columns::{Cut, Flush};
 
 /// A table.
@@ -11,8 +12,28 @@ pub(crate) use crate::columns::{Cut, Flush};
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<TableRow>,
+    /// What it is of, where nothing above it says so.
+    pub(crate) caption: Text,
+    /// How a page lays it out.
+    pub(crate) form: TableForm,
     /// Columns of a terminal before it.
     pub(crate) indent: usize,
+    /// Columns of a terminal between its own.
+    pub(crate) gap: usize,
+}
+
+/// How a page lays a table out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum TableForm {
+    /// Rows that a click sorts.
+    #[default]
+    Sorts,
+    /// The same, with rows that become cards on a narrow screen.
+    Cards,
+    /// The same, with many columns.
+    Wide,
+    /// Words, not to be sorted.
+    Facts,
 }
 
 impl Table {
@@ -20,7 +41,29 @@ impl Table {
         columns: impl Into<Vec<Column>>,
         rows: impl IntoIterator<Item = impl Into<TableRow>>,
     ) -> Self {
-        Self { columns: columns.into(), rows: rows.into_iter().map(Into::into).collect(), indent: 0 }
+        let rows = rows.into_iter().map(Into::into).collect();
+        Self { columns: columns.into(), rows, gap: GAP, ..Self::default() }
+    }
+
+    /// With its caption and its form on a page.
+    pub(crate) fn on_page(self, caption: &Text, form: TableForm) -> Self {
+        Self { caption: caption.clone(), form, ..self }
+    }
+
+    /// Without the columns from a place on that hold no value.
+    pub(crate) fn with_values_from(mut self, first: usize) -> Self {
+        let has_value = |place: usize| {
+            self.rows.iter().any(|row| row.entries.get(place).is_some_and(|entry| entry.value.is_some()))
+        };
+        let kept: Vec<bool> =
+            (0..self.columns.len()).map(|place| place < first || has_value(place)).collect();
+        let mut places = kept.iter();
+        self.columns.retain(|_| places.next().copied().unwrap_or_default());
+        for row in &mut self.rows {
+            let mut places = kept.iter();
+            row.entries.retain(|_| places.next().copied().unwrap_or_default());
+        }
+        self
     }
 
     pub(crate) fn indent(self, indent: usize) -> Self {
@@ -32,6 +75,8 @@ impl Table {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     pub(super) title: Text,
+    /// What stands below the title, smaller.
+    pub(super) under: Text,
     pub(super) flush: Flush,
     pub(super) cut: Cut,
 }
@@ -39,7 +84,7 @@ pub(crate) struct Column {
 impl Column {
     /// A column of words.
     pub(crate) fn left(title: impl Into<Text>) -> Self {
-        Self { title: title.into(), flush: Flush::Left, cut: Cut::Never }
+        Self { title: title.into(), under: Text::default(), flush: Flush::Left, cut: Cut::Never }
     }
 
     /// A column of figures.
@@ -50,6 +95,10 @@ impl Column {
     /// A column without a title.
     pub(crate) fn untitled() -> Self {
         Self::left(Text::default())
+    }
+
+    pub(crate) fn under(self, under: Text) -> Self {
+        Self { under, ..self }
     }
 
     pub(crate) fn cut(self, cut: Cut) -> Self {
@@ -82,6 +131,12 @@ impl From<Vec<Entry>> for TableRow {
 pub(crate) struct Entry {
     pub(crate) role: Role,
     pub(crate) shown: Shown,
+    /// What stands below it, smaller.
+    pub(crate) under: Text,
+    /// What it is sorted by, if not by its words.
+    pub(crate) value: Option<f64>,
+    /// What is shown to who points at it.
+    pub(crate) hint: Text,
 }
 
 /// Words or a drawing in them.
@@ -106,16 +161,11 @@ impl Default for Shown {
 
 impl Entry {
     pub(crate) fn new(role: Role, words: impl Into<Text>) -> Self {
-        Self { role, shown: Shown::Words(words.into()) }
+        Self { role, shown: Shown::Words(words.into()), ..Self::default() }
     }
 
     pub(crate) fn plain(words: impl Into<Text>) -> Self {
         Self::new(Role::Plain, words)
-    }
-
-    /// Nothing.
-    pub(crate) fn empty() -> Self {
-        Self::default()
     }
 
     /// A figure in its role; the sign of a figure that is not there without one.
@@ -123,8 +173,31 @@ impl Entry {
         Self::new(role, figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string()))
     }
 
+    /// A figure with the value that it is sorted by.
+    pub(crate) fn number(words: impl Into<Text>, value: f64) -> Self {
+        Self { value: Some(value), ..Self::plain(words) }
+    }
+
+    /// A figure that is not there.
+    pub(crate) fn none() -> Self {
+        Self::figure(Role::Quiet, None)
+    }
+
+    pub(crate) fn role(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
+
+    pub(crate) fn under(self, under: impl Into<Text>) -> Self {
+        Self { under: under.into(), ..self }
+    }
+
+    /// A share as a bar of one `part` of a terminal's width, within limits.
+    pub(crate) fn bar(share: f64, part: usize, columns: (usize, usize)) -> Self {
+        Self { role: Role::Course, shown: Shown::Bar { share, part, columns }, ..Self::default() }
+    }
+
     pub(crate) fn course(values: Vec<f64>, longest: usize) -> Self {
-        Self { role: Role::Course, shown: Shown::Course(values, longest) }
+        Self { role: Role::Course, shown: Shown::Course(values, longest), ..Self::default() }
     }
 }
 

@@ -26,8 +26,10 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
         Block::Paragraph(paragraph) => of_paragraph(paragraph, style),
         Block::Fields(fields) => of_fields(fields, style),
         Block::Table(table) => of_table(table, style),
-        Block::Chart(chart) => chart[usize::from(style.lang == Lang::Ja)].terminal(style.width, style.color),
-        Block::Fold(title, doc) => {
+        Block::Chart(_, chart) => {
+            chart[usize::from(style.lang == Lang::Ja)].terminal(style.width, style.color)
+        }
+        Block::Section { title, doc, .. } | Block::Fold(title, doc) => {
             let mut lines = painted(wrap(title.get(style.lang), style.width), Role::Strong, style);
             lines.extend(doc.lines(style));
             lines
@@ -48,7 +50,8 @@ fn painted(lines: Vec<String>, role: Role, style: &Style) -> Vec<String> {
 fn of_paragraph(paragraph: &Paragraph, style: &Style) -> Vec<String> {
     let (first, rest) = paragraph.indent;
     let room = style.width.saturating_sub(first.max(rest));
-    let items: Vec<String> = paragraph.items.iter().map(|item| style.say(item)).collect();
+    let items = paragraph.items.iter().chain(&paragraph.marks);
+    let items: Vec<String> = items.map(|item| style.say(item)).collect();
     let broken = if paragraph.flows { flow(&items, room) } else { wrap(&items.concat(), room) };
     let mut lines = painted(hanging(broken, first, rest), paragraph.role, style);
     if let (Some(role), Some(line), Some(lead)) = (paragraph.lead, lines.first_mut(), items.first())
@@ -78,7 +81,8 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         .collect();
     let entry = |entry: &super::Entry| -> Entry {
         let words = match &entry.shown {
-            Shown::Words(words) => style.say(words),
+            Shown::Words(words) if entry.under.is_empty() => style.say(words),
+            Shown::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
             Shown::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
             }
@@ -93,7 +97,7 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         let note = row.note.iter().flat_map(|note| wrap(note.get(style.lang), room));
         hanging(note.collect(), table.indent + 2, table.indent + 2)
     });
-    columns::render_with_notes(&heads, &rows, &notes.collect::<Vec<_>>(), table.indent, style)
+    columns::render_with_notes(&heads, &rows, &notes.collect::<Vec<_>>(), (table.indent, table.gap), style)
 }
 
 /// A share as a bar, to an eighth of a column.
