@@ -199,13 +199,7 @@ impl Load<'_> {
     fn next(&mut self) -> Request {
         let place = if self.case.random { self.random.below(self.places) } else { self.sent % self.places };
         self.sent += 1;
-        Request {
-            kind: self.case.kind,
-            unit: 0,
-            offset_bytes: place * u64::from(self.case.bytes),
-            length_bytes: self.case.bytes,
-            identical: false,
-        }
+        Request::new(self.case.kind, place * u64::from(self.case.bytes), self.case.bytes)
     }
 
     /// Sends so many requests and waits for all of them.
@@ -217,7 +211,7 @@ impl Load<'_> {
         }
         while to_end > 0 {
             while let Some(done) = stack.take_completion() {
-                if done.failed {
+                if done.outcome.is_err() {
                     return Err(format!("{}: a request failed", self.case.name).into());
                 }
                 to_end -= 1;

@@ -17,7 +17,7 @@ fuzz_target!(|source: &str| -> Corpus {
     {
         let length_bytes = if kind == Kind::Flush { 0 } else { 4096 << token };
         let offset_bytes = (capacity_bytes / 7).saturating_mul(token as u64) / 512 * 512;
-        let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+        let request = Request::new(kind, offset_bytes, length_bytes);
         stack.submit(stack.now_ns(), request, token as u64);
     }
     for _ in 0..PATIENCE {

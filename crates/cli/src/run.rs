@@ -23,10 +23,11 @@ use kurabe_engine::{
     WaitMode, measure_clock, model_target, plan_tasks, planned_time_ns, test_file_name,
 };
 use kurabe_explain::explain_sweep;
-use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe, remove_orphaned_traces};
+use kurabe_host::{NoiseWatch, ObserveOptions, devices_under, health, observe};
 use kurabe_report::{Progress, headline, render_run, render_sweep_run};
 use kurabe_sim::ModelTarget;
 use kurabe_store::{Owner, Store};
+use kurabe_trace::remove_orphaned_traces;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

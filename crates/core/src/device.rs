@@ -5,7 +5,7 @@
 //! driver is generic over this trait and monomorphised, so the real path pays nothing for the twin.
 
 use crate::Result;
-use crate::model::TimeAccount;
+use crate::model::TimeSums;
 use crate::workload::Op;
 
 /// A buffer that a device lends to the driver, one per operation that may be in flight.
@@ -25,12 +25,29 @@ pub struct Request<B> {
     pub buffer: B,
 }
 
+/// Why an operation failed: an error number of the operating system, or of a model that fails as a real device does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ErrorNumber(pub i32);
+
+/// Numbers that every Unix shares.
+impl ErrorNumber {
+    /// EIO: the medium does not give or take the data.
+    pub const IO: Self = Self(5);
+    /// EINVAL: nothing is there that could be read.
+    pub const INVALID: Self = Self(22);
+    /// ENOSPC: nothing is there that could be written.
+    pub const NO_SPACE: Self = Self(28);
+}
+
+/// Bytes transferred, or why none were.
+pub type Transfer = std::result::Result<u32, ErrorNumber>;
+
 /// An operation that came back.
 pub struct Completion<B> {
     /// The buffer, returned.
     pub buffer: B,
-    /// Bytes transferred, or the operating system's error number.
-    pub outcome: std::result::Result<u32, i32>,
+    /// What came of it.
+    pub outcome: Transfer,
     /// When it completed, on the device's clock.
     pub completed_at_ns: u64,
 }
@@ -72,7 +89,7 @@ pub trait Device {
 
     /// Where the time of the operations went that completed since this was last asked, if the device can tell: a
     /// modelled one can.
-    fn take_account(&mut self) -> Option<TimeAccount> {
+    fn take_sums(&mut self) -> Option<TimeSums> {
         None
     }
 }

@@ -31,6 +31,9 @@ pub trait Model {
 
     /// What a record keeps of it.
     fn record(&self) -> ModelRecord;
+
+    /// The sums that one of its devices took, with the names of what they are of.
+    fn account(&self, sums: &TimeSums) -> TimeAccount;
 }
 
 /// How an operating system copies a file.
@@ -131,6 +134,34 @@ pub struct CounterRecord {
     pub key: String,
     /// A few words.
     pub name: Text,
+}
+
+/// Where the time of operations went, as numbers in the order of a record's layers and of the causes and counters within
+/// each: what an account is while nobody reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeSums {
+    /// Operations.
+    pub operations: u64,
+    /// Sum of their latencies; the times sum to it exactly.
+    pub latency_ns: u64,
+    /// Time by cause; the first is what no layer accounted for.
+    pub times_ns: Vec<u64>,
+    /// How often, by counter.
+    pub counts: Vec<u64>,
+}
+
+impl TimeSums {
+    /// Adds sums of the same stack.
+    pub fn add(&mut self, other: &Self) {
+        let add_all = |sums: &mut Vec<u64>, more: &[u64]| {
+            sums.resize(sums.len().max(more.len()), 0);
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        };
+        self.operations += other.operations;
+        self.latency_ns = self.latency_ns.saturating_add(other.latency_ns);
+        add_all(&mut self.times_ns, &other.times_ns);
+        add_all(&mut self.counts, &other.counts);
+    }
 }
 
 /// Where the time of operations went.

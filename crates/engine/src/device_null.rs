@@ -5,7 +5,7 @@
 
 use crate::device_idle::NoBuffer;
 use kurabe_core::Result;
-use kurabe_core::device::{Completion, Device, Request, Wait};
+use kurabe_core::device::{Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::workload::{Op, OpKind};
 use std::collections::VecDeque;
 
@@ -84,7 +84,7 @@ impl Device for NullDevice {
         let completed_at_ns = self.now_ns + self.latency_ns(op.kind);
         let left_bytes = self.script.size_bytes.map_or(u64::MAX, |size| size.saturating_sub(op.offset_bytes));
         let outcome = if self.script.fail_at == Some(self.log.len() as u64) {
-            Err(5)
+            Err(ErrorNumber::IO)
         } else {
             Ok(op.length_bytes.min(u32::try_from(left_bytes).unwrap_or(u32::MAX)))
         };

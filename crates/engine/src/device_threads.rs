@@ -4,9 +4,9 @@
 use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
 use kurabe_core::Result;
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::workload::OpKind;
-use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use rustix::io::{pread, pwrite, retry_on_intr};
 use std::fs::File;
 
 /// A file, one operation at a time.
@@ -26,7 +26,7 @@ impl ThreadsDevice {
         Ok((Self { file, leases, pending: None }, pages))
     }
 
-    fn perform(&self, request: &mut Request<Lease>) -> std::result::Result<u32, i32> {
+    fn perform(&self, request: &mut Request<Lease>) -> Transfer {
         let Request { op, buffer } = request;
         let length = op.length_bytes as usize;
         let result = match op.kind {
@@ -34,7 +34,7 @@ impl ThreadsDevice {
             OpKind::Write => retry_on_intr(|| pwrite(&self.file, buffer.bytes_mut(length), op.offset_bytes)),
             OpKind::Sync => retry_on_intr(|| rustix::fs::fsync(&self.file)).map(|()| 0),
         };
-        result.map(|bytes| bytes as u32).map_err(Errno::raw_os_error)
+        result.map(|bytes| bytes as u32).map_err(|error| ErrorNumber(error.raw_os_error()))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::io::Errno;
@@ -330,7 +330,7 @@ impl Device for UringDevice<'_> {
             let Some(buffer) = self.in_flight[entry.user_data() as usize].take() else { continue };
             self.in_flight_count -= 1;
             let result = entry.result();
-            let outcome = u32::try_from(result).map_err(|_| -result);
+            let outcome = u32::try_from(result).map_err(|_| ErrorNumber(-result));
             done(Completion { buffer, outcome, completed_at_ns });
         }
         self.completion.sync();

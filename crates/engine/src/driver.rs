@@ -9,7 +9,8 @@
 use crate::content::Content;
 use crate::recorder::Recorder;
 use crate::source::{Next, Source};
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
+use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
@@ -37,6 +38,21 @@ pub struct Outcome {
     pub end_sync_ns: Option<u64>,
     /// Operations of an open loop that were due but not issued when the time was over.
     pub unserved: u64,
+}
+
+impl Outcome {
+    /// The times of this thread as its part of a repetition. `timed_sync`: the fsync at the end is measured time.
+    pub(crate) fn part(&self, timed_sync: bool) -> Repetition {
+        let sync_ns = self.end_sync_ns.filter(|_| timed_sync).unwrap_or(0);
+        let elapsed_ns = self.last_completion_ns + sync_ns;
+        Repetition {
+            elapsed_ns,
+            first_done_ns: Some(elapsed_ns),
+            end_sync_ns: self.end_sync_ns,
+            unserved_operations: self.unserved,
+            ..Repetition::default()
+        }
+    }
 }
 
 /// An operation in flight.
@@ -202,12 +218,12 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
     }
     match ended {
         Some((Ok(_), completed_at_ns)) => Ok(completed_at_ns - started_ns),
-        failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
+        failed => Err(operation_error(op, failed.map_or(Err(ErrorNumber(0)), |(outcome, _)| outcome))),
     }
 }
 
 /// What an operation that failed, or did less than all, is told as.
-pub(crate) fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) -> Error {
+pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
         (OpKind::Read, Ok(got)) => Error::new(
@@ -233,7 +249,7 @@ pub(crate) fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) ->
             "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、--size を小さくしてください"
         )),
         (kind, outcome) => {
-            let cause = std::io::Error::from_raw_os_error(outcome.err().unwrap_or(0));
+            let cause = std::io::Error::from_raw_os_error(outcome.err().map_or(0, |error| error.0));
             let what = match kind {
                 OpKind::Read => text!(
                     "the target failed a read of {length} bytes at offset {offset}",
@@ -261,7 +277,6 @@ pub(crate) fn operation_error(op: Op, outcome: std::result::Result<u32, i32>) ->
 mod tests {
     use super::*;
     use crate::device_null::{NullDevice, Script};
-    use crate::recorder::Recorded;
     use crate::source::Generator;
     use kurabe_core::workload::{
         Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
@@ -288,7 +303,7 @@ mod tests {
         }
     }
 
-    fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Recorded) {
+    fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Repetition) {
         let mut device = NullDevice::new(workload.iodepth as usize, script);
         let mut recorder = Recorder::new(None);
         let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: workload.end.time_ns, end_sync: false };

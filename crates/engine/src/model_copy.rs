@@ -87,7 +87,9 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         if part != CopyPart::ToMemory {
             copy.sync()?;
         }
-        let (ended_ns, recorder) = (copy.free_ns, copy.recorder);
+        let (ended_ns, recorder) = copy.into_end();
+        let sums = device.take_sums();
+        drop(device);
         let memory_ns = match part {
             CopyPart::FromMemory => memory_ns(habits.memory_read_bytes_per_s),
             CopyPart::ToMemory => memory_ns(habits.memory_write_bytes_per_s),
@@ -96,7 +98,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         Ok(Repetition {
             elapsed_ns: ended_ns - start_ns + memory_ns,
             end_sync_ns: (ended_ns > before_sync_ns).then_some(ended_ns - before_sync_ns),
-            account: device.take_account(),
+            account: sums.map(|sums| self.ground.model.account(&sums)),
             ..attempt.of(Recorder::merge(&[recorder]))
         })
     }
@@ -132,6 +134,11 @@ struct Copy<'d, D: Device> {
 }
 
 impl<D: Device> Copy<'_, D> {
+    /// When the host was done, and what was recorded; the buffers go.
+    fn into_end(self) -> (u64, Recorder) {
+        (self.free_ns, self.recorder)
+    }
+
     /// Reads or writes a stretch of bytes in pieces, and waits for all of them.
     fn stretch(&mut self, kind: OpKind, offset_bytes: u64, length_bytes: u64) -> Result<()> {
         let gap_ns = if kind == OpKind::Read { self.read_gap_ns } else { self.write_gap_ns };

@@ -15,13 +15,13 @@ use crate::driver::operation_error;
 use crate::measure::Engine;
 use crate::platform;
 use crate::real::Real;
-use crate::recorder::{Recorder, add_interval};
+use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::task::{Attempt, Done};
-use kurabe_core::device::{Buffer, Completion, Device, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::event::Event;
 use kurabe_core::glib_random::GlibRandom;
-use kurabe_core::model::TimeAccount;
+use kurabe_core::model::TimeSums;
 use kurabe_core::profile::{AccessOrder, AccessTimeStep, PositionalStep};
 use kurabe_core::random::Random;
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sample};
@@ -58,12 +58,13 @@ pub(crate) struct Track {
     pub(crate) samples: Vec<Sample>,
     pub(crate) elapsed_ns: u64,
     recorder: Recorder,
-    account: Option<TimeAccount>,
+    /// Where the time went, if the device can tell.
+    pub(crate) sums: Option<TimeSums>,
 }
 
 impl Track {
     fn new() -> Self {
-        Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None), account: None }
+        Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None), sums: None }
     }
 
     /// Adds an operation and, if there is one, the sync that belongs to it.
@@ -76,8 +77,8 @@ impl Track {
             self.recorder.submitted(OpKind::Sync);
             self.recorder.completed(OpKind::Sync, 0, 0, at(sync.started_ns), at(sync.ended_ns));
         }
-        for account in [Some(done), sync].into_iter().flatten().filter_map(|timed| timed.account.as_ref()) {
-            self.account.get_or_insert_default().add(account);
+        for sums in [Some(done), sync].into_iter().flatten().filter_map(|timed| timed.sums.as_ref()) {
+            self.sums.get_or_insert_default().add(sums);
         }
         let elapsed_ns = ended_ns - done.started_ns;
         self.elapsed_ns += elapsed_ns;
@@ -94,7 +95,6 @@ impl Track {
             generator_bound: false,
             noise: shared.noise,
             samples: self.samples,
-            account: self.account,
             ..attempt.of(Recorder::merge(&[self.recorder]))
         }
     }
@@ -157,7 +157,7 @@ impl<'a> Watch<'a> {
                 ..Interval::default()
             },
         };
-        add_interval(&mut self.sum, &part);
+        self.sum.merge(&part);
     }
 }
 
@@ -168,7 +168,7 @@ struct Timed {
     started_ns: u64,
     ended_ns: u64,
     /// Where its time went, if the device can tell.
-    account: Option<TimeAccount>,
+    sums: Option<TimeSums>,
 }
 
 /// A device with one of its buffers, which is away while an operation is in flight.
@@ -201,9 +201,9 @@ impl<'a, D: Device> OneByOne<'a, D> {
         }
         match ended {
             Some((Ok(bytes), ended_ns)) => {
-                Ok(Timed { bytes, started_ns, ended_ns, account: self.device.take_account() })
+                Ok(Timed { bytes, started_ns, ended_ns, sums: self.device.take_sums() })
             }
-            failed => Err(operation_error(op, failed.map_or(Err(0), |(outcome, _)| outcome))),
+            failed => Err(operation_error(op, failed.map_or(Err(ErrorNumber(0)), |(outcome, _)| outcome))),
         }
     }
 

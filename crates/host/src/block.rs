@@ -11,11 +11,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a sector in sysfs, whatever the device's own sector is.
-pub(crate) const SECTOR_BYTES: u64 = 512;
+pub const SECTOR_BYTES: u64 = 512;
 
 /// A disk, a partition or a virtual block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Block {
+pub struct Block {
     /// Kernel name, such as `sda1`.
     pub name: String,
     /// Directory in sysfs, links resolved.
@@ -31,7 +31,7 @@ impl Block {
     ///
     /// # Errors
     /// sysfs does not have it or does not let it be read.
-    pub(crate) fn by_number(roots: &Roots, number: Number) -> io::Result<Self> {
+    pub fn by_number(roots: &Roots, number: Number) -> io::Result<Self> {
         let link = roots.sys.join(format!("dev/block/{}:{}", number.0, number.1));
         std::fs::canonicalize(link).map(Self::at)
     }
@@ -54,17 +54,17 @@ impl Block {
     }
 
     /// Its number.
-    pub(crate) fn number(&self) -> Option<Number> {
+    pub fn number(&self) -> Option<Number> {
         parse_number(&roots::text(&self.directory.join("dev"))?)
     }
 
     /// Its size in bytes.
-    pub(crate) fn size_bytes(&self) -> Option<u64> {
+    pub fn size_bytes(&self) -> Option<u64> {
         roots::number::<u64>(&self.directory.join("size"))?.checked_mul(SECTOR_BYTES)
     }
 
     /// Where a partition starts on its disk, in bytes.
-    pub(crate) fn start_bytes(&self) -> Option<u64> {
+    pub fn start_bytes(&self) -> Option<u64> {
         roots::number::<u64>(&self.directory.join("start"))?.checked_mul(SECTOR_BYTES)
     }
 
@@ -74,7 +74,7 @@ impl Block {
     }
 
     /// The disk of a partition.
-    pub(crate) fn disk(&self) -> Option<Self> {
+    pub fn disk(&self) -> Option<Self> {
         self.is_partition().then(|| self.directory.parent().map(|parent| Self::at(parent.to_owned())))?
     }
 
@@ -82,7 +82,7 @@ impl Block {
     ///
     /// # Errors
     /// sysfs does not let the directory be read.
-    pub(crate) fn partitions(&self) -> io::Result<Vec<Self>> {
+    pub fn partitions(&self) -> io::Result<Vec<Self>> {
         Ok(roots::names_checked(&self.directory)?
             .into_iter()
             .map(|name| Self::at(self.directory.join(name)))

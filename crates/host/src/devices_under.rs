@@ -100,7 +100,8 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::{Fake, stored};
+    use crate::fake::Fake;
+    use crate::observe::stored;
 
     #[test]
     fn the_chain_goes_from_the_file_system_through_loop_and_stack_to_the_disks() {

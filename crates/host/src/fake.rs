@@ -1,9 +1,8 @@
 //! A tree of /sys, /proc and /dev for tests, in a directory that goes away.
 
-use crate::observe::{Space, Subject, SubjectKind};
 use crate::roots::Roots;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The tree.
 pub(crate) struct Fake {
@@ -91,15 +90,5 @@ impl Fake {
 
     pub(crate) fn mounts(&self, lines: &str) {
         self.file("proc/self/mountinfo", lines);
-    }
-}
-
-/// A file or directory in the file system with this device number.
-pub(crate) fn stored(path: &Path, dev: (u32, u32)) -> Subject {
-    Subject {
-        path: path.to_owned(),
-        kind: SubjectKind::Stored,
-        dev,
-        space: Some(Space { block_size_bytes: 4096, size_bytes: 1 << 30, free_bytes: 1 << 29 }),
     }
 }

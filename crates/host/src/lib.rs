@@ -8,7 +8,6 @@
 //! Not here: opening targets, dropping caches, deciding whether to write (the engine does), comparing (stats).
 
 mod block;
-mod block_trace;
 mod chain;
 mod claims;
 mod command;
@@ -23,7 +22,7 @@ mod mount;
 mod noise;
 mod observe;
 mod platform;
-mod roots;
+pub mod roots;
 mod signature;
 mod tools;
 
@@ -32,7 +31,7 @@ mod fake;
 #[cfg(test)]
 mod never_panics;
 
-pub use block_trace::{BlockTrace, RecordedTrace, SplitTrace, remove_orphaned_traces};
+pub use block::{Block, SECTOR_BYTES};
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::devices_under;
@@ -43,5 +42,6 @@ pub use noise::{
     STEAL_SHARE, noise_remarks,
 };
 pub use observe::{ObserveOptions, observe};
+pub use platform::{Number, block_number, process_exists};
 pub use roots::Roots;
 pub use tools::tools;

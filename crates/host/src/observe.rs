@@ -83,3 +83,14 @@ pub(crate) fn observe_in(
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+/// A file or directory in the file system with this device number.
+pub(crate) fn stored(path: &Path, dev: (u32, u32)) -> Subject {
+    Subject {
+        path: path.to_owned(),
+        kind: SubjectKind::Stored,
+        dev,
+        space: Some(Space { block_size_bytes: 4096, size_bytes: 1 << 30, free_bytes: 1 << 29 }),
+    }
+}

@@ -1,4 +1,4 @@
-//! The boundary to the operating system: file status, device numbers, free space, exclusive open, a mount of tracefs. Everything else
+//! The boundary to the operating system: file status, device numbers, free space, exclusive open. Everything else
 //! in this crate reads plain files. Linux is real; elsewhere nothing is known and opening is refused.
 
 use crate::observe::Subject;
@@ -7,16 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A block device's number, major and minor.
-pub(crate) type Number = (u32, u32);
+pub type Number = (u32, u32);
 
 #[cfg(target_os = "linux")]
 mod imp {
     use super::{File, Number, Path, PathBuf, Subject, io};
     use crate::observe::{Space, SubjectKind};
     use rustix::fs::{Mode, OFlags};
-    use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
     use std::ffi::OsString;
-    use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -26,7 +24,10 @@ mod imp {
     }
 
     /// The number of the block device that a path names, links followed.
-    pub(crate) fn block_number(path: &Path) -> io::Result<Option<Number>> {
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn block_number(path: &Path) -> io::Result<Option<Number>> {
         let status = std::fs::metadata(path)?;
         Ok(status.file_type().is_block_device().then(|| number(status.rdev())))
     }
@@ -77,36 +78,11 @@ mod imp {
     }
 
     /// Whether a process with this number exists, as far as the kernel tells. A process of another user counts.
-    pub(crate) fn process_exists(pid: u32) -> bool {
+    pub fn process_exists(pid: u32) -> bool {
         let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
             return false;
         };
         !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
-    }
-
-    /// A mount of tracefs that no other process sees; it goes away with the value.
-    #[derive(Debug)]
-    pub(crate) struct PrivateMount(OwnedFd);
-
-    impl PrivateMount {
-        /// Mounts tracefs; see fsopen(2) and fsmount(2).
-        pub(crate) fn tracefs() -> io::Result<Self> {
-            let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-            fsconfig_create(&context)?;
-            let none = MountAttrFlags::empty();
-            Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, none)?))
-        }
-
-        /// The path under which this process reaches it.
-        pub(crate) fn path(&self) -> PathBuf {
-            PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
-        }
-    }
-
-    /// Opens for reading; a read gives `WouldBlock` where there is nothing to read.
-    pub(crate) fn open_nonblocking(path: &Path) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
     }
 }
 
@@ -119,7 +95,7 @@ mod imp {
     }
 
     /// Nothing is known here.
-    pub(crate) fn block_number(_: &Path) -> io::Result<Option<Number>> {
+    pub fn block_number(_: &Path) -> io::Result<Option<Number>> {
         unsupported()
     }
 
@@ -149,33 +125,10 @@ mod imp {
     }
 
     /// Unknown; the careful answer.
-    pub(crate) fn process_exists(_: u32) -> bool {
+    pub fn process_exists(_: u32) -> bool {
         true
-    }
-
-    /// Never made here.
-    #[derive(Debug)]
-    pub(crate) struct PrivateMount;
-
-    impl PrivateMount {
-        /// Refused.
-        pub(crate) fn tracefs() -> io::Result<Self> {
-            unsupported()
-        }
-
-        /// Nowhere.
-        pub(crate) fn path(&self) -> PathBuf {
-            PathBuf::new()
-        }
-    }
-
-    /// Refused.
-    pub(crate) fn open_nonblocking(_: &Path) -> io::Result<File> {
-        unsupported()
     }
 }
 
-pub(crate) use imp::{
-    PrivateMount, block_number, exclusive_is_free, open_nonblocking, open_read, path_of_bytes,
-    process_exists, subject, ticks_per_s,
-};
+pub use imp::{block_number, process_exists};
+pub(crate) use imp::{exclusive_is_free, open_read, path_of_bytes, subject, ticks_per_s};

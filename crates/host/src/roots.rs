@@ -77,7 +77,7 @@ pub(crate) fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// A file's text without surrounding blanks; bytes that are no UTF-8 are replaced.
-pub(crate) fn text(path: &Path) -> Option<String> {
+pub fn text(path: &Path) -> Option<String> {
     let bytes = read_bytes(path).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
 }
@@ -102,7 +102,7 @@ pub(crate) fn flag(path: &Path) -> Option<bool> {
 }
 
 /// The names in a directory, sorted; none if it cannot be read.
-pub(crate) fn names(directory: &Path) -> Vec<String> {
+pub fn names(directory: &Path) -> Vec<String> {
     names_checked(directory).unwrap_or_default()
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn link_name(link: &Path) -> Option<String> {
 }
 
 /// The last component of a path as text.
-pub(crate) fn base(path: &Path) -> String {
+pub fn base(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

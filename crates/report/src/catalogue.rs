@@ -1,169 +1,142 @@
 //! The catalogue of published figures: the list, an entry, and a run beside one.
 
-use crate::columns::{self, Column, Cut, Entry as Word, plain};
-use crate::layout::{hanging, page, wrap};
+use crate::doc::{self, Column, Cut, Doc, Field, Fields, Paragraph, Table};
 use crate::study::{error_words, published};
 use crate::style::{Role, Style};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Text, text};
 use kurabe_study::catalogue::{Beside, Entry};
+
+/// Columns of a terminal below which the figures of an entry would stand one word a line.
+const NARROW: usize = 90;
 
 /// Entries, one a line, below the tool of their table; without entries a sentence.
 pub fn render_catalogue(entries: &[Entry<'_>], style: &Style) -> String {
+    let mut doc = Doc::new();
     if entries.is_empty() {
-        let none = style.pick(
+        doc.say(text!(
             "Nothing in the catalogue has all of these words. `kurabe catalogue` lists everything.",
-            "すべての語を含む項目はありません。`kurabe catalogue` で全項目を表示します。",
-        );
-        return page(&wrap(none, style.width));
+            "すべての語を含む項目はありません。`kurabe catalogue` で全項目を表示します。"
+        ));
+        return doc.terminal(style);
     }
-    let mut lines = Vec::new();
     for entries in entries.chunk_by(|entry, next| entry.table.id == next.table.id) {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
         let table = entries[0].table;
-        let title = format!("{} · {}", table.title.get(style.lang), table.tool);
-        lines.extend(wrap(&title, style.width).iter().map(|line| style.paint(Role::Quiet, line)));
-        lines.extend(entry_lines(entries, style));
+        let title = table.title.map(|title| format!("{title} · {}", table.tool));
+        doc.push(Paragraph::new(title).role(Role::Quiet));
+        doc.append(of_table(entries, style.width < NARROW)).gap();
     }
-    lines.push(String::new());
-    let next = style.pick(
+    let next = text!(
         "kurabe catalogue show ENTRY tells all of one; kurabe show RUN --beside ENTRY puts a run beside it.",
-        "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。",
+        "kurabe catalogue show 項目 で詳細を、kurabe show 測定 --beside 項目 で測定との比較を表示します。"
     );
-    lines.extend(wrap(next, style.width).iter().map(|line| style.paint(Role::Quiet, line)));
-    page(&lines)
+    doc.push(Paragraph::new(next).role(Role::Quiet));
+    doc.terminal(style)
 }
 
 /// Entries of a table: one a line, or where that is too narrow, figures below.
-fn entry_lines(entries: &[Entry<'_>], style: &Style) -> Vec<String> {
-    /// Columns below which the figures would stand one word a line.
-    const NARROW: usize = 90;
-    if style.width < NARROW {
-        let below = |entry: &Entry<'_>| {
-            let words = format!("{}: {}", entry.row.device.get(style.lang), figures(entry, style));
-            hanging(wrap(&words, style.width.saturating_sub(4)), 4, 4)
-        };
-        let lines = |entry| {
-            let first = format!("  {}", style.paint(Role::Strong, &Entry::id(entry)));
-            std::iter::once(first).chain(below(entry))
-        };
-        return entries.iter().flat_map(lines).collect();
+fn of_table(entries: &[Entry<'_>], narrow: bool) -> Doc {
+    let strong = |entry: &Entry<'_>| doc::Entry::new(Role::Strong, entry.id());
+    if !narrow {
+        let columns =
+            [Column::untitled(), Column::untitled().cut(Cut::Wrap), Column::untitled().cut(Cut::Wrap)];
+        let row = |entry: &Entry<'_>| [strong(entry), entry.row.device.clone().into(), figures(entry).into()];
+        return [Table::new(columns, entries.iter().map(row)).indent(2)].into_iter().collect();
     }
-    let heads = [Column::left(""), Column::left("").cut(Cut::Wrap), Column::left("").cut(Cut::Wrap)];
-    let row = |entry: &Entry<'_>| {
-        let device = plain(entry.row.device.get(style.lang));
-        vec![(Role::Strong, entry.id()), device, plain(figures(entry, style))]
+    let lines = |entry: &Entry<'_>| {
+        let (device, figures) = (&entry.row.device, figures(entry));
+        let below = text!("{device}: {figures}", "{device}: {figures}"; device, figures);
+        [Paragraph::new(entry.id()).indent(2, 2).role(Role::Strong), Paragraph::new(below).indent(4, 4)]
     };
-    columns::render(&heads, &entries.iter().map(row).collect::<Vec<Vec<Word>>>(), 2, style)
+    entries.iter().flat_map(lines).collect()
 }
 
 /// `read 2 500.0 kB/s, write 2 100.0 kB/s`
-fn figures(entry: &Entry<'_>, style: &Style) -> String {
-    let words = entry.figures().map(|(column, figure)| {
-        let (name, figure) = (column.name.get(style.lang), published(figure, column.decimals, style.lang));
-        format!("{name} {figure} {}", column.unit).trim_end().to_owned()
-    });
-    words.collect::<Vec<_>>().join(style.pick(", ", "、"))
+fn figures(entry: &Entry<'_>) -> Text {
+    Text::list(entry.figures().map(|(column, figure)| {
+        let (name, figure, unit) = (&column.name, published(figure, column.decimals), &column.unit);
+        let words = text!("{name} {figure} {unit}", "{name} {figure} {unit}"; name, figure);
+        words.map(|words| words.trim_end().to_owned())
+    }))
 }
 
 /// Everything of an entry.
 pub fn render_entry(entry: &Entry<'_>, style: &Style) -> String {
     let table = entry.table;
-    let mut lines = vec![style.paint(Role::Strong, &entry.id())];
-    lines.extend(hanging(wrap(entry.row.device.get(style.lang), style.width.saturating_sub(2)), 2, 2));
-    lines.push(String::new());
-    let mut fields: Vec<columns::Field> = Vec::new();
-    let mut put = |key: &str, words: String| fields.push((key.to_owned(), vec![words]));
-    put(style.pick("table", "表"), table.title.get(style.lang).to_owned());
-    put(style.pick("source", "出典"), entry.source().to_owned());
+    let mut fields: Vec<Field> = Vec::new();
+    let mut put = |key: Text, words: Text| fields.push((key, vec![words]));
+    put(text!("table", "表"), table.title.clone());
+    put(text!("source", "出典"), entry.source().to_owned().into());
     if let Some(year) = table.year {
-        put(style.pick("year", "年"), year.to_string());
+        put(text!("year", "年"), year.to_string().into());
     }
-    put(style.pick("tool", "ツール"), table.tool.clone());
-    put(style.pick("procedure", "手順"), table.procedure.get(style.lang).to_owned());
+    put(text!("tool", "ツール"), table.tool.clone().into());
+    put(text!("procedure", "手順"), table.procedure.clone());
     if let Some(size) = table.size_bytes {
-        put(style.pick("test size", "テストサイズ"), format_bytes(size));
+        put(text!("test size", "テストサイズ"), format_bytes(size).into());
     }
-    put(style.pick("statistic", "統計量"), table.statistic.name().take(style.lang));
+    put(text!("statistic", "統計量"), table.statistic.name());
     if let Some(host) = &table.host {
-        put(style.pick("host", "環境"), host.get(style.lang).to_owned());
+        put(text!("host", "環境"), host.clone());
     }
     if let Some(profile) = &table.profile {
-        put(style.pick("repeated by", "同じ手順"), format!("kurabe run --profile {profile}"));
+        put(text!("repeated by", "同じ手順"), format!("kurabe run --profile {profile}").into());
     }
     if let Some(model) = &entry.row.model {
-        put(style.pick("model", "モデル"), format!("model:{model}"));
+        put(text!("model", "モデル"), format!("model:{model}").into());
     }
     for note in [table.note.as_ref(), entry.row.note.as_ref()].into_iter().flatten() {
-        put(style.pick("note", "備考"), note.get(style.lang).to_owned());
+        put(text!("note", "備考"), note.clone());
     }
-    lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
-    lines.push(String::new());
-    let heads = [Column::left(""), Column::right(""), Column::left("")];
-    let rows: Vec<Vec<Word>> = entry
-        .figures()
-        .map(|(column, figure)| {
-            vec![
-                plain(column.name.get(style.lang)),
-                (Role::Strong, published(figure, column.decimals, style.lang)),
-                plain(column.unit.clone()),
-            ]
-        })
-        .collect();
-    lines.extend(columns::render(&heads, &rows, 2, style));
-    page(&lines)
+    let rows = entry.figures().map(|(column, figure)| {
+        let figure = doc::Entry::new(Role::Strong, published(figure, column.decimals));
+        [column.name.clone().into(), figure, column.unit.clone().into()]
+    });
+    let columns = [Column::untitled(), Column::right(Text::default()), Column::untitled()];
+    let mut doc = Doc::new();
+    doc.heading(1, entry.id()).aside(entry.row.device.clone()).gap();
+    doc.push(Fields::from(fields)).gap().push(Table::new(columns, rows).indent(2));
+    doc.terminal(style)
 }
 
 /// A run beside an entry, and what differs.
 pub fn render_beside(beside: &Beside, style: &Style) -> String {
-    let title = style.pick("Beside", "公表値との比較:");
-    let mut lines = vec![style.paint(Role::Strong, &format!("{title} {}", beside.entry))];
-    let heads = [
-        Column::left("").cut(Cut::Wrap),
-        Column::right(style.pick("published", "公表値")),
-        Column::right(style.pick("this run", "この測定")),
-        Column::right(style.pick("difference", "差")),
-        Column::left(""),
+    let mut doc = Doc::new();
+    let entry = &beside.entry;
+    doc.heading(1, text!("Beside {entry}", "公表値との比較: {entry}"));
+    let columns = [
+        Column::untitled().cut(Cut::Wrap),
+        Column::right(text!("published", "公表値")),
+        Column::right(text!("this run", "この測定")),
+        Column::right(text!("difference", "差")),
+        Column::untitled(),
     ];
-    let rows: Vec<Vec<Word>> = beside
-        .figures
-        .iter()
-        .map(|figure| {
-            let value =
-                figure.value.map_or(number::NONE.to_owned(), |value| number::fixed(value, figure.decimals));
-            vec![
-                plain(figure.name.get(style.lang)),
-                plain(published(figure.published, figure.decimals, style.lang)),
-                (Role::Strong, value),
-                plain(figure.difference_percent.map(error_words).unwrap_or_default()),
-                plain(figure.unit.clone()),
-            ]
-        })
-        .collect();
-    lines.extend(columns::render(&heads, &rows, 2, style));
+    let rows = beside.figures.iter().map(|figure| {
+        let value =
+            figure.value.map_or(number::NONE.to_owned(), |value| number::fixed(value, figure.decimals));
+        [
+            figure.name.clone().into(),
+            published(figure.published, figure.decimals).into(),
+            doc::Entry::new(Role::Strong, value),
+            figure.difference_percent.map(error_words).unwrap_or_default().into(),
+            figure.unit.clone().into(),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
     let (role, verdict) = match beside.same_procedure {
-        true => (Role::Good, style.pick("Same procedure and statistic.", "手順と統計量は同じです。")),
+        true => (Role::Good, text!("Same procedure and statistic.", "手順と統計量は同じです。")),
         false => (
             Role::Warn,
-            style.pick(
+            text!(
                 "Not the same procedure or statistic: the figures do not tell which device is faster.",
-                "手順または統計量が違うため、この数値からは機器の優劣を判断できません。",
+                "手順または統計量が違うため、この数値からは機器の優劣を判断できません。"
             ),
         ),
     };
-    lines.extend(
-        wrap(verdict, style.width.saturating_sub(2))
-            .iter()
-            .map(|line| format!("  {}", style.paint(role, line))),
-    );
+    doc.push(Paragraph::new(verdict).indent(2, 2).role(role));
     for difference in &beside.differences {
-        let words = wrap(difference.get(style.lang), style.width.saturating_sub(4));
-        lines.extend(hanging(words, 2, 4).into_iter().enumerate().map(|(index, line)| match index {
-            0 => format!("  - {}", line.trim_start()),
-            _ => line,
-        }));
+        doc.push(Paragraph::new(difference.clone()).indent(2, 2).marked("-"));
     }
-    page(&lines)
+    doc.terminal(style)
 }

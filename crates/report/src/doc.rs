@@ -12,6 +12,7 @@ mod terminal;
 pub(crate) use html::Html;
 pub(crate) use table::{Column, Cut, Entry, Shown, Table, TableForm, TableRow};
 
+use crate::curve::Curve;
 use crate::style::Role;
 use kurabe_chart::Chart;
 use kurabe_core::Text;
@@ -32,6 +33,13 @@ pub(crate) enum Block {
     Paragraph(Paragraph),
     Fields(Fields),
     Table(Table),
+    /// A course in block characters; its figures stand in a table.
+    Curve(Curve),
+    /// Lines that keep their places, and what stands for them where they are too wide.
+    Drawing {
+        wide: Text,
+        narrow: Text,
+    },
     /// A chart of a kind, in English and in Japanese.
     Chart(&'static str, Box<[Chart; 2]>),
     /// A part of the document with a name in links to it; where it `folds`, a text folds it.
@@ -58,9 +66,11 @@ pub(crate) struct Paragraph {
     flows: bool,
     /// Columns before the first line, and before the others.
     indent: (usize, usize),
+    /// What stands before the first line, all lines under each other behind it: `-`, `[1]`.
+    mark: String,
     what: Use,
-    /// Words behind it that stand out, with the name of their look on a page.
-    marks: Vec<Text>,
+    /// Words behind it that stand out.
+    tags: Vec<Text>,
     /// The section that it leads to.
     link: Option<&'static str>,
 }
@@ -99,6 +109,12 @@ impl Paragraph {
         Self { items, flows: true, ..Self::default() }
     }
 
+    /// Further words right behind these.
+    pub(crate) fn then(mut self, words: Text) -> Self {
+        self.items.push(words);
+        self
+    }
+
     pub(crate) fn role(self, role: Role) -> Self {
         Self { role, ..self }
     }
@@ -113,6 +129,11 @@ impl Paragraph {
         Self { indent: (first, rest), ..self }
     }
 
+    /// A sign before the words, which stand under each other.
+    pub(crate) fn marked(self, mark: impl Into<String>) -> Self {
+        Self { mark: mark.into(), ..self }
+    }
+
     /// What it is for; further lines of a list's paragraph stand under its own words.
     pub(crate) fn as_a(self, what: Use) -> Self {
         let indent = if what.is_listed() { (0, 2) } else { self.indent };
@@ -123,8 +144,8 @@ impl Paragraph {
         self.as_a(Use::Item)
     }
 
-    pub(crate) fn marks(self, marks: Vec<Text>) -> Self {
-        Self { marks, ..self }
+    pub(crate) fn tags(self, tags: Vec<Text>) -> Self {
+        Self { tags, ..self }
     }
 
     pub(crate) fn link(self, section: &'static str) -> Self {
@@ -159,6 +180,12 @@ impl From<Paragraph> for Block {
 impl From<Fields> for Block {
     fn from(fields: Fields) -> Self {
         Self::Fields(fields)
+    }
+}
+
+impl From<Curve> for Block {
+    fn from(curve: Curve) -> Self {
+        Self::Curve(curve)
     }
 }
 
@@ -201,6 +228,20 @@ impl Doc {
 
     pub(crate) fn heading(&mut self, level: usize, words: impl Into<Text>) -> &mut Self {
         self.push(Block::Heading(level, words.into()))
+    }
+
+    /// A paragraph that stands by two columns further right in a terminal.
+    pub(crate) fn aside(&mut self, words: impl Into<Text>) -> &mut Self {
+        self.push(Paragraph::new(words).indent(2, 2))
+    }
+
+    /// The same for each line of the words.
+    pub(crate) fn asides(&mut self, words: &Text) -> &mut Self {
+        let count = words.en.lines().count().max(words.ja.lines().count());
+        for place in 0..count {
+            self.aside(words.map(|words| words.lines().nth(place).unwrap_or_default().to_owned()));
+        }
+        self
     }
 
     /// A paragraph of its own.

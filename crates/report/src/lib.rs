@@ -6,9 +6,9 @@
 
 mod card;
 mod catalogue;
-mod chart;
 mod columns;
 mod compare;
+mod curve;
 mod derived;
 mod details;
 mod doc;

@@ -2,11 +2,11 @@
 
 mod drawing;
 
-use crate::columns::{self, Column, Cut, Entry, plain};
-use crate::layout::{display_width, hanging, indented, page, tame, wrap};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, TableRow};
+use crate::layout::{display_width, tame};
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Text, text};
 use kurabe_sim::{DeviceSpec, LayerSpec};
 use serde::Serialize;
 
@@ -154,31 +154,28 @@ fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
 
 /// The models there are: name, what it is, and its layers in a row.
 pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
-    let heads = [
-        Column::left(style.pick("model", "モデル")),
-        Column::left(style.pick("what it is", "内容")).cut(Cut::Wrap),
-        Column::left(style.pick("layers", "層")).cut(Cut::Wrap),
+    let columns = [
+        Column::left(text!("model", "モデル")),
+        Column::left(text!("what it is", "内容")).cut(Cut::Wrap),
+        Column::left(text!("layers", "層")).cut(Cut::Wrap),
     ];
-    let rows: Vec<Vec<Entry>> = models
-        .iter()
-        .map(|model| {
-            vec![
-                (Role::Strong, tame(&model.name)),
-                plain(model.title.get(style.lang)),
-                (Role::Quiet, row_of(&model.layers)),
-            ]
-        })
-        .collect();
-    let mut lines = columns::render(&heads, &rows, 0, style);
+    let rows = models.iter().map(|model| {
+        [
+            Entry::new(Role::Strong, tame(&model.name)),
+            model.title.clone().into(),
+            Entry::new(Role::Quiet, row_of(&model.layers)),
+        ]
+    });
     let hints = [
-        ("kurabe models show NAME", style.pick("the stack and every parameter", "構成と全パラメーター")),
-        ("kurabe run model:NAME", style.pick("a run in virtual time", "仮想時間で測定")),
-        ("kurabe models show FILE.toml", style.pick("one of your own", "自作のモデル")),
+        ("kurabe models show NAME", text!("the stack and every parameter", "構成と全パラメーター")),
+        ("kurabe run model:NAME", text!("a run in virtual time", "仮想時間で測定")),
+        ("kurabe models show FILE.toml", text!("one of your own", "自作のモデル")),
     ];
-    let rows: Vec<_> = hints.iter().map(|(command, what)| vec![plain(*command), plain(*what)]).collect();
-    lines.push(String::new());
-    lines.extend(columns::render(&[Column::left(""), Column::left("").cut(Cut::Wrap)], &rows, 0, style));
-    page(&lines)
+    let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
+    let mut doc = Doc::new();
+    doc.push(Table::new(columns, rows)).gap();
+    doc.push(Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints));
+    doc.terminal(style)
 }
 
 /// `host → raid → 4 × ssd`; different members in brackets.
@@ -215,76 +212,69 @@ fn times(count: u64, layers: &[LayerSpec]) -> String {
 
 /// What a model is made of: its stack drawn, and every parameter with its value, meaning and source.
 pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Style) -> String {
-    let room = style.width.saturating_sub(2);
-    let mut lines = vec![style.paint(Role::Strong, &tame(&spec.name))];
-    lines.extend(hanging(wrap(spec.title.get(style.lang), room), 2, 2));
+    let mut doc = Doc::new();
+    doc.heading(1, tame(&spec.name)).aside(spec.title.clone());
     if let Some(bytes) = capacity_bytes {
         let size = format_bytes(bytes);
-        lines.push(format!("  {}", style.say(&text!("capacity {size}", "容量 {size}"))));
+        doc.aside(text!("capacity {size}", "容量 {size}"));
     }
-    lines.push(String::new());
-    lines.extend(indented(drawing::draw(&spec.layers, room, style), 2));
-    let mut told = Vec::new();
+    doc.gap().push(drawing::draw(&spec.layers));
+    let mut shown = Vec::new();
     for layer in spec.all_layers() {
         let values: Vec<String> = parameters(layer).into_iter().map(|parameter| parameter.value).collect();
         let what = (&layer.name, values);
-        if !told.contains(&what) {
-            lines.push(String::new());
-            lines.extend(render_layer(layer, style));
-            told.push(what);
+        if !shown.contains(&what) {
+            doc.gap().append(layer_doc(layer));
+            shown.push(what);
         }
     }
-    lines.push(String::new());
-    lines.extend(standing(spec, style));
+    doc.gap().push(Paragraph::flow(standing(spec)).indent(2, 2));
     if let Some(note) = &spec.note {
-        lines.push(String::new());
-        let title = style.pick("Where the model stops being true", "モデルが成り立たなくなるところ");
-        lines.push(format!("  {}", style.paint(Role::Quiet, title)));
-        for paragraph in note.get(style.lang).lines() {
-            lines.extend(hanging(wrap(paragraph, room), 2, 2));
-        }
+        let title = text!("Where the model stops being true", "モデルが成り立たなくなるところ");
+        doc.gap().push(Paragraph::new(title).indent(2, 2).role(Role::Quiet));
+        doc.asides(note);
     }
-    page(&lines)
+    doc.terminal(style)
 }
 
-fn render_layer(layer: &LayerSpec, style: &Style) -> Vec<String> {
+fn layer_doc(layer: &LayerSpec) -> Doc {
     let (en, ja) = layer.kind.title;
     let kind = if layer.name == layer.kind.word { String::new() } else { format!(" ({})", layer.kind.word) };
     let name = tame(&layer.name);
-    let mut lines = vec![format!("  {} · {}{kind}", style.paint(Role::Strong, &name), style.pick(en, ja))];
-    lines[0] = clip_painted(&lines[0], &name, style);
-    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    let mut rows: Vec<TableRow> = Vec::new();
     for parameter in parameters(layer) {
         let (mark, role) = parameter.standing.mark();
         let long = display_width(&parameter.value) > WIDEST_VALUE;
-        let value = if long { style.pick("see below", "下記") } else { parameter.value.as_str() };
-        rows.push(vec![
-            // A blank keeps the column where no parameter has a mark.
-            (role, if mark.is_empty() { " " } else { mark }.to_owned()),
-            plain(parameter.key),
-            (Role::Strong, tame(value)),
-            plain(parameter.meaning.get(style.lang)),
-        ]);
-        let mut below = vec![(Role::Quiet, source_words(&parameter.source, style.lang))];
+        let value = if long { text!("see below", "下記") } else { tame(&parameter.value).into() };
+        // A blank keeps the column where no parameter has a mark.
+        let mark = if mark.is_empty() { " " } else { mark };
+        let first = [
+            Entry::new(role, mark.to_owned()),
+            parameter.key.to_owned().into(),
+            Entry::new(Role::Strong, value),
+            parameter.meaning.into(),
+        ];
+        rows.push(first.into());
+        let below = |entry: Entry| [Entry::empty(), Entry::empty(), Entry::empty(), entry].into();
         if long {
-            below.insert(0, plain(parameter.value.clone()));
+            rows.push(below(parameter.value.into()));
         }
-        rows.extend(below.into_iter().map(|entry| vec![plain(""), plain(""), plain(""), entry]));
+        rows.push(below(Entry::new(Role::Quiet, source_words(&parameter.source))));
     }
-    let heads = [Column::left(""), Column::left(""), Column::left(""), Column::left("").cut(Cut::Wrap)];
-    lines.extend(columns::render(&heads, &rows, 2, style));
-    lines
+    let column = Column::untitled;
+    let mut doc = Doc::new();
+    let title = Paragraph::new(format!("{name}")).then(text!(" · {en}{kind}", " · {ja}{kind}"));
+    doc.push(title.indent(2, 2).lead(Role::Strong));
+    doc.push(Table::new([column(), column(), column(), column().cut(Cut::Wrap)], rows).indent(2));
+    doc
 }
 
 /// A source as it stands in the file, but with the words that say what kind of source it is in the reader's language.
-fn source_words(source: &str, lang: Lang) -> String {
-    let mut words = source.to_owned();
-    if lang == Lang::En {
-        return words;
-    }
+fn source_words(source: &str) -> Text {
     if source == "set for this run" {
-        return "今回の指定".to_owned();
+        return text!("set for this run", "今回の指定");
     }
+    let mut words = source.to_owned();
     for (en, ja) in [("assumed", "仮定"), ("derived", "導出"), ("calibrated", "較正")] {
         if let Some(rest) = words.strip_prefix(en) {
             words = format!("{ja}{rest}");
@@ -292,28 +282,18 @@ fn source_words(source: &str, lang: Lang) -> String {
         words = words.replace(&format!("; {en}:"), &format!("; {ja}:"));
         words = words.replace(&format!(": {en}:"), &format!(": {ja}:"));
     }
-    words
-}
-
-/// The line without colour if it has to be cut.
-fn clip_painted(line: &str, name: &str, style: &Style) -> String {
-    let bare = line.replacen(&style.paint(Role::Strong, name), name, 1);
-    if display_width(&bare) <= style.width {
-        line.to_owned()
-    } else {
-        crate::layout::clip(&bare, style.width)
-    }
+    Text { en: source.to_owned(), ja: words }
 }
 
 /// How many parameters lean on what, and what the marks mean.
-fn standing(spec: &DeviceSpec, style: &Style) -> Vec<String> {
+fn standing(spec: &DeviceSpec) -> Vec<Text> {
     let all: Vec<Standing> = spec
         .all_layers()
         .into_iter()
         .flat_map(|layer| parameters(layer).into_iter().map(|parameter| parameter.standing))
         .collect();
     let count = all.len();
-    let mut items = vec![style.say(&text!("{count} parameters", "パラメーター {count} 個"))];
+    let mut items = vec![text!("{count} parameters", "パラメーター {count} 個")];
     let words = [
         (Standing::Sourced, "from documents", "文書から"),
         (Standing::Derived, "derived", "導出"),
@@ -326,8 +306,8 @@ fn standing(spec: &DeviceSpec, style: &Style) -> Vec<String> {
         if number > 0 {
             let (mark, _) = standing.mark();
             let mark = if mark.is_empty() { String::new() } else { format!("{mark} ") };
-            items.push(style.say(&text!("{mark}{number} {en}", "{mark}{ja} {number}")));
+            items.push(text!("{mark}{number} {en}", "{mark}{ja} {number}"));
         }
     }
-    hanging(crate::layout::flow(&items, style.width.saturating_sub(2)), 2, 2)
+    items
 }

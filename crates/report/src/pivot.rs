@@ -1,20 +1,16 @@
 //! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
 
-use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, TableRow, Use};
 use crate::facts;
-use crate::layout::{display_width, hanging, page, wrap};
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, words_of};
 use kurabe_compare::{Baseline, Group, Pivot, PivotDifference, PivotFigure, Weight};
-use kurabe_core::number;
 use kurabe_core::record::Measure;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::{Judged, Verdict};
 
 /// A column is given this much room before the table is broken into several.
 const USUAL_COLUMN: usize = 26;
-/// Space between columns.
-const GAP: usize = 2;
 /// Values, and places, that are named in a line.
 const NAMED: usize = 3;
 /// Values that have a sentence of their own.
@@ -23,32 +19,22 @@ const MOST_SENTENCES: usize = 8;
 /// The page of a pivot.
 pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     let keys: Vec<&str> = pivot.keys.iter().map(|key| key.key.as_str()).collect();
-    let mut lines = vec![style.paint(Role::Strong, &format!("kurabe compare --by {}", keys.join(",")))];
-    lines.extend(wrap(&style.say(&headline(pivot)), style.width));
+    let mut doc = Doc::new();
+    doc.heading(1, format!("kurabe compare --by {}", keys.join(","))).say(headline(pivot));
     let answers = pivot_answer(pivot);
     if !answers.is_empty() {
-        lines.push(String::new());
-        for answer in &answers {
-            lines.extend(hanging(wrap(&style.say(answer), style.width.saturating_sub(2)), 0, 2));
-        }
+        doc.gap().append(answers.into_iter().map(|answer| Paragraph::new(answer).listed()).collect());
     }
     for section in sections(pivot) {
-        if let Some(heading) = section.heading(style) {
-            lines.push(String::new());
-            lines
-                .extend(wrap(&heading, style.width).into_iter().map(|line| style.paint(Role::Strong, &line)));
+        if let Some(heading) = section.heading() {
+            doc.gap().heading(2, heading);
         }
-        for columns in section.chunks(style) {
-            lines.push(String::new());
-            lines.extend(section.table(&columns, style));
-        }
+        doc.gap().push(section.table());
     }
-    lines.push(String::new());
-    lines.extend(wrap(&style.say(&legend(pivot)), style.width));
-    lines.extend(left_out(pivot, style));
-    lines.push(String::new());
-    lines.extend(fairness(pivot, style));
-    page(&lines)
+    doc.gap().say(legend(pivot));
+    doc.list(Use::Plain, left_out(pivot));
+    doc.gap().append(fairness(pivot));
+    doc.terminal(style)
 }
 
 /// How each value of the baseline's key does against the baseline, in a sentence each; nothing without a baseline.
@@ -68,11 +54,11 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
             continue;
         }
         let of_place = |figure: &&PivotFigure| figure.place == place;
-        let found = pivot.groups.iter().filter_map(|group| group.figures.iter().find(of_place)?.compared);
-        let found = found.map(|judged| judged.verdict);
-        match verdicts.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, list)) => list.extend(found),
-            None => verdicts.push((value, found.collect())),
+        let judged = pivot.groups.iter().filter_map(|group| group.figures.iter().find(of_place)?.compared);
+        let judged = judged.map(|judged| judged.verdict);
+        match verdicts.iter_mut().find(|(other, _)| *other == value) {
+            Some((_, list)) => list.extend(judged),
+            None => verdicts.push((value, judged.collect())),
         }
     }
     let rest = verdicts.len().saturating_sub(MOST_SENTENCES);
@@ -90,10 +76,11 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
     let said: Vec<Said> = verdicts.iter().map(|verdict| Said { verdict: *verdict, single: None }).collect();
     if said.is_empty() {
-        return Text {
-            en: format!("{} and {} have no cell in common.", value.en, baseline.en),
-            ja: format!("{} と {} に共通の項目はありません。", value.ja, baseline.ja),
-        };
+        return text!(
+            "{value} and {baseline} have no cell in common.",
+            "{value} と {baseline} に共通の項目はありません。";
+            value, baseline
+        );
     }
     Text { en: tally(&said, &value.en, &baseline.en).en, ja: tally(&said, &value.ja, &baseline.ja).ja }
 }
@@ -108,23 +95,22 @@ fn value_at<'a>(pivot: &'a Pivot, place: usize, baseline: &Baseline) -> &'a Text
 fn headline(pivot: &Pivot) -> Text {
     let count = pivot.run_count;
     let plural = if count == 1 { "" } else { "s" };
-    let mut words = text!("{count} run{plural}", "測定 {count} 件");
-    let mut add = |more: Text| {
-        words.en = format!("{} · {}", words.en, more.en);
-        words.ja = format!("{} · {}", words.ja, more.ja);
-    };
-    let Some((column, rows)) = pivot.keys.split_last() else { return words };
-    if !rows.is_empty() {
-        let en: Vec<&str> = rows.iter().map(|key| key.name.en.as_str()).collect();
-        let ja: Vec<&str> = rows.iter().map(|key| key.name.ja.as_str()).collect();
-        add(Text { en: format!("rows: {}", en.join(", ")), ja: format!("行: {}", ja.join("、")) });
+    let mut items = vec![text!("{count} run{plural}", "測定 {count} 件")];
+    if let Some((column, rows)) = pivot.keys.split_last() {
+        if !rows.is_empty() {
+            let rows = Text::list(rows.iter().map(|key| key.name.clone()));
+            items.push(text!("rows: {rows}", "行: {rows}"; rows));
+        }
+        let column = &column.name;
+        items.push(text!("columns: {column}", "列: {column}"; column));
+        items.extend(
+            pivot
+                .baseline
+                .as_ref()
+                .map(|Baseline { value, .. }| text!("held against {value}", "基準: {value}"; value)),
+        );
     }
-    add(Text { en: format!("columns: {}", column.name.en), ja: format!("列: {}", column.name.ja) });
-    if let Some(baseline) = &pivot.baseline {
-        let Text { en, ja } = &baseline.value;
-        add(text!("held against {en}", "基準: {ja}"));
-    }
-    words
+    Text::join(items, [" · "; 2])
 }
 
 /// Cells whose runs may be put together.
@@ -147,10 +133,11 @@ fn sections(pivot: &Pivot) -> Vec<Section<'_>> {
 
 impl Section<'_> {
     /// What sets its runs apart from others with the same cells.
-    fn heading(&self, style: &Style) -> Option<String> {
+    fn heading(&self) -> Option<Text> {
         let apart = &self.groups.first()?.apart;
-        let facts = apart.iter().map(|(_, what, value)| format!("{}: {}", style.say(what), style.say(value)));
-        (!apart.is_empty()).then(|| facts.collect::<Vec<_>>().join(" · "))
+        let facts =
+            apart.iter().map(|(_, what, value)| text!("{what}: {value}", "{what}: {value}"; what, value));
+        (!apart.is_empty()).then(|| Text::join(facts, [" · "; 2]))
     }
 
     /// Whether the keys make rows below each cell.
@@ -158,103 +145,54 @@ impl Section<'_> {
         self.pivot.keys.len() > 1
     }
 
-    fn figures(&self) -> impl Iterator<Item = (&Group, &PivotFigure)> {
-        self.groups.iter().flat_map(|group| group.figures.iter().map(move |figure| (*group, figure)))
-    }
-
-    /// The columns of each table: as many as have room beside one another.
-    fn chunks(&self, style: &Style) -> Vec<Vec<usize>> {
-        let room = style.width.saturating_sub(self.first_column(style));
-        let mut widths = vec![0; self.pivot.columns.len()];
-        for (group, figure) in self.figures() {
-            let column = self.pivot.places[figure.place].column;
-            let name = column_name(self.pivot, column, style);
-            let verdict =
-                figure.compared.map(|judged| verdict_of(figure, &judged, style).1).unwrap_or_default();
-            for words in [name, figure_words(figure, group.cell.measure), verdict] {
-                widths[column] = display_width(&words).max(widths[column]);
-            }
-        }
-        let mut chunks: Vec<Vec<usize>> = Vec::new();
-        let mut left = 0;
-        for (column, width) in widths.into_iter().enumerate().filter(|(_, width)| *width > 0) {
-            let width = width.min(USUAL_COLUMN) + GAP;
-            if chunks.is_empty() || left < width {
-                chunks.push(Vec::new());
-                left = room;
-            }
-            left = left.saturating_sub(width);
-            if let Some(chunk) = chunks.last_mut() {
-                chunk.push(column);
-            }
-        }
-        chunks
-    }
-
-    fn first_column(&self, style: &Style) -> usize {
-        let rows = (0..self.pivot.rows.len()).map(|row| display_width(&row_name(self.pivot, row, style)));
-        let cells = self.groups.iter().map(|group| display_width(&cell_name(group, style)));
-        rows.chain(cells).max().unwrap_or(0)
-    }
-
-    fn table(&self, columns: &[usize], style: &Style) -> Vec<String> {
-        let title = if self.has_rows() { "" } else { style.pick("cell", "項目") };
-        let mut heads = vec![Column::left(title).cut(Cut::End)];
-        heads.extend(
-            columns
-                .iter()
-                .map(|column| Column::left(&column_name(self.pivot, *column, style)).cut(Cut::Wrap)),
+    /// The columns in which a cell has a figure, and below each cell its rows.
+    fn table(&self) -> Table {
+        let has_figure = |column: &usize| {
+            let mut figures = self.groups.iter().flat_map(|group| &group.figures);
+            figures.any(|figure| self.pivot.places[figure.place].column == *column)
+        };
+        let shown: Vec<usize> = (0..self.pivot.columns.len()).filter(has_figure).collect();
+        let title = if self.has_rows() { Text::default() } else { text!("cell", "項目") };
+        let mut columns = vec![Column::left(title).cut(Cut::End)];
+        columns.extend(
+            shown.iter().map(|column| Column::left(column_name(self.pivot, *column)).wrap_to(USUAL_COLUMN)),
         );
-        let mut rows: Vec<Vec<Entry>> = Vec::new();
+        let mut rows: Vec<TableRow> = Vec::new();
         for group in &self.groups {
-            let below: Vec<_> = (0..self.pivot.rows.len())
-                .flat_map(|row| {
-                    let name = if self.has_rows() {
-                        row_name(self.pivot, row, style)
-                    } else {
-                        cell_name(group, style)
-                    };
-                    row_of(self.pivot, group, row, columns, name, style)
-                })
-                .collect();
-            if self.has_rows() && !below.is_empty() {
-                rows.push(vec![(Role::Strong, cell_name(group, style))]);
+            let name = facts::cell_name(&group.cell);
+            if self.has_rows() {
+                rows.push([Entry::new(Role::Strong, name.clone())].into());
             }
-            rows.extend(below);
+            for row in 0..self.pivot.rows.len() {
+                let name = if self.has_rows() { row_name(self.pivot, row) } else { name.clone() };
+                rows.extend(rows_of(self.pivot, group, row, &shown, name));
+            }
         }
-        columns::render(&heads, &rows, 0, style)
+        Table::new(columns, rows).parted_behind(1)
     }
 }
 
 /// A value of the key that makes the columns; the baseline says so.
-fn column_name(pivot: &Pivot, column: usize, style: &Style) -> String {
+fn column_name(pivot: &Pivot, column: usize) -> Text {
     let is_baseline = |baseline: &Baseline| {
         baseline.key_index + 1 == pivot.keys.len() && baseline.value == pivot.columns[column]
     };
-    marked(&pivot.columns[column], pivot.baseline.as_ref().is_some_and(is_baseline), style)
+    marked(&pivot.columns[column], pivot.baseline.as_ref().is_some_and(is_baseline))
 }
 
 /// The values that make a row, indented under the cell.
-fn row_name(pivot: &Pivot, row: usize, style: &Style) -> String {
-    let values: Vec<String> = pivot.rows[row]
-        .iter()
-        .enumerate()
-        .map(|(key, value)| {
-            let is_baseline = |baseline: &Baseline| baseline.key_index == key && baseline.value == *value;
-            marked(value, pivot.baseline.as_ref().is_some_and(is_baseline), style)
-        })
-        .collect();
-    if values.is_empty() { String::new() } else { format!("  {}", values.join(" · ")) }
+fn row_name(pivot: &Pivot, row: usize) -> Text {
+    let values = pivot.rows[row].iter().enumerate().map(|(key, value)| {
+        let is_baseline = |baseline: &Baseline| baseline.key_index == key && baseline.value == *value;
+        marked(value, pivot.baseline.as_ref().is_some_and(is_baseline))
+    });
+    Text::join(values, [" · "; 2])
+        .map(|words| if words.is_empty() { String::new() } else { format!("  {words}") })
 }
 
-fn marked(value: &Text, is_baseline: bool, style: &Style) -> String {
-    let mark = if is_baseline { style.pick(" (baseline)", " (基準)") } else { "" };
-    format!("{}{mark}", style.say(value))
-}
-
-/// `read RND 4 KiB Q1 T1`
-fn cell_name(group: &Group, style: &Style) -> String {
-    style.say(&facts::cell_name(&group.cell))
+fn marked(value: &Text, is_baseline: bool) -> Text {
+    let mark = if is_baseline { text!(" (baseline)", " (基準)") } else { Text::default() };
+    text!("{value}{mark}", "{value}{mark}"; value, mark)
 }
 
 /// `510.3 MB/s ±2 % (5)`
@@ -270,31 +208,26 @@ fn figure_words(figure: &PivotFigure, measure: Measure) -> String {
     format!("{shown}{half_width} ({})", figure.run_count)
 }
 
-fn verdict_of(figure: &PivotFigure, judged: &Judged, style: &Style) -> (Role, String) {
+fn verdict_of(figure: &PivotFigure, judged: &Judged) -> Entry {
     let verdict = match judged.verdict {
         // The sentence below the tables says what to do about it.
         Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
             let times = judged.speed.value;
-            let words = text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)");
-            return (Role::Quiet, style.say(&words));
+            return Entry::new(
+                Role::Quiet,
+                text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)"),
+            );
         }
         Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
         clear => clear,
     };
     let count = figure.repetition_count.unwrap_or(figure.run_count).max(2) as usize;
     let (role, words) = words_of(&judged.speed, verdict, count);
-    (role, style.say(&words))
+    Entry::new(role, words)
 }
 
 /// The figures of a row and, below them, what may be said of them. Nothing for a row that the cell does not have.
-fn row_of(
-    pivot: &Pivot,
-    group: &Group,
-    row: usize,
-    columns: &[usize],
-    name: String,
-    style: &Style,
-) -> Vec<Vec<Entry>> {
+fn rows_of(pivot: &Pivot, group: &Group, row: usize, columns: &[usize], name: Text) -> Vec<TableRow> {
     let at = |column: &usize| {
         group.figures.iter().find(|figure| {
             let place = &pivot.places[figure.place];
@@ -305,19 +238,19 @@ fn row_of(
     if figures.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let shown = |figure: &Option<&PivotFigure>| match figure {
-        Some(figure) => plain(figure_words(figure, group.cell.measure)),
-        None => (Role::Quiet, number::NONE.to_owned()),
+    let shown = |figure: &Option<&PivotFigure>| {
+        figure.map_or_else(Entry::missing, |figure| figure_words(figure, group.cell.measure).into())
     };
-    let mut lines = vec![std::iter::once(plain(name)).chain(figures.iter().map(shown)).collect()];
+    let named = |name: Text, entries: Vec<Entry>| TableRow::from([vec![name.into()], entries].concat());
+    let mut rows = vec![named(name, figures.iter().map(shown).collect())];
     if figures.iter().flatten().any(|figure| figure.compared.is_some()) {
         let verdict = |figure: &Option<&PivotFigure>| {
             let judged = figure.and_then(|figure| Some((figure, figure.compared.as_ref()?)));
-            judged.map_or_else(|| plain(""), |(figure, judged)| verdict_of(figure, judged, style))
+            judged.map_or_else(Entry::empty, |(figure, judged)| verdict_of(figure, judged))
         };
-        lines.push(std::iter::once(plain("")).chain(figures.iter().map(verdict)).collect());
+        rows.push(named(Text::default(), figures.iter().map(verdict).collect()));
     }
-    lines
+    rows
 }
 
 /// How to read a figure.
@@ -325,7 +258,7 @@ fn legend(pivot: &Pivot) -> Text {
     let figures = || pivot.groups.iter().flat_map(|group| &group.figures);
     let (single, several) =
         (figures().any(|figure| figure.run_count == 1), figures().any(|figure| figure.run_count > 1));
-    let mut words = match (several, single) {
+    let mut sentences = vec![match (several, single) {
         (true, true) => text!(
             "Each figure is the mean over runs with its 95 % interval; in brackets how many runs. Of a single run the \
              repetitions make the interval.",
@@ -342,100 +275,91 @@ fn legend(pivot: &Pivot) -> Text {
             "Each figure is that of a single run, (1), with the 95 % interval of its repetitions.",
             "各値は 1 件の測定(1)のもので、区間は各回の値から求めた 95 % 区間です。"
         ),
-    };
-    let lone = figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan());
-    if lone {
-        words.en.push_str(" Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.");
-        words.ja.push_str(
-            "片方だけが 1 件の場合や、1 回しか測っていない場合は、ばらつきが分からないため判定できません。もう一度測ってください。",
-        );
+    }];
+    if figures().filter_map(|figure| figure.compared).any(|judged| judged.speed.low.is_nan()) {
+        sentences.push(text!(
+            "Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.",
+            "片方だけが 1 件の場合や、1 回しか測っていない場合は、ばらつきが分からないため判定できません。もう一度測ってください。"
+        ));
     }
     if pivot.baseline.is_none() && pivot.places.len() > 1 {
-        words.en.push_str(" --baseline VALUE holds all others against one value.");
-        words.ja.push_str("--baseline 値 を付けると、その値を基準に比べます。");
+        sentences.push(text!(
+            "--baseline VALUE holds all others against one value.",
+            "--baseline 値 を付けると、その値を基準に比べます。"
+        ));
     }
-    words
+    Text::sentences(sentences)
 }
 
 /// Runs that have no place.
-fn left_out(pivot: &Pivot, style: &Style) -> Vec<String> {
+fn left_out(pivot: &Pivot) -> Vec<Text> {
     let lacking = pivot.lacking.iter().map(|(key, count)| {
-        let Text { en, ja } = &key.name;
+        let key = &key.name;
         let (runs, are) =
             if *count == 1 { ("1 run does".to_owned(), "is") } else { (format!("{count} runs do"), "are") };
         text!(
-            "{runs} not tell the {en} and {are} left out.",
-            "「{ja}」が分からない測定 {count} 件は除きました。"
+            "{runs} not tell the {key} and {are} left out.",
+            "「{key}」が分からない測定 {count} 件は除きました。";
+            key
         )
     });
     let broken = (!pivot.unreadable.is_empty()).then(|| {
         let ids = pivot.unreadable.join(", ");
         text!("These runs cannot be read and are left out: {ids}", "読めない測定を除きました: {ids}")
     });
-    lacking.chain(broken).flat_map(|words| wrap(&style.say(&words), style.width)).collect()
+    lacking.chain(broken).collect()
 }
 
 /// What else differed, and where runs that differ are put together.
-fn fairness(pivot: &Pivot, style: &Style) -> Vec<String> {
+fn fairness(pivot: &Pivot) -> Doc {
+    let mut doc = Doc::new();
     if pivot.differences.is_empty() {
-        let words = text!(
+        doc.say(text!(
             "As far as the records tell, these runs differ in nothing else.",
             "記録で分かる範囲では、ほかに違いはありません。"
-        );
-        return wrap(&style.say(&words), style.width);
+        ));
+        return doc;
     }
-    let en: Vec<&str> = pivot.differences.iter().map(|difference| difference.name.en.as_str()).collect();
-    let ja: Vec<&str> = pivot.differences.iter().map(|difference| difference.name.ja.as_str()).collect();
-    let (en, ja) = (en.join(", "), ja.join("、"));
-    let mut lines = wrap(
-        &style
-            .say(&text!("These runs also differ in: {en}.", "これらの測定はほかに次の点が違います: {ja}。")),
-        style.width,
-    );
-    let heads = [
-        Column::left(""),
-        Column::left(style.pick("values", "値")).cut(Cut::Wrap),
-        Column::left(style.pick("mixed within", "混在する欄")).cut(Cut::Wrap),
-        Column::left("").cut(Cut::Wrap),
+    let names = Text::list(pivot.differences.iter().map(|difference| difference.name.clone()));
+    doc.say(text!("These runs also differ in: {names}.", "これらの測定はほかに次の点が違います: {names}。"; names));
+    let columns = [
+        Column::untitled(),
+        Column::left(text!("values", "値")).cut(Cut::Wrap),
+        Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap),
+        Column::untitled().cut(Cut::Wrap),
     ];
-    let rows: Vec<Vec<Entry>> = pivot
-        .differences
-        .iter()
-        .map(|difference| {
-            let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-            vec![
-                (role, style.say(&difference.name)),
-                plain(some_of(difference.values.iter().map(|value| style.say(value)).collect(), style)),
-                plain(mixed(pivot, difference, style)),
-                (Role::Quiet, difference.effect.as_ref().map(|effect| style.say(effect)).unwrap_or_default()),
-            ]
-        })
-        .collect();
-    lines.extend(columns::render(&heads, &rows, 2, style));
-    lines
+    let rows = pivot.differences.iter().map(|difference| {
+        let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
+        [
+            Entry::new(role, difference.name.clone()),
+            some_of(difference.values.clone()).into(),
+            mixed(pivot, difference).into(),
+            Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default()),
+        ]
+    });
+    doc.push(Table::new(columns, rows).indent(2));
+    doc
 }
 
 /// Where a difference lies within one place.
-fn mixed(pivot: &Pivot, difference: &PivotDifference, style: &Style) -> String {
+fn mixed(pivot: &Pivot, difference: &PivotDifference) -> Text {
     if difference.within.len() == pivot.places.len() && pivot.places.len() > 1 {
-        return style.pick("every field", "すべて").to_owned();
+        return text!("every field", "すべて");
     }
     let name = |place: &usize| {
         let place = &pivot.places[*place];
         let values = pivot.rows[place.row].iter().chain([&pivot.columns[place.column]]);
-        values.map(|value| style.say(value)).collect::<Vec<_>>().join(" · ")
+        Text::join(values.cloned(), [" · "; 2])
     };
-    some_of(difference.within.iter().map(name).collect(), style)
+    some_of(difference.within.iter().map(name).collect())
 }
 
 /// The first of several, and how many there are.
-fn some_of(list: Vec<String>, style: &Style) -> String {
-    let (all, separator) = (list.len(), style.pick(", ", "、"));
-    let more = if all > NAMED {
-        style.say(&text!(", … ({all} in all)", "、… (全 {all} 種)"))
-    } else {
-        String::new()
-    };
-    let named: Vec<String> = list.into_iter().take(NAMED).collect();
-    format!("{}{more}", named.join(separator))
+fn some_of(list: Vec<Text>) -> Text {
+    let all = list.len();
+    let first = Text::list(list.into_iter().take(NAMED));
+    match all > NAMED {
+        true => text!("{first}, … ({all} in all)", "{first}、… (全 {all} 種)"; first),
+        false => first,
+    }
 }

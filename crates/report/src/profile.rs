@@ -1,54 +1,53 @@
 //! Profiles: which there are, and what one does.
 
-use crate::columns::{self, Column, Cut, plain};
-use crate::layout::{hanging, page, tame, wrap};
+use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Table, TableRow};
+use crate::layout::tame;
 use crate::style::{Role, Style};
 use crate::{steps, words};
 use kurabe_core::number;
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::Measure;
-use kurabe_core::text;
+use kurabe_core::{Text, text};
 
 /// A family of this many profiles stands apart in the list.
 const FAMILY: usize = 3;
 
 /// The profiles there are, with what each is and how long it measures. Families stand apart.
 pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
-    let heads = [
-        Column::left(style.pick("profile", "プロファイル")),
-        Column::left(style.pick("what it does", "内容")).cut(Cut::Wrap),
-        Column::right(style.pick("measures for", "測定時間")),
+    let columns = [
+        Column::left(text!("profile", "プロファイル")),
+        Column::left(text!("what it does", "内容")).cut(Cut::Wrap),
+        Column::right(text!("measures for", "測定時間")),
     ];
-    let mut rows: Vec<Vec<columns::Entry>> = Vec::new();
+    let mut rows: Vec<TableRow> = Vec::new();
     let mut before: Option<&str> = None;
     for profile in profiles {
         let group = group(profile, profiles);
         if before.is_some_and(|before| before != group) {
-            rows.push(Vec::new());
+            rows.push(TableRow::default());
         }
         before = Some(group);
-        let time = time(profile).map(|(time, most)| {
-            match (style.say(&words::time(&number::long_time(time))), most) {
-                (time, true) => style.say(&text!("≤ {time}", "最長 {time}")),
-                (time, false) => time,
-            }
+        let time = time(profile).map(|(time, most)| match (words::time(&number::long_time(time)), most) {
+            (time, true) => text!("≤ {time}", "最長 {time}"; time),
+            (time, false) => time,
         });
-        rows.push(vec![
-            (Role::Strong, tame(&profile.name)),
-            plain(profile.title.get(style.lang)),
-            (Role::Quiet, time.unwrap_or_default()),
-        ]);
+        let row = [
+            Entry::new(Role::Strong, tame(&profile.name)),
+            profile.title.clone().into(),
+            Entry::new(Role::Quiet, time.unwrap_or_default()),
+        ];
+        rows.push(row.into());
     }
-    let mut lines = columns::render(&heads, &rows, 0, style);
     let hints = [
-        ("kurabe profiles show NAME", style.pick("what one does exactly", "手順の詳細")),
-        ("kurabe run --profile FILE.toml", style.pick("one of your own", "自作のプロファイルで測定")),
+        ("kurabe profiles show NAME", text!("what one does exactly", "手順の詳細")),
+        ("kurabe run --profile FILE.toml", text!("one of your own", "自作のプロファイルで測定")),
     ];
-    let rows: Vec<_> = hints.iter().map(|(command, what)| vec![plain(*command), plain(*what)]).collect();
-    lines.push(String::new());
-    lines.extend(columns::render(&[Column::left(""), Column::left("")], &rows, 0, style));
-    page(&lines)
+    let hints = hints.map(|(command, what)| [command.to_owned().into(), what.into()]);
+    let mut doc = Doc::new();
+    doc.push(Table::new(columns, rows)).gap();
+    doc.push(Table::new([Column::untitled(), Column::untitled()], hints));
+    doc.terminal(style)
 }
 
 /// The beginning of the name that several profiles share; empty for a profile of a small family.
@@ -77,91 +76,79 @@ fn time(profile: &Profile) -> Option<(u64, bool)> {
 
 /// What a profile does: source, statistic, rules, steps, and where kurabe differs from the tool.
 pub fn render_profile(profile: &Profile, style: &Style) -> String {
-    let mut lines = vec![style.paint(Role::Strong, &profile.name)];
-    lines.extend(hanging(wrap(profile.title.get(style.lang), style.width.saturating_sub(2)), 2, 2));
-    lines.push(String::new());
-    let rules = rules(profile, style);
-    lines.extend(columns::fields(&rules, 2, columns::key_width(&rules), style));
-    lines.push(String::new());
-    let heads = [
-        Column::left(style.pick("step", "ステップ")).cut(Cut::End),
-        Column::left(style.pick("directions", "方向")).cut(Cut::Wrap),
-        Column::left(style.pick("what", "内容")).cut(Cut::Wrap),
-        Column::left(style.pick("besides", "その他")).cut(Cut::Wrap),
+    let mut doc = Doc::new();
+    doc.heading(1, profile.name.clone()).aside(profile.title.clone()).gap();
+    doc.push(Fields::from(rules(profile))).gap();
+    let columns = [
+        Column::left(text!("step", "ステップ")).cut(Cut::End),
+        Column::left(text!("directions", "方向")).cut(Cut::Wrap),
+        Column::left(text!("what", "内容")).cut(Cut::Wrap),
+        Column::left(text!("besides", "その他")).cut(Cut::Wrap),
     ];
-    let rows: Vec<_> = profile.steps.iter().map(|step| step_row(step, style)).collect();
-    lines.extend(columns::render(&heads, &rows, 2, style));
+    doc.push(Table::new(columns, profile.steps.iter().map(step_row)).indent(2));
     for step in &profile.steps {
         if let Step::Command(step) = step {
-            lines.push(String::new());
-            lines.extend(steps::programs(step, style));
+            doc.gap().push(steps::programs(step));
         }
     }
     if let Some(differs) = &profile.differs {
-        lines.push(String::new());
-        let title = style.pick("Where kurabe differs", "元のツールと違う点");
-        lines.push(format!("  {}", style.paint(Role::Quiet, title)));
-        for paragraph in differs.get(style.lang).lines() {
-            lines.extend(hanging(wrap(paragraph, style.width.saturating_sub(2)), 2, 2));
-        }
+        let title = Paragraph::new(text!("Where kurabe differs", "元のツールと違う点"));
+        doc.gap().push(title.indent(2, 2).role(Role::Quiet));
+        doc.asides(differs);
     }
-    page(&lines)
+    doc.terminal(style)
 }
 
-fn step_row(step: &Step, style: &Style) -> Vec<columns::Entry> {
-    let directions: Vec<String> =
-        step.directions().iter().map(|direction| style.say(&words::direction(*direction))).collect();
+fn step_row(step: &Step) -> [Entry; 4] {
+    let directions = step.directions().to_vec().into_iter().map(words::direction);
     let (what, besides) = match step {
-        Step::Io(step) => (style.say(&words::pattern(step.pattern)), steps::io(step, style)),
-        other => steps::describe(other, style),
+        Step::Io(step) => (words::pattern(step.pattern), steps::io(step)),
+        other => steps::describe(other),
     };
-    vec![
-        plain(step.label()),
-        plain(directions.join(style.pick(", ", "・"))),
-        plain(what),
-        plain(besides.join(" · ")),
-    ]
+    let [directions, besides] = [Text::join(directions, [", ", "・"]), Text::join(besides, [" · "; 2])];
+    [step.label().into(), directions.into(), what.into(), besides.into()]
 }
 
 /// What holds for all steps, by its name.
-fn rules(profile: &Profile, style: &Style) -> Vec<columns::Field> {
+fn rules(profile: &Profile) -> Vec<Field> {
     let mut fields = Vec::new();
-    let mut put = |key: &str, items: Vec<String>| fields.push((key.to_owned(), items));
+    let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
     if let Some(source) = &profile.source {
-        put(style.pick("source", "出典"), vec![source.clone()]);
+        put(text!("source", "出典"), vec![source.clone().into()]);
     }
-    put(style.pick("figure", "値"), figure(profile, style));
+    put(text!("figure", "値"), figure(profile));
     for (place, derived) in profile.derived.iter().enumerate() {
-        let key = if place == 0 { style.pick("derived", "導出値") } else { "" };
-        let label = derived.label.get(style.lang);
-        put(key, vec![format!("{label} = {}", derived.formula.source())]);
+        let key = if place == 0 { text!("derived", "導出値") } else { Text::default() };
+        let formula = derived.formula.source();
+        put(key, vec![derived.label.map(|label| format!("{label} = {formula}"))]);
     }
     if let Some(rounds) = &profile.rounds {
         let (window, excursion, slope) = (rounds.window, rounds.excursion_percent, rounds.slope_percent);
-        let mut items = vec![style.say(&text!(
+        let mut items = vec![text!(
             "over {window} rounds, excursion at most {excursion} % and slope at most {slope} % of the average",
             "{window} ラウンドの変動幅が平均の {excursion} % 以内、かつ傾きが {slope} % 以内"
-        ))];
-        items.extend(crate::steady::tracked_names(rounds, style));
-        put(style.pick("steady state", "定常状態"), items);
+        )];
+        items.extend(crate::steady::tracked_names(rounds));
+        put(text!("steady state", "定常状態"), items);
     }
     for step in &profile.preconditions {
-        let items = [vec![step.label()], steps::io(step, style)].concat();
-        put(style.pick("before", "事前の書き込み"), items);
+        let items = [vec![step.label().into()], steps::io(step)].concat();
+        put(text!("before", "事前の書き込み"), items);
     }
-    put(style.pick("repetitions", "繰り返し"), repetitions(profile, style));
+    put(text!("repetitions", "繰り返し"), repetitions(profile));
     if profile.needs_span() {
-        put(style.pick("test file", "テストファイル"), size(&profile.rules, style));
-        put(style.pick("access", "アクセス"), access(&profile.rules, style));
+        put(text!("test file", "テストファイル"), size(&profile.rules));
+        put(text!("access", "アクセス"), access(&profile.rules));
     }
     fields
 }
 
 /// How a figure is made, and in which units.
-fn figure(profile: &Profile, style: &Style) -> Vec<String> {
+fn figure(profile: &Profile) -> Vec<Text> {
     let tasks = profile.tasks(profile.rules.size_bytes);
     let rates = tasks.iter().flat_map(|task| &task.cells).any(|cell| cell.measure == Measure::Rate);
-    let unit = if rates { style.pick(", in MB/s (10^6 bytes)", "、MB/s (10^6 バイト)") } else { "" };
+    let unit =
+        if rates { text!(", in MB/s (10^6 bytes)", "、MB/s (10^6 バイト)") } else { Text::default() };
     let sampled = |task: &Task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_));
     let samples = tasks.iter().filter(|task| sampled(task)).count();
     let statistic = match (profile.repetitions(), profile.statistic) {
@@ -169,70 +156,65 @@ fn figure(profile: &Profile, style: &Style) -> Vec<String> {
         (1, _) if samples == 0 => text!("the only repetition", "1 回の値"),
         (_, statistic) => words::statistic(statistic),
     };
-    let statistic = style.say(&statistic);
-    let mut items = vec![format!("{statistic}{unit}")];
+    let mut items = vec![Text::join([statistic, unit], ["", ""])];
     if samples > 0 && samples < tasks.len() {
         let words =
             text!("over the samples, where there are samples", "サンプルのある項目ではサンプルについて");
-        items.push(style.say(&words));
+        items.push(words);
     }
     if let Some(printed) = &profile.as_printed {
         let (unit, bytes) = (&printed.unit, number::count(printed.bytes));
-        items.push(style.say(&text!(
+        items.push(text!(
             "and in the tool's own {unit}, which are {bytes} bytes/s",
             "元のツールの {unit} 表記(実際は {bytes} バイト/秒)も併記"
-        )));
+        ));
     }
     items
 }
 
-fn repetitions(profile: &Profile, style: &Style) -> Vec<String> {
-    let mut items = vec![style.say(&words::repetitions(profile))];
+fn repetitions(profile: &Profile) -> Vec<Text> {
+    let mut items = vec![words::repetitions(profile)];
     items.extend(time(profile).map(|(time, most)| {
-        let time = style.say(&words::time(&number::long_time(time)));
-        style.say(&match most {
-            true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"),
-            false => text!("{time} of measuring in all", "測定時間の合計 {time}"),
-        })
+        let time = words::time(&number::long_time(time));
+        match most {
+            true => text!("at most {time} of measuring in all", "測定時間の合計は最長 {time}"; time),
+            false => text!("{time} of measuring in all", "測定時間の合計 {time}"; time),
+        }
     }));
     if let Some(limit) = profile.rules.write_limit_bytes {
         let limit = format_bytes(limit);
-        items.push(style.say(&text!(
+        items.push(text!(
             "a timed repetition that writes ends after {limit}",
             "時間で終わる書き込みは 1 回 {limit} まで"
-        )));
+        ));
     }
     if profile.rules.interval_ns > 0 {
-        let pause = style.say(&words::time(&format_time_setting(profile.rules.interval_ns)));
-        items.push(style.say(&text!("{pause} of pause between cells", "項目の間に {pause} 休止")));
+        let pause = words::time(&format_time_setting(profile.rules.interval_ns));
+        items.push(text!("{pause} of pause between cells", "項目の間に {pause} 休止"; pause));
     }
     items
 }
 
-fn size(rules: &Rules, style: &Style) -> Vec<String> {
-    let mut items = vec![format_bytes(rules.size_bytes)];
+fn size(rules: &Rules) -> Vec<Text> {
+    let mut items = vec![format_bytes(rules.size_bytes).into()];
     if let Some(limit) = rules.fill_time_limit_ns {
         let limit = format_time_setting(limit);
         let least = format_bytes(rules.size_at_least_bytes.unwrap_or(rules.size_bytes));
-        items.push(style.say(&text!(
+        items.push(text!(
             "cut when writing it takes longer than {limit}, to {least} at least",
             "書き込みが {limit} を超えるときは縮小(最小 {least})"
-        )));
+        ));
     }
     if rules.whole_device {
-        items.push(style.pick("a device is used whole", "デバイスは全体を使用").to_owned());
+        items.push(text!("a device is used whole", "デバイスは全体を使用"));
     }
     items
 }
 
-fn access(rules: &Rules, style: &Style) -> Vec<String> {
-    let mut items = vec![
-        style.say(&words::access(rules.direct)).to_owned(),
-        style.say(&words::data(rules.data)),
-        style.say(&words::order(rules.order)).to_owned(),
-    ];
+fn access(rules: &Rules) -> Vec<Text> {
+    let mut items = vec![words::access(rules.direct), words::data(rules.data), words::order(rules.order)];
     if rules.same_offsets {
-        items.push(style.pick("the same offsets in every repetition", "毎回同じオフセット列").to_owned());
+        items.push(text!("the same offsets in every repetition", "毎回同じオフセット列"));
     }
     items
 }

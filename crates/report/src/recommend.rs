@@ -1,31 +1,24 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
-use crate::columns::{self, Column, Cut, plain};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, Use};
 use crate::facts::Spoken;
-use crate::layout::{hanging, page, wrap};
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use};
-use kurabe_core::number;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 
 /// Who is ahead by no more than this is not the better choice.
 const LITTLE: f64 = 0.05;
 
-/// The page of a recommendation for runs with these ids.
-pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str], style: &Style) -> String {
-    let heading = format!("{} · {}", wanted.name, wanted.title.get(style.lang));
-    let mut lines = vec![style.paint(Role::Strong, &heading)];
-    lines.extend(hanging(wrap(wanted.reason.get(style.lang), style.width.saturating_sub(2)), 2, 2));
-    lines.push(String::new());
-    lines.extend(wrap(&style.say(&answer_for(found, ids)), style.width));
-    lines.push(String::new());
-    lines.extend(parts(found, ids, style));
-    lines.extend(limits(found, wanted, ids, style));
-    for standing in &found.standings {
-        if let Some(words) = out_words(standing, ids) {
-            lines.extend(hanging(wrap(&style.say(&words), style.width.saturating_sub(2)), 0, 2));
-        }
+/// The page of a recommendation of `asked` for runs with these ids.
+pub fn render_recommendation(found: &Recommendation, asked: &Use, ids: &[&str], style: &Style) -> String {
+    let mut doc = Doc::new();
+    doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
+    doc.gap().say(answer_for(found, ids)).gap().push(parts(found, ids));
+    let sentences = speeds(found, ids).into_iter().chain(limits(found, asked, ids));
+    doc.list(Use::Plain, sentences);
+    for words in found.standings.iter().filter_map(|standing| out_words(standing, ids)) {
+        doc.push(Paragraph::new(words).listed());
     }
     if !found.doubts.is_empty() {
         let names = Text::list(found.doubts.iter().map(|doubt| Spoken::from(doubt).name));
@@ -34,51 +27,42 @@ pub fn render_recommendation(found: &Recommendation, wanted: &Use, ids: &[&str],
             "注意: これらの測定は、値を比べられなくすることのある点が違います: {names}。詳しくは `kurabe compare` で確かめられます";
             names
         );
-        lines.extend(wrap(&style.say(&words), style.width).iter().map(|line| style.paint(Role::Warn, line)));
+        doc.push(Paragraph::new(words).role(Role::Warn));
     }
     let missing = ((1.0 - found.covered) * 100.0).round() as u64;
     if missing > 0 {
-        let words = text!(
+        doc.say(text!(
             "{missing} % of the use is not measured by all of these runs, so the answer leaves it out",
             "この用途の {missing} % は、すべての測定に共通する項目がないため含めていません"
-        );
-        lines.extend(wrap(&style.say(&words), style.width));
+        ));
     }
     if found.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
-        let words = text!(
+        doc.say(text!(
             "≈ the nearest cell that all runs have stands for this part",
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
-        );
-        lines.extend(wrap(&style.say(&words), style.width));
+        ));
     }
-    page(&lines)
+    doc.terminal(style)
 }
 
 /// What the use bears, and of whom it is known that it keeps to it.
-fn limits(found: &Recommendation, wanted: &Use, ids: &[&str], style: &Style) -> Vec<String> {
-    let Some(limit_ns) = wanted.limits.iter().map(|limit| limit.worst_stall_ns).min() else {
-        return Vec::new();
-    };
+fn limits(found: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
+    let limit_ns = asked.limits.iter().map(|limit| limit.worst_stall_ns).min()?;
     let each = |standing: &Standing| {
         let id = ids[standing.run];
         match standing.worst_ns {
             None => text!("{id}: not known", "{id}: 不明"),
             Some(0) => text!("{id}: none", "{id}: なし"),
-            Some(worst_ns) => {
-                let worst = number::latency_ns(worst_ns);
-                text!("{id}: {worst}", "{id}: {worst}")
-            }
+            Some(worst_ns) => format!("{id}: {}", number::latency_ns(worst_ns)).into(),
         }
     };
-    let all: Vec<Text> = found.standings.iter().map(each).collect();
-    let join = |pick: fn(&Text) -> &str, with| all.iter().map(pick).collect::<Vec<_>>().join(with);
-    let (en, ja) = (join(|one| &one.en, ", "), join(|one| &one.ja, "、"));
+    let standstills = Text::list(found.standings.iter().map(each));
     let limit = number::latency_ns(limit_ns);
-    let words = text!(
-        "limit: stands still for {limit} at most; the longest standstill of {en}",
-        "条件: 止まる時間は {limit} まで。最長の停止は {ja}"
-    );
-    wrap(&style.say(&words), style.width)
+    Some(text!(
+        "limit: stands still for {limit} at most; the longest standstill of {standstills}",
+        "条件: 止まる時間は {limit} まで。最長の停止は {standstills}";
+        standstills
+    ))
 }
 
 /// Below this share of the use that was measured, no choice follows.
@@ -154,58 +138,49 @@ fn digits(ratio: f64) -> String {
     }
 }
 
-fn parts(found: &Recommendation, ids: &[&str], style: &Style) -> Vec<String> {
-    let mut heads = vec![
-        Column::left(style.pick("part of the use", "用途の内訳")).cut(Cut::Wrap),
-        Column::right(style.pick("share", "割合")),
+fn parts(found: &Recommendation, ids: &[&str]) -> Table {
+    let mut columns = vec![
+        Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
+        Column::right(text!("share", "割合")),
     ];
-    heads.extend(ids.iter().map(|id| Column::right(id)));
-    let rows: Vec<_> = found
-        .parts
-        .iter()
-        .map(|part| {
-            let direction = style.say(&words::direction(part.direction));
-            let name = match (&part.cell, part.exact) {
-                (Some(_), true) => format!("{direction} {}", part.label),
-                (Some(_), false) => format!("{direction} ≈ {}", part.label),
-                (None, _) => format!("{direction} {}", style.pick("(not measured)", "(未測定)")),
-            };
-            let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let mut row = vec![plain(name), plain(format!("{:.0} %", part.share * 100.0))];
-            row.extend(part.rates_bytes_per_s.iter().map(|rate| {
-                let figure = number::rate(*rate);
-                let role = if *rate == best && ids.len() > 1 { Role::Strong } else { Role::Plain };
-                (role, format!("{} {}", figure.number, figure.unit))
-            }));
-            row
-        })
-        .collect();
-    let mut lines = columns::render(&heads, &rows, 0, style);
-    if ids.len() > 1 {
-        let first = ids[0];
-        let all: Vec<Text> = found
-            .standings
-            .iter()
-            .map(|standing| {
-                let (id, speed) = (ids[standing.run], digits(standing.speed));
-                let (low, high) = (digits(standing.low), digits(standing.high));
-                if found.fewest < 2 && standing.run != 0 {
-                    text!("{id} {speed}", "{id} {speed}")
-                } else if standing.run == 0 {
-                    text!("{id} 1", "{id} 1")
-                } else {
-                    text!("{id} {speed} ({low} to {high})", "{id} {speed} ({low}〜{high})")
-                }
-            })
-            .collect();
-        let join = |pick: fn(&Text) -> &str, with| all.iter().map(pick).collect::<Vec<_>>().join(with);
-        let words = Text {
-            en: format!("speed over the whole use, {first} being 1: {}", join(|text| &text.en, ", ")),
-            ja: format!("用途全体での速さ({first} を 1 とする): {}", join(|text| &text.ja, "、")),
+    columns.extend(ids.iter().map(|id| Column::right((*id).to_owned())));
+    let rows = found.parts.iter().map(|part| {
+        let direction = words::direction(part.direction);
+        let label = match (&part.cell, part.exact) {
+            (Some(_), true) => part.label.clone().into(),
+            (Some(_), false) => format!("≈ {}", part.label).into(),
+            (None, _) => text!("(not measured)", "(未測定)"),
         };
-        lines.extend(wrap(&style.say(&words), style.width));
-    }
-    lines
+        let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let share = format!("{:.0} %", part.share * 100.0);
+        let mut row: Vec<Entry> = vec![Text::join([direction, label], [" "; 2]).into(), share.into()];
+        row.extend(part.rates_bytes_per_s.iter().map(|rate| {
+            let role = if *rate == best && ids.len() > 1 { Role::Strong } else { Role::Plain };
+            Entry::figure(role, Some(number::rate(*rate)))
+        }));
+        row
+    });
+    Table::new(columns, rows)
+}
+
+/// The speed of each run over the whole use; of one run alone there is nothing to say.
+fn speeds(found: &Recommendation, ids: &[&str]) -> Option<Text> {
+    let (first, _) = ids.split_first().filter(|(_, others)| !others.is_empty())?;
+    let each = found.standings.iter().map(|standing| {
+        let (id, speed) = (ids[standing.run], digits(standing.speed));
+        let (low, high) = (digits(standing.low), digits(standing.high));
+        match standing.run {
+            0 => format!("{id} 1").into(),
+            _ if found.fewest < 2 => format!("{id} {speed}").into(),
+            _ => text!("{id} {speed} ({low} to {high})", "{id} {speed} ({low}〜{high})"),
+        }
+    });
+    let speeds = Text::list(each);
+    Some(text!(
+        "speed over the whole use, {first} being 1: {speeds}",
+        "用途全体での速さ({first} を 1 とする): {speeds}";
+        speeds
+    ))
 }
 
 /// What keeps a run out.
@@ -213,9 +188,10 @@ fn out_words(standing: &Standing, ids: &[&str]) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let (id, cell) = (ids[standing.run], &out.cell);
     let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
-    let (en, ja) = (&out.reason.en, &out.reason.ja);
+    let reason = &out.reason;
     Some(text!(
-        "{id} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({en})",
-        "{id} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({ja})"
+        "{id} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({reason})",
+        "{id} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({reason})";
+        reason
     ))
 }

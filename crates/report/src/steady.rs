@@ -10,7 +10,7 @@ use kurabe_core::number;
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, text};
+use kurabe_core::{Lang, Text, text};
 
 /// `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(
@@ -118,11 +118,11 @@ fn value(tracked: Tracked, value: f64) -> String {
     }
 }
 
-/// The name of a cell that rounds track, for the description of a profile.
-pub(crate) fn tracked_names(rounds: &Rounds, style: &Style) -> Vec<String> {
+/// The names of the cells that rounds track, for the description of a profile.
+pub(crate) fn tracked_names(rounds: &Rounds) -> Vec<Text> {
     rounds
         .tracked_cells
         .iter()
-        .map(|cell| format!("{} {}", style.say(&words::direction(cell.direction)), tame(&cell.label)))
+        .map(|cell| words::directed(Some(cell.direction), tame(&cell.label).into()))
         .collect()
 }

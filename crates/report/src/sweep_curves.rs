@@ -4,12 +4,12 @@
 //! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
 //! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
 
-use crate::chart::Chart;
+use crate::curve::{Curve, Places, Values};
 use crate::doc::{Doc, Paragraph};
 use crate::layout::{display_width, pad_left};
 use crate::style::{Role, Style};
 use crate::words;
-use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
 use kurabe_explain::{Axis, Cause, Confidence, Finding, SweepCurve, explain_sweep};
@@ -190,15 +190,8 @@ fn bar(share: f64, longest: usize) -> String {
 
 fn course(curve: &SweepCurve, style: &Style) -> Vec<String> {
     let until = curve.points.last().map_or(0.0, |point| point.0);
-    let chart = Chart {
-        points: &curve.points,
-        holds: true,
-        until,
-        height: 4,
-        value: &|rate| number::rate(rate).to_string(),
-        place: &|bytes| format_bytes_decimal(bytes as u64),
-    };
-    chart.render(style)
+    let points = curve.points.clone();
+    Curve { points, until, values: Values::Rate, places: Places::Bytes }.render(style)
 }
 
 /// The name of a cause, as a mark has it.

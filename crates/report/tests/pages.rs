@@ -15,7 +15,7 @@ const HOSTILE: &str = "</script><!--<img src=x onerror=\"alert(1)\">'`|*_\u{202e
 fn runs() -> Vec<RunRecord> {
     let mut all = vec![common::run(), common::run_best(), common::run_failed()];
     all.extend(common::kinds::all().into_iter().map(|(_, run)| run));
-    all.extend(common::modelled::all().into_iter().map(|(_, run)| run));
+    all.extend(common::stories::all().into_iter().map(|(_, run)| run));
     for (place, run) in all.iter_mut().enumerate() {
         run.header.id = format!("r{place:02}");
     }
@@ -228,7 +228,7 @@ fn of_two_runs_what_their_profile_is_there_for_stands_side_by_side() {
 
 #[test]
 fn a_markdown_says_why_as_the_page_does() {
-    let runs = common::modelled::all().map(|(_, run)| run);
+    let runs = common::stories::all().map(|(_, run)| run);
     let said = |run: &RunRecord| explain(run, None).unwrap()[0].sentences[0].en.clone();
     let plain = |markdown: String| markdown.replace('\\', "");
     for run in &runs {

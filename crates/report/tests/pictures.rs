@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use crate::common::{kinds, modelled};
+use crate::common::{kinds, stories};
 use kurabe_chart::{Chart, Plot, Theme, png};
 use kurabe_compare::pair;
 use kurabe_core::Lang;
@@ -44,7 +44,7 @@ fn looks(name: &str, runs: &[&RunRecord]) {
 
 #[test]
 fn a_run_has_the_pictures_that_its_record_has_data_for() {
-    let all: Vec<(&str, RunRecord)> = kinds::all().into_iter().chain(modelled::all()).collect();
+    let all: Vec<(&str, RunRecord)> = kinds::all().into_iter().chain(stories::all()).collect();
     let of = |wanted: &str| {
         let (_, record) = all.iter().find(|(name, _)| *name == wanted).unwrap();
         names(&[record])
@@ -142,7 +142,7 @@ fn a_sweep_is_drawn_by_axis_and_with_the_figures_of_its_table() {
 
 #[test]
 fn the_order_is_that_of_the_names() {
-    for (name, record) in kinds::all().into_iter().chain(modelled::all()) {
+    for (name, record) in kinds::all().into_iter().chain(stories::all()) {
         let places: Vec<usize> = names(&[&record])
             .into_iter()
             .map(|name| PICTURE_NAMES.iter().position(|known| *known == name).unwrap())
@@ -256,7 +256,7 @@ fn several_runs_share_a_chart_of_each_cell() {
 
 #[test]
 fn every_bar_of_the_account_is_the_whole_time() {
-    for (name, run) in modelled::all() {
+    for (name, run) in stories::all() {
         let Plot::Shares(shares) = find(&[&run], "time-account").plot else { panic!("shares") };
         let whys = explain(&run, None).unwrap();
         assert_eq!(shares.rows.len(), whys.len());
@@ -276,7 +276,7 @@ fn the_pictures_of_a_run() {
 fn the_pictures_of_runs_of_other_kinds() {
     looks("samples", &[&kinds::run_samples()]);
     looks("copy_sweep", &[&kinds::run_copy_sweep()]);
-    looks("modelled", &[&modelled::strip_remainder()]);
+    looks("modelled", &[&stories::strip_remainder()]);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn a_card_shows_what_the_table_shows_and_what_casts_doubt_on_it() {
     assert!(!svg.contains("MODEL"));
     run.status = kurabe_core::record::RunStatus::Interrupted;
     assert!(card(&run, Theme::Light, Lang::En).contains("interrupted: only 8 cells"));
-    let model = card(&modelled::fat_walk(), Theme::Dark, Lang::Ja);
+    let model = card(&stories::fat_walk(), Theme::Dark, Lang::Ja);
     assert!(model.contains("モデルの計算値"));
     let printed = card(&kinds::run_crystaldiskmark(), Theme::Light, Lang::En);
     assert!(printed.contains("as that tool printed it"));
@@ -306,7 +306,7 @@ fn a_card_shows_what_the_table_shows_and_what_casts_doubt_on_it() {
 
 #[test]
 fn every_card_can_be_drawn() {
-    for (name, record) in kinds::all().into_iter().chain(modelled::all()) {
+    for (name, record) in kinds::all().into_iter().chain(stories::all()) {
         for (lang, theme) in [(Lang::En, Theme::Light), (Lang::Ja, Theme::Dark)] {
             let svg = card(&record, theme, lang);
             assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}: {svg}");

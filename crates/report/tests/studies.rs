@@ -148,10 +148,7 @@ fn a_verdict_is_read_aloud_in_both_languages() {
         assert!(ja.contains(words), "{words}: {ja}");
     }
     let markdown = render_study_markdown(&result(), Lang::En);
-    assert!(
-        markdown.contains("### Which is better?\n\n**second: 25 % faster than first.**\n\n- "),
-        "{markdown}"
-    );
+    assert!(markdown.contains("### Which is better?\n\nsecond: 25 % faster than first.\n\n- "), "{markdown}");
 }
 
 fn result() -> StudyResult {
@@ -199,7 +196,7 @@ fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
         assert!(page.contains(words), "{words}: {page}");
     }
     let page = render_study_markdown(&result(), Lang::Ja);
-    assert!(page.contains("| 較正 [1] |") && page.contains("| raid.strip |"), "{page}");
+    assert!(page.contains("| 較正 \\[1\\] |") && page.contains("| raid.strip |"), "{page}");
 }
 
 #[test]

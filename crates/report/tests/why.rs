@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use crate::common::modelled;
+use crate::common::stories;
 use kurabe_core::model::TimeShare;
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
@@ -31,7 +31,7 @@ fn both(name: &str, widths: &[usize], render: impl Fn(&Style) -> String) {
 
 #[test]
 fn the_four_stories() {
-    for (name, record) in modelled::all() {
+    for (name, record) in stories::all() {
         both(&format!("why_{name}"), &[60, 80, 120], |style| {
             render_why(&record, &Text::same(""), None, style).unwrap()
         });
@@ -41,10 +41,10 @@ fn the_four_stories() {
 #[test]
 fn the_largest_cause_is_named_with_its_explanation() {
     for (record, cell, cause, word) in [
-        (modelled::fat_walk(), "access", "walk", "follows the list of its clusters"),
-        (modelled::strip_remainder(), "1", "flash", "channels"),
-        (modelled::one_command(), "1", "turn", "one command at a time"),
-        (modelled::turnaround(), "within", "media", "under the head"),
+        (stories::fat_walk(), "access", "walk", "follows the list of its clusters"),
+        (stories::strip_remainder(), "1", "flash", "channels"),
+        (stories::one_command(), "1", "turn", "one command at a time"),
+        (stories::turnaround(), "within", "media", "under the head"),
     ] {
         let why = &explain(&record, Some(cell)).unwrap()[0];
         let largest =
@@ -64,7 +64,7 @@ fn a_copy_within_is_told_against_its_halves() {
             .find(|sentence| sentence.en.contains("writing it alone"))
             .map(|said| said.en.clone())
     };
-    let mut record = modelled::turnaround();
+    let mut record = stories::turnaround();
     let costs = told(&record).unwrap();
     assert!(costs.contains("costs 17.8 s more. What grew: \"going back and forth"), "{costs}");
     for repetition in &mut record.cells[4].repetitions {
@@ -79,7 +79,7 @@ fn a_copy_within_is_told_against_its_halves() {
 
 #[test]
 fn a_remainder_of_strips_is_told_where_there_is_one() {
-    let mut record = modelled::strip_remainder();
+    let mut record = stories::strip_remainder();
     let said =
         |record: &RunRecord| explain(record, Some("1")).unwrap()[0].sentences.last().unwrap().en.clone();
     assert!(said(&record).contains("1.12 times an even share"), "{}", said(&record));
@@ -93,7 +93,7 @@ fn a_remainder_of_strips_is_told_where_there_is_one() {
 
 #[test]
 fn the_shares_add_up_to_the_time() {
-    for (_, record) in modelled::all() {
+    for (_, record) in stories::all() {
         for why in explain(&record, None).unwrap() {
             let (each, share) = why
                 .time
@@ -115,14 +115,14 @@ fn the_shares_add_up_to_the_time() {
 #[test]
 fn times_are_of_what_the_figure_is_of() {
     let per = |record, cell| explain(&record, Some(cell)).unwrap()[0].time.as_ref().unwrap().per;
-    assert_eq!(per(modelled::fat_walk(), "access"), Per::Sample);
-    assert_eq!(per(modelled::one_command(), "1"), Per::Operation);
-    assert_eq!(per(modelled::turnaround(), "within"), Per::Repetition);
+    assert_eq!(per(stories::fat_walk(), "access"), Per::Sample);
+    assert_eq!(per(stories::one_command(), "1"), Per::Operation);
+    assert_eq!(per(stories::turnaround(), "within"), Per::Repetition);
 }
 
 #[test]
 fn discarded_repetitions_tell_nothing() {
-    let mut record = modelled::one_command();
+    let mut record = stories::one_command();
     let whole = explain(&record, None).unwrap()[0].time.as_ref().unwrap().count;
     let first = &mut record.cells[0].repetitions[0];
     first.discarded = true;
@@ -132,7 +132,7 @@ fn discarded_repetitions_tell_nothing() {
 
 #[test]
 fn cells_are_found_by_number_and_by_words() {
-    let record = modelled::fat_walk();
+    let record = stories::fat_walk();
     let found = |wanted| explain(&record, Some(wanted)).map(|whys| whys[0].number).unwrap();
     assert_eq!(found("2"), 2);
     assert_eq!(found("書き込み"), 2);
@@ -211,20 +211,20 @@ fn a_traced_repetition_is_taken_apart() {
 
 #[test]
 fn a_run_without_completed_operations_has_nothing_to_tell() {
-    let mut record = modelled::one_command();
+    let mut record = stories::one_command();
     record.cells.clear();
     assert!(explain(&record, None).is_err());
-    let mut record = modelled::one_command();
+    let mut record = stories::one_command();
     record.cells[0].repetitions.clear();
     assert!(explain(&record, None).is_err());
 }
 
 #[test]
 fn a_model_is_shown_as_one() {
-    for (name, record) in [("model_samples", modelled::fat_walk()), ("model_copy", modelled::turnaround())] {
+    for (name, record) in [("model_samples", stories::fat_walk()), ("model_copy", stories::turnaround())] {
         both(name, &[60, 80, 120], |style| render_run(&record, &common::headline(), style));
     }
-    let mut record = modelled::fat_walk();
+    let mut record = stories::fat_walk();
     record.cells.truncate(1);
     both("details_model", &[80, 120], |style| render_details(&record, style));
     let model = record.header.model.unwrap().title;
@@ -253,7 +253,7 @@ proptest! {
             (operations, elapsed_ns) = (operations % 1_000_000_000, elapsed_ns % 1_000_000_000_000);
             latency_ns = times.iter().sum();
         }
-        let mut record = modelled::one_command();
+        let mut record = stories::one_command();
         for repetition in &mut record.cells[0].repetitions {
             repetition.elapsed_ns = elapsed_ns;
             let account = repetition.account.as_mut().unwrap();

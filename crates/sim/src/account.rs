@@ -5,8 +5,6 @@
 //! ran side by side, the one that ended last was waited for: its segments stand from its beginning on, and what the others
 //! did meanwhile cost nothing. So a path has no gaps and no overlaps, and the sum of its segments is its length, exactly.
 
-use kurabe_core::Text;
-
 /// What time went to; a number within its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cause(pub(crate) u16);
@@ -14,19 +12,22 @@ pub struct Cause(pub(crate) u16);
 /// Time that no layer accounted for. A layer that leaves any has a defect; tests look for it.
 pub const UNEXPLAINED: Cause = Cause(0);
 
-/// What a cause is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CauseFacts {
-    /// Name of its layer.
-    pub layer: String,
+/// A few words in English and Japanese.
+pub type Words = (&'static str, &'static str);
+
+/// What a cause is called. All of it stands in the code, so that naming one costs a stack no text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CauseFacts {
+    /// Name of its layer, by its place among the names of the stack.
+    pub(crate) layer: u16,
     /// Stable word, unique within the layer.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// A few words: `walking the FAT chain`.
-    pub name: Text,
+    pub(crate) name: Words,
     /// One sentence for somebody who never heard of it.
-    pub explanation: Text,
+    pub(crate) explanation: Words,
     /// Whether it is standing in line while others are served.
-    pub in_line: bool,
+    pub(crate) in_line: bool,
 }
 
 /// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.
@@ -34,14 +35,14 @@ pub struct CauseFacts {
 pub struct Counter(pub(crate) u16);
 
 /// What a counter is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CounterFacts {
-    /// Name of its layer.
-    pub layer: String,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CounterFacts {
+    /// Name of its layer, by its place among the names of the stack.
+    pub(crate) layer: u16,
     /// Stable word, unique within the layer.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// A few words, in the plural: `sectors of the FAT read`.
-    pub name: Text,
+    pub(crate) name: Words,
 }
 
 /// The time of one request at one layer.

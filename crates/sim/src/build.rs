@@ -1,23 +1,57 @@
 //! What a kind of layer gets to build one of it.
 
-use crate::account::{Cause, CauseFacts, Counter, CounterFacts};
+use crate::account::{Cause, CauseFacts, Counter, CounterFacts, Words};
 use crate::settings::{Settings, Worth};
 use crate::timeline::LONGEST_NS;
 use crate::world::LayerId;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, Text};
 
-/// Causes and counters of a stack, as its layers name them. Layers of one name share them.
-#[derive(Debug)]
+/// Layers, causes and counters of a stack by name. Layers of one name share causes and counters.
+#[derive(Clone, Debug)]
 pub(crate) struct Register {
+    /// Names of layers in the order in which they stand in the device file, each once.
+    pub(crate) names: Vec<String>,
     pub(crate) causes: Vec<CauseFacts>,
     pub(crate) counters: Vec<CounterFacts>,
+}
+
+impl Register {
+    /// The place of a layer's name, which is added if it is new.
+    pub(crate) fn name(&mut self, name: &str) -> u16 {
+        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        place as u16
+    }
+
+    /// Places of causes and of counters in the order of a record: by layer, then as they were named. What no layer
+    /// accounted for comes first.
+    pub(crate) fn order(&self) -> (Vec<usize>, Vec<usize>) {
+        let mut causes: Vec<usize> = (0..self.causes.len()).collect();
+        causes[1..].sort_by_key(|place| self.causes[*place].layer);
+        let mut counters: Vec<usize> = (0..self.counters.len()).collect();
+        counters.sort_by_key(|place| self.counters[*place].layer);
+        (causes, counters)
+    }
+
+    fn cause(&mut self, facts: CauseFacts) -> Cause {
+        let same = |known: &CauseFacts| (known.layer, known.key) == (facts.layer, facts.key);
+        let place = self.causes.iter().position(same).unwrap_or_else(|| {
+            self.causes.push(facts);
+            self.causes.len() - 1
+        });
+        Cause(place as u16)
+    }
 }
 
 /// A layer under construction. Its parameters are asked for by key; asking for one that the kind does not have, or as
 /// another type, is a defect and panics.
 pub struct Builder<'a> {
     pub(crate) name: &'a str,
+    /// Place of that name in the register.
+    pub(crate) name_place: u16,
     pub(crate) settings: &'a Settings,
     /// What stands below: the layer, the bytes of each of its units, and how many units it has.
     pub(crate) below: &'a [(LayerId, u64, u16)],
@@ -111,33 +145,24 @@ impl Builder<'_> {
     }
 
     /// Names something that time can go to. `explanation` is one sentence for somebody who never heard of it.
-    pub fn cause(&mut self, key: &'static str, name: Text, explanation: Text) -> Cause {
-        self.named(key, name, explanation, false)
+    pub fn cause(&mut self, key: &'static str, name: Words, explanation: Words) -> Cause {
+        self.register.cause(CauseFacts { layer: self.name_place, key, name, explanation, in_line: false })
     }
 
     /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.
-    pub fn line(&mut self, key: &'static str, name: Text, explanation: Text) -> Cause {
-        self.named(key, name, explanation, true)
-    }
-
-    fn named(&mut self, key: &'static str, name: Text, explanation: Text, in_line: bool) -> Cause {
-        let causes = &mut self.register.causes;
-        let known = causes.iter().position(|cause| cause.layer == self.name && cause.key == key);
-        let index = known.unwrap_or_else(|| {
-            causes.push(CauseFacts { layer: self.name.to_owned(), key, name, explanation, in_line });
-            causes.len() - 1
-        });
-        Cause(index as u16)
+    pub fn line(&mut self, key: &'static str, name: Words, explanation: Words) -> Cause {
+        self.register.cause(CauseFacts { layer: self.name_place, key, name, explanation, in_line: true })
     }
 
     /// Names something that is counted.
-    pub fn counter(&mut self, key: &'static str, name: Text) -> Counter {
+    pub fn counter(&mut self, key: &'static str, name: Words) -> Counter {
+        let facts = CounterFacts { layer: self.name_place, key, name };
         let counters = &mut self.register.counters;
-        let known = counters.iter().position(|counter| counter.layer == self.name && counter.key == key);
-        let index = known.unwrap_or_else(|| {
-            counters.push(CounterFacts { layer: self.name.to_owned(), key, name });
+        let same = |known: &CounterFacts| (known.layer, known.key) == (facts.layer, facts.key);
+        let place = counters.iter().position(same).unwrap_or_else(|| {
+            counters.push(facts);
             counters.len() - 1
         });
-        Counter(index as u16)
+        Counter(place as u16)
     }
 }

@@ -197,41 +197,41 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
         waiting: builder.line(
             "waiting",
-            text!("waiting for the card", "カードが空くのを待つ時間"),
-            text!("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
+            ("waiting for the card", "カードが空くのを待つ時間"),
+            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
         ),
         access: builder.cause(
             "access",
-            text!("the card's access time", "カードのアクセス時間"),
-            text!(
+            ("the card's access time", "カードのアクセス時間"),
+            (
                 "every command takes this long until the first byte, however short it is",
-                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"
+                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります",
             ),
         ),
         reading: builder.cause(
             "reading",
-            text!("reading the card", "カードの読み出し"),
-            text!("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
+            ("reading the card", "カードの読み出し"),
+            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
         ),
         writing: builder.cause(
             "writing",
-            text!("writing the card", "カードへの書き込み"),
-            text!("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
+            ("writing the card", "カードへの書き込み"),
+            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
         ),
         programming: builder.cause(
             "programming",
-            text!("the card is busy programming", "カードの書き込み完了待ち"),
-            text!(
+            ("the card is busy programming", "カードの書き込み完了待ち"),
+            (
                 "after a write the card stores the data in its flash and takes no command",
-                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"
+                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません",
             ),
         ),
         copying: builder.cause(
             "copying",
-            text!("the card copies the rest of a block", "カード内部でのブロックのコピー"),
-            text!(
+            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
+            (
                 "the card writes large blocks; when only a part of one is written, it copies the rest",
-                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"
+                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします",
             ),
         ),
     }
@@ -311,10 +311,11 @@ impl Layer for Card {
     }
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
+        world.write_as_data(job);
         let request = world.request(job);
         match request.kind {
             Kind::Read => self.read(job, request, world),
-            Kind::Write => self.write(job, request, world),
+            Kind::Write | Kind::WriteZeroes => self.write(job, request, world),
             // A card has no cache that its host could empty: done when the command before is.
             Kind::Flush => {
                 let (start_ns, _) = self.line.take(world.now_ns(), 0);
@@ -358,7 +359,7 @@ mod tests {
         let mut times = Vec::new();
         for (offset_bytes, length_bytes) in places.iter().copied() {
             let started_ns = stack.now_ns();
-            let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+            let request = Request::new(kind, offset_bytes, length_bytes);
             stack.submit(started_ns, request, 0);
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);

@@ -240,7 +240,7 @@ impl Layer for Coarse {
         let request = world.request(job);
         self.free_ns = match request.kind {
             Kind::Read => self.read(job, from_ns, world),
-            Kind::Write => self.write(job, from_ns, world),
+            Kind::Write | Kind::WriteZeroes => self.write(job, from_ns, world),
             Kind::Flush => {
                 self.close(from_ns, Why::Complete, world);
                 let end_ns = self.media.free_ns().max(from_ns);

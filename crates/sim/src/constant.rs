@@ -7,7 +7,7 @@ use crate::layer::{Below, Layer, LayerKind};
 use crate::schema::{Parameter, ParameterType};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, World};
-use kurabe_core::{Result, text};
+use kurabe_core::Result;
 
 /// The kind.
 pub const CONSTANT: LayerKind = LayerKind {
@@ -49,18 +49,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         servers: vec![Timeline::default(); builder.count("parallel") as usize],
         waiting: builder.line(
             "waiting",
-            text!("waiting for the medium", "媒体が空くのを待つ時間"),
-            text!("earlier requests are still being served", "前の要求がまだ処理中です"),
+            ("waiting for the medium", "媒体が空くのを待つ時間"),
+            ("earlier requests are still being served", "前の要求がまだ処理中です"),
         ),
         access: builder.cause(
             "access",
-            text!("access", "アクセス"),
-            text!("the time that every request takes, however short", "長さによらず要求ごとにかかる時間です"),
+            ("access", "アクセス"),
+            ("the time that every request takes, however short", "長さによらず要求ごとにかかる時間です"),
         ),
         transfer: builder.cause(
             "transfer",
-            text!("moving the bytes", "データの転送"),
-            text!("bytes at the rate of the medium", "媒体の速度でデータを移す時間です"),
+            ("moving the bytes", "データの転送"),
+            ("bytes at the rate of the medium", "媒体の速度でデータを移す時間です"),
         ),
     }))
 }
@@ -74,7 +74,7 @@ impl Layer for Constant {
         let request = world.request(job);
         let bytes = match request.kind {
             Kind::Read | Kind::Write => u64::from(request.length_bytes),
-            Kind::Flush | Kind::Trim => 0,
+            Kind::Flush | Kind::Trim | Kind::WriteZeroes => 0,
         };
         let transfer_ns = transfer_ns(bytes, self.rate_bytes_per_s);
         let Some(server) = self.servers.iter_mut().min_by_key(|server| server.free_ns()) else { return };

@@ -282,6 +282,7 @@ impl Layer for FatImage {
         if world.request(job).kind == Kind::Trim {
             return world.finish(job);
         }
+        world.write_as_data(job);
         self.queue.push_back(job);
         self.pump(world);
     }

@@ -114,8 +114,8 @@ impl FileSystem {
             let request = world.request(next);
             let length_bytes = u64::from(command.length_bytes) + u64::from(request.length_bytes);
             let continues = matches!(command.kind, Kind::Read | Kind::Write)
-                && (request.kind, request.unit, request.offset_bytes)
-                    == (command.kind, command.unit, command.end_bytes());
+                && (request.kind, request.unit, request.offset_bytes, request.fua)
+                    == (command.kind, command.unit, command.end_bytes(), command.fua);
             if !continues || length_bytes > self.largest_bytes {
                 break;
             }
@@ -161,13 +161,7 @@ impl FileSystem {
         if own.next_bytes + length_bytes > self.start_bytes {
             own.next_bytes = 0;
         }
-        let request = Request {
-            kind: Kind::Write,
-            unit: 0,
-            offset_bytes: own.next_bytes,
-            length_bytes: own.length_bytes,
-            identical: false,
-        };
+        let request = Request::new(Kind::Write, own.next_bytes, own.length_bytes);
         own.next_bytes += length_bytes;
         world.count(self.own_written, 1);
         world.send_in_background(self.below, request, 0);
@@ -193,10 +187,9 @@ impl Layer for FileSystem {
         world.finish(first);
         for rider in riders.drain(..) {
             world.charge(rider, self.causes.riding, world.now_ns());
-            if child.failed {
-                world.fail(rider);
-            } else {
-                world.finish(rider);
+            match child.error {
+                Some(error) => world.fail(rider, error),
+                None => world.finish(rider),
             }
         }
         // Its memory is used again.

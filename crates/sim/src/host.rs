@@ -207,18 +207,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         queue: VecDeque::new(),
         waiting: builder.line(
             "queue",
-            text!("waiting in the computer", "コンピューター内での待ち"),
-            text!(
+            ("waiting in the computer", "コンピューター内での待ち"),
+            (
                 "the computer holds the request back until earlier ones are done",
-                "前の要求が終わるまで、コンピューターが要求を留め置く時間です"
+                "前の要求が終わるまで、コンピューターが要求を留め置く時間です",
             ),
         ),
         command: builder.cause(
             "command",
-            text!("the computer's own work", "コンピューター側の処理"),
-            text!(
+            ("the computer's own work", "コンピューター側の処理"),
+            (
                 "the processor and the driver prepare each command",
-                "プロセッサーとドライバーがコマンドを組み立てる時間です"
+                "プロセッサーとドライバーがコマンドを組み立てる時間です",
             ),
         ),
     }))
@@ -270,7 +270,7 @@ impl Layer for Host {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let (mut start, mut end) = (request.offset_bytes, request.end_bytes());
-        if matches!(request.kind, Kind::Read | Kind::Write) {
+        if !matches!(request.kind, Kind::Flush | Kind::Trim) {
             start -= start % self.sector_bytes;
             end = end.next_multiple_of(self.sector_bytes).min(self.capacity_bytes);
         }
@@ -281,7 +281,7 @@ impl Layer for Host {
             end_bytes: end,
             out: 0,
             coming: VecDeque::new(),
-            read_first: request.kind == Kind::Write && !whole,
+            read_first: request.kind.writes() && !whole,
         };
         let slot = self.free.pop().unwrap_or(self.actives.len());
         if slot == self.actives.len() {
@@ -355,7 +355,7 @@ mod tests {
     }
 
     fn time_on(mut stack: Stack, kind: Kind, offset_bytes: u64, length_bytes: u32) -> u64 {
-        stack.submit(0, Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }, 0);
+        stack.submit(0, Request::new(kind, offset_bytes, length_bytes), 0);
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
         }

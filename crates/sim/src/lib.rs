@@ -33,8 +33,9 @@ mod usb;
 mod world;
 mod zfs;
 
-pub use account::{Cause, CauseFacts, Counter, CounterFacts, UNEXPLAINED};
+pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use build::Builder;
+pub use kurabe_core::device::{ErrorNumber, Transfer};
 pub use layer::{Below, CloneLayer, KINDS, Layer, LayerKind, Volatile};
 pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};

@@ -65,7 +65,7 @@ impl Link {
                 end_ns
             }
             Kind::Write => child.tag.max(now_ns),
-            Kind::Flush | Kind::Trim => now_ns,
+            Kind::Flush | Kind::Trim | Kind::WriteZeroes => now_ns,
         };
         world.charge(job, self.transfer, end_ns);
         end_ns

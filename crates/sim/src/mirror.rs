@@ -16,6 +16,7 @@ use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{common_capacity_bytes, targets};
 use crate::schema::{Parameter, ParameterType};
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -122,14 +123,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         least: Vec::new(),
         queue: builder.line(
             "queue",
-            text!("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
-            text!(
+            ("waiting in the mirror's queue", "ミラーの待ち行列での待ち時間"),
+            (
                 "the mirror gives each drive only a few commands at a time",
-                "ミラーは各ドライブに一度に数個のコマンドしか出しません"
+                "ミラーは各ドライブに一度に数個のコマンドしか出しません",
             ),
         ),
-        near: builder.counter("near", text!("reads near the drive's last place", "直前の位置に近い読み出し")),
-        far: builder.counter("far", text!("reads that make a drive seek", "シークを伴う読み出し")),
+        near: builder.counter("near", ("reads near the drive's last place", "直前の位置に近い読み出し")),
+        far: builder.counter("far", ("reads that make a drive seek", "シークを伴う読み出し")),
     }))
 }
 
@@ -190,7 +191,7 @@ impl Layer for Mirror {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         if self.drives.is_empty() {
-            return world.fail(job);
+            return world.fail(job, ErrorNumber::IO);
         }
         if request.kind == Kind::Read {
             let index = self.choose(request.offset_bytes, world);
@@ -200,7 +201,7 @@ impl Layer for Mirror {
         self.open.insert(job, self.drives.len());
         for index in 0..self.drives.len() {
             let drive = &mut self.drives[index];
-            if request.kind == Kind::Write {
+            if request.kind.writes() {
                 drive.waiting_writes.push_back(job);
                 self.feed(index, world);
             } else {
@@ -215,7 +216,7 @@ impl Layer for Mirror {
         let index = child.tag as usize;
         match child.request.kind {
             Kind::Read => self.drives[index].reads -= 1,
-            Kind::Write => self.drives[index].writes -= 1,
+            Kind::Write | Kind::WriteZeroes => self.drives[index].writes -= 1,
             Kind::Flush | Kind::Trim => {}
         }
         let is_last = match self.open.get_mut(&job) {

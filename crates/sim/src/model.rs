@@ -3,14 +3,11 @@
 use crate::layer::Volatile;
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
-use crate::world::{Kind, Request};
-use kurabe_core::device::{self, Buffer, Completion, Device, Wait};
-use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount};
+use crate::world::{Completion, Kind, Request};
+use kurabe_core::device::{self, Buffer, Device, Wait};
+use kurabe_core::model::{CopyHabits, Model, ModelRecord, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
-
-/// How a modelled device fails an operation: EIO.
-const IO_ERROR: i32 = 5;
 
 /// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
 /// naming.
@@ -26,6 +23,7 @@ const PLAIN_COPY: CopyHabits = CopyHabits {
 
 /// A modelled target.
 pub struct ModelTarget {
+    spec: DeviceSpec,
     stack: Stack,
 }
 
@@ -35,7 +33,7 @@ impl ModelTarget {
     /// # Errors
     /// When its parameters do not fit together.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
-        Ok(Self { stack: Stack::new(spec, seed)? })
+        Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
     /// What a power cut at this moment would take, and spare, by layer.
@@ -53,7 +51,7 @@ impl Model for ModelTarget {
 
     fn device(&mut self, slots: usize) -> ModelDevice<'_> {
         // What was counted before is nobody's.
-        self.stack.take_account();
+        self.stack.take_sums();
         ModelDevice { stack: &mut self.stack, flying: (0..slots).map(|_| None).collect() }
     }
 
@@ -70,7 +68,11 @@ impl Model for ModelTarget {
     }
 
     fn record(&self) -> ModelRecord {
-        self.stack.record().clone()
+        self.stack.record(&self.spec)
+    }
+
+    fn account(&self, sums: &TimeSums) -> TimeAccount {
+        self.stack.account(sums)
     }
 }
 
@@ -133,22 +135,17 @@ impl Device for ModelDevice<'_> {
             offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
         });
         let identical = kind == Kind::Write && held;
-        let request = Request {
-            kind,
-            unit: 0,
-            offset_bytes: op.offset_bytes,
-            length_bytes: op.length_bytes,
-            identical,
-        };
+        let request = Request { identical, ..Request::new(kind, op.offset_bytes, op.length_bytes) };
         let slot = buffer.slot;
         self.flying[slot] = Some((buffer, op.kind, op.offset_bytes, op.length_bytes));
         self.stack.submit(now_ns, request, slot as u64);
         Ok(now_ns)
     }
 
-    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<ModelBuffer>)) -> Result<()> {
+    fn reap(&mut self, wait: Wait, done: &mut impl FnMut(device::Completion<ModelBuffer>)) -> Result<()> {
         let mut any = false;
         loop {
+            self.stack.check_sound()?;
             while let Some(completion) = self.stack.take_completion() {
                 let Some((mut buffer, kind, offset_bytes, length_bytes)) =
                     self.flying[completion.token as usize].take()
@@ -159,8 +156,8 @@ impl Device for ModelDevice<'_> {
                     ));
                 };
                 buffer.fill(kind, offset_bytes, length_bytes);
-                let outcome = if completion.failed { Err(IO_ERROR) } else { Ok(length_bytes) };
-                done(Completion { buffer, outcome, completed_at_ns: completion.at_ns });
+                let Completion { outcome, at_ns: completed_at_ns, .. } = completion;
+                done(device::Completion { buffer, outcome, completed_at_ns });
                 any = true;
             }
             let limit_ns = match wait {
@@ -182,8 +179,8 @@ impl Device for ModelDevice<'_> {
         }
     }
 
-    fn take_account(&mut self) -> Option<TimeAccount> {
-        Some(self.stack.take_account())
+    fn take_sums(&mut self) -> Option<TimeSums> {
+        Some(self.stack.take_sums())
     }
 }
 

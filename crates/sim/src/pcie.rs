@@ -88,15 +88,15 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     };
     let busy = builder.cause(
         "slot-busy",
-        text!("waiting for the slot", "スロットが空くのを待つ時間"),
-        text!("data of another request are crossing it", "別の要求のデータを転送中です"),
+        ("waiting for the slot", "スロットが空くのを待つ時間"),
+        ("data of another request are crossing it", "別の要求のデータを転送中です"),
     );
     let transfer = builder.cause(
         "transfer",
-        text!("data through the slot", "スロットの転送"),
-        text!(
+        ("data through the slot", "スロットの転送"),
+        (
             "the part of the transfer that does not happen while the device is still at work",
-            "デバイスの動作と重ならない分の転送時間です"
+            "デバイスの動作と重ならない分の転送時間です",
         ),
     );
     let link = Link::new(rate, builder.bytes("piece"), busy, transfer);
@@ -109,11 +109,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         latency_ns: builder.ns("latency"),
         latency: builder.cause(
             "latency",
-            text!("handing over the request", "要求の受け渡し"),
-            text!(
-                "the time that every request takes to cross the slot",
-                "要求ごとにスロットを往復する時間です"
-            ),
+            ("handing over the request", "要求の受け渡し"),
+            ("the time that every request takes to cross the slot", "要求ごとにスロットを往復する時間です"),
         ),
     }))
 }

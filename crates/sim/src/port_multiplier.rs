@@ -15,6 +15,7 @@ use crate::link::{Link, common_capacity_bytes, share, targets};
 use crate::sata::rate_bytes_per_s;
 use crate::schema::{Parameter, ParameterType};
 use crate::world::{Child, JobId, LayerId, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
@@ -91,15 +92,15 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let rate = rate_bytes_per_s(builder.word("generation")) * share(builder, "efficiency")?;
     let busy = builder.cause(
         "port-busy",
-        text!("waiting for the shared port", "共有ポートが空くのを待つ時間"),
-        text!("data of another command are on the port's cable", "別のコマンドのデータを転送中です"),
+        ("waiting for the shared port", "共有ポートが空くのを待つ時間"),
+        ("data of another command are on the port's cable", "別のコマンドのデータを転送中です"),
     );
     let transfer = builder.cause(
         "transfer",
-        text!("data on the shared port", "共有ポートの転送"),
-        text!(
+        ("data on the shared port", "共有ポートの転送"),
+        (
             "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です"
+            "ドライブの動作と重ならない分の転送時間です",
         ),
     );
     Ok(Box::new(PortMultiplier {
@@ -115,18 +116,18 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         queue: VecDeque::new(),
         other_drive: builder.cause(
             "other-drive",
-            text!("waiting for another drive at the port", "同じポートの別ドライブを待つ時間"),
-            text!(
+            ("waiting for another drive at the port", "同じポートの別ドライブを待つ時間"),
+            (
                 "this port lets only one drive have commands at a time, so the others wait until it is done",
                 "このポートでは一度に 1 台のドライブしかコマンドを持てないため、ほかのドライブは終わるのを待ちます"
             ),
         ),
         switching: builder.cause(
             "switch",
-            text!("turning to another drive", "ドライブの切り替え"),
-            text!("the host sets the port to another drive", "ポートの接続先を別のドライブに切り替える時間です"),
+            ("turning to another drive", "ドライブの切り替え"),
+            ("the host sets the port to another drive", "ポートの接続先を別のドライブに切り替える時間です"),
         ),
-        switches: builder.counter("switches", text!("switches to another drive", "ドライブの切り替え")),
+        switches: builder.counter("switches", ("switches to another drive", "ドライブの切り替え")),
     }))
 }
 
@@ -165,7 +166,7 @@ impl Layer for PortMultiplier {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         if usize::from(world.request(job).unit) >= self.targets.len() {
-            return world.fail(job);
+            return world.fail(job, ErrorNumber::INVALID);
         }
         self.queue.push_back(job);
         self.start(world);

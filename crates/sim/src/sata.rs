@@ -102,15 +102,15 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     };
     let busy = builder.cause(
         "cable-busy",
-        text!("waiting for the cable", "ケーブルが空くのを待つ時間"),
-        text!("data of another command are on the cable", "別のコマンドのデータを転送中です"),
+        ("waiting for the cable", "ケーブルが空くのを待つ時間"),
+        ("data of another command are on the cable", "別のコマンドのデータを転送中です"),
     );
     let transfer = builder.cause(
         "transfer",
-        text!("data on the cable", "ケーブル上の転送"),
-        text!(
+        ("data on the cable", "ケーブル上の転送"),
+        (
             "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です"
+            "ドライブの動作と重ならない分の転送時間です",
         ),
     );
     Ok(Box::new(Sata {
@@ -125,26 +125,26 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         queue: VecDeque::new(),
         waiting: builder.line(
             "waiting",
-            text!("waiting for the drive to take a command", "ドライブがコマンドを受け付けるのを待つ時間"),
-            text!(
+            ("waiting for the drive to take a command", "ドライブがコマンドを受け付けるのを待つ時間"),
+            (
                 "as many commands as the cable allows are at the drive already, or it empties its queue for a flush",
                 "出せる数だけのコマンドがすでに実行中か、フラッシュの前に残りのコマンドを終わらせています"
             ),
         ),
         behind_flush: builder.cause(
             "behind-flush",
-            text!("waiting behind a flush", "フラッシュが終わるのを待つ時間"),
-            text!(
+            ("waiting behind a flush", "フラッシュが終わるのを待つ時間"),
+            (
                 "while a SATA drive writes out its cache, it takes no other command, not even a read",
                 "SATA ドライブはキャッシュを書き出している間、読み出しも含めてほかのコマンドを受け付けません"
             ),
         ),
         command: builder.cause(
             "command",
-            text!("sending the command", "コマンドの送信"),
-            text!("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
+            ("sending the command", "コマンドの送信"),
+            ("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
         ),
-        flushes: builder.counter("flushes", text!("flushes that stopped all else", "他を止めたフラッシュ")),
+        flushes: builder.counter("flushes", ("flushes that stopped all else", "他を止めたフラッシュ")),
     }))
 }
 

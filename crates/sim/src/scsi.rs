@@ -125,7 +125,7 @@ impl Scsi {
         self.sent[slot].clear();
         match request.kind {
             Kind::Read => self.fetch(slot, told_ns, world),
-            Kind::Write => {
+            Kind::Write | Kind::WriteZeroes => {
                 for _ in 0..self.data_out.buffers {
                     self.take_in(slot, told_ns, world);
                 }
@@ -247,7 +247,7 @@ impl Layer for Scsi {
             // SCSI of that time knows no trim, and a target without a write cache gets no SYNCHRONIZE CACHE.
             Kind::Trim => return world.finish(job),
             Kind::Flush if !self.flushes => return world.finish(job),
-            _ => {}
+            _ => world.write_as_data(job),
         }
         self.queue.push_back(job);
         self.pump(world);

@@ -31,7 +31,7 @@ use crate::layer::{Below, Layer, LayerKind, Volatile};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
 use ahead::ReadAhead;
-use config::Config;
+use config::{Config, Geometry};
 use die::{Dies, Manners};
 use flash::ReadPath;
 use kurabe_core::Result;
@@ -145,7 +145,7 @@ impl Ssd {
         match request.kind {
             Kind::Read => self.read(job, &request, from_ns, world),
             Kind::Write => self.write(job, &request, from_ns, world),
-            Kind::Trim => {
+            Kind::Trim | Kind::WriteZeroes => {
                 self.trim(&request);
                 world.finish_at(from_ns, job);
             }
@@ -232,6 +232,14 @@ impl Ssd {
         path.end_ns
     }
 
+    /// Whether a request covers whole units.
+    fn is_whole(&self, request: &Request) -> bool {
+        let Geometry { unit_bytes, capacity_bytes, .. } = self.config.geometry;
+        let end_bytes = request.end_bytes();
+        request.offset_bytes.is_multiple_of(unit_bytes)
+            && (end_bytes.is_multiple_of(unit_bytes) || end_bytes == capacity_bytes)
+    }
+
     fn trim(&mut self, request: &Request) {
         let unit_bytes = self.config.geometry.unit_bytes;
         let first = request.offset_bytes.div_ceil(unit_bytes);
@@ -259,6 +267,10 @@ impl Layer for Ssd {
     }
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
+        // Whole units of zeroes are taken out of the mapping table; parts of units are written.
+        if !self.is_whole(&world.request(job)) {
+            world.write_as_data(job);
+        }
         let request = world.request(job);
         let hit = request.kind == Kind::Read && self.ahead.holds(request.offset_bytes, request.end_bytes());
         let command_ns = if hit { self.config.hit_ns } else { self.config.command_ns };

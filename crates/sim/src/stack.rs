@@ -1,16 +1,18 @@
 //! A modelled device: its layers, and time going on in it.
 
-use crate::account::{CauseFacts, CounterFacts};
+use crate::account::{CauseFacts, Words};
 use crate::build::{Builder, Register};
 use crate::layer::{Layer, Volatile};
 use crate::spec::{DeviceSpec, LayerSpec};
 use crate::world::{Completion, LayerId, Message, Request, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::{
     CauseRecord, CopyHabits, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord,
-    TimeAccount, TimeShare,
+    TimeAccount, TimeShare, TimeSums,
 };
 use kurabe_core::random::Random;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Layers of a stack, all instances counted.
 const MOST_LAYERS: usize = 4096;
@@ -22,11 +24,13 @@ const MOST_LAYERS: usize = 4096;
 #[derive(Clone)]
 pub struct Stack {
     layers: Vec<Box<dyn Layer>>,
-    names: Vec<String>,
+    /// By layer: the place of its name in the register, and how many layers are above it.
+    places: Vec<(u16, u32)>,
     world: World,
-    causes: Vec<CauseFacts>,
-    counters: Vec<CounterFacts>,
-    record: ModelRecord,
+    register: Register,
+    seed: u64,
+    /// What a layer panicked with: a defect of the model, after which nothing goes on.
+    defect: Option<Text>,
 }
 
 impl Stack {
@@ -36,24 +40,28 @@ impl Stack {
     /// When parameters do not fit together, with the place of one of them.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
         let unexplained = CauseFacts {
-            layer: "?".to_owned(),
+            layer: u16::MAX,
             key: "unexplained",
-            name: text!("not accounted for", "内訳不明"),
-            explanation: text!(
+            name: ("not accounted for", "内訳不明"),
+            explanation: (
                 "time that no layer accounted for: a defect of the model",
-                "どの層も内訳を示さなかった時間です。モデルの不具合です"
+                "どの層も内訳を示さなかった時間です。モデルの不具合です",
             ),
             in_line: false,
         };
-        let register = Register { causes: vec![unexplained], counters: Vec::new() };
-        let mut assembly =
-            Assembly { layers: Vec::new(), names: Vec::new(), depths: Vec::new(), register, seed };
+        let register = Register { names: Vec::new(), causes: vec![unexplained], counters: Vec::new() };
+        let mut assembly = Assembly { layers: Vec::new(), places: Vec::new(), register, seed };
         assembly.branch(&spec.layers, 0)?;
-        let Assembly { layers, names, depths, register, .. } = assembly;
-        let layers: Vec<Box<dyn Layer>> = layers.into_iter().flatten().collect();
-        let record = record(spec, seed, &names, &depths, &register);
+        let Assembly { layers, places, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
-        Ok(Self { layers, names, world, causes: register.causes, counters: register.counters, record })
+        Ok(Self {
+            layers: layers.into_iter().flatten().collect(),
+            places,
+            world,
+            register,
+            seed,
+            defect: None,
+        })
     }
 
     /// Bytes that can be addressed.
@@ -66,11 +74,18 @@ impl Stack {
         self.world.now_ns()
     }
 
-    /// Takes a request at a time. `token` comes back with its completion. A request beyond the capacity fails.
+    /// Takes a request at a time. `token` comes back with its completion. A request beyond the capacity fails as block
+    /// devices have it: what writes finds no space, all else is invalid.
     pub fn submit(&mut self, now_ns: u64, request: Request, token: u64) {
         self.advance(now_ns);
+        if self.defect.is_some() {
+            return self.world.refuse(token, ErrorNumber::IO);
+        }
         if request.offset_bytes.saturating_add(u64::from(request.length_bytes)) > self.capacity_bytes() {
-            return self.world.refuse(token);
+            let writes = request.kind.writes();
+            return self
+                .world
+                .refuse(token, if writes { ErrorNumber::NO_SPACE } else { ErrorNumber::INVALID });
         }
         self.world.submit(request, token);
         self.settle(now_ns);
@@ -87,7 +102,25 @@ impl Stack {
         self.world.pass(now_ns);
     }
 
+    /// Lets everything happen until a time. A layer that panics ends this stack, not the process, which may serve others:
+    /// requests in it and later ones fail, and `check_sound` says why.
     fn settle(&mut self, until_ns: u64) {
+        // A stack with a defect is not looked at again, so nobody sees what the panic left half done.
+        let panic = match catch_unwind(AssertUnwindSafe(|| self.handle_messages(until_ns))) {
+            Ok(()) => return,
+            Err(panic) => panic,
+        };
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+        let layer = &self.register.names[usize::from(self.places[self.world.current()].0)];
+        self.defect = Some(text!(
+            "the model has a defect: its layer {layer} panicked: {words}",
+            "モデルの不具合です。層 {layer} がパニックしました: {words}"
+        ));
+        self.world.abandon();
+    }
+
+    fn handle_messages(&mut self, until_ns: u64) {
         while let Some(message) = self.world.next(until_ns) {
             match message {
                 Message::Arrive(job) => {
@@ -119,11 +152,20 @@ impl Stack {
         self.world.in_flight()
     }
 
+    /// Checks that no layer has panicked.
+    ///
+    /// # Errors
+    /// When one has, with what it said. All requests fail from then on.
+    pub fn check_sound(&self) -> Result<()> {
+        self.defect.as_ref().map_or(Ok(()), |defect| Err(Error::new(ErrorKind::Internal, defect.clone())))
+    }
+
     /// Checks that requests in the stack will leave it.
     ///
     /// # Errors
     /// When some are there and nothing will ever happen; names the layer that holds them.
     pub fn check_not_blocked(&self) -> Result<()> {
+        self.check_sound()?;
         let count = self.in_flight();
         if count == 0 || self.next_wake_ns().is_some() {
             return Ok(());
@@ -141,7 +183,7 @@ impl Stack {
                 "桁の違う時間や転送速度がないか確かめてください"
             )));
         }
-        let holder = self.names.iter().zip(&self.layers).rev().find_map(|(name, layer)| {
+        let holder = self.named_layers().rev().find_map(|(name, layer)| {
             let what = layer.waits_for()?;
             Some(Text {
                 en: format!("{name} waits for {}", what.en),
@@ -159,48 +201,58 @@ impl Stack {
         ))
     }
 
-    /// Where the time of the requests went that left since this was last asked. The shares sum to their latencies
-    /// exactly.
-    pub fn take_account(&mut self) -> TimeAccount {
+    /// Every layer with its name.
+    fn named_layers(&self) -> impl DoubleEndedIterator<Item = (&str, &dyn Layer)> {
+        let names = self.places.iter().map(|(name, _)| self.register.names[usize::from(*name)].as_str());
+        names.zip(self.layers.iter().map(|layer| &**layer))
+    }
+
+    /// Where the time of the requests went that left since this was last asked.
+    pub fn take_sums(&mut self) -> TimeSums {
         let (operations, latency_ns) = std::mem::take(&mut self.world.left);
-        let take = |sums: &mut Vec<u64>| -> Vec<(usize, u64)> {
-            let there = sums.iter_mut().map(std::mem::take).enumerate();
-            there.filter(|(_, sum)| *sum > 0).collect()
+        let take = |order: &[usize], sums: &mut [u64]| -> Vec<u64> {
+            order.iter().map(|place| std::mem::take(&mut sums[*place])).collect()
         };
-        let mut shares = take(&mut self.world.times_ns);
-        shares.sort_by_key(|(cause, _)| self.depth(&self.causes[*cause].layer));
-        let mut counts = take(&mut self.world.counts);
-        counts.sort_by_key(|(counter, _)| self.depth(&self.counters[*counter].layer));
+        let (causes, counters) = self.register.order();
+        let times_ns = take(&causes, &mut self.world.times_ns);
+        TimeSums { operations, latency_ns, times_ns, counts: take(&counters, &mut self.world.counts) }
+    }
+
+    /// Sums of this stack with the names of what they are of; what is nothing is left out.
+    pub fn account(&self, sums: &TimeSums) -> TimeAccount {
+        let register = &self.register;
+        let name = |place: u16| register.names.get(usize::from(place)).map_or("?", String::as_str).to_owned();
+        let (causes, counters) = register.order();
+        let share = |(place, time_ns): (&usize, &u64)| {
+            let facts = &register.causes[*place];
+            TimeShare { layer: name(facts.layer), cause: facts.key.to_owned(), time_ns: *time_ns }
+        };
+        let count = |(place, count): (&usize, &u64)| {
+            let facts = &register.counters[*place];
+            LayerCount { layer: name(facts.layer), counter: facts.key.to_owned(), count: *count }
+        };
+        let shares = causes.iter().zip(&sums.times_ns).filter(|(_, sum)| **sum > 0).map(share);
+        let counts = counters.iter().zip(&sums.counts).filter(|(_, sum)| **sum > 0).map(count);
         TimeAccount {
-            operations,
-            latency_ns,
-            shares: shares
-                .into_iter()
-                .map(|(cause, time_ns)| {
-                    let facts = &self.causes[cause];
-                    TimeShare { layer: facts.layer.clone(), cause: facts.key.to_owned(), time_ns }
-                })
-                .collect(),
-            counts: counts
-                .into_iter()
-                .map(|(counter, count)| {
-                    let facts = &self.counters[counter];
-                    LayerCount { layer: facts.layer.clone(), counter: facts.key.to_owned(), count }
-                })
-                .collect(),
+            operations: sums.operations,
+            latency_ns: sums.latency_ns,
+            shares: shares.collect(),
+            counts: counts.collect(),
         }
     }
 
-    fn depth(&self, layer: &str) -> usize {
-        self.record.layers.iter().position(|known| known.name == layer).unwrap_or(0)
+    /// Where the time of the requests went that left since this was last asked, in words. The shares sum to their
+    /// latencies exactly.
+    pub fn take_account(&mut self) -> TimeAccount {
+        let sums = self.take_sums();
+        self.account(&sums)
     }
 
     /// What a power cut at this moment would take, and spare, by layer; layers with nothing to tell are left out.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
         let now_ns = self.now_ns();
-        let layers = self.names.iter().zip(&self.layers);
-        let told = layers.map(|(name, layer)| (name.as_str(), layer.volatile(now_ns)));
-        told.filter(|(_, volatile)| *volatile != Volatile::default()).collect()
+        let layers = self.named_layers().map(|(name, layer)| (name, layer.volatile(now_ns)));
+        layers.filter(|(_, volatile)| *volatile != Volatile::default()).collect()
     }
 
     /// How files are copied here, as the host does it.
@@ -208,16 +260,57 @@ impl Stack {
         self.layers.iter().find_map(|layer| layer.copy_habits())
     }
 
-    /// What a record keeps of it.
-    pub fn record(&self) -> &ModelRecord {
-        &self.record
+    /// What a record keeps of it; `spec` is what it was built from.
+    pub fn record(&self, spec: &DeviceSpec) -> ModelRecord {
+        let mut layers: Vec<LayerRecord> = Vec::new();
+        for layer in spec.all_layers() {
+            if layers.iter().all(|known| known.name != layer.name) {
+                layers.push(self.layer_record(layer));
+            }
+        }
+        ModelRecord { name: spec.name.clone(), title: spec.title.clone(), seed: self.seed, layers }
+    }
+
+    fn layer_record(&self, layer: &LayerSpec) -> LayerRecord {
+        let Register { names, causes, counters } = &self.register;
+        let name = names.iter().position(|name| *name == layer.name).unwrap_or(names.len()) as u16;
+        let mut depths = self.places.iter().filter(|(place, _)| *place == name).map(|(_, depth)| *depth);
+        let depth = depths.next();
+        let text = |(en, ja): Words| Text { en: en.to_owned(), ja: ja.to_owned() };
+        let parameters = layer.kind.parameters.iter();
+        let settings = parameters
+            .filter_map(|parameter| layer.settings.iter().find(|setting| setting.key == parameter.key));
+        LayerRecord {
+            name: layer.name.clone(),
+            kind: layer.kind.word.to_owned(),
+            instances: depth.map_or(0, |_| 1 + depths.count() as u32),
+            depth: depth.unwrap_or(0),
+            parameters: settings
+                .map(|setting| ParameterRecord {
+                    key: setting.key.to_owned(),
+                    value: setting.written.clone(),
+                    source: setting.source.clone(),
+                    changed: setting.changed,
+                })
+                .collect(),
+            causes: (causes.iter().filter(|cause| cause.layer == name))
+                .map(|cause| CauseRecord {
+                    key: cause.key.to_owned(),
+                    name: text(cause.name),
+                    explanation: text(cause.explanation),
+                    in_line: cause.in_line,
+                })
+                .collect(),
+            counters: (counters.iter().filter(|counter| counter.layer == name))
+                .map(|counter| CounterRecord { key: counter.key.to_owned(), name: text(counter.name) })
+                .collect(),
+        }
     }
 }
 
 struct Assembly {
     layers: Vec<Option<Box<dyn Layer>>>,
-    names: Vec<String>,
-    depths: Vec<u32>,
+    places: Vec<(u16, u32)>,
     register: Register,
     seed: u64,
 }
@@ -242,8 +335,8 @@ impl Assembly {
         }
         let index = self.layers.len();
         self.layers.push(None);
-        self.names.push(spec.name.clone());
-        self.depths.push(depth);
+        let name_place = self.register.name(&spec.name);
+        self.places.push((name_place, depth));
         let mut below = Vec::new();
         for (count, layers) in spec.below(rest) {
             for _ in 0..count {
@@ -252,6 +345,7 @@ impl Assembly {
         }
         let mut builder = Builder {
             name: &spec.name,
+            name_place,
             settings: &spec.settings,
             below: &below,
             register: &mut self.register,
@@ -262,60 +356,6 @@ impl Assembly {
         self.layers[index] = Some(layer);
         Ok(built)
     }
-}
-
-fn record(
-    spec: &DeviceSpec,
-    seed: u64,
-    names: &[String],
-    depths: &[u32],
-    register: &Register,
-) -> ModelRecord {
-    let mut layers: Vec<LayerRecord> = Vec::new();
-    for layer in spec.all_layers() {
-        if layers.iter().any(|known| known.name == layer.name) {
-            continue;
-        }
-        let instances = names.iter().filter(|name| **name == layer.name).count() as u32;
-        let depth = names.iter().position(|name| *name == layer.name).map_or(0, |index| depths[index]);
-        let parameters = layer
-            .kind
-            .parameters
-            .iter()
-            .filter_map(|parameter| layer.settings.iter().find(|setting| setting.key == parameter.key));
-        layers.push(LayerRecord {
-            name: layer.name.clone(),
-            kind: layer.kind.word.to_owned(),
-            instances,
-            depth,
-            parameters: parameters
-                .map(|setting| ParameterRecord {
-                    key: setting.key.to_owned(),
-                    value: setting.written.clone(),
-                    source: setting.source.clone(),
-                    changed: setting.changed,
-                })
-                .collect(),
-            causes: register
-                .causes
-                .iter()
-                .filter(|cause| cause.layer == layer.name)
-                .map(|cause| CauseRecord {
-                    key: cause.key.to_owned(),
-                    name: cause.name.clone(),
-                    explanation: cause.explanation.clone(),
-                    in_line: cause.in_line,
-                })
-                .collect(),
-            counters: register
-                .counters
-                .iter()
-                .filter(|counter| counter.layer == layer.name)
-                .map(|counter| CounterRecord { key: counter.key.to_owned(), name: counter.name.clone() })
-                .collect(),
-        });
-    }
-    ModelRecord { name: spec.name.clone(), title: spec.title.clone(), seed, layers }
 }
 
 #[cfg(test)]

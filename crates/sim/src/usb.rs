@@ -13,6 +13,7 @@ use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{Link, Places, common_capacity_bytes, share, targets};
 use crate::schema::{Parameter, ParameterType};
 use crate::world::{Child, JobId, LayerId, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
@@ -132,8 +133,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let waiting = if bot {
         builder.cause(
             "one-command",
-            text!("one command at a time for the whole box", "箱全体で一度に 1 コマンドという制約"),
-            text!(
+            ("one command at a time for the whole box", "箱全体で一度に 1 コマンドという制約"),
+            (
                 "this USB bridge takes the next command only when the one before is done, whichever drive it was for",
                 "この USB ブリッジは、どのドライブ宛てでも前のコマンドが終わるまで次を受け付けません"
             ),
@@ -141,24 +142,24 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     } else {
         builder.line(
             "waiting",
-            text!("waiting for the bridge to take a command", "ブリッジがコマンドを受け付けるのを待つ時間"),
-            text!(
+            ("waiting for the bridge to take a command", "ブリッジがコマンドを受け付けるのを待つ時間"),
+            (
                 "as many commands as the bridge takes are in flight already",
-                "受け付けられる数だけのコマンドがすでに実行中です"
+                "受け付けられる数だけのコマンドがすでに実行中です",
             ),
         )
     };
     let busy = builder.cause(
         "cable-busy",
-        text!("waiting for the USB cable", "USB ケーブルが空くのを待つ時間"),
-        text!("data of another command are on the cable", "別のコマンドのデータを転送中です"),
+        ("waiting for the USB cable", "USB ケーブルが空くのを待つ時間"),
+        ("data of another command are on the cable", "別のコマンドのデータを転送中です"),
     );
     let transfer = builder.cause(
         "transfer",
-        text!("data on the USB cable", "USB ケーブル上の転送"),
-        text!(
+        ("data on the USB cable", "USB ケーブル上の転送"),
+        (
             "the part of the transfer that does not happen while the drive is still at work",
-            "ドライブの動作と重ならない分の転送時間です"
+            "ドライブの動作と重ならない分の転送時間です",
         ),
     );
     Ok(Box::new(Usb {
@@ -174,20 +175,20 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         waiting,
         command: builder.cause(
             "command",
-            text!("sending the command over USB", "USB でのコマンド送信"),
-            text!("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
+            ("sending the command over USB", "USB でのコマンド送信"),
+            ("the overhead that every command has", "コマンドごとに必ずかかる時間です"),
         ),
         status: builder.cause(
             "status",
-            text!("reporting the end over USB", "USB での完了通知"),
-            text!(
+            ("reporting the end over USB", "USB での完了通知"),
+            (
                 "after the data the bridge sends a message that the command is done",
-                "データの後に、ブリッジがコマンドの完了を知らせる時間です"
+                "データの後に、ブリッジがコマンドの完了を知らせる時間です",
             ),
         ),
         other_drive: builder.counter(
             "other-drive",
-            text!("commands for another drive than the one before", "直前と別のドライブ宛てのコマンド"),
+            ("commands for another drive than the one before", "直前と別のドライブ宛てのコマンド"),
         ),
     }))
 }
@@ -225,7 +226,7 @@ impl Layer for Usb {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         if usize::from(world.request(job).unit) >= self.targets.len() {
-            return world.fail(job);
+            return world.fail(job, ErrorNumber::INVALID);
         }
         self.queue.push_back(job);
         self.start(world);

@@ -5,6 +5,7 @@
 //! is that of the message.
 
 use crate::account::{Cause, Counter, Path, UNEXPLAINED};
+use kurabe_core::device::{ErrorNumber, Transfer};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -23,6 +24,15 @@ pub enum Kind {
     Flush,
     /// These bytes are no longer needed.
     Trim,
+    /// Bytes of value 0 to the medium, without moving any.
+    WriteZeroes,
+}
+
+impl Kind {
+    /// Whether the medium holds other bytes afterwards.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::WriteZeroes)
+    }
 }
 
 /// A request to a layer.
@@ -38,9 +48,19 @@ pub struct Request {
     pub length_bytes: u32,
     /// Of a write: the bytes are those that are there already.
     pub identical: bool,
+    /// Of a write: it is done when the medium has it, past all volatile memory (FUA, force unit access).
+    pub fua: bool,
+    /// Of a write: its place in the order of its user's writes, by which it is known after a power cut; 0 has the stack
+    /// count.
+    pub number: u64,
 }
 
 impl Request {
+    /// A request to what stands alone: an ordinary one, not numbered.
+    pub const fn new(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Self {
+        Self { kind, unit: 0, offset_bytes, length_bytes, identical: false, fua: false, number: 0 }
+    }
+
     /// The byte after the last one.
     pub fn end_bytes(&self) -> u64 {
         self.offset_bytes + u64::from(self.length_bytes)
@@ -70,8 +90,8 @@ pub struct Child {
     pub tag: u64,
     /// What was asked for.
     pub request: Request,
-    /// Whether it failed; its parent then fails, too.
-    pub failed: bool,
+    /// Why it failed, if it did; its parent then fails, too.
+    pub error: Option<ErrorNumber>,
 }
 
 /// Where a job goes when it ends.
@@ -90,7 +110,7 @@ struct Job {
     back: Back,
     parent: Option<JobId>,
     tag: u64,
-    failed: bool,
+    error: Option<ErrorNumber>,
     path: Path,
 }
 
@@ -112,8 +132,8 @@ pub struct Completion {
     pub token: u64,
     /// When.
     pub at_ns: u64,
-    /// Whether it failed.
-    pub failed: bool,
+    /// The bytes that it asked for, or why it failed.
+    pub outcome: Transfer,
 }
 
 /// The state that all layers of a stack share.
@@ -135,9 +155,9 @@ pub struct World {
     pub(crate) counts: Vec<u64>,
     /// Requests that left the stack since the account was taken, and the sum of their latencies.
     pub(crate) left: (u64, u64),
-    submitted: u64,
-    completed: u64,
-    failed: u64,
+    in_flight: u64,
+    /// The highest number of a write.
+    last_number: u64,
 }
 
 impl World {
@@ -208,9 +228,17 @@ impl World {
     }
 
     /// Ends a job now, unsuccessfully.
-    pub fn fail(&mut self, job: JobId) {
-        self.jobs[job.0 as usize].failed = true;
+    pub fn fail(&mut self, job: JobId, error: ErrorNumber) {
+        self.jobs[job.0 as usize].error = Some(error);
         self.finish(job);
+    }
+
+    /// From here on a job that writes zeroes writes data: there is no command for zeroes below.
+    pub fn write_as_data(&mut self, job: JobId) {
+        let request = &mut self.jobs[job.0 as usize].request;
+        if request.kind == Kind::WriteZeroes {
+            request.kind = Kind::Write;
+        }
     }
 
     /// Has the layer's `wake` called at a time not before now. There is no way to take that back: a layer that may change
@@ -231,12 +259,12 @@ impl World {
         if let Some(id) = self.free.pop() {
             let job = &mut self.jobs[id.0 as usize];
             (job.request, job.layer, job.back, job.parent) = (request, layer, back, parent);
-            (job.tag, job.failed) = (tag, false);
+            (job.tag, job.error) = (tag, None);
             return id;
         }
         let id = JobId(self.jobs.len() as u32);
         let path = Path::default();
-        self.jobs.push(Job { request, layer, back, parent, tag, failed: false, path });
+        self.jobs.push(Job { request, layer, back, parent, tag, error: None, path });
         id
     }
 
@@ -251,18 +279,39 @@ impl World {
     }
 
     /// A request of the user comes to the topmost layer.
-    pub(crate) fn submit(&mut self, request: Request, token: u64) {
-        self.submitted += 1;
+    pub(crate) fn submit(&mut self, mut request: Request, token: u64) {
+        self.in_flight += 1;
+        if request.kind.writes() {
+            if request.number == 0 {
+                request.number = self.last_number + 1;
+            }
+            self.last_number = self.last_number.max(request.number);
+        }
         let job = self.new_job(request, LayerId(0), Back::Out, None, token);
         self.post(self.now_ns, Message::Arrive(job));
     }
 
     /// A request of the user that no layer could serve fails at once.
-    pub(crate) fn refuse(&mut self, token: u64) {
-        self.submitted += 1;
-        self.failed += 1;
+    pub(crate) fn refuse(&mut self, token: u64, error: ErrorNumber) {
         self.left.0 += 1;
-        self.completions.push_back(Completion { token, at_ns: self.now_ns, failed: true });
+        self.completions.push_back(Completion { token, at_ns: self.now_ns, outcome: Err(error) });
+    }
+
+    /// Nothing goes on any more: every request of the user fails.
+    pub(crate) fn abandon(&mut self) {
+        let tokens: Vec<u64> = self.of_user().map(|job| job.tag).collect();
+        tokens.into_iter().for_each(|token| self.refuse(token, ErrorNumber::IO));
+        self.in_flight = 0;
+        self.ready.clear();
+        self.later.clear();
+    }
+
+    /// Requests of the user that are in the stack.
+    fn of_user(&self) -> impl Iterator<Item = &Job> {
+        let mut is_free = vec![false; self.jobs.len()];
+        self.free.iter().for_each(|job| is_free[job.0 as usize] = true);
+        let jobs = self.jobs.iter().zip(is_free);
+        jobs.filter(|(job, is_free)| !is_free && job.back == Back::Out).map(|(job, _)| job)
     }
 
     /// The next message due until `until_ns`; time goes on to it.
@@ -299,6 +348,11 @@ impl World {
         self.now_ns = self.now_ns.max(now_ns.min(LAST_NS));
     }
 
+    /// The layer that acts.
+    pub(crate) fn current(&self) -> usize {
+        usize::from(self.current)
+    }
+
     /// The layer that acts from here on.
     pub(crate) fn enter(&mut self, layer: LayerId) {
         self.current = layer.0;
@@ -317,31 +371,32 @@ impl World {
         let now_ns = self.now_ns;
         let job = &mut self.jobs[id.0 as usize];
         job.path.charge(UNEXPLAINED, now_ns);
-        let (request, tag, failed, parent, back) = (job.request, job.tag, job.failed, job.parent, job.back);
+        let (request, tag, error, parent, back) = (job.request, job.tag, job.error, job.parent, job.back);
         let Back::To(layer) = back else {
             job.path.add_to(&mut self.times_ns);
             self.left.0 += 1;
             self.left.1 = self.left.1.saturating_add(job.path.length_ns());
             self.free.push(id);
-            *(if failed { &mut self.failed } else { &mut self.completed }) += 1;
-            self.completions.push_back(Completion { token: tag, at_ns: now_ns, failed });
+            self.in_flight -= 1;
+            let outcome = error.map_or(Ok(request.length_bytes), Err);
+            self.completions.push_back(Completion { token: tag, at_ns: now_ns, outcome });
             return None;
         };
         if let Some(parent) = parent {
             let path = std::mem::take(&mut job.path);
             let above = &mut self.jobs[parent.0 as usize];
             above.path.follow(&path);
-            above.failed |= failed;
+            above.error = above.error.or(error);
             self.jobs[id.0 as usize].path = path;
         } else {
             std::mem::swap(&mut job.path, &mut self.background);
         }
         self.free.push(id);
-        Some((layer, Child { parent, tag, request, failed }))
+        Some((layer, Child { parent, tag, request, error }))
     }
 
-    /// Requests of the user that are neither completed nor failed.
+    /// How many requests of the user are in the stack.
     pub(crate) fn in_flight(&self) -> u64 {
-        self.submitted - self.completed - self.failed
+        self.in_flight
     }
 }

@@ -115,8 +115,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         records: BTreeMap::new(),
         came: VecDeque::new(),
         open: BTreeMap::new(),
-        hits: builder.counter("hits", text!("records that were there in time", "先読みが間に合ったレコード")),
-        read_ahead: builder.counter("read-ahead", text!("records read ahead", "先読みしたレコード")),
+        hits: builder.counter("hits", ("records that were there in time", "先読みが間に合ったレコード")),
+        read_ahead: builder.counter("read-ahead", ("records read ahead", "先読みしたレコード")),
     }))
 }
 
@@ -237,7 +237,7 @@ impl Layer for Zfs {
         let request = world.request(job);
         match request.kind {
             Kind::Read => self.read(job, world),
-            Kind::Write => {
+            Kind::Write | Kind::WriteZeroes => {
                 let (first, end) = (request.offset_bytes, request.end_bytes());
                 if first == end {
                     return world.finish(job);
@@ -258,7 +258,7 @@ impl Layer for Zfs {
     fn returned(&mut self, child: Child, world: &mut World) {
         match child.parent {
             Some(job) => self.came(job, world),
-            None => self.came_ahead(child.tag - 1, child.failed, world),
+            None => self.came_ahead(child.tag - 1, child.error.is_some(), world),
         }
     }
 

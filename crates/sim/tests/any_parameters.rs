@@ -84,7 +84,7 @@ fn request(capacity_bytes: u64, kind: u8, at: f64, length: usize) -> Request {
         _ => (last_bytes as f64 * at) as u64,
     };
     let offset_bytes = offset_bytes.min(last_bytes);
-    Request { kind, unit: 0, offset_bytes, length_bytes, identical: at > 0.7 }
+    Request { identical: at > 0.7, ..Request::new(kind, offset_bytes, length_bytes) }
 }
 
 proptest! {

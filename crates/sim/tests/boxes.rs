@@ -12,7 +12,7 @@ fn seconds(name: &str, operations: &[Operation], depth: usize) -> f64 {
     let (mut next, mut flying, mut ready_ns) = (0, 0, 0);
     while next < operations.len() || flying > 0 {
         while let Some(done) = stack.take_completion() {
-            assert!(!done.failed);
+            assert!(done.outcome.is_ok());
             flying -= 1;
         }
         let now_ns = stack.now_ns();
@@ -47,7 +47,7 @@ fn git_pull() -> Vec<Operation> {
             _ => Kind::Flush,
         };
         let (offset_bytes, length_bytes) = (offset.parse().unwrap(), length.parse().unwrap());
-        let request = Request { kind, unit: 0, offset_bytes, length_bytes, identical: false };
+        let request = Request::new(kind, offset_bytes, length_bytes);
         Some((at_us.parse::<u64>().unwrap() * 1000, request))
     };
     lines.filter_map(operation).collect()
@@ -58,7 +58,7 @@ fn sequential(name: &str) -> f64 {
     const BLOCK: u32 = 128 << 10;
     let read = |index: u64| {
         let offset_bytes = index * u64::from(BLOCK);
-        (0, Request { kind: Kind::Read, unit: 0, offset_bytes, length_bytes: BLOCK, identical: false })
+        (0, Request::new(Kind::Read, offset_bytes, BLOCK))
     };
     let operations: Vec<Operation> = (0..4096).map(read).collect();
     4096.0 * f64::from(BLOCK) / seconds(name, &operations, 1) / 1e6

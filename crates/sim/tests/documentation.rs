@@ -83,7 +83,7 @@ fn example() -> Stack {
 fn read(stack: &mut Stack, requests: impl Iterator<Item = (u64, u32)>) -> u64 {
     let from_ns = stack.now_ns();
     for (offset_bytes, length_bytes) in requests {
-        let request = Request { kind: Kind::Read, unit: 0, offset_bytes, length_bytes, identical: false };
+        let request = Request::new(Kind::Read, offset_bytes, length_bytes);
         stack.submit(stack.now_ns(), request, 0);
         while stack.take_completion().is_none() {
             let at_ns = stack.next_wake_ns().expect("something to wait for");

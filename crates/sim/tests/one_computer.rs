@@ -1,6 +1,7 @@
 //! All figures of the DelayRatio article were measured in one computer, so its drives differ below the host only.
 
-use kurabe_sim::{Stack, device_named};
+use kurabe_core::model::Model;
+use kurabe_sim::{ModelTarget, device_named};
 
 const DRIVES: [&str; 9] = [
     "toshiba-hg2-agta0104",
@@ -15,19 +16,20 @@ const DRIVES: [&str; 9] = [
 ];
 
 /// A parameter of the host, as `kurabe models show` has it.
-fn of_host(stack: &Stack, key: &str) -> String {
-    let host = stack.record().layers.iter().find(|layer| layer.kind == "host").unwrap();
+fn of_host(model: &ModelTarget, key: &str) -> String {
+    let record = model.record();
+    let host = record.layers.iter().find(|layer| layer.kind == "host").unwrap();
     host.parameters.iter().find(|parameter| parameter.key == key).unwrap().value.clone()
 }
 
 #[test]
 fn one_computer_copies_in_one_way_whatever_the_drive() {
-    let stacks = DRIVES.map(|name| Stack::new(&device_named(name).unwrap(), 1).unwrap());
-    let first = stacks[0].copy_habits().unwrap();
+    let models = DRIVES.map(|name| ModelTarget::new(&device_named(name).unwrap(), 1).unwrap());
+    let first = models[0].copy_habits();
     // What is read is waited for, piece by piece; what is written is gathered and sent on.
     assert!(first.read_gap_ns > 0 && first.write_gap_ns == 0, "{first:?}");
-    for (name, stack) in DRIVES.iter().zip(&stacks) {
-        assert_eq!(stack.copy_habits().unwrap(), first, "{name}");
-        assert_eq!(of_host(stack, "command_time"), of_host(&stacks[0], "command_time"), "{name}");
+    for (name, model) in DRIVES.iter().zip(&models) {
+        assert_eq!(model.copy_habits(), first, "{name}");
+        assert_eq!(of_host(model, "command_time"), of_host(&models[0], "command_time"), "{name}");
     }
 }

@@ -1,13 +1,14 @@
 //! What any store keeps, whatever it is made of. A new store joins with a test of three lines at the end.
 
-use crate::common::{
-    ask, assert_true, digest, fresh_store, owner, record, sample_cell, sample_foreign, sample_header,
-    sample_kinds, sample_modelled, sample_notice, sample_record, sample_rounds,
-};
+use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
 use crate::memory::MemoryStore;
 use kurabe_core::ErrorKind;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Store;
+use kurabe_testkit::sample::{
+    sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
+    sample_rounds,
+};
 use std::ffi::OsStr;
 use std::path::Path;
 

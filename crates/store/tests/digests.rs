@@ -1,7 +1,9 @@
 //! Digests: always of the record as it is, made where they are missing, kept where that can be.
 
-use crate::common::{any_record, ask, assert_true, digest, fresh_store, record, sample_record, spelled};
+use crate::common::{ask, assert_true, digest, fresh_store, record, spelled};
 use kurabe_store::{SqliteStore, Store};
+use kurabe_testkit::any_record;
+use kurabe_testkit::sample::sample_record;
 use proptest::prelude::*;
 
 #[test]

@@ -2,13 +2,13 @@
 
 use crate::common;
 
-use crate::common::{
-    sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds,
-};
 use kurabe_core::environment::Link;
 use kurabe_core::record::{Repetition, RunRecord};
 use kurabe_core::split::{KernelSplit, RequestSize};
 use kurabe_store::{SqliteStore, Store, export};
+use kurabe_testkit::sample::{
+    sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! A result is never lost: not to a kill, not to another process that writes at the same time.
 
-use crate::common::{fresh_store, owner, sample_cell, sample_header};
+use crate::common::{fresh_store, owner};
 use kurabe_core::record::RunStatus;
 use kurabe_store::{SqliteStore, Store};
+use kurabe_testkit::sample::{sample_cell, sample_header};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

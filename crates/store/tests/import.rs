@@ -1,6 +1,6 @@
 //! Files from outside: refused with the field named, or taken in once.
 
-use crate::common::{any_record, fresh_store, sample_foreign, sample_record};
+use crate::common::fresh_store;
 use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
 use kurabe_core::profile::{PrintedUnit, Profile, Rounds, Step, Tracked};
 use kurabe_core::record::{Repetition, RunRecord, Sample, Traffic};
@@ -8,6 +8,8 @@ use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Arrival, OpenLoop};
 use kurabe_core::{Error, ErrorKind, Lang, Text};
 use kurabe_store::{Store, export, parse_export};
+use kurabe_testkit::any_record;
+use kurabe_testkit::sample::{sample_foreign, sample_record};
 use proptest::prelude::*;
 
 fn refused(bytes: &[u8]) -> Error {

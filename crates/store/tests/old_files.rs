@@ -3,11 +3,11 @@
 //! To write the fixtures of a new version (never over those of an old one):
 //! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test main old_files`
 
-use crate::common::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
 use kurabe_core::profile::{Rounds, Step};
 use kurabe_core::record::{Measure, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
 use kurabe_store::{SqliteStore, Store, export, parse_export};
+use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_modelled, sample_rounds};
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {

@@ -1,9 +1,10 @@
 //! Opening: a store is made where there is none; what is not a store is left alone; two at once get along.
 
-use crate::common::{fresh_store, record, sample_record};
+use crate::common::{fresh_store, record};
 use kurabe_core::digest::RunDigest;
 use kurabe_core::{Error, ErrorKind};
 use kurabe_store::{SqliteStore, Store};
+use kurabe_testkit::sample::sample_record;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,12 +1,12 @@
 //! Whatever is recorded is what is read, through the store and through a file.
 
-use crate::common::{
-    any_record, fresh_store, record, sample_foreign, sample_kinds, sample_record, sample_rounds,
-};
+use crate::common::{fresh_store, record};
 use kurabe_core::record::RunStatus;
 use kurabe_store::{
     Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export,
 };
+use kurabe_testkit::any_record;
+use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_record, sample_rounds};
 use proptest::prelude::*;
 
 proptest! {

@@ -1,8 +1,9 @@
 //! What is seen in the tables of a store, and what is put there by somebody else.
 
-use crate::common::{fresh_store, sample_record};
+use crate::common::fresh_store;
 use kurabe_core::ErrorKind;
 use kurabe_store::{SqliteStore, Store};
+use kurabe_testkit::sample::sample_record;
 
 /// A store that has runs with these ids, begun in this order.
 fn store_with(ids: &[&str]) -> (tempfile::TempDir, SqliteStore) {

@@ -3,10 +3,6 @@
 //! The model: any record of the store's own tests, which knows no sense, only what an import checks. What is written is
 //! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn.
 
-#[allow(dead_code, unused_imports, reason = "the samples are for the tests of the store")]
-#[path = "../../../store/tests/common/mod.rs"]
-mod records;
-
 use kurabe_chart::{Size, Theme, png};
 use kurabe_compare::{DIGEST_VERSION, PivotWanted, USES, Use, digest, history, pair, pivot, recommend};
 use kurabe_core::record::RunRecord;
@@ -16,9 +12,9 @@ use kurabe_report::{
     Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, pictures, render_details, render_history,
     render_pair, render_pivot, render_recommendation, render_run, render_sweep_run, render_why,
 };
-use kurabe_store::Store;
+use kurabe_store::{SqliteStore, Store};
+use kurabe_testkit::any_record;
 use proptest::prelude::*;
-use records::any_record;
 
 const MARGIN: f64 = 0.05;
 
@@ -82,7 +78,8 @@ proptest! {
 
     #[test]
     fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
-        let (_directory, store) = records::fresh_store();
+        let directory = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
         // The same work again, so that there is something to compare.
         let mut again = one.clone();
         again.header.started_at = "2026-02-03T04:05:06Z".to_owned();

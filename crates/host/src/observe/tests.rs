@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::command::Outcome;
-use crate::fake::{Fake, stored};
+use crate::fake::Fake;
+use crate::observe::stored;
 use kurabe_core::environment::{BlockDevice, Link};
 
 const OPTIONS: ObserveOptions<'_> = ObserveOptions { with_serial: true, salt: b"" };

@@ -1,15 +1,20 @@
 //! Dates as tools print them, made ISO 8601; an offset only if the tool printed one.
 
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
 /// `Sat Nov 21 13:23:23 2026`, also with a zone's name before the year, which is no offset and is left out unless UTC.
 pub(super) fn from_ctime(words: &str) -> Option<String> {
-    let mut parts = words.split_whitespace().skip(1);
-    let (month, day, time) = (month_number(parts.next()?)?, parts.next()?, parts.next()?);
-    let (zone, year) = match (parts.next()?, parts.next()) {
-        (zone, Some(year)) => (zone, year),
-        (year, None) => ("", year),
+    let parts: Vec<&str> = words.split_whitespace().collect();
+    let (zone, year) = match parts[..] {
+        [_, _, _, _, year] => ("", year),
+        [_, _, _, _, zone, year, ..] => (zone, year),
+        _ => return None,
     };
     let mark = if zone == "UTC" || zone == "GMT" { "Z" } else { "" };
-    assemble(year.parse().ok()?, month, day.parse().ok()?, time, mark)
+    let date = Date::strptime("%b %d %Y", format!("{} {} {year}", parts[1], parts[2])).ok()?;
+    assemble(date, parts[3], mark)
 }
 
 /// Date and time with the year first: `2021/02/05 1:16:10`, `2022-08-24 16:10:33`, `2019-10-15T04:09:09Z`,
@@ -18,84 +23,34 @@ pub(super) fn from_year_first(words: &str) -> Option<String> {
     let words = words.trim();
     let (words, utc) = words.strip_suffix(" UTC").map_or((words, ""), |words| (words, "Z"));
     let (date, time) = words.split_once(['T', ' '])?;
-    let date: Vec<u32> = date.split(['/', '-']).map(digits).collect::<Option<_>>()?;
-    let &[year, month, day] = date.as_slice() else { return None };
-    let (time, offset) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
+    let date = Date::strptime("%Y-%m-%d", date.replace('/', "-")).ok()?;
+    let (time, offset) = split_offset(time);
     let (time, fraction) = time.trim().split_once('.').unwrap_or((time.trim(), ""));
-    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    assemble(year, month, day, time, &format!("{}{utc}", iso_offset(offset)?))
-}
-
-/// `Z`, `+09:00` or `+0900`, or nothing.
-fn iso_offset(words: &str) -> Option<String> {
-    if matches!(words, "" | "Z") {
-        return Some(words.to_owned());
-    }
-    let (sign, rest) = words.split_at_checked(1)?;
-    let clock = rest.replacen(':', "", 1);
-    let (hour, minute) = clock.split_at_checked(2).filter(|(_, minute)| minute.len() == 2)?;
-    let (hour, minute) = (digits(hour)?, digits(minute)?);
-    (hour <= 14 && minute < 60).then(|| format!("{sign}{hour:02}:{minute:02}"))
-}
-
-/// A number of at most four digits.
-fn digits(words: &str) -> Option<u32> {
-    let sound = (1..=4).contains(&words.len()) && words.bytes().all(|byte| byte.is_ascii_digit());
-    words.parse().ok().filter(|_| sound)
+    let is_whole = fraction.bytes().all(|byte| byte.is_ascii_digit());
+    assemble(date, time, &format!("{}{utc}", iso_offset(offset)?)).filter(|_| is_whole)
 }
 
 /// `2026-11-21T13:23:23.123+0000` with the colon in its offset that ISO 8601 wants.
 pub(super) fn from_iso(words: &str) -> Option<String> {
     let (date, time) = words.split_once('T')?;
-    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-    if date.len() != 10 || date.split('-').count() != 3 || !date.split('-').all(digits) {
-        return None;
-    }
-    let (clock, offset) = match time.find(['+', '-']) {
-        Some(at) => time.split_at(at),
-        None => (time, ""),
-    };
-    if clock.len() < 8 || !clock.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '.' | 'Z')) {
-        return None;
-    }
-    let offset = match offset.get(1..) {
-        Some(hours) if hours.len() == 4 && digits(hours) => {
-            format!("{}{}:{}", &offset[..1], &hours[..2], &hours[2..])
-        }
-        _ => offset.to_owned(),
-    };
-    Some(format!("{date}T{clock}{offset}"))
+    let (time, offset) = split_offset(time);
+    // As long as they are printed in full; jiff takes shorter forms, too.
+    let is_date = date.len() == 10 && date.parse::<Date>().is_ok();
+    let is_time = time.len() >= 8 && time.parse::<Time>().is_ok();
+    iso_offset(offset).filter(|_| is_date && is_time).map(|offset| format!("{date}T{time}{offset}"))
 }
 
 /// Seconds since 1970 in UTC.
 pub(super) fn from_epoch(seconds: u64) -> Option<String> {
-    // Later than the year 9999 is no date but damage.
-    let days = seconds / 86_400;
-    if days > 2_932_896 {
-        return None;
-    }
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
+    Some(Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?.to_string())
 }
 
-/// Seconds of a day and date without zone, for differences within one file: days × 86400 + seconds.
+/// Seconds since 1970 of a date and time without its zone, for differences within one file.
 pub(super) fn seconds_of_iso(iso: &str) -> Option<f64> {
     let (date, time) = iso.split_once('T')?;
-    let mut date = date.split('-').map(|part| part.parse::<u64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let mut clock = time.get(..8)?.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let fraction = time.get(8..).filter(|rest| rest.starts_with('.')).map_or(0.0, |rest| {
-        let end = rest[1..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |at| at + 1);
-        rest[..end].parse::<f64>().unwrap_or(0.0)
-    });
-    Some((days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) as f64 + fraction)
+    let time: Time = split_offset(time).0.parse().ok()?;
+    let at = since_1970(date.parse().ok()?)?.to_datetime(time).to_zoned(TimeZone::UTC).ok()?;
+    Some(at.timestamp().as_duration().as_secs_f64())
 }
 
 /// `11/21/26` or `2026-11-21` with an optional time after it. Which of day and month comes first depends on the
@@ -106,65 +61,51 @@ pub(super) fn from_numeric(words: &str) -> Option<String> {
         return from_iso(words);
     }
     let mut parts = words.split_whitespace();
-    let (date, time) = (parts.next()?, parts.next());
-    let (time, half) = (time.unwrap_or(""), parts.next());
+    let (date, time, half) = (parts.next()?, parts.next(), parts.next());
     if half.is_some_and(|half| half == "AM" || half == "PM") {
         return None;
     }
-    let fields: Vec<u32> = date.split(['/', '-', '.']).map_while(|part| part.parse().ok()).collect();
-    let &[first, second, third] = fields.as_slice() else { return None };
-    let (year, month, day) = if first > 31 {
-        (first, second, third)
-    } else {
-        let year = if third < 100 { 2000 + third } else { third };
-        match (first, second) {
-            (month, day) if month <= 12 && day > 12 || month == day => (year, month, day),
-            (day, month) if day > 12 && month <= 12 => (year, month, day),
-            _ => return None,
-        }
+    let fields: Vec<i16> = date.split(['/', '-', '.']).map_while(|part| part.parse().ok()).collect();
+    let whole = |year| if year < 100 { 2000 + year } else { year };
+    let (year, month, day) = match fields[..] {
+        [year, month, day] if year > 31 => (year, month, day),
+        [month, day, year] if (month <= 12 && day > 12) || month == day => (whole(year), month, day),
+        [day, month, year] if day > 12 && month <= 12 => (whole(year), month, day),
+        _ => return None,
     };
-    if time.is_empty() {
-        return valid(year, month, day).then(|| format!("{year:04}-{month:02}-{day:02}"));
+    let date = Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
+    match time {
+        Some(time) => assemble(date, time, ""),
+        None => since_1970(date).map(|date| date.to_string()),
     }
-    assemble(year, month, day, time, "")
 }
 
-fn valid(year: u32, month: u32, day: u32) -> bool {
-    (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day)
+/// A date with a time of day such as `1:16:10`, and the mark of its offset.
+fn assemble(date: Date, time: &str, mark: &str) -> Option<String> {
+    let time = Time::strptime("%H:%M:%S", time).ok()?;
+    Some(format!("{}{mark}", since_1970(date)?.to_datetime(time)))
 }
 
-fn assemble(year: u32, month: u32, day: u32, time: &str, zone: &str) -> Option<String> {
-    let clock: Vec<u32> = time.split(':').map(digits).collect::<Option<_>>()?;
-    let &[hour, minute, second] = clock.as_slice() else { return None };
-    (valid(year, month, day) && hour < 24 && minute < 60 && second < 61)
-        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{zone}"))
+/// A date that a computer can have printed of a run.
+fn since_1970(date: Date) -> Option<Date> {
+    (date.year() >= 1970).then_some(date)
 }
 
-fn month_number(word: &str) -> Option<u32> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    MONTHS.iter().position(|month| *month == word).and_then(|at| u32::try_from(at + 1).ok())
+/// A time of day, and the offset behind it.
+fn split_offset(time: &str) -> (&str, &str) {
+    time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()))
 }
 
-/// Year, month and day of a number of days since 1970 (Gregorian calendar; years begin in March while counting).
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
-}
-
-fn days_from_civil(year: u64, month: u64, day: u64) -> u64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let shifted = if month > 2 { month - 3 } else { month + 9 };
-    let day_of_year = (153 * shifted + 2) / 5 + day - 1;
-    (era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year)
-        .saturating_sub(719_468)
+/// `Z`, `+09:00` or `+0900` as ISO 8601 wants it, or nothing.
+fn iso_offset(words: &str) -> Option<String> {
+    if matches!(words, "" | "Z") {
+        return Some(words.to_owned());
+    }
+    let (sign, clock) = words.split_at_checked(1)?;
+    let clock = clock.replacen(':', "", 1);
+    let (hour, minute) = clock.split_at_checked(2).filter(|(_, minute)| minute.len() == 2)?;
+    let (hour, minute): (u8, u8) = (hour.parse().ok()?, minute.parse().ok()?);
+    (hour <= 14 && minute < 60).then(|| format!("{sign}{hour:02}:{minute:02}"))
 }
 
 #[cfg(test)]
@@ -212,11 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn days_count_both_ways() {
-        for days in [0, 58, 59, 60, 365, 789, 11_016, 20_778, 2_932_896] {
-            let (year, month, day) = civil(days);
-            assert_eq!(days_from_civil(year, month, day), days);
-        }
+    fn seconds_between_dates() {
         let between = |a: &str, b: &str| seconds_of_iso(b).zip(seconds_of_iso(a)).map(|(b, a)| b - a);
         assert_eq!(between("2026-02-28T23:59:59", "2026-03-01T00:00:01"), Some(2.0));
         assert_eq!(between("2026-02-28T23:59:59.5+09:00", "2026-02-28T23:59:59.75+09:00"), Some(0.25));

@@ -1,36 +1,25 @@
 //! Records for the tests of exports.
 
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Machine};
-use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step};
 use kurabe_core::record::{
-    Cell, CpuUse, EngineRecord, LatencyRecord, Measure, Noise, Notice, NoticeKind, OpsRecord, RECORD_SCHEMA,
-    Repetition, RunHeader, RunRecord, RunStatus, Sample, Series, TargetKind, TargetRecord,
+    Cell, EngineRecord, Notice, NoticeKind, OpsRecord, RECORD_SCHEMA, Repetition, RunHeader, RunRecord,
+    RunStatus, TargetKind, TargetRecord,
 };
-use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{BlockSize, Direction, Pattern, Workload};
 use kurabe_core::{Text, text};
 use kurabe_stats::Histogram;
+use kurabe_testkit::{figure, moved, parameter};
 use std::collections::BTreeMap;
 
 /// 64 KiB reads of 4 MiB, once over.
 pub fn workload() -> Workload {
     Workload {
         pattern: Pattern::Sequential,
-        thread_share: ThreadShare::Usual,
         block_sizes: vec![BlockSize { size_bytes: 65_536, weight: 1 }],
-        read_percent: 100,
-        rewrite_every_reads: None,
-        iodepth: 1,
-        threads: 1,
-        offset_bytes: 0,
-        span_bytes: 4 << 20,
-        open_loop: None,
-        warm_up_ns: 0,
-        end: End { passes: Some(1), ..End::default() },
-        sync: SyncRule::default(),
-        data: Data::Random,
-        seed: 7,
+        ..kurabe_testkit::workload()
     }
 }
 
@@ -50,51 +39,18 @@ pub fn engine(name: &str) -> EngineRecord {
 pub fn ops(bytes: u64, latencies_ns: &[u64]) -> OpsRecord {
     let mut histogram = Histogram::default();
     latencies_ns.iter().for_each(|ns| histogram.record(*ns));
-    let count = latencies_ns.len() as u64;
-    OpsRecord { submitted: count, completed: count, failed: 0, bytes, latency: histogram.to_record() }
+    OpsRecord { latency: histogram.to_record(), ..moved(latencies_ns.len() as u64, bytes) }
 }
 
 pub fn repetition(index: u32, elapsed_ns: u64, read: OpsRecord, write: OpsRecord) -> Repetition {
-    let sync = OpsRecord { latency: LatencyRecord::default(), ..OpsRecord::default() };
-    Repetition {
-        index,
-        discarded: false,
-        seed: 7,
-        started_ns: 0,
-        turn: None,
-        elapsed_ns,
-        read,
-        write,
-        sync,
-        end_sync_ns: None,
-        unserved_operations: 0,
-        series: Series::default(),
-        stalls: Vec::new(),
-        stall_count: 0,
-        stall_threshold_ns: 0,
-        cpu: CpuUse::default(),
-        generator_share: 0.0,
-        generator_bound: false,
-        noise: Noise::default(),
-        samples: Vec::<Sample>::new(),
-        traffic: None,
-        account: None,
-        kernel: None,
-    }
+    Repetition { read, write, ..kurabe_testkit::repetition(index, elapsed_ns) }
 }
 
 pub fn cell(label: &str, direction: Direction, workload: Workload) -> Cell {
     Cell {
-        index: 0,
-        step_index: 0,
-        part: direction.word().to_owned(),
-        label: label.to_owned(),
-        direction: Some(direction),
-        measure: Measure::Rate,
         workload: Some(workload),
         engine: Some(engine("threads")),
-        repetitions: Vec::new(),
-        imported: None,
+        ..kurabe_testkit::cell(label, Some(direction))
     }
 }
 
@@ -114,18 +70,11 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
     let figures = figures
         .iter()
         .map(|(quantity, statistic, value)| PrintedFigure {
-            quantity: *quantity,
-            statistic: *statistic,
-            value: *value,
-            printed: value.to_string(),
-            unit_printed: String::new(),
-            correction: None,
-            of: (*quantity == Quantity::Latency).then(|| kurabe_core::imported::FigureOf::RunMeanLatency),
+            of: (*quantity == Quantity::Latency).then(|| FigureOf::RunMeanLatency),
+            ..figure(*quantity, *statistic, *value, &value.to_string(), "")
         })
         .collect();
     Cell {
-        workload: None,
-        engine: None,
         imported: Some(ImportedCell {
             procedure: Some(label.to_owned()),
             runs: Some(3),
@@ -133,11 +82,10 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
             iodepth: Some(32),
             threads: Some(16),
             sequential: Some(false),
-            read_percent: None,
             figures,
-            series: Vec::new(),
+            ..ImportedCell::default()
         }),
-        ..cell(label, direction, workload())
+        ..kurabe_testkit::cell(label, Some(direction))
     }
 }
 
@@ -257,12 +205,7 @@ pub fn on_model(mut run: RunRecord) -> RunRecord {
             kind: "constant".to_owned(),
             instances: 1,
             depth: 0,
-            parameters: vec![ParameterRecord {
-                key: "rate".to_owned(),
-                value: "9 MB/s".to_owned(),
-                source: "set for this run".to_owned(),
-                changed: true,
-            }],
+            parameters: vec![parameter("rate", "9 MB/s", "set for this run", true)],
             causes: Vec::new(),
             counters: Vec::new(),
         }],

@@ -9,7 +9,7 @@ use super::{Block, Doc, Entry, Paragraph, Use};
 use crate::spark::sparkline;
 use crate::style::Role;
 use kurabe_chart::{Size, Theme};
-use kurabe_core::{Lang, Text};
+use kurabe_core::{Lang, Text, number};
 
 /// Width of a chart in a page.
 const CHART_WIDTH_PX: u32 = 960;
@@ -47,7 +47,11 @@ impl Doc {
 fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
     let words = |text: &Text| text.get(lang).to_owned();
     match block {
-        Block::Gap => {}
+        // The figures of a course stand in a table.
+        Block::Gap | Block::Curve(_) => {}
+        Block::Drawing { wide, .. } => {
+            html.element("pre", &[], wide.get(lang));
+        }
         Block::Heading(level, title) => {
             let tag = ["h1", "h1", "h2", "h3"][(*level).clamp(1, 4) - 1];
             html.element(tag, &[], &words(title));
@@ -106,8 +110,8 @@ fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
             None => html.words(item.get(lang)),
         };
     }
-    for mark in &paragraph.marks {
-        html.element("em", &[], mark.get(lang));
+    for tag in &paragraph.tags {
+        html.element("em", &[], tag.get(lang));
     }
     if paragraph.link.is_some() {
         html.close("a");
@@ -186,6 +190,7 @@ fn write_entry(
     html.open(tag, &attributes);
     match &entry.shown {
         Shown::Words(words) => html.words(words.get(lang)),
+        Shown::Missing => html.words(number::NONE),
         Shown::Course(values, longest) => html.words(&sparkline(values, *longest)),
         // The share stands beside it as a figure.
         Shown::Bar { .. } => html,

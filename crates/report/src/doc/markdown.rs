@@ -8,7 +8,7 @@ use super::{Block, Doc, Entry, Fields, Paragraph, Use};
 use crate::layout::tame;
 use crate::spark::sparkline;
 use crate::style::Role;
-use kurabe_core::{Lang, Text};
+use kurabe_core::{Lang, Text, number};
 use kurabe_interop::escape_markdown as escaped;
 
 impl Doc {
@@ -33,7 +33,8 @@ impl Doc {
 fn written(block: &Block, lang: Lang) -> String {
     let words = |text: &Text| escaped(text.get(lang));
     match block {
-        Block::Gap | Block::Chart(..) => String::new(),
+        Block::Gap | Block::Chart(..) | Block::Curve(_) => String::new(),
+        Block::Drawing { wide, .. } => format!("```\n{}\n```\n", wide.get(lang)),
         Block::Heading(level, title) => format!("{} {}\n", "#".repeat(*level), words(title)),
         Block::Paragraph(paragraph) => of_paragraph(paragraph, lang),
         Block::Fields(Fields { fields, .. }) => fields
@@ -60,20 +61,24 @@ fn written(block: &Block, lang: Lang) -> String {
 }
 
 fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
-    let items = paragraph.items.iter().chain(&paragraph.marks);
+    let items = paragraph.items.iter().chain(&paragraph.tags);
     let mut items: Vec<String> = items.map(|item| escaped(item.get(lang))).collect();
     if items.concat().is_empty() {
         return String::new();
     }
-    if let Some(lead) = items.first_mut().filter(|_| paragraph.lead.is_some()) {
+    if let Some(lead) = items.first_mut().filter(|_| paragraph.what == Use::Run) {
         *lead = format!("**{lead}**");
     }
     let words = items.join(if paragraph.flows { " · " } else { "" });
+    let sign = match paragraph.mark.as_str() {
+        "" => String::new(),
+        mark => format!("{} ", escaped(mark)),
+    };
     match (paragraph.what, paragraph.role) {
-        (Use::Answer, _) => format!("**{words}**\n"),
-        (Use::Item | Use::Note | Use::Run, _) => format!("- {words}\n"),
-        (_, Role::Warn | Role::Bad) => format!("⚠ {words}\n"),
-        _ => format!("{words}\n"),
+        (Use::Item | Use::Note | Use::Run, _) if sign.is_empty() => format!("- {words}\n"),
+        (Use::Answer, _) | (_, Role::Strong) => format!("{sign}**{words}**\n"),
+        (Use::Plain | Use::Notice, Role::Warn | Role::Bad) => format!("{sign}⚠ {words}\n"),
+        _ => format!("{sign}{words}\n"),
     }
 }
 
@@ -82,6 +87,7 @@ fn of_table(table: &Table, lang: Lang) -> String {
     let entry = |place: usize, entry: &Entry| {
         let words = match &entry.shown {
             Shown::Words(words) => escaped(words.get(lang)),
+            Shown::Missing => number::NONE.to_owned(),
             // The share stands beside it as a figure.
             Shown::Bar { .. } => String::new(),
             Shown::Course(values, longest) => sparkline(values, *longest),

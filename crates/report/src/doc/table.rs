@@ -18,6 +18,8 @@ pub(crate) struct Table {
     pub(crate) form: TableForm,
     /// Columns of a terminal before it.
     pub(crate) indent: usize,
+    /// So many columns name a row; behind them a terminal that is too narrow parts the table.
+    pub(crate) parted_behind: Option<usize>,
     /// Columns of a terminal between its own.
     pub(crate) gap: usize,
 }
@@ -69,6 +71,34 @@ impl Table {
     pub(crate) fn indent(self, indent: usize) -> Self {
         Self { indent, ..self }
     }
+
+    /// Parted into several where there is no room, each with the first columns.
+    pub(crate) fn parted_behind(self, columns: usize) -> Self {
+        Self { parted_behind: Some(columns), ..self }
+    }
+
+    /// The same with only these columns. A row that has nothing in them but its name is left out, and so is a name that
+    /// stands alone above such rows.
+    pub(super) fn only(&self, places: &[usize]) -> Self {
+        let fixed = self.parted_behind.unwrap_or(0);
+        let pick = |row: &TableRow| TableRow {
+            entries: places.iter().filter_map(|place| row.entries.get(*place).cloned()).collect(),
+            note: row.note.clone(),
+        };
+        let mut rows: Vec<TableRow> = Vec::new();
+        for row in self.rows.iter().rev() {
+            let picked = pick(row);
+            let is_title = row.entries.len() <= fixed;
+            let has_rows = rows.last().is_some_and(|below| below.entries.len() > fixed);
+            let has_figures = picked.entries.iter().skip(fixed).any(|entry| !entry.is_blank());
+            if if is_title { has_rows } else { has_figures } {
+                rows.push(picked);
+            }
+        }
+        rows.reverse();
+        let columns = places.iter().map(|place| self.columns[*place].clone()).collect();
+        Self { columns, rows, ..self.clone() }
+    }
 }
 
 /// A column: its title, its side, and what may be cut off where there is no room.
@@ -79,12 +109,15 @@ pub(crate) struct Column {
     pub(super) under: Text,
     pub(super) flush: Flush,
     pub(super) cut: Cut,
+    /// Columns of a terminal that it takes at most before the table is parted.
+    pub(super) least: usize,
 }
 
 impl Column {
     /// A column of words.
     pub(crate) fn left(title: impl Into<Text>) -> Self {
-        Self { title: title.into(), under: Text::default(), flush: Flush::Left, cut: Cut::Never }
+        let title = title.into();
+        Self { title, under: Text::default(), flush: Flush::Left, cut: Cut::Never, least: usize::MAX }
     }
 
     /// A column of figures.
@@ -103,6 +136,11 @@ impl Column {
 
     pub(crate) fn cut(self, cut: Cut) -> Self {
         Self { cut, ..self }
+    }
+
+    /// Wraps; the table is parted before the column would be narrower than this.
+    pub(crate) fn wrap_to(self, least: usize) -> Self {
+        Self { cut: Cut::Wrap, least, ..self }
     }
 }
 
@@ -143,6 +181,8 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shown {
     Words(Text),
+    /// That there is none of it.
+    Missing,
     /// A share, 0 to 1, as a bar: one of `part` of a terminal's width, within limits.
     Bar {
         share: f64,
@@ -168,6 +208,20 @@ impl Entry {
         Self::new(Role::Plain, words)
     }
 
+    /// Nothing.
+    pub(crate) fn empty() -> Self {
+        Self::default()
+    }
+
+    /// A figure that there is none of.
+    pub(crate) fn missing() -> Self {
+        Self { role: Role::Quiet, shown: Shown::Missing, ..Self::default() }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.shown == Shown::Missing || matches!(&self.shown, Shown::Words(words) if words.is_empty())
+    }
+
     /// A figure in its role; the sign of a figure that is not there without one.
     pub(crate) fn figure(role: Role, figure: Option<Figure>) -> Self {
         Self::new(role, figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string()))
@@ -176,11 +230,6 @@ impl Entry {
     /// A figure with the value that it is sorted by.
     pub(crate) fn number(words: impl Into<Text>, value: f64) -> Self {
         Self { value: Some(value), ..Self::plain(words) }
-    }
-
-    /// A figure that is not there.
-    pub(crate) fn none() -> Self {
-        Self::figure(Role::Quiet, None)
     }
 
     pub(crate) fn role(self, role: Role) -> Self {

@@ -2,10 +2,10 @@
 
 use super::{Block, Doc, Fields, Paragraph, Shown, Table};
 use crate::columns::{self, Column, Entry};
-use crate::layout::{display_width, flow, hanging, page, tame, wrap};
+use crate::layout::{clip, display_width, flow, hanging, page, tame, wrap};
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
-use kurabe_core::Lang;
+use kurabe_core::{Lang, number};
 
 impl Doc {
     /// The document as a page of a terminal, which ends in a line end.
@@ -19,13 +19,22 @@ impl Doc {
     }
 }
 
+/// Tables that were one, with an empty line between.
+fn parted(pieces: Vec<Vec<String>>) -> Vec<String> {
+    pieces.join(&String::new())
+}
+
 fn lines(block: &Block, style: &Style) -> Vec<String> {
     match block {
         Block::Gap => vec![String::new()],
         Block::Heading(_, words) => painted(wrap(words.get(style.lang), style.width), Role::Strong, style),
         Block::Paragraph(paragraph) => of_paragraph(paragraph, style),
         Block::Fields(fields) => of_fields(fields, style),
-        Block::Table(table) => of_table(table, style),
+        Block::Table(table) => {
+            parted(table.pieces(style).iter().map(|piece| of_table(piece, style)).collect())
+        }
+        Block::Curve(curve) => curve.render(style),
+        Block::Drawing { wide, narrow } => drawing([wide, narrow].map(|lines| lines.get(style.lang)), style),
         Block::Chart(_, chart) => {
             chart[usize::from(style.lang == Lang::Ja)].terminal(style.width, style.color)
         }
@@ -49,17 +58,29 @@ fn painted(lines: Vec<String>, role: Role, style: &Style) -> Vec<String> {
 
 fn of_paragraph(paragraph: &Paragraph, style: &Style) -> Vec<String> {
     let (first, rest) = paragraph.indent;
-    let room = style.width.saturating_sub(first.max(rest));
-    let items = paragraph.items.iter().chain(&paragraph.marks);
+    let mark = if paragraph.mark.is_empty() { 0 } else { display_width(&paragraph.mark) + 1 };
+    let room = style.width.saturating_sub(first.max(rest) + mark);
+    let items = paragraph.items.iter().chain(&paragraph.tags);
     let items: Vec<String> = items.map(|item| style.say(item)).collect();
     let broken = if paragraph.flows { flow(&items, room) } else { wrap(&items.concat(), room) };
-    let mut lines = painted(hanging(broken, first, rest), paragraph.role, style);
+    let mut lines = painted(hanging(broken, first + mark, rest + mark), paragraph.role, style);
+    if let Some(line) = lines.first_mut().filter(|_| mark > 0) {
+        *line = format!("{}{} {}", " ".repeat(first), paragraph.mark, line.trim_start());
+    }
     if let (Some(role), Some(line), Some(lead)) = (paragraph.lead, lines.first_mut(), items.first())
-        && let Some(behind) = line.strip_prefix(lead.as_str())
+        && let Some(behind) = line.trim_start().strip_prefix(lead.as_str())
     {
-        *line = format!("{}{behind}", style.paint(role, lead));
+        *line = format!("{}{}{behind}", " ".repeat(first + mark), style.paint(role, lead));
     }
     lines
+}
+
+/// A drawing two columns from the left, or what stands for it if it is too wide.
+fn drawing([wide, narrow]: [&str; 2], style: &Style) -> Vec<String> {
+    let room = style.width.saturating_sub(2);
+    let fits = wide.lines().all(|line| display_width(line) <= room);
+    let lines = if fits { wide } else { narrow }.lines();
+    lines.map(|line| format!("  {}", clip(line, room)).trim_end().to_owned()).collect()
 }
 
 fn of_fields(fields: &Fields, style: &Style) -> Vec<String> {
@@ -73,6 +94,37 @@ fn of_fields(fields: &Fields, style: &Style) -> Vec<String> {
     columns::fields(&told, fields.indent, key_width, style)
 }
 
+impl Table {
+    /// The table, or several below one another with an empty line between where its columns are too many for the width
+    /// and it may be parted behind those that name a row.
+    fn pieces(&self, style: &Style) -> Vec<Self> {
+        let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
+        let width_of = |place: usize| {
+            let words = self.rows.iter().filter_map(|row| match &row.entries.get(place)?.shown {
+                Shown::Words(words) => Some(words),
+                _ => None,
+            });
+            let all = words.chain([&self.columns[place].title]);
+            let widest = all.map(|words| display_width(words.get(style.lang))).max().unwrap_or(0);
+            widest.min(self.columns[place].least) + columns::GAP
+        };
+        let room = style.width.saturating_sub(self.indent) + columns::GAP;
+        let names: usize = (0..fixed).map(width_of).sum();
+        let mut pieces: Vec<Vec<usize>> = Vec::new();
+        let mut left = 0;
+        for place in fixed..self.columns.len() {
+            let width = width_of(place);
+            if pieces.is_empty() || left < width {
+                pieces.push((0..fixed).collect());
+                left = room.saturating_sub(names);
+            }
+            left = left.saturating_sub(width);
+            pieces.last_mut().into_iter().for_each(|piece| piece.push(place));
+        }
+        pieces.iter().map(|places| self.only(places)).collect()
+    }
+}
+
 fn of_table(table: &Table, style: &Style) -> Vec<String> {
     let heads: Vec<Column> = table
         .columns
@@ -83,6 +135,7 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         let words = match &entry.shown {
             Shown::Words(words) if entry.under.is_empty() => style.say(words),
             Shown::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
+            Shown::Missing => number::NONE.to_owned(),
             Shown::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
             }

@@ -4,8 +4,9 @@
 //! one block stands with its stem over that of the block; over several it stands over their middle, and they side by
 //! side. What is too wide for the page is drawn as a tree instead.
 
+use crate::doc::Block as Drawing;
 use crate::layout::{display_width, pad_right, tame, wrap};
-use crate::style::Style;
+use kurabe_core::{Lang, Text};
 use kurabe_sim::LayerSpec;
 
 /// Columns of text in a box, at most.
@@ -20,36 +21,34 @@ struct Block {
     stem: usize,
 }
 
-/// The drawing of a stack in at most `width` columns, or a tree if it does not fit.
-pub(super) fn draw(layers: &[LayerSpec], width: usize, style: &Style) -> Vec<String> {
-    let drawn = block(layers, style).filter(|block| block.width <= width);
-    let lines = drawn.map_or_else(
-        || {
-            let mut lines = Vec::new();
-            tree(layers, "", "", width, style, &mut lines);
-            lines
-        },
-        |block| block.lines,
-    );
-    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+/// The drawing of a stack, and a tree for where it does not fit.
+pub(super) fn draw(layers: &[LayerSpec]) -> Drawing {
+    let trees = |lang| {
+        let mut lines = Vec::new();
+        tree(layers, "", "", lang, &mut lines);
+        lines.join("\n")
+    };
+    let boxes = |lang| block(layers, lang).map_or_else(|| trees(lang), |block| block.lines.join("\n"));
+    let both = |lines: &dyn Fn(Lang) -> String| Text { en: lines(Lang::En), ja: lines(Lang::Ja) };
+    Drawing::Drawing { wide: both(&boxes), narrow: both(&trees) }
 }
 
 /// Name and what it is.
-fn words(layer: &LayerSpec, style: &Style) -> (String, String) {
+fn words(layer: &LayerSpec, lang: Lang) -> (String, &'static str) {
     let (en, ja) = layer.kind.title;
-    (tame(&layer.name), style.pick(en, ja).to_owned())
+    (tame(&layer.name), lang.pick(en, ja))
 }
 
-fn block(layers: &[LayerSpec], style: &Style) -> Option<Block> {
+fn block(layers: &[LayerSpec], lang: Lang) -> Option<Block> {
     let (layer, rest) = layers.split_first()?;
-    let (name, title) = words(layer, style);
+    let (name, title) = words(layer, lang);
     let mut texts = wrap(&name, WIDEST_TEXT);
-    texts.extend(wrap(&title, WIDEST_TEXT));
+    texts.extend(wrap(title, WIDEST_TEXT));
     let below = layer.below(rest);
-    let told = below.iter().any(|(count, _)| *count != 1);
+    let is_counted = below.iter().any(|(count, _)| *count != 1);
     let below: Vec<Block> = below
         .into_iter()
-        .map(|(count, branch)| Some(counted(block(branch, style)?, told.then_some(count))))
+        .map(|(count, branch)| Some(counted(block(branch, lang)?, is_counted.then_some(count))))
         .collect::<Option<_>>()?;
     if below.is_empty() {
         return Some(boxed(&texts, false));
@@ -147,24 +146,25 @@ fn over(top: Block, bottom: Block) -> Block {
 }
 
 /// Where boxes have no room: a layer a line, what stands below it further right.
-fn tree(layers: &[LayerSpec], lead: &str, count: &str, width: usize, style: &Style, lines: &mut Vec<String>) {
+fn tree(layers: &[LayerSpec], lead: &str, count: &str, lang: Lang, lines: &mut Vec<String>) {
     let Some((layer, rest)) = layers.split_first() else { return };
-    let (name, title) = words(layer, style);
-    let head = format!("{lead}{count}{name}  {title}");
-    lines.push(crate::layout::clip(&head, width));
+    let (name, title) = words(layer, lang);
+    lines.push(format!("{lead}{count}{name}  {title}"));
     let under = lead.replace("├─ ", "│  ").replace("└─ ", "   ");
     let below = layer.below(rest);
     let last = below.len().saturating_sub(1);
     for (index, (count, branch)) in below.into_iter().enumerate() {
         let turn = if index == last { "└─ " } else { "├─ " };
         let count = if count == 1 { String::new() } else { format!("{count} × ") };
-        tree(branch, &format!("{under}{turn}"), &count, width, style, lines);
+        tree(branch, &format!("{under}{turn}"), &count, lang, lines);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doc::Doc;
+    use crate::style::Style;
     use kurabe_core::text;
     use kurabe_sim::{Below, Builder, Layer, LayerKind, MemberSpec, Settings};
 
@@ -190,8 +190,11 @@ mod tests {
         vec![layer(&HOST, "host", Vec::new()), layer(&BUS, "bus", members)]
     }
 
-    fn drawn(width: usize, lang: kurabe_core::Lang) -> Vec<String> {
-        draw(&box_of_three(), width, &Style { lang, color: false, width })
+    fn drawn(width: usize, lang: Lang) -> Vec<String> {
+        let doc: Doc = [draw(&box_of_three())].into_iter().collect();
+        // Two columns stand before a drawing.
+        let lines = doc.lines(&Style { lang, color: false, width: width + 2 });
+        lines.iter().map(|line| line[2..].to_owned()).collect()
     }
 
     #[test]
@@ -211,22 +214,22 @@ mod tests {
 │ old    │  │ new    │
 │ a disk │  │ a disk │
 └────────┘  └────────┘";
-        assert_eq!(drawn(80, kurabe_core::Lang::En).join("\n"), wanted.trim_start_matches('\n'));
+        assert_eq!(drawn(80, Lang::En).join("\n"), wanted.trim_start_matches('\n'));
     }
 
     #[test]
     fn a_narrow_page_gets_a_tree() {
         let wanted = ["host  the compu…", "└─ bus  a share…", "   ├─ old  a di…", "   └─ 2 × new  …"];
-        assert_eq!(drawn(16, kurabe_core::Lang::En), wanted);
+        assert_eq!(drawn(16, Lang::En), wanted);
     }
 
     #[test]
     fn japanese_counts_double() {
         for width in [16, 40, 80] {
-            for line in drawn(width, kurabe_core::Lang::Ja) {
+            for line in drawn(width, Lang::Ja) {
                 assert!(display_width(&line) <= width, "{line}");
             }
         }
-        assert!(drawn(80, kurabe_core::Lang::Ja).iter().any(|line| line.trim() == "│ コンピューター │"));
+        assert!(drawn(80, Lang::Ja).iter().any(|line| line.trim() == "│ コンピューター │"));
     }
 }

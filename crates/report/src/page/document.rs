@@ -35,12 +35,12 @@ impl Report<'_> {
             facts.push(number::date_minute(header.measured_at()).into());
             facts.extend(run.labels.iter().map(|(key, value)| Text::same(format!("{key}={value}"))));
             facts.retain(|fact| !fact.is_empty());
-            let marks = [
+            let tags = [
                 (place == 0 && several).then(|| text!("baseline", "基準")),
                 header.model.as_ref().map(|_| text!("model", "モデル")),
             ];
-            let marks = marks.into_iter().flatten().collect();
-            doc.push(Paragraph::flow(facts).lead(Role::Strong).marks(marks).as_a(Use::Run));
+            let tags = tags.into_iter().flatten().collect();
+            doc.push(Paragraph::flow(facts).lead(Role::Strong).tags(tags).as_a(Use::Run));
         }
         if let Some(more) = self.runs.len().checked_sub(NAMED).filter(|more| *more > 0) {
             doc.push(

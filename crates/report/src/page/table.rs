@@ -41,7 +41,7 @@ impl Report<'_> {
             .map(|DerivedFigure { name, value, meaning, .. }| {
                 let figure = Entry::number(derived::figure_words(value), value).role(Role::Strong);
                 let mut entries = vec![name.into(), figure];
-                entries.resize_with(columns.len(), Entry::none);
+                entries.resize_with(columns.len(), Entry::missing);
                 TableRow { entries, note: meaning }
             })
             .collect();
@@ -64,12 +64,12 @@ impl Report<'_> {
         let rows = rows.iter().map(|row| {
             let against = row.entries[1].as_ref().and_then(|entry| entry.against);
             let compared = against.and_then(|cell| cell.compared.as_ref());
-            let speed = compared.map_or_else(Entry::none, |compared| {
+            let speed = compared.map_or_else(Entry::missing, |compared| {
                 Entry::number(ratio(&compared.speed), compared.speed.value)
             });
             let interval = compared
                 .and_then(|compared| Some(Entry::number(interval(&compared.speed)?, compared.speed.low)))
-                .unwrap_or_else(Entry::none);
+                .unwrap_or_else(Entry::missing);
             let verdict = against.map_or_else(
                 || {
                     let run = if row.entries[0].is_some() { &pair.baseline } else { &pair.other };
@@ -117,23 +117,24 @@ impl Report<'_> {
 
 fn one_row(row: &Row<'_>, entry: &CellEntry<'_>) -> Vec<Entry> {
     let figures = &entry.figures;
-    let main = entry.value.map_or_else(Entry::none, |value| {
+    let main = entry.value.map_or_else(Entry::missing, |value| {
         Entry::number(row.figure(value), value).role(Role::Strong).under(beside(row, entry))
     });
-    let time =
-        |ns: Option<u64>| ns.map_or_else(Entry::none, |ns| Entry::number(number::latency_ns(ns), ns as f64));
+    let time = |ns: Option<u64>| {
+        ns.map_or_else(Entry::missing, |ns| Entry::number(number::latency_ns(ns), ns as f64))
+    };
     let iops = figures.rate_iops.filter(|rate| figures.small_blocks && *rate > 0.0);
     vec![
         row.name.clone().into(),
         main,
-        iops.map_or_else(Entry::none, |rate| Entry::number(number::iops(rate).number, rate)),
+        iops.map_or_else(Entry::missing, |rate| Entry::number(number::iops(rate).number, rate)),
         time(figures.percentile_ns(0.5)),
         time(figures.percentile_ns(0.99)),
         time(figures.percentile_ns(0.999)),
         time(Some(figures.latency.max_ns).filter(|_| figures.latency.count > 0)),
         entry
             .stutter
-            .map_or_else(Entry::none, |one| Entry::number(number::count(one.stalls), one.stalls as f64)),
+            .map_or_else(Entry::missing, |one| Entry::number(number::count(one.stalls), one.stalls as f64)),
     ]
 }
 
@@ -212,7 +213,7 @@ fn verdict_entry(cell: &ComparedCell) -> Entry {
 
 fn side(row: &Row<'_>, place: usize) -> Entry {
     let value = row.entries[place].as_ref().and_then(|entry| entry.value);
-    value.map_or_else(Entry::none, |value| Entry::number(row.figure(value), value))
+    value.map_or_else(Entry::missing, |value| Entry::number(row.figure(value), value))
 }
 
 /// A figure, and below it the verdict against the baseline.

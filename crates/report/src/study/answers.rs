@@ -67,44 +67,43 @@ fn faster(ratio: f64) -> Text {
 fn best_of(best: &Best, verdict: &Verdict) -> Text {
     let able: Vec<&Standing> = best.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let next = able.iter().find(|standing| !best.best.contains(&standing.choice));
-    let Text { en, ja } = names(&best.best, verdict);
+    let firsts = names(&best.best, verdict);
     let margin = percent(verdict.margin);
-    match (best.best.len(), next) {
+    let second = next.map(|next| (choice(next.choice, verdict), next.of_best));
+    match (best.best.len(), second) {
         (0, _) => text!("None of them suits this use.", "この用途に向くものはありません。"),
         (1, None) if able.len() < best.standings.len() => {
-            text!("{en}: the others are out.", "{ja}。ほかは除外されました。")
+            text!("{firsts}: the others are out.", "{firsts}。ほかは除外されました。"; firsts)
         }
-        (1, None) => text!("{en}.", "{ja}。"),
-        (1, Some(next)) if best.standings.len() == 2 => {
-            let by = faster(1.0 / next.of_best);
-            let (second, by_en) = (choice(next.choice, verdict), &by.en);
-            let (second_en, second_ja, by_ja) = (&second.en, &second.ja, &by.ja);
-            text!("{en}: {by_en} {second_en}.", "{ja}。{second_ja} より {by_ja}。")
-        }
-        (1, Some(next)) => {
-            let by = faster(1.0 / next.of_best);
-            let (second, by_en) = (choice(next.choice, verdict), &by.en);
-            let (second_en, second_ja, by_ja) = (&second.en, &second.ja, &by.ja);
-            text!("{en}: {by_en} the next, {second_en}.", "{ja}。2 番目の {second_ja} より {by_ja}。")
+        (1, None) => text!("{firsts}.", "{firsts}。"; firsts),
+        (1, Some((second, of_best))) => {
+            let by = faster(1.0 / of_best);
+            match best.standings.len() {
+                2 => text!("{firsts}: {by} {second}.", "{firsts}。{second} より {by}。"; firsts, by, second),
+                _ => text!(
+                    "{firsts}: {by} the next, {second}.", "{firsts}。2 番目の {second} より {by}。";
+                    firsts, by, second
+                ),
+            }
         }
         (_, None) => text!(
-            "A tie between {en}: less than {margin} % lies between them.",
-            "引き分け: {ja}(差は {margin} % 未満)。"
+            "A tie between {firsts}: less than {margin} % lies between them.",
+            "引き分け: {firsts}(差は {margin} % 未満)。";
+            firsts
         ),
-        (_, Some(next)) => {
-            let slower = percent(1.0 - next.of_best);
-            let second = choice(next.choice, verdict);
-            let (second_en, second_ja) = (&second.en, &second.ja);
+        (_, Some((second, of_best))) => {
+            let slower = percent(1.0 - of_best);
             text!(
-                "A tie between {en}: less than {margin} % lies between them. Next comes {second_en}, {slower} % slower.",
-                "引き分け: {ja}(差は {margin} % 未満)。次は {second_ja} で、{slower} % 遅くなります。"
+                "A tie between {firsts}: less than {margin} % lies between them. Next comes {second}, {slower} % slower.",
+                "引き分け: {firsts}(差は {margin} % 未満)。次は {second} で、{slower} % 遅くなります。";
+                firsts, second
             )
         }
     }
 }
 
 fn change(changes: &[Change], verdict: &Verdict) -> Text {
-    let count = |wanted: Becomes| changes.iter().filter(|change| change.becomes == wanted).count();
+    let count = |becomes: Becomes| changes.iter().filter(|change| change.becomes == becomes).count();
     let all = changes.len();
     let margin = percent(verdict.margin);
     let (better, same, worse) = (count(Becomes::Better), count(Becomes::Same), count(Becomes::Worse));
@@ -132,39 +131,37 @@ fn change(changes: &[Change], verdict: &Verdict) -> Text {
                 (worse, text!("{worse} get{w} worse", "{worse} 個は悪くなり")),
                 (same, text!("{same} stay{k} within {margin} %", "{same} 個は {margin} % 以内で変わり")),
             ];
-            let told = || kinds.iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
-            let en: Vec<&str> = told().map(|words| words.en.as_str()).collect();
-            let ja: Vec<&str> = told().map(|words| words.ja.as_str()).collect();
-            let (en, ja) = (en.join(", "), ja.join("、"));
+            let kinds = Text::list(kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words));
             // The last verb decides the end of the Japanese sentence.
             let end = if same > 0 { "ません" } else { "ます" };
-            text!("Of {all} figures {en}.", "{all} 個の値のうち、{ja}{end}。")
+            text!("Of {all} figures {kinds}.", "{all} 個の値のうち、{kinds}{end}。"; kinds)
         }
     }
 }
 
 fn order(pairs: &Concordance, goes: Goes, verdict: &Verdict) -> Text {
-    let name = |place: usize| {
-        verdict.figures.get(place).map_or_else(|| Text::same(""), |figure| figure.name.clone())
-    };
-    let (one, other) = (name(0), name(1));
+    let name =
+        |place: usize| verdict.figures.get(place).map(|figure| figure.name.clone()).unwrap_or_default();
+    let amid = |name: Text| Text { ja: spaced(&name.ja), ..name };
+    let (one, other) = (amid(name(0)), amid(name(1)));
+    let one = Text { ja: one.ja.trim_start().to_owned(), ..one };
     let all = pairs.same + pairs.opposite + pairs.tied;
     let (same, opposite) = (pairs.same, pairs.opposite);
-    let (one_en, other_en) = (&one.en, &other.en);
-    let (one_ja, other_ja) = (spaced(&one.ja), spaced(&other.ja));
-    let one_ja = one_ja.trim_start();
     match goes {
         Goes::Together => text!(
-            "Yes: {one_en} and {other_en} put them in the same order, in {same} of {all} pairs.",
-            "はい。{one_ja}と{other_ja}は、{all} 組中 {same} 組で同じ順序です。"
+            "Yes: {one} and {other} put them in the same order, in {same} of {all} pairs.",
+            "はい。{one}と{other}は、{all} 組中 {same} 組で同じ順序です。";
+            one, other
         ),
         Goes::Opposite => text!(
-            "The other way round: {one_en} and {other_en} put them in opposite orders, in {opposite} of {all} pairs.",
-            "逆です。{one_ja}と{other_ja}は、{all} 組中 {opposite} 組で逆の順序です。"
+            "The other way round: {one} and {other} put them in opposite orders, in {opposite} of {all} pairs.",
+            "逆です。{one}と{other}は、{all} 組中 {opposite} 組で逆の順序です。";
+            one, other
         ),
         Goes::Neither => text!(
-            "Not clear: {one_en} and {other_en} put {same} of {all} pairs in the same order, which chance could do, too.",
-            "はっきりしません。{one_ja}と{other_ja}が同じ順序なのは {all} 組中 {same} 組で、偶然でも起こり得ます。"
+            "Not clear: {one} and {other} put {same} of {all} pairs in the same order, which chance could do, too.",
+            "はっきりしません。{one}と{other}が同じ順序なのは {all} 組中 {same} 組で、偶然でも起こり得ます。";
+            one, other
         ),
     }
 }
@@ -180,11 +177,12 @@ fn lines(courses: &[Course]) -> Text {
 
 fn keeps(keep: &[usize], break_it: &[usize], verdict: &Verdict) -> Text {
     let (kept, broken) = (names(keep, verdict), names(break_it, verdict));
-    let (en, ja, not_en, not_ja) = (kept.en, kept.ja, broken.en, broken.ja);
     match (keep.is_empty(), break_it.is_empty()) {
         (false, true) => text!("All of them.", "すべて当てはまります。"),
         (true, _) => text!("None of them.", "当てはまるものはありません。"),
-        (false, false) => text!("{en}; not {not_en}.", "{ja}。当てはまらないもの: {not_ja}。"),
+        (false, false) => {
+            text!("{kept}; not {broken}.", "{kept}。当てはまらないもの: {broken}。"; kept, broken)
+        }
     }
 }
 
@@ -214,29 +212,21 @@ fn order_of(best: &Best, verdict: &Verdict) -> Option<Text> {
         let behind = percent(1.0 - standing.of_best);
         match standing.of_best >= 1.0 {
             true => name,
-            false => Text { en: format!("{} -{behind} %", name.en), ja: format!("{} -{behind} %", name.ja) },
+            false => name.map(|name| format!("{name} -{behind} %")),
         }
     };
-    let able: Vec<Text> =
-        best.standings.iter().filter(|standing| standing.out.is_none()).map(place).collect();
-    let join = |pick: fn(&Text) -> &str, with: &str| able.iter().map(pick).collect::<Vec<_>>().join(with);
-    let (en, ja) = (join(|name| &name.en, "; "), join(|name| &name.ja, " / "));
-    (able.len() > 2).then(|| text!("Order, the best first: {en}.", "良い順: {ja}。"))
+    let able = best.standings.iter().filter(|standing| standing.out.is_none());
+    let order = Text::join(able.clone().map(place), ["; ", " / "]);
+    (able.count() > 2).then(|| text!("Order, the best first: {order}.", "良い順: {order}。"; order))
 }
 
 /// The answer of other figures than those of the verdict, with its order.
 pub(super) fn in_short(answer: &Answer, verdict: &Verdict) -> Text {
-    let said = sentence(answer, verdict);
     let order = match answer {
         Answer::Best(best) => order_of(best, verdict),
         _ => None,
     };
-    match order {
-        Some(order) => {
-            Text { en: format!("{} {}", said.en, order.en), ja: format!("{}{}", said.ja, order.ja) }
-        }
-        None => said,
-    }
+    Text::sentences(std::iter::once(sentence(answer, verdict)).chain(order))
 }
 
 /// The order of all choices, and the figures in which the best is furthest from the next.
@@ -246,8 +236,10 @@ fn best_details(best: &Best, verdict: &Verdict) -> Vec<Text> {
     let is_there = |choice: &usize| best.standings.iter().any(|standing| standing.choice == *choice);
     let missing: Vec<usize> = (0..verdict.choices.len()).filter(|choice| !is_there(choice)).collect();
     if !missing.is_empty() {
-        let Text { en, ja } = names(&missing, verdict);
-        lines.push(text!("Without figures, and so left out: {en}.", "値がないため除外: {ja}。"));
+        let missing = names(&missing, verdict);
+        lines.push(
+            text!("Without figures, and so left out: {missing}.", "値がないため除外: {missing}。"; missing),
+        );
     }
     lines.extend(decisive(best, verdict));
     lines
@@ -256,12 +248,12 @@ fn best_details(best: &Best, verdict: &Verdict) -> Vec<Text> {
 fn out_words(standing: &Standing, verdict: &Verdict) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let name = choice(standing.choice, verdict);
-    let (name_en, name_ja, cell) = (&name.en, &name.ja, &out.cell);
+    let (cell, reason) = (&out.cell, &out.reason);
     let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
-    let (en, ja) = (&out.reason.en, &out.reason.ja);
     Some(text!(
-        "{name_en} is out: it stood still for {stall} in {cell}, and this use bears {limit} at most ({en}).",
-        "{name_ja} は除外: {cell} で {stall} 止まりました。この用途の上限は {limit} です({ja})。"
+        "{name} is out: it stood still for {stall} in {cell}, and this use bears {limit} at most ({reason}).",
+        "{name} は除外: {cell} で {stall} 止まりました。この用途の上限は {limit} です({reason})。";
+        name, reason
     ))
 }
 
@@ -284,20 +276,18 @@ fn decisive(best: &Best, verdict: &Verdict) -> Option<Text> {
     let words = by_weight.iter().take(MOST_DECISIVE).map(|(_, deciding, one, two)| {
         let figures =
             with_unit(&format!("{} : {}", figure(*one, deciding), figure(*two, deciding)), &deciding.unit);
-        let name = &deciding.name;
-        Text { en: format!("{} {figures}", name.en), ja: format!("{} {figures}", name.ja) }
+        deciding.name.map(|name| format!("{name} {figures}"))
     });
     let words: Vec<Text> = words.collect();
     if words.is_empty() {
         return None;
     }
-    let join = |pick: fn(&Text) -> &str, with: &str| words.iter().map(pick).collect::<Vec<_>>().join(with);
-    let (en, ja) = (join(|words| &words.en, "; "), join(|words| &words.ja, " / "));
+    let words = Text::join(words, ["; ", " / "]);
     let (one, two) = (choice(first, verdict), choice(next, verdict));
-    let (one_en, two_en, one_ja, two_ja) = (&one.en, &two.en, &one.ja, &two.ja);
     Some(text!(
-        "The figures furthest apart, {one_en} : {two_en}: {en}.",
-        "差の大きい値({one_ja} : {two_ja}): {ja}。"
+        "The figures furthest apart, {one} : {two}: {words}.",
+        "差の大きい値({one} : {two}): {words}。";
+        one, two, words
     ))
 }
 
@@ -317,15 +307,15 @@ fn change_words(change: &Change, verdict: &Verdict) -> Text {
             }
         }
     } else {
-        Text::same("")
+        Text::default()
     };
     let name = &deciding.name;
-    Text { en: format!("{}: {figures}{}", name.en, by.en), ja: format!("{}: {figures}{}", name.ja, by.ja) }
+    text!("{name}: {figures}{by}", "{name}: {figures}{by}"; name, by)
 }
 
 /// Both figures of each row, in the order of the first.
 fn order_details(verdict: &Verdict) -> Text {
-    let [one, other] = verdict.figures.as_slice() else { return Text::same("") };
+    let [one, other] = verdict.figures.as_slice() else { return Text::default() };
     let names = names::choices(verdict);
     let mut rows: Vec<(f64, f64, &Text)> = names
         .iter()
@@ -333,17 +323,13 @@ fn order_details(verdict: &Verdict) -> Text {
         .filter_map(|(place, name)| Some((one.values[place]?, other.values[place]?, name)))
         .collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let words = |pick: fn(&Text) -> &str| {
-        let each = rows.iter().map(|(a, b, name)| {
-            let second = with_unit(&figure(*b, other), &other.unit);
-            format!("{} {} : {second}", pick(name), with_unit(&figure(*a, one), &one.unit))
-        });
-        each.collect::<Vec<_>>()
-    };
-    Text {
-        en: format!("{}.", words(|name| &name.en).join("; ")),
-        ja: format!("{}。", words(|name| &name.ja).join(" / ")),
-    }
+    let rows = rows.into_iter().map(|(a, b, name)| {
+        let (first, second) =
+            (with_unit(&figure(a, one), &one.unit), with_unit(&figure(b, other), &other.unit));
+        name.map(|name| format!("{name} {first} : {second}"))
+    });
+    let rows = Text::join(rows, ["; ", " / "]);
+    text!("{rows}.", "{rows}。"; rows)
 }
 
 fn course_words(course: &Course, verdict: &Verdict) -> Text {
@@ -356,19 +342,21 @@ fn course_words(course: &Course, verdict: &Verdict) -> Text {
     let adds = with_unit(&number::fixed(course.line.slope * size, deciding.decimals), &deciding.unit);
     let share = percent(course.line.fit);
     let name = &deciding.name;
-    let (en, ja) = (&name.en, &name.ja);
     match (course.on_line, unit) {
         (true, "") => text!(
-            "{en}: each step adds {adds}; a straight line accounts for {share} % of the differences.",
-            "{ja}: 1 増えるごとに {adds} 増加。違いの {share} % が直線で説明できます。"
+            "{name}: each step adds {adds}; a straight line accounts for {share} % of the differences.",
+            "{name}: 1 増えるごとに {adds} 増加。違いの {share} % が直線で説明できます。";
+            name
         ),
         (true, unit) => text!(
-            "{en}: each {unit} adds {adds}; a straight line accounts for {share} % of the differences.",
-            "{ja}: 1 {unit} ごとに {adds} 増加。違いの {share} % が直線で説明できます。"
+            "{name}: each {unit} adds {adds}; a straight line accounts for {share} % of the differences.",
+            "{name}: 1 {unit} ごとに {adds} 増加。違いの {share} % が直線で説明できます。";
+            name
         ),
         (false, _) => text!(
-            "{en}: a straight line accounts for only {share} % of the differences.",
-            "{ja}: 直線で説明できるのは違いの {share} % だけです。"
+            "{name}: a straight line accounts for only {share} % of the differences.",
+            "{name}: 直線で説明できるのは違いの {share} % だけです。";
+            name
         ),
     }
 }
@@ -389,19 +377,15 @@ fn largest_unit(verdict: &Verdict) -> (&'static str, f64) {
 
 /// The figure nearest to the limit, or furthest beyond, of each choice.
 fn worst_words(worst: &[Option<f64>], verdict: &Verdict) -> Text {
-    let Some(deciding) = verdict.figures.first() else { return Text::same("") };
+    let Some(deciding) = verdict.figures.first() else { return Text::default() };
     let names = names::choices(verdict);
     let each = names.iter().zip(worst).filter_map(|(name, value)| Some((name, (*value)?)));
-    let words: Vec<(String, String)> = each
-        .map(|(name, value)| {
-            let value = with_unit(&figure(value, deciding), &deciding.unit);
-            (format!("{} {value}", name.en), format!("{} {value}", name.ja))
-        })
-        .collect();
-    let (en, ja): (Vec<String>, Vec<String>) = words.into_iter().unzip();
-    let (name, en, ja) = (&deciding.name, en.join("; "), ja.join(" / "));
-    let (name_en, name_ja) = (&name.en, &name.ja);
-    text!("{name_en}: {en}.", "{name_ja}: {ja}。")
+    let values = each.map(|(name, value)| {
+        let value = with_unit(&figure(value, deciding), &deciding.unit);
+        name.map(|name| format!("{name} {value}"))
+    });
+    let (name, values) = (&deciding.name, Text::join(values, ["; ", " / "]));
+    text!("{name}: {values}.", "{name}: {values}。"; name, values)
 }
 
 /// How firm an answer is.
@@ -438,22 +422,21 @@ fn best_firmness(best: &Best, verdict: &Verdict) -> Text {
         );
     };
     let (name, instead) = (&verdict.figures[rest.figure].name, names(&rest.instead, verdict));
-    let (name_en, name_ja, en, ja) = (&name.en, &name.ja, &instead.en, &instead.ja);
     let answer = match rest.instead.as_slice() {
         [] => text!("there would be none", "答えがなくなります"),
-        [_] => text!("it would be {en}", "{ja} になります"),
-        _ => text!("{en} would be a tie", "{ja} の引き分けになります"),
+        [_] => text!("it would be {instead}", "{instead} になります"; instead),
+        _ => text!("{instead} would be a tie", "{instead} の引き分けになります"; instead),
     };
     let more = match best.rests_on.len() - 1 {
-        0 => Text::same(""),
+        0 => Text::default(),
         1 => text!(" So it is with one other figure.", "ほかにも 1 個、そうした値があります。"),
         others => {
             text!(" So it is with {others} other figures.", "ほかにも {others} 個、そうした値があります。")
         }
     };
-    let (answer_en, answer_ja, more_en, more_ja) = (answer.en, answer.ja, more.en, more.ja);
     text!(
-        "How firm: it hangs on {name_en}; without that, {answer_en}.{more_en}",
-        "確かさ: {name_ja} に左右されます。これを除くと{answer_ja}。{more_ja}"
+        "How firm: it hangs on {name}; without that, {answer}.{more}",
+        "確かさ: {name} に左右されます。これを除くと{answer}。{more}";
+        name, answer, more
     )
 }

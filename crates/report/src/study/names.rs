@@ -1,7 +1,7 @@
 //! Names in sentences: lists of them as a person would write them, in quotation marks where a name has a comma or a colon
 //! of its own.
 
-use kurabe_core::Text;
+use kurabe_core::{Text, text};
 use kurabe_study::Verdict;
 
 /// Names as they stand beside one another: all in quotation marks as soon as one of them could be taken for two.
@@ -27,34 +27,23 @@ pub(super) fn choice(place: usize, verdict: &Verdict) -> Text {
 
 /// Names joined as a person would.
 pub(super) fn list(names: &[Text]) -> Text {
-    let en = match names {
-        [] => String::new(),
-        [one] => one.en.clone(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(|name| name.en.as_str()).collect();
-            format!("{} and {}", first.join(", "), last.en)
+    match names {
+        [first @ .., last] if !first.is_empty() => {
+            let first = Text::list(first.iter().cloned());
+            text!("{first} and {last}", "{first}、{last}"; first, last)
         }
-    };
-    Text { en, ja: names.iter().map(|name| name.ja.as_str()).collect::<Vec<_>>().join("、") }
+        names => Text::list(names.iter().cloned()),
+    }
 }
 
 /// The same figures of several choices: `SCSI2SD V6: sequential write, random write`.
 pub(super) fn cells(of: &[(usize, Text)], verdict: &Verdict) -> Text {
-    let names = choices(verdict);
-    let (mut en, mut ja): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    for (place, name) in names.iter().enumerate() {
-        let figures: Vec<&Text> =
-            of.iter().filter(|(choice, _)| *choice == place).map(|(_, figure)| figure).collect();
-        if figures.is_empty() {
-            continue;
-        }
-        let join = |pick: fn(&Text) -> &str, with: &str| {
-            figures.iter().map(|figure| pick(figure)).collect::<Vec<_>>().join(with)
-        };
-        en.push(format!("{}: {}", name.en, join(|name| &name.en, ", ")));
-        ja.push(format!("{}: {}", name.ja, join(|name| &name.ja, "、")));
-    }
-    Text { en: en.join("; "), ja: ja.join(" / ") }
+    let cells = choices(verdict).into_iter().enumerate().filter_map(|(place, name)| {
+        let figures = of.iter().filter(|(choice, _)| *choice == place).map(|(_, figure)| figure.clone());
+        let figures = Some(Text::list(figures)).filter(|figures| !figures.is_empty())?;
+        Some(text!("{name}: {figures}", "{name}: {figures}"; name, figures))
+    });
+    Text::join(cells, ["; ", " / "])
 }
 
 /// A name amid Japanese words: with a space where it begins or ends in Latin letters or digits.

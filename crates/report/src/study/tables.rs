@@ -1,45 +1,15 @@
-//! The tables of a part as grids of words, before anybody lays them out.
+//! The tables of a part, and whether the order of what was published is kept.
 
 use super::names::{list, quoted};
+use crate::doc::{Column, Entry, Table};
+use crate::style::Role;
 use kurabe_core::number;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Text, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
 
-/// A table of words.
-pub(super) struct Grid {
-    pub(super) heads: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-    /// Columns from the left that name a row.
-    pub(super) fixed: usize,
-    /// The column that the eye looks for.
-    pub(super) strong: Option<usize>,
-    /// What all figures are, if they are all the same; then no column tells it.
-    pub(super) all_are: Option<String>,
-    /// Columns that hold words, not figures.
-    words: Vec<usize>,
-}
-
-impl Grid {
-    /// Whether a column holds words.
-    pub(super) fn is_words(&self, place: usize) -> bool {
-        place < self.fixed || self.words.contains(&place)
-    }
-
-    /// The same with only these columns behind those that name a row.
-    pub(super) fn only(&self, places: &[usize]) -> Self {
-        let kept: Vec<usize> = (0..self.fixed).chain(places.iter().copied()).collect();
-        let pick = |row: &Vec<String>| kept.iter().filter_map(|place| row.get(*place).cloned()).collect();
-        let moved = |place: usize| kept.iter().position(|other| *other == place);
-        Self {
-            heads: pick(&self.heads),
-            rows: self.rows.iter().map(pick).collect(),
-            fixed: self.fixed,
-            strong: self.strong.and_then(moved),
-            all_are: self.all_are.clone(),
-            words: self.words.iter().filter_map(|place| moved(*place)).collect(),
-        }
-    }
-}
+/// Columns of a terminal to which the name of a row, and words behind the figures, may be narrowed.
+const NARROWEST_NAME: usize = 20;
+const NARROWEST_WORDS: usize = 12;
 
 /// Sentences below a table, each once.
 #[derive(Default)]
@@ -50,7 +20,7 @@ pub(super) struct Notes {
 impl Notes {
     /// The mark of a sentence.
     fn mark(&mut self, note: &Text) -> String {
-        let place = self.list.iter().position(|known| known == note).unwrap_or_else(|| {
+        let place = self.list.iter().position(|other| other == note).unwrap_or_else(|| {
             self.list.push(note.clone());
             self.list.len() - 1
         });
@@ -59,155 +29,156 @@ impl Notes {
 }
 
 /// `read, kB/s`
-pub(super) fn figure_name(column: &ColumnResult, lang: Lang) -> String {
-    let name = column.name.get(lang);
-    match column.unit.as_str() {
-        "" => name.to_owned(),
-        unit => lang.pick(&format!("{name}, {unit}"), &format!("{name} ({unit})")).to_owned(),
-    }
+pub(super) fn figure_name(column: &ColumnResult) -> Text {
+    let (name, unit) = (&column.name, &column.unit);
+    if unit.is_empty() { name.clone() } else { text!("{name}, {unit}", "{name} ({unit})"; name) }
 }
 
-/// The tables of a part: one for each column where figures are published, one for all columns where none are.
-pub(super) fn part_grids(part: &PartResult, notes: &mut Notes, lang: Lang) -> Vec<Grid> {
+/// The tables of a part: one for each column where figures are published, one for all columns where none are; with what
+/// all of its figures are, if they are all the same and no column tells it.
+pub(super) fn part_tables(part: &PartResult, notes: &mut Notes) -> Vec<(Table, Option<Text>)> {
     if part.has_published() {
-        (0..part.columns.len()).map(|column| beside(part, column, notes, lang)).collect()
+        (0..part.columns.len()).map(|column| (beside(part, column, notes), None)).collect()
     } else {
-        vec![side_by_side(part, notes, lang)]
+        vec![side_by_side(part, notes)]
     }
 }
 
-/// Heads of the columns that name a row: `first`, then the axes.
-fn row_heads(part: &PartResult, first: &str) -> Vec<String> {
-    let axes = part.axes.iter().map(|axis| axis.parameter.clone());
-    [first.to_owned()].into_iter().chain(axes).collect()
+/// The columns that name a row: `first`, then the axes.
+fn row_columns(part: &PartResult, first: Text) -> Vec<Column> {
+    let axes = part.axes.iter().map(|axis| Column::left(axis.parameter.clone()));
+    std::iter::once(Column::left(first).wrap_to(NARROWEST_NAME)).chain(axes).collect()
+}
+
+fn status_column() -> Column {
+    Column::left(text!("which is", "区分")).wrap_to(NARROWEST_WORDS)
 }
 
 /// The name of a row, left out where it is that of the row above; then its values on the axes.
-fn row_names(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Vec<String> {
+fn row_names(part: &PartResult, index: usize, notes: &mut Notes) -> Vec<Entry> {
     let row = &part.rows[index];
     let same = |above: &RowResult| above.label == row.label && !row.values.is_empty();
     let repeated = index.checked_sub(1).and_then(|above| part.rows.get(above)).is_some_and(same);
-    let mut name = if repeated { String::new() } else { row.label.get(lang).to_owned() };
+    let mut name = if repeated { Text::default() } else { row.label.clone() };
     if let Some(error) = &row.error {
-        name = join(&name, &notes.mark(error));
+        name = marked(&name, &notes.mark(error));
     }
-    [name].into_iter().chain(row.values.iter().cloned()).collect()
+    std::iter::once(name.into()).chain(row.values.iter().map(|value| value.clone().into())).collect()
 }
 
-fn join(words: &str, mark: &str) -> String {
-    if words.is_empty() { mark.to_owned() } else { format!("{words} {mark}") }
+fn marked(words: &Text, mark: &str) -> Text {
+    words.map(|words| format!("{words} {mark}").trim_start().to_owned())
 }
 
 /// One column: published, kurabe, error, and what the figure is.
-fn beside(part: &PartResult, index: usize, notes: &mut Notes, lang: Lang) -> Grid {
+fn beside(part: &PartResult, index: usize, notes: &mut Notes) -> Table {
     let column = &part.columns[index];
-    let mut heads = row_heads(part, &figure_name(column, lang));
-    let fixed = heads.len();
-    heads.extend(
-        [
-            lang.pick("published", "公表値"),
-            "kurabe",
-            lang.pick("error", "誤差"),
-            lang.pick("which is", "区分"),
-        ]
-        .map(str::to_owned),
-    );
-    let rows = (0..part.rows.len())
-        .filter_map(|row| Some((row, part.rows[row].cells.get(index)?)))
-        .map(|(row, cell)| {
-            let mut words = row_names(part, row, notes, lang);
-            words.push(cell.published.map_or_else(none, |figure| published(figure, column.decimals, lang)));
-            words.push(cell.value.map_or_else(none, |value| number::fixed(value, column.decimals)));
-            words.push(cell.error_percent.map(error_words).unwrap_or_default());
-            words.push(status_words(cell, notes, lang));
-            words
-        })
-        .collect();
-    Grid { heads, rows, fixed, strong: Some(fixed + 1), all_are: None, words: vec![fixed + 3] }
+    let mut columns = row_columns(part, figure_name(column));
+    let fixed = columns.len();
+    columns.extend([
+        Column::right(text!("published", "公表値")),
+        Column::right("kurabe".to_owned()),
+        Column::right(text!("error", "誤差")),
+        status_column(),
+    ]);
+    let cells =
+        part.rows.iter().enumerate().filter_map(|(row, result)| Some((row, result.cells.get(index)?)));
+    let rows = cells.map(|(row, cell)| {
+        let mut entries = row_names(part, row, notes);
+        let published = cell.published.map(|figure| published(figure, column.decimals));
+        entries.push(published.unwrap_or_else(none).into());
+        entries.push(Entry::new(Role::Strong, value_words(cell, column)));
+        entries.push(cell.error_percent.map(error_words).unwrap_or_default().into());
+        entries.push(status_words(cell, notes).into());
+        entries
+    });
+    Table::new(columns, rows.collect::<Vec<_>>()).parted_behind(fixed)
 }
 
 /// All columns. A figure of which there is more to know has a number before it, which the notes tell; what the others are
 /// stands in a last column, or once below if it is the same for all.
-fn side_by_side(part: &PartResult, notes: &mut Notes, lang: Lang) -> Grid {
-    let mut heads = row_heads(part, "");
-    let fixed = heads.len();
-    heads.extend(part.columns.iter().map(|column| figure_name(column, lang)));
-    heads.push(lang.pick("which is", "区分").to_owned());
+fn side_by_side(part: &PartResult, notes: &mut Notes) -> (Table, Option<Text>) {
+    let mut columns = row_columns(part, Text::default());
+    let fixed = columns.len();
+    columns.extend(part.columns.iter().map(|column| Column::right(figure_name(column))));
     let mut numbered = false;
-    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    let mut kinds_of_rows: Vec<Text> = Vec::new();
     for (index, row) in part.rows.iter().enumerate() {
-        let mut words = row_names(part, index, notes, lang);
-        let mut kinds: Vec<&str> = Vec::new();
+        let mut entries = row_names(part, index, notes);
+        let mut kinds: Vec<Text> = Vec::new();
         for (cell, column) in row.cells.iter().zip(&part.columns) {
-            let value = cell.value.map_or_else(none, |value| number::fixed(value, column.decimals));
+            let value = value_words(cell, column);
             let note = cell_note(cell);
             numbered |= note.is_some();
-            words.push(note.as_ref().map_or_else(|| value.clone(), |note| join(&notes.mark(note), &value)));
             if note.is_none() && cell.value.is_some() {
-                kinds.push(status_word(cell.status, lang));
+                kinds.push(status_word(cell.status));
             }
+            let mark = note.map(|note| notes.mark(&note));
+            entries
+                .push(mark.map_or(value.clone(), |mark| value.map(|value| format!("{mark} {value}"))).into());
         }
         kinds.dedup();
-        words.push(kinds.join(lang.pick(", ", "、")));
-        rows.push(words);
+        rows.push(entries);
+        kinds_of_rows.push(Text::list(kinds));
     }
-    let last = fixed + part.columns.len();
-    let grid = Grid { heads, rows, fixed, strong: None, all_are: None, words: vec![last] };
-    let mut kinds: Vec<&String> =
-        grid.rows.iter().filter_map(|row| row.get(last)).filter(|kind| !kind.is_empty()).collect();
+    let mut kinds: Vec<&Text> = kinds_of_rows.iter().filter(|kind| !kind.is_empty()).collect();
     let count = kinds.len();
     kinds.dedup();
-    match kinds.as_slice() {
-        [kind] if count > 1 || numbered => {
-            let all_are = Some(all_are(kind, numbered).take(lang));
-            Grid { all_are, ..grid.only(&(fixed..last).collect::<Vec<_>>()) }
-        }
-        [] if numbered => grid.only(&(fixed..last).collect::<Vec<_>>()),
-        _ => grid,
+    let all_are = match kinds.as_slice() {
+        [kind] if count > 1 || numbered => Some(all_are(kind, numbered)),
+        _ => None,
+    };
+    if all_are.is_none() && !(kinds.is_empty() && numbered) {
+        columns.push(status_column());
+        rows.iter_mut().zip(kinds_of_rows).for_each(|(row, kind)| row.push(kind.into()));
     }
+    (Table::new(columns, rows).parted_behind(fixed), all_are)
 }
 
-/// What all figures of a grid are, those with a number before them left aside.
-fn all_are(kind: &str, numbered: bool) -> Text {
+/// What all figures of a table are, those with a number before them left aside.
+fn all_are(kind: &Text, numbered: bool) -> Text {
     match numbered {
         true => text!(
             "A figure with a number in front is what the note says; all others: {kind}.",
-            "番号の付いた値は注の通りです。ほかの値の区分はすべて「{kind}」です。"
+            "番号の付いた値は注の通りです。ほかの値の区分はすべて「{kind}」です。";
+            kind
         ),
-        false => text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。"),
+        false => text!("All of these figures: {kind}.", "どの値も区分は「{kind}」です。"; kind),
     }
 }
 
 /// What to know of a figure beside what it is, as a note; nothing of one that is not there.
 fn cell_note(cell: &CellResult) -> Option<Text> {
     cell.value?;
-    let word = |lang| status_word(cell.status, lang).to_owned();
-    let kind = Text { en: word(Lang::En), ja: word(Lang::Ja) };
-    let missed = Text { en: format!("{}, not reached", kind.en), ja: format!("{}、到達せず", kind.ja) };
+    let kind = status_word(cell.status);
+    let missed = text!("{kind}, not reached", "{kind}、到達せず"; kind);
     let parts = [
         cell.reason.as_ref().map(|why| (kind, why)),
         cell.anomaly.as_ref().map(|why| (text!("anomaly", "異常値"), why)),
         cell.unreachable.as_ref().map(|why| (missed, why)),
     ];
-    let told: Vec<(Text, &Text)> = parts.into_iter().flatten().collect();
-    let join = |pick: fn(&Text) -> &str, with: &str| {
-        told.iter().map(|(kind, why)| format!("{}: {}", pick(kind), pick(why))).collect::<Vec<_>>().join(with)
-    };
-    (!told.is_empty()).then(|| Text { en: join(|text| &text.en, "; "), ja: join(|text| &text.ja, "。") })
+    let notes =
+        parts.into_iter().flatten().map(|(kind, why)| text!("{kind}: {why}", "{kind}: {why}"; kind, why));
+    Some(Text::join(notes, ["; ", "。"])).filter(|note| !note.is_empty())
 }
 
-fn none() -> String {
-    number::NONE.to_owned()
+fn none() -> Text {
+    Text::same(number::NONE)
+}
+
+fn value_words(cell: &CellResult, column: &ColumnResult) -> Text {
+    cell.value.map_or_else(none, |value| number::fixed(value, column.decimals).into())
 }
 
 /// `2 500.0`, `150–200`, `> 2 000`, `about 900`.
-pub(crate) fn published(figure: Published, decimals: usize, lang: Lang) -> String {
+pub(crate) fn published(figure: Published, decimals: usize) -> Text {
     let low = number::fixed(figure.low, decimals);
     match figure.high {
-        None => format!("> {low}"),
-        Some(high) if high > figure.low => format!("{low}–{}", number::fixed(high, decimals)),
-        Some(_) if figure.about => lang.pick(&format!("about {low}"), &format!("約 {low}")).to_owned(),
-        Some(_) => low,
+        None => format!("> {low}").into(),
+        Some(high) if high > figure.low => format!("{low}–{}", number::fixed(high, decimals)).into(),
+        Some(_) if figure.about => text!("about {low}", "約 {low}"),
+        Some(_) => low.into(),
     }
 }
 
@@ -218,55 +189,50 @@ pub(crate) fn error_words(percent: f64) -> String {
 }
 
 /// What a figure is, in a word.
-fn status_word(status: Status, lang: Lang) -> &'static str {
+fn status_word(status: Status) -> Text {
     match status {
-        Status::Source => lang.pick("source", "出典"),
-        Status::Calibrated => lang.pick("calibrated", "較正"),
-        Status::Assumed => lang.pick("assumed", "仮定"),
-        Status::Predicted => lang.pick("predicted", "予測"),
-        Status::Measured => lang.pick("measured", "実測"),
+        Status::Source => text!("source", "出典"),
+        Status::Calibrated => text!("calibrated", "較正"),
+        Status::Assumed => text!("assumed", "仮定"),
+        Status::Predicted => text!("predicted", "予測"),
+        Status::Measured => text!("measured", "実測"),
     }
 }
 
 /// What a figure is, and what to know of it; of a figure that is not there only the latter.
-fn status_words(cell: &CellResult, notes: &mut Notes, lang: Lang) -> String {
-    let word = status_word(cell.status, lang);
-    let is_there = cell.value.is_some();
-    let mut words = if is_there { word.to_owned() } else { String::new() };
-    if let Some(reason) = cell.reason.as_ref().filter(|_| is_there) {
-        words = join(&words, &notes.mark(reason));
+fn status_words(cell: &CellResult, notes: &mut Notes) -> Text {
+    let mut words = Vec::new();
+    if cell.value.is_some() {
+        words.push(status_word(cell.status));
+        words.extend(cell.reason.as_ref().map(|reason| notes.mark(reason).into()));
     }
     if let Some(anomaly) = &cell.anomaly {
-        words = join(&words, &format!("{} {}", lang.pick("anomaly", "異常値"), notes.mark(anomaly)));
+        words.push(marked(&text!("anomaly", "異常値"), &notes.mark(anomaly)));
     }
     if let Some(unreachable) = &cell.unreachable {
-        words =
-            join(&words, &format!("{} {}", lang.pick("not reached", "到達せず"), notes.mark(unreachable)));
+        words.push(marked(&text!("not reached", "到達せず"), &notes.mark(unreachable)));
     }
-    words
+    Text::join(words, [" "; 2])
 }
 
 /// Whether the order of the published figures is kept, and which rows left their place.
-pub(super) fn order_lines(part: &PartResult, lang: Lang) -> Vec<String> {
-    let compared = (0..part.columns.len()).any(|column| {
-        part.rows
-            .iter()
-            .filter(|row| row.cells.get(column).is_some_and(|cell| cell.error_percent.is_some()))
-            .count()
-            > 1
-    });
-    if !compared {
+pub(super) fn order_lines(part: &PartResult) -> Vec<Text> {
+    let has_error = |row: &&RowResult, column: usize| {
+        row.cells.get(column).is_some_and(|cell| cell.error_percent.is_some())
+    };
+    let compared = |column: usize| part.rows.iter().filter(|row| has_error(row, column)).count() > 1;
+    if !(0..part.columns.len()).any(compared) {
         return Vec::new();
     }
-    let untold: Vec<Text> = (0..part.columns.len()).flat_map(|column| tied_rows(part, column)).collect();
+    let ties: Vec<Text> = (0..part.columns.len()).flat_map(|column| tied_rows(part, column)).collect();
     let mut lines = match part.swaps.is_empty() {
         true => {
             let anomalies = part.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.anomaly.is_some());
-            vec![kept(anomalies, !untold.is_empty()).take(lang)]
+            vec![kept(anomalies, !ties.is_empty())]
         }
-        false => (0..part.columns.len()).flat_map(|column| moved_rows(part, column, lang)).collect(),
+        false => (0..part.columns.len()).flat_map(|column| moved_rows(part, column)).collect(),
     };
-    lines.extend(untold.into_iter().map(|words| words.take(lang)));
+    lines.extend(ties);
     lines
 }
 
@@ -306,53 +272,48 @@ fn tied_rows(part: &PartResult, column: usize) -> Vec<Text> {
     }
     groups.sort();
     let figure = &part.columns[column].name;
-    let told = |group: Vec<usize>| {
-        let Text { en, ja } = list(&quoted(group.iter().map(|row| &part.rows[*row].label)));
-        let (figure_en, figure_ja) = (&figure.en, &figure.ja);
+    let sentence = |group: Vec<usize>| {
+        let names = list(&quoted(group.iter().map(|row| &part.rows[*row].label)));
         text!(
-            "Not told apart by the model, within 1 %, though published apart in {figure_en}: {en}.",
-            "公表値には差があるが、モデルでは 1 % 以内({figure_ja}): {ja}。"
+            "Not told apart by the model, within 1 %, though published apart in {figure}: {names}.",
+            "公表値には差があるが、モデルでは 1 % 以内({figure}): {names}。";
+            figure, names
         )
     };
-    groups.into_iter().map(told).collect()
+    groups.into_iter().map(sentence).collect()
 }
 
 /// One sentence for each row that left its place in a column: first the row that stands on the wrong side of the most
 /// others, then whatever pairs remain without it.
-fn moved_rows(part: &PartResult, column: usize, lang: Lang) -> Vec<String> {
-    let mut pairs: Vec<(usize, usize)> = part
-        .swaps
-        .iter()
-        .filter(|swap| swap.column == column)
-        .map(|swap| (swap.lower, swap.higher))
-        .collect();
+fn moved_rows(part: &PartResult, column: usize) -> Vec<Text> {
+    let swaps = part.swaps.iter().filter(|swap| swap.column == column);
+    let mut pairs: Vec<(usize, usize)> = swaps.map(|swap| (swap.lower, swap.higher)).collect();
     let mut lines = Vec::new();
     while !pairs.is_empty() {
         let count =
             |row: usize| pairs.iter().filter(|(lower, higher)| *lower == row || *higher == row).count();
         let moved = (0..part.rows.len()).rev().max_by_key(|row| count(*row)).unwrap_or_default();
-        let names = |rows: Vec<usize>| -> String {
-            let names = quoted(rows.iter().map(|row| &part.rows[*row].label));
-            names.iter().map(|name| name.get(lang)).collect::<Vec<_>>().join(lang.pick("; ", "、"))
+        let names = |rows: Vec<usize>| {
+            Text::join(quoted(rows.iter().map(|row| &part.rows[*row].label)), ["; ", "、"])
         };
         let passed: Vec<usize> = pairs.iter().filter(|pair| pair.0 == moved).map(|pair| pair.1).collect();
         let passing: Vec<usize> = pairs.iter().filter(|pair| pair.1 == moved).map(|pair| pair.0).collect();
-        let (name, figure) = (part.rows[moved].label.get(lang), part.columns[column].name.get(lang));
+        let (name, figure) = (&part.rows[moved].label, &part.columns[column].name);
         if !passed.is_empty() {
             let others = names(passed);
-            let line = text!(
+            lines.push(text!(
                 "Another order than published in {figure}: {name} comes out above: {others}.",
-                "{figure}の順序が公表値と違います: {name} が次を上回っています: {others}。"
-            );
-            lines.push(line.take(lang));
+                "{figure}の順序が公表値と違います: {name} が次を上回っています: {others}。";
+                figure, name, others
+            ));
         }
         if !passing.is_empty() {
             let others = names(passing);
-            let line = text!(
+            lines.push(text!(
                 "Another order than published in {figure}: {name} comes out below: {others}.",
-                "{figure}の順序が公表値と違います: {name} が次を下回っています: {others}。"
-            );
-            lines.push(line.take(lang));
+                "{figure}の順序が公表値と違います: {name} が次を下回っています: {others}。";
+                figure, name, others
+            ));
         }
         pairs.retain(|(lower, higher)| *lower != moved && *higher != moved);
     }
@@ -365,7 +326,7 @@ mod tests {
 
     #[test]
     fn published_figures_look_as_they_were_meant() {
-        let words = |low, high, about| published(Published { low, high, about }, 1, Lang::Ja);
+        let words = |low, high, about| published(Published { low, high, about }, 1).ja;
         assert_eq!(words(2500.0, Some(2500.0), false), "2 500.0");
         assert_eq!(words(150.0, Some(200.0), false), "150.0–200.0");
         assert_eq!(words(2000.0, None, false), "> 2 000.0");

@@ -1,32 +1,20 @@
 //! The verdicts of a study as people read them: the question, the answer, the figures that decide it, how firm it is, and
 //! what the article says to it.
 //!
-//! The model: a verdict becomes lines, each with what it is for, so that the terminal, Markdown and JSON tell the same.
+//! The model: a verdict becomes sentences, each in its role; the answer, which `--json` tells, too, is the first.
 
-use super::paragraph;
 use super::{answers, names};
-use crate::layout::wrap;
-use crate::style::{Role, Style};
-use kurabe_core::{Lang, Text, text};
+use crate::doc::{Doc, Paragraph};
+use crate::style::Role;
+use kurabe_core::{Text, text};
 use kurabe_study::{Agreement, StudyResult, Verdict};
-
-/// The lines of a verdict below its question.
-struct Told {
-    role: Role,
-    words: Text,
-}
-
-fn told(role: Role, words: Text) -> Told {
-    Told { role, words: Text { ja: names::closed_up(&words.ja), ..words } }
-}
 
 /// The answer in a sentence, as `--json` tells it, too.
 pub fn verdict_answer(verdict: &Verdict) -> Text {
     let words = match (&verdict.answer, &verdict.untold) {
         (Some(answer), _) => answers::sentence(answer, verdict),
         (None, Some(why)) => {
-            let (en, ja) = (&why.en, &why.ja);
-            text!("The figures cannot tell: {en}.", "数値からは判断できません: {ja}。")
+            text!("The figures cannot tell: {why}.", "数値からは判断できません: {why}。"; why)
         }
         (None, None) => text!("The figures cannot tell.", "数値からは判断できません。"),
     };
@@ -34,16 +22,15 @@ pub fn verdict_answer(verdict: &Verdict) -> Text {
 }
 
 /// All that is told of a verdict.
-fn lines_of(verdict: &Verdict) -> Vec<Told> {
-    let mut lines = vec![told(Role::Plain, verdict_answer(verdict))];
+fn sentences(verdict: &Verdict) -> Vec<(Role, Text)> {
+    let plain = |words: Text| (Role::Plain, words);
+    let mut sentences = Vec::new();
     if let Some(answer) = &verdict.answer {
-        lines.extend(answers::details(answer, verdict).into_iter().map(|words| told(Role::Plain, words)));
-        if let Some(words) = answers::firmness(answer, verdict) {
-            lines.push(told(Role::Plain, words));
-        }
-        lines.extend(published(verdict).map(|words| told(Role::Plain, words)));
+        sentences.extend(answers::details(answer, verdict).into_iter().map(plain));
+        sentences.extend(answers::firmness(answer, verdict).map(plain));
+        sentences.extend(published(verdict).map(plain));
         if verdict.choices.iter().filter(|choice| choice.real).count() > 1 {
-            lines.push(told(
+            sentences.push((
                 Role::Warn,
                 text!(
                     "Your devices were measured one after the other, so what else the machine did meanwhile is in the difference, however firm it looks; `kurabe versus` measures in turns.",
@@ -52,7 +39,7 @@ fn lines_of(verdict: &Verdict) -> Vec<Told> {
             ));
         }
         if verdict.changed {
-            lines.push(told(
+            sentences.push((
                 Role::Warn,
                 text!(
                     "A model was changed for this run, so the article speaks of another device.",
@@ -61,26 +48,18 @@ fn lines_of(verdict: &Verdict) -> Vec<Told> {
             ));
         }
     }
-    lines.extend(caveats(verdict));
-    let Some(article) = &verdict.article else { return lines };
-    let (role, judged) = article.agreement.map_or_else(|| (Role::Plain, Text::same("")), agreement);
-    let (en, ja) = (&article.says.en, &article.says.ja);
-    lines.push(told(
-        role,
-        Text {
-            en: format!("The article: {en}. {}", judged.en).trim_end().to_owned(),
-            ja: format!("記事: {ja}。{}", judged.ja),
-        },
-    ));
-    if let Some(why) = &article.why {
-        let (en, ja) = (&why.en, &why.ja);
-        lines.push(told(Role::Plain, text!("Why: {en}.", "理由: {ja}。")));
-    }
-    lines
+    sentences.extend(caveats(verdict).into_iter().map(plain));
+    let Some(article) = &verdict.article else { return sentences };
+    let (role, judged) = article.agreement.map_or((Role::Plain, Text::default()), agreement);
+    let says = &article.says;
+    let words = text!("The article: {says}. {judged}", "記事: {says}。{judged}"; says, judged);
+    sentences.push((role, words.map(|words| words.trim_end().to_owned())));
+    sentences.extend(article.why.as_ref().map(|why| plain(text!("Why: {why}.", "理由: {why}。"; why))));
+    sentences
 }
 
 /// What to know of the figures that went in: how many were fitted, which the model does not reach, which were assumed.
-fn caveats(verdict: &Verdict) -> Vec<Told> {
+fn caveats(verdict: &Verdict) -> Vec<Text> {
     let mut lines = Vec::new();
     let (count, calibrated) = (verdict.count, verdict.calibrated);
     if verdict.answer.is_some() && calibrated > 0 {
@@ -101,30 +80,28 @@ fn caveats(verdict: &Verdict) -> Vec<Told> {
     }
     lines.extend(verdict.unreached.iter().map(|caveat| {
         let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
-        let (of_en, of_ja, en, ja) = (of.en, of.ja, &why.en, &why.ja);
-        text!("Not reached by the model ({of_en}): {en}.", "モデルが到達しない値({of_ja}): {ja}。")
+        text!("Not reached by the model ({of}): {why}.", "モデルが到達しない値({of}): {why}。"; of, why)
     }));
     lines.extend(verdict.assumed.iter().map(|caveat| {
         let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
-        let (of_en, of_ja, en, ja) = (of.en, of.ja, &why.en, &why.ja);
-        text!("Assumed, not found ({of_en}): {en}.", "仮定した値({of_ja}): {ja}。")
+        text!("Assumed, not found ({of}): {why}.", "仮定した値({of}): {why}。"; of, why)
     }));
-    lines.into_iter().map(|words| told(Role::Plain, words)).collect()
+    lines
 }
 
 /// What the published figures alone would say, and whether that is what the article says.
 fn published(verdict: &Verdict) -> Option<Text> {
-    let found = verdict.published.as_ref()?;
-    let same = verdict.answer.as_ref().is_some_and(|ours| answers::is_same(ours, &found.answer));
+    let from_published = verdict.published.as_ref()?;
+    let same = verdict.answer.as_ref().is_some_and(|ours| answers::is_same(ours, &from_published.answer));
     let ours = verdict.article.as_ref().and_then(|article| article.agreement);
-    if same && found.agreement == ours {
+    if same && from_published.agreement == ours {
         return Some(text!(
             "The published figures, decided in the same way, give the same answer.",
             "公表値だけで同じように判断しても、同じ答えになります。"
         ));
     }
-    let Text { en, ja } = answers::in_short(&found.answer, verdict);
-    let judged = match found.agreement {
+    let answer = answers::in_short(&from_published.answer, verdict);
+    let judged = match from_published.agreement {
         Some(Agreement::Agrees) => text!(" They agree with the article.", "これは記事と同じです。"),
         Some(Agreement::Partly) => {
             text!(" They agree with the article in part.", "これは記事と一部だけ同じです。")
@@ -134,10 +111,10 @@ fn published(verdict: &Verdict) -> Option<Text> {
         }
         Some(Agreement::CannotBeTold | Agreement::WasGiven) | None => Text::same(""),
     };
-    let (judged_en, judged_ja) = (judged.en, judged.ja);
     Some(text!(
-        "The published figures, decided in the same way: {en}{judged_en}",
-        "公表値だけで同じように判断すると: {ja}{judged_ja}"
+        "The published figures, decided in the same way: {answer}{judged}",
+        "公表値だけで同じように判断すると: {answer}{judged}";
+        answer, judged
     ))
 }
 
@@ -165,10 +142,10 @@ fn agreement(agreement: Agreement) -> (Role, Text) {
 
 /// How often the figures come to what the article concludes.
 fn summary(result: &StudyResult) -> Option<Text> {
-    let said: Vec<Agreement> =
+    let agreements: Vec<Agreement> =
         result.verdicts.iter().filter_map(|verdict| verdict.article.as_ref()?.agreement).collect();
-    let count = |wanted: Agreement| said.iter().filter(|one| **one == wanted).count();
-    let all = said.len();
+    let count = |agreement: Agreement| agreements.iter().filter(|one| **one == agreement).count();
+    let all = agreements.len();
     let parts = [
         (count(Agreement::Agrees), text!("agree in", "一致")),
         (count(Agreement::Partly), text!("agree in part in", "一部一致")),
@@ -176,16 +153,15 @@ fn summary(result: &StudyResult) -> Option<Text> {
         (count(Agreement::CannotBeTold), text!("cannot tell", "判断できない")),
         (count(Agreement::WasGiven), text!("were given", "前提として与えたもの")),
     ];
-    let told: Vec<&(usize, Text)> = parts.iter().filter(|(count, _)| *count > 0).collect();
-    let join = |pick: fn(&Text) -> &str, with: &str| {
-        told.iter().map(|(count, words)| format!("{} {count}", pick(words))).collect::<Vec<_>>().join(with)
-    };
-    let (en, ja) = (join(|words| &words.en, ", "), join(|words| &words.ja, "、"));
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts = Text::list(parts.map(|(count, words)| words.map(|words| format!("{words} {count}"))));
     (all > 0).then(|| match all {
-        1 => text!("Of the article's one conclusion: the figures {en}.", "記事の結論 1 件: {ja}。"),
-        _ => {
-            text!("Of the article's {all} conclusions the figures {en}.", "記事の結論 {all} 件のうち: {ja}。")
-        }
+        1 => text!("Of the article's one conclusion: the figures {parts}.", "記事の結論 1 件: {parts}。"; parts),
+        _ => text!(
+            "Of the article's {all} conclusions the figures {parts}.",
+            "記事の結論 {all} 件のうち: {parts}。";
+            parts
+        ),
     })
 }
 
@@ -200,43 +176,26 @@ fn unasked(result: &StudyResult) -> Option<Text> {
     })
 }
 
-/// The verdicts for a terminal; nothing if the study asks nothing.
-pub(super) fn verdict_lines(result: &StudyResult, style: &Style) -> Vec<String> {
+/// The verdicts; nothing if the study asks nothing.
+pub(super) fn doc(result: &StudyResult) -> Doc {
+    let mut doc = Doc::new();
     if result.verdicts.is_empty() {
-        return Vec::new();
+        return doc;
     }
-    let mut lines = vec![String::new(), style.paint(Role::Strong, style.pick("Verdicts", "判定"))];
+    doc.gap().heading(2, text!("Verdicts", "判定"));
     for verdict in &result.verdicts {
-        lines.push(String::new());
-        let question = wrap(verdict.title.get(style.lang), style.width);
-        lines.extend(question.iter().map(|line| style.paint(Role::Strong, line)));
-        for Told { role, words } in lines_of(verdict) {
-            lines.extend(paragraph(&style.say(&words), style).iter().map(|line| style.paint(role, line)));
+        doc.gap().heading(3, verdict.title.clone()).aside(verdict_answer(verdict));
+        for (role, words) in sentences(verdict) {
+            let words = Text { ja: names::closed_up(&words.ja), ..words };
+            doc.push(Paragraph::new(words).listed().indent(2, 2).role(role));
         }
     }
     let ends: Vec<Text> = summary(result).into_iter().chain(unasked(result)).collect();
     if !ends.is_empty() {
-        lines.push(String::new());
-        lines.extend(ends.iter().flat_map(|words| wrap(&style.say(words), style.width)));
+        doc.gap();
     }
-    lines
-}
-
-/// The same as Markdown: the question, and what is told of it as a list.
-pub(super) fn verdict_markdown(result: &StudyResult, lang: Lang) -> String {
-    if result.verdicts.is_empty() {
-        return String::new();
+    for words in ends {
+        doc.say(words);
     }
-    let mut out = format!("\n## {}\n", lang.pick("Verdicts", "判定"));
-    for verdict in &result.verdicts {
-        out.push_str(&format!("\n### {}\n\n", super::markdown_words(verdict.title.get(lang))));
-        for (place, Told { words, .. }) in lines_of(verdict).into_iter().enumerate() {
-            let words = super::markdown_words(words.get(lang));
-            out.push_str(&if place == 0 { format!("**{words}**\n\n") } else { format!("- {words}\n") });
-        }
-    }
-    for words in summary(result).into_iter().chain(unasked(result)) {
-        out.push_str(&format!("\n{}\n", super::markdown_words(words.get(lang))));
-    }
-    out
+    doc
 }

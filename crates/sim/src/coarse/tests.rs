@@ -33,7 +33,7 @@ impl Driver {
                 flying += 1;
             }
             while let Some(done) = self.stack.take_completion() {
-                assert!(!done.failed);
+                assert!(done.outcome.is_ok());
                 flying -= 1;
             }
             if flying == depth || (flying > 0 && requests.size_hint().1 == Some(0)) {
@@ -64,7 +64,7 @@ impl Driver {
 }
 
 fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// Requests in order.

@@ -4,7 +4,6 @@ use super::mechanism::Access;
 use crate::account::Cause;
 use crate::build::Builder;
 use crate::world::{JobId, World};
-use kurabe_core::text;
 
 /// What the time of a disk goes to.
 #[derive(Clone)]
@@ -27,50 +26,50 @@ impl Causes {
         Self {
             waiting: builder.line(
                 "waiting",
-                text!("waiting for other commands", "ほかのコマンドの待ち"),
-                text!(
+                ("waiting for other commands", "ほかのコマンドの待ち"),
+                (
                     "the arm can be in one place only, and it is busy with other commands",
-                    "アームは 1 本なので、ほかのコマンドの処理が終わるのを待っています"
+                    "アームは 1 本なので、ほかのコマンドの処理が終わるのを待っています",
                 ),
             ),
             command: builder.cause(
                 "command",
-                text!("handling the command", "コマンドの処理"),
-                text!(
+                ("handling the command", "コマンドの処理"),
+                (
                     "the drive's own processor works out what to do",
-                    "ドライブ内のプロセッサーが動作を決める時間です"
+                    "ドライブ内のプロセッサーが動作を決める時間です",
                 ),
             ),
             seek: builder.cause(
                 "seek",
-                text!("moving the arm", "シーク(アームの移動)"),
-                text!(
+                ("moving the arm", "シーク(アームの移動)"),
+                (
                     "the arm moves to the track and settles on it",
-                    "アームを目的のトラックまで動かして落ち着かせる時間です"
+                    "アームを目的のトラックまで動かして落ち着かせる時間です",
                 ),
             ),
             rotation: builder.cause(
                 "rotation",
-                text!("waiting for the disk to turn", "回転待ち"),
-                text!(
+                ("waiting for the disk to turn", "回転待ち"),
+                (
                     "the arm is in place and waits until the first sector has turned round to it",
-                    "アームの下に目的のセクターが回ってくるのを待つ時間です"
+                    "アームの下に目的のセクターが回ってくるのを待つ時間です",
                 ),
             ),
             transfer: builder.cause(
                 "transfer",
-                text!("sectors passing the head", "データの読み書き"),
-                text!(
+                ("sectors passing the head", "データの読み書き"),
+                (
                     "the sectors pass under the head at the speed of the disk",
-                    "セクターがヘッドの下を通り過ぎる時間です"
+                    "セクターがヘッドの下を通り過ぎる時間です",
                 ),
             ),
             switch: builder.cause(
                 "switch",
-                text!("changing tracks within a transfer", "転送途中のトラック切り替え"),
-                text!(
+                ("changing tracks within a transfer", "転送途中のトラック切り替え"),
+                (
                     "the data go on on the next track, so the head changes and waits for its start",
-                    "データが次のトラックに続くので、ヘッドを切り替えて先頭を待つ時間です"
+                    "データが次のトラックに続くので、ヘッドを切り替えて先頭を待つ時間です",
                 ),
             ),
             memory,
@@ -85,34 +84,31 @@ impl Causes {
         [
             builder.cause(
                 "memory",
-                text!("moving data in the drive's memory", "ドライブ内メモリーの転送"),
-                text!(
-                    "data go from or to the drive's memory",
-                    "ドライブのメモリーとの間でデータを移す時間です"
-                ),
+                ("moving data in the drive's memory", "ドライブ内メモリーの転送"),
+                ("data go from or to the drive's memory", "ドライブのメモリーとの間でデータを移す時間です"),
             ),
             builder.cause(
                 "room",
-                text!("waiting for room in the write cache", "書き込みキャッシュの空き待ち"),
-                text!(
+                ("waiting for room in the write cache", "書き込みキャッシュの空き待ち"),
+                (
                     "the write cache is full of data that are not on the disk yet",
-                    "まだディスクに書けていないデータで書き込みキャッシュが埋まっています"
+                    "まだディスクに書けていないデータで書き込みキャッシュが埋まっています",
                 ),
             ),
             builder.cause(
                 "written-back",
-                text!("waiting while the write cache is written", "書き込みキャッシュの書き出し待ち"),
-                text!(
+                ("waiting while the write cache is written", "書き込みキャッシュの書き出し待ち"),
+                (
                     "the arm is writing earlier data from the write cache, and does not stop in the middle",
-                    "アームが先に受け取ったデータを書いている途中なので、終わるまで待ちます"
+                    "アームが先に受け取ったデータを書いている途中なので、終わるまで待ちます",
                 ),
             ),
             builder.cause(
                 "flush",
-                text!("emptying the write cache", "書き込みキャッシュの書き出し"),
-                text!(
+                ("emptying the write cache", "書き込みキャッシュの書き出し"),
+                (
                     "a flush is done when everything in the write cache is on the disk",
-                    "フラッシュは、書き込みキャッシュの中身がすべてディスクに書かれて完了します"
+                    "フラッシュは、書き込みキャッシュの中身がすべてディスクに書かれて完了します",
                 ),
             ),
         ]

@@ -138,13 +138,11 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         back: (0, Access::default()),
         woken_ns: u64::MAX,
         causes: Causes::new(builder),
-        hits: builder.counter(
-            "hits",
-            text!("reads given from the drive's memory", "ドライブのメモリーから返した読み出し"),
-        ),
+        hits: builder
+            .counter("hits", ("reads given from the drive's memory", "ドライブのメモリーから返した読み出し")),
         written_back: builder.counter(
             "written-back",
-            text!("times that the write cache was written to", "書き込みキャッシュからの書き出し"),
+            ("times that the write cache was written to", "書き込みキャッシュからの書き出し"),
         ),
     }))
 }
@@ -359,7 +357,7 @@ impl Layer for Drive {
             self.queue.push(Waiting {
                 job,
                 arrived_ns: now_ns,
-                write: request.kind == Kind::Write,
+                write: request.kind.writes(),
                 first,
                 end: request.end_bytes().div_ceil(self.sector_bytes),
                 place: self.reader.mechanism.geometry.place(first),

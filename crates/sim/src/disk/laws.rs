@@ -38,7 +38,7 @@ const TURN_NS: u64 = 8_333_333;
 const ZONE_BYTES: u64 = 10_000 * 4 * 1000 * 512;
 
 fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// Keeps `depth` requests in flight, each sent `gap_ns` after the end of another: latencies in order of the requests, and

@@ -15,7 +15,7 @@ use crate::build::Builder;
 use crate::layer::Layer;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Kind, World};
-use kurabe_core::{Result, text};
+use kurabe_core::Result;
 
 #[derive(Clone)]
 struct Removable {
@@ -38,18 +38,18 @@ pub(super) fn build_magneto_optical(builder: &mut Builder<'_>) -> Result<Box<dyn
     let causes = Causes::new(builder);
     let erase = builder.cause(
         "erase",
-        text!("erasing before writing", "書き込み前の消去"),
-        text!(
+        ("erasing before writing", "書き込み前の消去"),
+        (
             "the laser can only set all bits to the same value, so the old data are erased in a pass of their own",
             "レーザーと磁石では一度に同じ向きにしかできないので、書く前に 1 周余分に回って消去します"
         ),
     );
     let verify = builder.cause(
         "verify",
-        text!("reading back to check", "書き込み後の照合"),
-        text!(
+        ("reading back to check", "書き込み後の照合"),
+        (
             "the drive reads what it has just written, in a pass of its own",
-            "書いた内容を、さらに 1 周回って読み直して確かめます"
+            "書いた内容を、さらに 1 周回って読み直して確かめます",
         ),
     );
     let mut passes = vec![causes.transfer];
@@ -84,7 +84,7 @@ fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Resul
         passes,
         free_ns: 0,
         causes,
-        counted: builder.counter("passes", text!("passes over sectors for writing", "書き込みのための周回")),
+        counted: builder.counter("passes", ("passes over sectors for writing", "書き込みのための周回")),
     }))
 }
 
@@ -144,7 +144,7 @@ impl Layer for Removable {
             (request.offset_bytes / self.sector_bytes, request.end_bytes().div_ceil(self.sector_bytes));
         let end_ns = match request.kind {
             Kind::Read if first < end => self.read(job, ready_ns, first, end, world),
-            Kind::Write if first < end => self.write(job, ready_ns, first, end, world),
+            Kind::Write | Kind::WriteZeroes if first < end => self.write(job, ready_ns, first, end, world),
             _ => ready_ns,
         };
         self.free_ns = end_ns;

@@ -64,15 +64,14 @@ fn spent_ns(account: &TimeAccount, cause: &str) -> u64 {
 }
 
 fn read(offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind: Kind::Read, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(Kind::Read, offset_bytes, length_bytes)
 }
 
 fn write(offset_bytes: u64, length_bytes: u32, identical: bool) -> Request {
     Request { kind: Kind::Write, identical, ..read(offset_bytes, length_bytes) }
 }
 
-const FLUSH: Request =
-    Request { kind: Kind::Flush, unit: 0, offset_bytes: 0, length_bytes: 0, identical: false };
+const FLUSH: Request = Request::new(Kind::Flush, 0, 0);
 
 /// What a sector of the FAT costs: a command and 512 bytes.
 const SECTOR_NS: u64 = 1_000_512;

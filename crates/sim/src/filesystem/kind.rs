@@ -148,14 +148,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         riders: Vec::new(),
         free_tags: Vec::new(),
         causes: causes(builder),
-        merged: builder.counter(
-            "merged",
-            text!("requests merged into another's command", "ほかのコマンドに結合された要求"),
-        ),
-        own_written: builder.counter(
-            "own-writes",
-            text!("writes of the file system's own", "ファイルシステム自身の書き込み"),
-        ),
+        merged: builder
+            .counter("merged", ("requests merged into another's command", "ほかのコマンドに結合された要求")),
+        own_written: builder
+            .counter("own-writes", ("writes of the file system's own", "ファイルシステム自身の書き込み")),
     }))
 }
 
@@ -163,29 +159,29 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
         admission: builder.cause(
             "one-by-one",
-            text!("the file system lets no more through", "ファイルシステムによる順番待ち"),
-            text!(
+            ("the file system lets no more through", "ファイルシステムによる順番待ち"),
+            (
                 "the file system has only so many requests under way at once, however many are asked for",
                 "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"
             ),
         ),
         host: builder.cause(
             "host",
-            text!("the computer's work for a request", "要求ごとのコンピューターの処理"),
-            text!("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"),
+            ("the computer's work for a request", "要求ごとのコンピューターの処理"),
+            ("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"),
         ),
         queue: builder.line(
             "queue",
-            text!("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
-            text!(
+            ("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
+            (
                 "the device has as many commands as it takes; what continues another request will be merged with it",
                 "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"
             ),
         ),
         riding: builder.line(
             "merged",
-            text!("served within a larger command", "結合された大きなコマンドの実行"),
-            text!(
+            ("served within a larger command", "結合された大きなコマンドの実行"),
+            (
                 "the request was merged into the command of the one before it",
                 "直前の要求のコマンドに結合され、一緒に処理されました"
             ),

@@ -36,7 +36,7 @@ fn parameter(key: &str, value: &str) -> String {
 }
 
 fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// Submits everything at once: when the last is done, and where the time went. Every nanosecond must be accounted for.
@@ -48,7 +48,7 @@ fn run_and_account(stack: &mut Stack, requests: &[Request]) -> (u64, TimeAccount
     while let Some(at_ns) = stack.next_wake_ns() {
         stack.advance(at_ns);
         while let Some(done) = stack.take_completion() {
-            assert!(!done.failed);
+            assert!(done.outcome.is_ok());
             last_ns = done.at_ns;
         }
     }

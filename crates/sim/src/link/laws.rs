@@ -3,6 +3,7 @@
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Kind, Request};
+use kurabe_core::device::ErrorNumber;
 use proptest::prelude::*;
 
 /// A device from lines `kind key=value key=value`, from the top down; bare words as values are put in quotes.
@@ -22,7 +23,7 @@ pub(crate) fn device(lines: &[&str]) -> DeviceSpec {
 }
 
 pub(crate) fn request(kind: Kind, unit: u16, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind, unit, offset_bytes, length_bytes, identical: false }
+    Request { unit, ..Request::new(kind, offset_bytes, length_bytes) }
 }
 
 /// When each of the requests ended, `depth` of them in flight; every nanosecond must be accounted for.
@@ -41,7 +42,7 @@ pub(crate) fn ends_ns(spec: &DeviceSpec, depth: usize, requests: &[Request]) -> 
             stack.check_not_blocked().unwrap();
             stack.advance(stack.next_wake_ns().unwrap());
         };
-        assert!(!done.failed);
+        assert!(done.outcome.is_ok());
         ends[done.token as usize] = done.at_ns;
         returned += 1;
     }
@@ -251,7 +252,7 @@ fn a_drive_that_a_box_does_not_have_fails() {
     let spec = device(&["usb generation=usb-3 protocol=bot members=2", DRIVE]);
     let mut stack = Stack::new(&spec, 1).unwrap();
     stack.submit(0, request(Kind::Read, 2, 0, 512), 0);
-    assert!(stack.take_completion().unwrap().failed);
+    assert_eq!(stack.take_completion().unwrap().outcome, Err(ErrorNumber::INVALID));
 }
 
 #[test]

@@ -142,13 +142,7 @@ impl Card {
             world.count(self.words.even_bytes, all.div_ceil(self.geometry.data));
         }
         for piece in pieces {
-            let request = Request {
-                kind,
-                unit: 0,
-                offset_bytes: piece.offset_bytes,
-                length_bytes: piece.length_bytes as u32,
-                identical: false,
-            };
+            let request = Request::new(kind, piece.offset_bytes, piece.length_bytes as u32);
             if kind == Kind::Write {
                 for copy in 0..self.geometry.copies {
                     self.send_one(task, piece.member + copy as u16, request, at_ns, world);
@@ -164,7 +158,7 @@ impl Card {
         match request.kind {
             Kind::Read => world.count(self.words.member_reads, 1),
             Kind::Write => world.count(self.words.member_writes, 1),
-            Kind::Flush | Kind::Trim => {}
+            Kind::Flush | Kind::Trim | Kind::WriteZeroes => {}
         }
         self.tasks[task].pending += 1;
         self.busy[usize::from(member)] += 1;
@@ -208,8 +202,7 @@ impl Card {
     /// Hands a flush on to all members.
     pub(super) fn flush_members(&mut self, job: JobId, at_ns: u64, world: &mut World) {
         let task = self.tasks.begin(Step::Answer, Some(job), 0, 0);
-        let request =
-            Request { kind: Kind::Flush, unit: 0, offset_bytes: 0, length_bytes: 0, identical: false };
+        let request = Request::new(Kind::Flush, 0, 0);
         for member in 0..self.layers.len() {
             self.send_one(task, member as u16, request, at_ns, world);
         }
@@ -226,9 +219,9 @@ impl Layer for Card {
         let (from, to) = (request.offset_bytes, request.end_bytes());
         match request.kind {
             Kind::Read if from < to => self.read(job, from, to, world),
-            Kind::Write if from < to => self.write(job, from, to, world),
+            Kind::Write | Kind::WriteZeroes if from < to => self.write(job, from, to, world),
             Kind::Flush => self.flush(job, world),
-            Kind::Read | Kind::Write | Kind::Trim => {
+            Kind::Read | Kind::Write | Kind::WriteZeroes | Kind::Trim => {
                 let ready_ns = self.command(job, 0, 0, world);
                 world.finish_at(ready_ns, job);
             }

@@ -39,7 +39,7 @@ fn build(parameters: &str, members: u64, access: &str, rate: &str) -> Stack {
 }
 
 fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// Runs requests, so many at once; how long that took.
@@ -56,7 +56,7 @@ pub(super) fn run(stack: &mut Stack, depth: u64, requests: &[Request]) -> u64 {
             stack.advance(at_ns);
         }
         while let Some(done) = stack.take_completion() {
-            assert!(!done.failed);
+            assert!(done.outcome.is_ok());
             (returned, last_ns) = (returned + 1, done.at_ns);
         }
     }

@@ -1,11 +1,7 @@
 //! What the card calls the things that time goes to, and what it counts.
 
-use crate::account::{Cause, Counter};
+use crate::account::{Cause, Counter, Words as Pair};
 use crate::build::Builder;
-use kurabe_core::Text;
-
-/// English and Japanese.
-type Pair = (&'static str, &'static str);
 
 /// Key, name and explanation, in the order in which `Words::new` takes them.
 const CAUSES: [(&str, Pair, Pair); 13] = [
@@ -178,7 +174,7 @@ impl Words {
             row_busy,
             parity_busy,
             parity,
-        ] = CAUSES.map(|(key, name, explanation)| builder.cause(key, text(name), text(explanation)));
+        ] = CAUSES.map(|(key, name, explanation)| builder.cause(key, name, explanation));
         let [
             most_bytes,
             even_bytes,
@@ -190,7 +186,7 @@ impl Words {
             destaged_bytes,
             whole_rows,
             partial_rows,
-        ] = COUNTERS.map(|(key, name)| builder.counter(key, text(name)));
+        ] = COUNTERS.map(|(key, name)| builder.counter(key, name));
         Self {
             processor_busy,
             request,
@@ -217,8 +213,4 @@ impl Words {
             partial_rows,
         }
     }
-}
-
-fn text((en, ja): Pair) -> Text {
-    Text { en: en.to_owned(), ja: ja.to_owned() }
 }

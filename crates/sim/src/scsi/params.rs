@@ -263,20 +263,20 @@ fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
     let piece_bytes = builder.bytes(piece);
     let buffers = if builder.word(overlap) == "pipelined" { builder.count("buffers") as usize } else { 1 };
     let explanation = if synchronous {
-        text!(
+        (
             "the bytes go over the SCSI bus, at the synchronous rate that both sides agreed on",
-            "データが SCSI バスを通る時間です。双方が取り決めた同期転送の速度で流れます"
+            "データが SCSI バスを通る時間です。双方が取り決めた同期転送の速度で流れます",
         )
     } else {
-        text!(
+        (
             "the bytes go over the SCSI bus; without a synchronous agreement each byte needs a question and an answer",
-            "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります"
+            "データが SCSI バスを通る時間です。非同期転送では 1 バイトごとに要求と応答のやり取りがあります",
         )
     };
     let cause = if way == "in" {
-        builder.cause("data-in", text!("data from the drive over the bus", "バス転送(読み出し)"), explanation)
+        builder.cause("data-in", ("data from the drive over the bus", "バス転送(読み出し)"), explanation)
     } else {
-        builder.cause("data-out", text!("data to the drive over the bus", "バス転送(書き込み)"), explanation)
+        builder.cause("data-out", ("data to the drive over the bus", "バス転送(書き込み)"), explanation)
     };
     Direction { ns_per_byte, piece_bytes, buffers, cause }
 }
@@ -285,39 +285,39 @@ fn causes(builder: &mut Builder<'_>) -> Causes {
     Causes {
         waiting: builder.line(
             "waiting",
-            text!("waiting for the bus", "バスが空くのを待つ時間"),
-            text!("another command is under way on the bus", "バスで別のコマンドを処理中です"),
+            ("waiting for the bus", "バスが空くのを待つ時間"),
+            ("another command is under way on the bus", "バスで別のコマンドを処理中です"),
         ),
         selection: builder.cause(
             "selection",
-            text!("selecting the drive", "ドライブの選択"),
-            text!(
+            ("selecting the drive", "ドライブの選択"),
+            (
                 "the computer takes the bus and calls the drive, which some firmware answers with a delay",
-                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります"
+                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります",
             ),
         ),
         command: builder.cause(
             "command",
-            text!("the command", "コマンドの受け渡し"),
-            text!(
+            ("the command", "コマンドの受け渡し"),
+            (
                 "the drive takes the bytes of the command and works out what is asked",
-                "ドライブがコマンドを受け取り、内容を解釈する時間です"
+                "ドライブがコマンドを受け取り、内容を解釈する時間です",
             ),
         ),
         status: builder.cause(
             "status",
-            text!("status and end of the command", "ステータスとコマンドの終了"),
-            text!(
+            ("status and end of the command", "ステータスとコマンドの終了"),
+            (
                 "the drive reports success, and the computer notices",
-                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です"
+                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です",
             ),
         ),
         reconnect: builder.cause(
             "reconnect",
-            text!("coming back to the bus", "バスへの再接続"),
-            text!(
+            ("coming back to the bus", "バスへの再接続"),
+            (
                 "the drive had left the bus to others while it worked and takes it again",
-                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です"
+                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です",
             ),
         ),
     }

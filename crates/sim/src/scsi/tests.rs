@@ -4,7 +4,7 @@ use crate::world::{Kind, Request};
 use proptest::prelude::*;
 
 /// A medium of 1 ms and 1 MB/s behind a bus; a byte takes 300 ns read and 500 ns written, phases 10, 20 and 30 µs.
-fn stack(extra: &str) -> Stack {
+fn spec(extra: &str) -> DeviceSpec {
     let source = format!(
         r#"
         schema = 1
@@ -27,8 +27,11 @@ fn stack(extra: &str) -> Stack {
         rate = {{ value = "1 MB/s", source = "t" }}
         "#
     );
-    let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
-    Stack::new(&spec, 1).unwrap()
+    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+}
+
+fn stack(extra: &str) -> Stack {
+    Stack::new(&spec(extra), 1).unwrap()
 }
 
 fn set(key: &str, value: &str) -> String {
@@ -36,7 +39,7 @@ fn set(key: &str, value: &str) -> String {
 }
 
 fn request(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(kind, offset_bytes, length_bytes)
 }
 
 /// When requests that come at once are done, in the order of their ends; every nanosecond is explained.
@@ -63,8 +66,8 @@ const PHASES_NS: u64 = 60_000;
 #[test]
 fn only_an_asynchronous_bus_is_said_to_ask_for_each_byte() {
     let asks = |extra: &str| {
-        let stack = stack(extra);
-        let mut causes = stack.record().layers.iter().flat_map(|layer| &layer.causes);
+        let record = stack(extra).record(&spec(extra));
+        let mut causes = record.layers.iter().flat_map(|layer| &layer.causes);
         let cause = causes.find(|cause| cause.key == "data-in").unwrap();
         (
             cause.explanation.en.contains("a question and an answer"),

@@ -65,8 +65,7 @@ impl Load {
                 let place = if self.random { random.below(places) } else { (self.first + sent) % places };
                 let offset_bytes = place * u64::from(self.bytes);
                 let length_bytes = if self.kind == Kind::Flush { 0 } else { self.bytes };
-                let request =
-                    Request { kind: self.kind, unit: 0, offset_bytes, length_bytes, identical: false };
+                let request = Request::new(self.kind, offset_bytes, length_bytes);
                 stack.submit(now_ns, request, sent);
                 sent += 1;
             }
@@ -75,7 +74,7 @@ impl Load {
                 stack.advance(at_ns);
             }
             while let Some(completion) = stack.take_completion() {
-                assert!(!completion.failed);
+                assert!(completion.outcome.is_ok());
                 done += 1;
                 now_ns = completion.at_ns;
             }
@@ -112,9 +111,10 @@ const WORN: &[(&str, &str)] = &[
 ];
 
 fn build_store(spec: &DeviceSpec) -> (Config, Store) {
-    let mut register = Register { causes: Vec::new(), counters: Vec::new() };
+    let mut register = Register { names: Vec::new(), causes: Vec::new(), counters: Vec::new() };
     let builder = Builder {
         name: "ssd",
+        name_place: 0,
         settings: &spec.layers[0].settings,
         below: &[],
         register: &mut register,
@@ -255,13 +255,13 @@ proptest! {
             let bytes = [512u32, 4096, 9000][random.below(3) as usize].min(stack.capacity_bytes() as u32);
             let kind = [Kind::Read, Kind::Write, Kind::Trim, Kind::Flush][random.below(4) as usize];
             let offset_bytes = random.below(stack.capacity_bytes() - u64::from(bytes) + 1);
-            let request = Request { kind, unit: 0, offset_bytes, length_bytes: bytes, identical: false };
+            let request = Request::new(kind, offset_bytes, bytes);
             stack.submit(stack.now_ns(), request, token);
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);
             }
             stack.check_not_blocked().unwrap();
-            prop_assert!(!stack.take_completion().unwrap().failed);
+            prop_assert!(stack.take_completion().unwrap().outcome.is_ok());
         }
         let account = stack.take_account();
         prop_assert_eq!(share(&account, "unexplained"), 0.0);
@@ -296,13 +296,7 @@ fn amplification_is_at_least_one_and_less_with_trim_and_with_more_spare() {
         if trimmed {
             for part in 0..8 {
                 let offset_bytes = part * (32 << 20);
-                let request = Request {
-                    kind: Kind::Trim,
-                    unit: 0,
-                    offset_bytes,
-                    length_bytes: 8 << 20,
-                    identical: false,
-                };
+                let request = Request::new(Kind::Trim, offset_bytes, 8 << 20);
                 stack.submit(stack.now_ns(), request, 0);
                 while let Some(at_ns) = stack.next_wake_ns() {
                     stack.advance(at_ns);
@@ -326,8 +320,7 @@ fn age_counts_where_a_part_is_written_more_often() {
             let hot = random.below(10) > 0;
             let place = if hot { random.below(13_107) } else { 13_107 + random.below(117_964) };
             let offset_bytes = place * 4096;
-            let request =
-                Request { kind: Kind::Write, unit: 0, offset_bytes, length_bytes: 4096, identical: false };
+            let request = Request::new(Kind::Write, offset_bytes, 4096);
             stack.submit(now_ns, request, 0);
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);

@@ -10,6 +10,7 @@ use super::die::Die;
 use super::store::Place;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Request, World};
+use kurabe_core::device::ErrorNumber;
 
 /// A row that is filling up.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,7 @@ impl Ssd {
             }
             match self.put(unit, at_ns, job, world) {
                 Some(put_ns) => at_ns = put_ns,
-                None => return world.fail(job),
+                None => return world.fail(job, ErrorNumber::NO_SPACE),
             }
         }
         if self.config.buffer_rows == 0 {

@@ -49,6 +49,47 @@ fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
     assert_eq!(error.what().en, "the model is blocked with 3 requests in it: dies waits for its cleaner");
 }
 
+/// A medium with a defect: a request of an odd length.
+#[derive(Clone)]
+struct Odd;
+
+impl Layer for Odd {
+    fn capacity_bytes(&self) -> u64 {
+        1 << 20
+    }
+
+    fn arrive(&mut self, job: crate::JobId, world: &mut World) {
+        assert!(world.request(job).length_bytes.is_multiple_of(2), "an odd length");
+        world.finish_at(world.now_ns() + 10, job);
+    }
+}
+
+const ODD: crate::LayerKind =
+    crate::LayerKind { word: "odd", title: ("odd", "odd"), build: |_| Ok(Box::new(Odd)), ..STUCK };
+
+#[test]
+fn a_layer_that_panics_ends_its_stack_and_no_other() {
+    let mut spec = device_named("ideal-ram-disk").unwrap();
+    spec.layers.remove(0);
+    let medium = &mut spec.layers[0];
+    (medium.kind, medium.settings) = (&ODD, crate::Settings::default());
+    let mut stack = Stack::new(&spec, 1).unwrap();
+    stack.submit(0, read(0, 2), 1);
+    let mut other = stack.clone();
+    stack.submit(0, read(0, 3), 2);
+    stack.submit(5, read(0, 2), 3);
+    let ends: Vec<_> = std::iter::from_fn(|| stack.take_completion()).collect();
+    let failed = |token| Completion { token, at_ns: 0, outcome: Err(ErrorNumber::IO) };
+    assert_eq!(ends, [failed(1), failed(2), Completion { at_ns: 5, ..failed(3) }]);
+    assert_eq!((stack.in_flight(), stack.next_wake_ns()), (0, None));
+    let error = stack.check_not_blocked().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Internal);
+    let expected = "the model has a defect: its layer memory panicked: an odd length";
+    assert_eq!(error.what().en, expected);
+    other.advance(10);
+    assert_eq!(other.take_completion().map(|done| done.outcome), Some(Ok(2)));
+}
+
 #[test]
 fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
     let mut spec = device_named("ideal-ram-disk").unwrap();
@@ -69,7 +110,7 @@ fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
 }
 
 fn read(offset_bytes: u64, length_bytes: u32) -> Request {
-    Request { kind: Kind::Read, unit: 0, offset_bytes, length_bytes, identical: false }
+    Request::new(Kind::Read, offset_bytes, length_bytes)
 }
 
 #[test]
@@ -94,9 +135,12 @@ fn a_medium_with_constant_times_serves_one_after_the_other() {
 #[test]
 fn a_request_beyond_the_end_fails_and_is_counted() {
     let mut stack = Stack::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
-    stack.submit(5, read(u64::MAX - 3, 4096), 7);
-    let done = stack.take_completion().unwrap();
-    assert_eq!((done.token, done.failed, stack.in_flight()), (7, true, 0));
+    for (kind, error) in [(Kind::Read, ErrorNumber::INVALID), (Kind::WriteZeroes, ErrorNumber::NO_SPACE)] {
+        stack.submit(5, Request::new(kind, u64::MAX - 3, 4096), 7);
+        let done = stack.take_completion().unwrap();
+        assert_eq!((done.token, done.outcome, stack.in_flight()), (7, Err(error), 0));
+    }
+    assert_eq!(stack.take_account().operations, 2);
 }
 
 /// A mix of everything on a stack, some requests in flight all the time.
@@ -148,7 +192,7 @@ fn every_device_conserves_requests_and_time() {
         for depth in [1, 4] {
             let mut mix = Mix::new(name, depth);
             mix.run(300, true);
-            assert!(mix.ends.iter().all(|done| !done.failed), "{name}");
+            assert!(mix.ends.iter().all(|done| done.outcome.is_ok()), "{name}");
             let account = mix.stack.take_account();
             assert_eq!(account.operations, 300, "{name}");
             let shares_ns: u64 = account.shares.iter().map(|share| share.time_ns).sum();

@@ -28,10 +28,14 @@ impl OneByOne {
     /// How long a request takes.
     pub fn time_ns(&mut self, kind: Kind, offset_bytes: u64, length_bytes: u32, identical: bool) -> u64 {
         let started_ns = self.now_ns;
-        self.stack.submit(started_ns, Request { kind, unit: 0, offset_bytes, length_bytes, identical }, 0);
+        self.stack.submit(
+            started_ns,
+            Request { identical, ..Request::new(kind, offset_bytes, length_bytes) },
+            0,
+        );
         loop {
             if let Some(done) = self.stack.take_completion() {
-                assert!(!done.failed);
+                assert!(done.outcome.is_ok());
                 self.now_ns = done.at_ns;
                 return done.at_ns - started_ns;
             }

@@ -17,8 +17,7 @@ fn copy_s(name: &str, reads: bool, writes: bool) -> f64 {
         for (kind, base, gap_ns, wanted) in sides {
             for offset in (start..start + turn).step_by(piece as usize).filter(|_| wanted) {
                 let offset_bytes = base + offset;
-                let request =
-                    Request { kind, unit: 0, offset_bytes, length_bytes: piece as u32, identical: false };
+                let request = Request::new(kind, offset_bytes, piece as u32);
                 stack.submit(now_ns + gap_ns, request, 0);
                 while let Some(at_ns) = stack.next_wake_ns() {
                     stack.advance(at_ns);

@@ -9,25 +9,32 @@
 //!
 //! tracefs is looked for where it is usually mounted; where it is not, it is mounted for this process alone, without a
 //! place in the tree of files. The instance goes away with the value, and those of dead processes at the next start.
+//! Not here: what a device counts for everybody (the host's), when a repetition is traced and who is told (the engine's).
 //! Sources: kernel Documentation/trace/ftrace.rst, events.rst; include/trace/events/block.h.
 
 mod assemble;
 mod event;
 mod instance;
+mod platform;
 mod split;
 mod tracefs;
+
+#[cfg(test)]
+#[allow(dead_code, reason = "each crate uses its own part")]
+#[path = "../../host/src/fake.rs"]
+mod fake;
+#[cfg(test)]
+use kurabe_host::roots;
 
 pub use assemble::RecordedTrace;
 pub use tracefs::remove_orphaned_traces;
 
-use crate::block::Block;
-use crate::platform::Number;
-use crate::roots::Roots;
 use assemble::Watched;
 use event::What;
 use instance::{Instance, Ours};
-use kurabe_core::split::KernelSplit;
+use kurabe_core::record::Repetition;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::{Block, Number, Roots, SECTOR_BYTES};
 use split::Disk;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,7 +53,7 @@ impl BlockTrace {
     ///
     /// # Errors
     /// When a device does not exist, or the kernel's tracing cannot be had here: not root, no tracefs, no tracepoints.
-    /// A caller can then fall back to [`crate::DeviceCounters`].
+    /// A caller can then fall back to [`kurabe_host::DeviceCounters`].
     pub fn start(devices: &[(u32, u32)]) -> Result<Self> {
         let roots = Roots::default();
         if devices.is_empty() {
@@ -63,12 +70,12 @@ impl BlockTrace {
         let tracefs = Tracefs::find(&roots)?;
         tracefs.remove_orphans();
         let private_mount = tracefs.is_private();
-        let wanted = What::NAMES.map(|(_, what)| {
+        let events = What::NAMES.map(|(_, what)| {
             let requests = !matches!(what, What::Queued | What::Ended);
             let devices = watched.iter().filter(|one| one.requests == requests);
             (what, devices.flat_map(|one| one.numbers.iter().copied()).collect())
         });
-        let instance = Instance::start(tracefs, &wanted.into(), Arc::new(|_, _| false))?;
+        let instance = Instance::start(tracefs, &events.into(), Arc::new(|_, _| false))?;
         Ok(Self { watched, instance, private_mount })
     }
 
@@ -124,31 +131,35 @@ impl SplitTrace {
         let tracefs = Tracefs::find(&roots)?;
         tracefs.remove_orphans();
         let numbers: Vec<Number> = disks.iter().flat_map(|disk| disk.numbers.iter().copied()).collect();
-        let wanted = [What::Queued, What::Issued, What::Completed, What::Requeued];
-        let wanted = wanted.map(|what| (what, numbers.clone())).into();
-        let instance = Instance::start(tracefs, &wanted, own_threads(&roots))?;
+        let events = [What::Queued, What::Issued, What::Completed, What::Requeued];
+        let events = events.map(|what| (what, numbers.clone())).into();
+        let instance = Instance::start(tracefs, &events, own_threads(&roots))?;
         Ok(Self { disks, instance })
     }
 
-    /// Ends the recording and gives what it tells of operations of this size; of all sizes, if they differ.
+    /// Ends the recording, and adds to the repetitions that were made meanwhile what it tells of their operations, which
+    /// are of this size; of all sizes, if they differ.
     ///
     /// # Errors
     /// When the events could not be read.
-    pub fn stop(self, operation_bytes: Option<u64>) -> Result<KernelSplit> {
-        let read = self.instance.stop()?;
-        Ok(split::split(&self.disks, read, operation_bytes))
+    pub fn stop(self, operation_bytes: Option<u64>, repetitions: &mut [Repetition]) -> Result<()> {
+        let split = split::split(&self.disks, self.instance.stop()?, operation_bytes);
+        for repetition in repetitions {
+            repetition.kernel = Some(split::with_rest(&split, repetition));
+        }
+        Ok(())
     }
 }
 
 /// Tells the threads of this process from others while they live, and remembers. Other processes may well be kurabe, too.
 fn own_threads(roots: &Roots) -> Ours {
     let tasks = roots.proc.join("self/task");
-    let known: Mutex<HashMap<u32, bool>> = Mutex::default();
+    let is_own: Mutex<HashMap<u32, bool>> = Mutex::default();
     Arc::new(move |thread, name| {
         // A worker of io_uring bears the number of the thread that it works for.
         let thread = name.strip_prefix("iou-wrk-").and_then(|number| number.parse().ok()).unwrap_or(thread);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known.entry(thread).or_insert_with(|| tasks.join(thread.to_string()).is_dir())
+        let mut is_own = is_own.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_own.entry(thread).or_insert_with(|| tasks.join(thread.to_string()).is_dir())
     })
 }
 
@@ -179,9 +190,9 @@ fn watch(roots: &Roots, number: Number) -> Result<Watched> {
         .because(error)
     })?;
     let disk = block.disk();
-    let start_sector = disk.as_ref().and_then(|_| block.start_bytes()).unwrap_or(0) / assemble::SECTOR_BYTES;
+    let start_sector = disk.as_ref().and_then(|_| block.start_bytes()).unwrap_or(0) / SECTOR_BYTES;
     let end_sector = match (&disk, block.size_bytes()) {
-        (Some(_), Some(size)) => start_sector.saturating_add(size / assemble::SECTOR_BYTES),
+        (Some(_), Some(size)) => start_sector.saturating_add(size / SECTOR_BYTES),
         _ => u64::MAX,
     };
     let whole = disk.unwrap_or_else(|| block.clone());

@@ -3,12 +3,11 @@
 //! The model: the directory is the instance; removing it ends everything. The thread reads without blocking and looks
 //! a few hundred times a second, for which the buffers have room; when told to stop, it reads what is left and ends.
 
-use super::event::{Event, Read, What, read_line_of};
-use super::tracefs::{Tracefs, refusal};
-use crate::platform::Number;
+use crate::event::{Event, Read, What, read_line_of};
 use crate::platform::open_nonblocking;
-use crate::roots;
+use crate::tracefs::{Tracefs, refusal};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::{Number, roots};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -28,21 +27,21 @@ const REMOVAL_TRIES: u32 = 50;
 
 /// What was read.
 #[derive(Debug, Default)]
-pub(super) struct Recording {
+pub(crate) struct Recording {
     pub events: Vec<Event>,
     /// Events that the kernel dropped, or that came after the most that are kept, or that nobody understood.
     pub lost: u64,
 }
 
 /// What is to be recorded: kinds of events, each of some devices.
-pub(super) type Wanted = Vec<(What, Vec<Number>)>;
+pub(crate) type Wanted = Vec<(What, Vec<Number>)>;
 
 /// Tells by its number and name whether a thread is one whose operations are followed.
-pub(super) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
+pub(crate) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
 
 /// A running instance.
 #[derive(Debug)]
-pub(super) struct Instance {
+pub(crate) struct Instance {
     directory: PathBuf,
     stop: Arc<AtomicBool>,
     reader: Option<JoinHandle<std::io::Result<Recording>>>,
@@ -52,7 +51,7 @@ pub(super) struct Instance {
 
 impl Instance {
     /// Makes an instance that records what is wanted, and starts its thread.
-    pub(super) fn start(tracefs: Tracefs, wanted: &Wanted, ours: Ours) -> Result<Self> {
+    pub(crate) fn start(tracefs: Tracefs, wanted: &Wanted, ours: Ours) -> Result<Self> {
         let directory = tracefs.new_instance();
         std::fs::create_dir(&directory).map_err(|error| refusal(&error))?;
         let mut instance =
@@ -75,7 +74,7 @@ impl Instance {
 
     /// Where it is.
     #[cfg(test)]
-    pub(super) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
@@ -99,7 +98,7 @@ impl Instance {
     }
 
     /// Ends the recording, takes what was read, and removes the instance.
-    pub(super) fn stop(mut self) -> Result<Recording> {
+    pub(crate) fn stop(mut self) -> Result<Recording> {
         // Even if this fails, the thread ends.
         let _ = self.write("tracing_on", "0");
         let mut recording = self.join().map_err(|error| {

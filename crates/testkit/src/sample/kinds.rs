@@ -1,6 +1,7 @@
 //! Runs of every kind that a record can hold: every kind of step, a run in rounds, and a run of another tool.
 
 use super::{sample_cell, sample_header};
+use crate::{figure, figure_of, imported_cell, planned_cell};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity,
@@ -122,14 +123,12 @@ directions = ["write"]
 /// The cells of a task, each with one repetition.
 fn cells(task: &Task) -> impl Iterator<Item = Cell> {
     task.cells.iter().map(|plan| {
+        let sample = sample_cell(0);
         let mut cell = Cell {
-            step_index: task.step_index as u32,
-            part: plan.part.clone(),
-            label: plan.label.clone(),
-            direction: plan.direction,
-            measure: plan.measure,
-            workload: task.workload().cloned(),
-            ..sample_cell(0)
+            index: 0,
+            engine: sample.engine,
+            repetitions: sample.repetitions,
+            ..planned_cell(task, plan)
         };
         cell.repetitions.truncate(1);
         let repetition = &mut cell.repetitions[0];
@@ -201,39 +200,6 @@ pub fn sample_rounds() -> RunRecord {
     })
 }
 
-fn figure(
-    quantity: Quantity,
-    statistic: PrintedStatistic,
-    value: f64,
-    printed: &str,
-    unit: &str,
-) -> PrintedFigure {
-    PrintedFigure {
-        quantity,
-        statistic,
-        value,
-        printed: printed.to_owned(),
-        unit_printed: unit.to_owned(),
-        correction: None,
-        of: None,
-    }
-}
-
-fn foreign_cell(index: u32, label: &str, direction: Option<Direction>, imported: ImportedCell) -> Cell {
-    Cell {
-        index,
-        step_index: index,
-        part: String::new(),
-        label: label.to_owned(),
-        direction,
-        measure: Measure::Rate,
-        workload: None,
-        engine: None,
-        repetitions: Vec::new(),
-        imported: Some(imported),
-    }
-}
-
 /// A run that another tool measured.
 pub fn sample_foreign() -> RunRecord {
     let reads = ImportedCell {
@@ -246,10 +212,10 @@ pub fn sample_foreign() -> RunRecord {
         read_percent: Some(100.0),
         figures: vec![
             figure(Quantity::Rate, PrintedStatistic::Highest, 3_512_345_600.0, "3512.346", "MB/s"),
-            PrintedFigure {
-                of: Some(FigureOf::CompletionLatency),
-                ..figure(Quantity::Latency, PrintedStatistic::Percentile(99.9), 2_384_510.0, "2384.51", "us")
-            },
+            figure_of(
+                FigureOf::CompletionLatency,
+                figure(Quantity::Latency, PrintedStatistic::Percentile(99.9), 2_384_510.0, "2384.51", "us"),
+            ),
         ],
         series: Vec::new(),
     };
@@ -302,8 +268,8 @@ pub fn sample_foreign() -> RunRecord {
         fill: None,
         notices: Vec::new(),
         cells: vec![
-            foreign_cell(0, "SEQ 1 MiB Q8 T1", Some(Direction::Read), reads),
-            foreign_cell(1, "trim", None, trims),
+            imported_cell(0, "SEQ 1 MiB Q8 T1", Some(Direction::Read), reads),
+            imported_cell(1, "trim", None, trims),
         ],
         health_after: None,
     }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::fake::Fake;
-use crate::{platform, roots};
+use kurabe_core::record::Repetition;
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl LoopDevice {
     }
 
     fn number(&self) -> Number {
-        platform::block_number(&self.node).expect("a node").expect("a block device")
+        kurabe_host::block_number(&self.node).expect("a node").expect("a block device")
     }
 }
 
@@ -134,11 +134,11 @@ fn known(recorded: &RecordedTrace) -> Vec<(OpKind, u64, u32)> {
 fn what_dd_does_to_a_loop_device_is_recorded_exactly() {
     let Some(device) = LoopDevice::new() else { return };
     let Some(trace) = start(device.number()) else { return };
-    let before = crate::DeviceCounters::read(&roots::base(&device.node)).expect("counters");
+    let before = kurabe_host::DeviceCounters::read(&roots::base(&device.node)).expect("counters");
     let began = Instant::now();
     known_io(device.node());
     let elapsed_ns = began.elapsed().as_nanos() as u64;
-    let after = crate::DeviceCounters::read(&roots::base(&device.node)).expect("counters");
+    let after = kurabe_host::DeviceCounters::read(&roots::base(&device.node)).expect("counters");
     let recorded = trace.stop().expect("recorded");
     assert_eq!(recorded.lost_events, 0);
     assert_eq!(recorded.trace.flaw(), None);
@@ -229,7 +229,7 @@ impl Drop for Zram {
 fn a_device_without_requests_is_recorded_where_operations_arrive() {
     let Some(zram) = Zram::new() else { return };
     let node = format!("/dev/zram{}", zram.0);
-    let Ok(Some(number)) = platform::block_number(Path::new(&node)) else {
+    let Ok(Some(number)) = kurabe_host::block_number(Path::new(&node)) else {
         eprintln!("skipped: no node {node}");
         return;
     };
@@ -268,7 +268,7 @@ fn a_partition_of_a_loop_device_is_recorded_from_its_own_start() {
         return;
     }
     let part = format!("{}p1", device.node());
-    let Ok(Some(number)) = platform::block_number(Path::new(&part)) else {
+    let Ok(Some(number)) = kurabe_host::block_number(Path::new(&part)) else {
         eprintln!("skipped: no node for the partition {part}");
         return;
     };
@@ -286,9 +286,9 @@ fn a_partition_of_a_loop_device_is_recorded_from_its_own_start() {
 #[test]
 fn the_devices_under_a_loop_device_include_it_and_what_lies_under_its_file() {
     let Some(device) = LoopDevice::new() else { return };
-    let found = crate::devices_under(&device.node);
+    let found = kurabe_host::devices_under(&device.node);
     assert_eq!(found.first(), Some(&device.number()));
-    let below = crate::devices_under(device.directory.path());
+    let below = kurabe_host::devices_under(device.directory.path());
     assert_eq!(found[1..], below);
 }
 
@@ -400,15 +400,17 @@ fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
     }
     let elapsed_ns = begun.elapsed().as_nanos() as f64;
     must("dd", &["if=/dev/zero", &format!("of={}", device.node()), "bs=4k", "count=20", "oflag=direct"]);
-    let split = trace.stop(Some(BLOCK as u64)).expect("the split");
+    let mut repetitions = [Repetition::default()];
+    trace.stop(Some(BLOCK as u64), &mut repetitions).expect("the split");
+    let split = repetitions[0].kernel.as_ref().expect("what the kernel told");
     assert_eq!((split.operations, split.unfollowed_operations), (READS, 0), "{split:?}");
     assert_eq!((split.requests, split.merged_requests, split.lost_events), (READS, 0, 0), "{split:?}");
     assert!(split.other_requests >= 20, "{split:?}");
     assert_eq!(split.request_sizes.len(), 1);
-    let told_ns = (split.queue.mean_ns + split.device.mean_ns) * READS as f64;
+    let account_ns = (split.queue.mean_ns + split.device.mean_ns) * READS as f64;
     // Each of both is a sum of times in whole µs.
     assert!(
-        told_ns > 0.0 && told_ns <= elapsed_ns + READS as f64 * 2_000.0,
-        "{told_ns} of {elapsed_ns}: {split:?}"
+        account_ns > 0.0 && account_ns <= elapsed_ns + READS as f64 * 2_000.0,
+        "{account_ns} of {elapsed_ns}: {split:?}"
     );
 }

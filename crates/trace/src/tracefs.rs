@@ -1,9 +1,9 @@
 //! Where tracefs is, and the instances that dead processes left in it.
 
-use crate::platform;
 use crate::platform::PrivateMount;
-use crate::roots::{self, Roots};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::process_exists;
+use kurabe_host::roots::{self, Roots};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,7 +12,7 @@ const PREFIX: &str = "kurabe-";
 
 /// tracefs, mounted somewhere.
 #[derive(Debug)]
-pub(super) struct Tracefs {
+pub(crate) struct Tracefs {
     directory: PathBuf,
     /// Held as long as it is used.
     private: Option<PrivateMount>,
@@ -20,7 +20,7 @@ pub(super) struct Tracefs {
 
 impl Tracefs {
     /// Finds it, or mounts it for this process alone.
-    pub(super) fn find(roots: &Roots) -> Result<Self> {
+    pub(crate) fn find(roots: &Roots) -> Result<Self> {
         for place in ["kernel/tracing", "kernel/debug/tracing"] {
             let directory = roots.sys.join(place);
             if directory.join("instances").is_dir() {
@@ -33,12 +33,12 @@ impl Tracefs {
         }
     }
 
-    pub(super) fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.private.is_some()
     }
 
     /// A directory for a new instance; it does not exist yet.
-    pub(super) fn new_instance(&self) -> PathBuf {
+    pub(crate) fn new_instance(&self) -> PathBuf {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         self.instances().join(format!("{PREFIX}{}-{count}", std::process::id()))
@@ -49,8 +49,8 @@ impl Tracefs {
     }
 
     /// Removes the instances of processes that are no more; returns how many.
-    pub(super) fn remove_orphans(&self) -> usize {
-        remove_orphans_in(&self.instances(), platform::process_exists)
+    pub(crate) fn remove_orphans(&self) -> usize {
+        remove_orphans_in(&self.instances(), process_exists)
     }
 }
 
@@ -69,13 +69,13 @@ fn owner(name: &str) -> Option<u32> {
 }
 
 /// Removes what recordings of killed processes left in the kernel; returns how many. Does nothing where tracefs cannot
-/// be had. [`super::BlockTrace::start`] does the same.
+/// be had. [`crate::BlockTrace::start`] does the same.
 pub fn remove_orphaned_traces() -> usize {
     Tracefs::find(&Roots::default()).map_or(0, |tracefs| tracefs.remove_orphans())
 }
 
 /// The error where the kernel's tracing cannot be had.
-pub(super) fn refusal(error: &std::io::Error) -> Error {
+pub(crate) fn refusal(error: &std::io::Error) -> Error {
     let permission = error.kind() == std::io::ErrorKind::PermissionDenied;
     let kind = if permission { ErrorKind::Permission } else { ErrorKind::Unsupported };
     let made = Error::new(

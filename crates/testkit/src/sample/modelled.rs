@@ -1,16 +1,11 @@
 //! A run on a modelled stack.
 
 use super::{sample_header, sample_kinds};
+use crate::{cause, counter, parameter};
 use kurabe_core::environment::Environment;
-use kurabe_core::model::{
-    CauseRecord, CounterRecord, LayerCount, LayerRecord, ModelRecord, ParameterRecord, TimeAccount, TimeShare,
-};
+use kurabe_core::model::{LayerCount, LayerRecord, ModelRecord, TimeAccount, TimeShare};
 use kurabe_core::record::{RunHeader, RunRecord, TargetKind, TargetRecord, VersusRecord};
 use kurabe_core::text;
-
-fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRecord {
-    ParameterRecord { key: key.to_owned(), value: value.to_owned(), source: source.to_owned(), changed }
-}
 
 fn model() -> ModelRecord {
     let image = LayerRecord {
@@ -22,19 +17,12 @@ fn model() -> ModelRecord {
             parameter("cluster", "64 KiB", "https://example.org/fat, page 3", false),
             parameter("image", "4 GiB", "set for this run", true),
         ],
-        causes: vec![CauseRecord {
-            key: "chain".to_owned(),
-            name: text!("walking the cluster chain", "クラスターチェーンをたどる時間"),
-            explanation: text!(
-                "the file is found piece by piece",
-                "ファイルの位置を先頭から順に探す時間です"
-            ),
-            in_line: false,
-        }],
-        counters: vec![CounterRecord {
-            key: "fat-sectors".to_owned(),
-            name: text!("sectors of the FAT read", "読んだ FAT のセクター"),
-        }],
+        causes: vec![cause(
+            "chain",
+            text!("walking the cluster chain", "クラスターチェーンをたどる時間"),
+            text!("the file is found piece by piece", "ファイルの位置を先頭から順に探す時間です"),
+        )],
+        counters: vec![counter("fat-sectors", text!("sectors of the FAT read", "読んだ FAT のセクター"))],
     };
     let card = LayerRecord {
         name: "card".to_owned(),

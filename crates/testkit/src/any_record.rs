@@ -4,7 +4,7 @@
 mod profile;
 mod tape;
 
-use super::sample_header;
+use crate::sample::sample_header;
 use kurabe_core::environment::{
     BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
 };
@@ -230,6 +230,7 @@ impl Tape {
             started_ns: self.u64(),
             turn: self.option(Self::u32),
             elapsed_ns: self.u64() >> 5,
+            first_done_ns: self.option(Self::u64),
             read: self.ops(),
             write: self.ops(),
             sync: self.ops(),
@@ -251,6 +252,7 @@ impl Tape {
                 kind: tape.pick(&[OpKind::Read, OpKind::Write, OpKind::Sync]),
                 offset_bytes: tape.u64(),
                 operations: tape.u64(),
+                longest_ns: tape.u64(),
             }),
             stall_count: self.u64() >> 5,
             stall_threshold_ns: self.u64(),

@@ -5,18 +5,20 @@
 //! (`block_rq_complete`); which sectors a request holds tells which operations it serves, whatever was split or merged.
 //! An operation ends with the last of its sectors, and is in the device while at least one request of it is.
 
-use super::event::{Event, What};
-use super::instance::Recording;
-use crate::platform::Number;
+use crate::event::{Event, What};
+use crate::instance::Recording;
+use kurabe_core::record::Repetition;
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
 use kurabe_core::trace::BlockVerb;
+use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-const SECTOR_BYTES: u64 = crate::block::SECTOR_BYTES;
+/// The kernel and the driver count the same operations if the counts differ by no more than this share of them.
+const SAME_COUNT: f64 = 0.01;
 
 /// A disk whose requests are followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Disk {
+pub(crate) struct Disk {
     /// Kernel name.
     pub name: String,
     /// Its number, and those of its partitions, under which operations arrive.
@@ -66,7 +68,7 @@ struct Splitting {
 }
 
 /// Follows the operations of our threads, each of `operation_bytes`; without a size, every piece is an operation.
-pub(super) fn split(disks: &[Disk], recording: Recording, operation_bytes: Option<u64>) -> KernelSplit {
+pub(crate) fn split(disks: &[Disk], recording: Recording, operation_bytes: Option<u64>) -> KernelSplit {
     let Recording { mut events, lost } = recording;
     // Buffers of several CPUs are read in turns. Within a µs they stay as they were read: a request may be issued, given
     // back and issued again in one.
@@ -258,10 +260,27 @@ fn summary(mut times_ns: Vec<u64>) -> TimeSplit {
     TimeSplit { mean_ns: sum / times_ns.len() as f64, p50_ns: at(0.5), p99_ns: at(0.99) }
 }
 
+/// The split of a repetition, with what the driver measured beyond it: both count the same operations, so the means can be
+/// taken from each other; percentiles cannot.
+pub(crate) fn with_rest(split: &KernelSplit, repetition: &Repetition) -> KernelSplit {
+    KernelSplit { rest_mean_ns: rest_ns(split, repetition), ..split.clone() }
+}
+
+/// What the driver measured of an operation beyond the kernel's queues and the device.
+fn rest_ns(split: &KernelSplit, repetition: &Repetition) -> Option<f64> {
+    let sides = [&repetition.read.latency, &repetition.write.latency];
+    let count: u64 = sides.iter().map(|side| side.count).sum();
+    let sum_ns: f64 = sides.iter().map(|side| side.sum_ns as f64).sum();
+    let differ = split.operations.abs_diff(count) as f64;
+    (count > 0 && split.operations > 0 && differ <= (count as f64 * SAME_COUNT).max(1.0))
+        .then(|| sum_ns / count as f64 - split.queue.mean_ns - split.device.mean_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::event::{Read, read_line_of};
     use super::*;
+    use kurabe_core::record::{LatencyRecord, OpsRecord};
     use proptest::prelude::*;
 
     fn disk() -> Disk {
@@ -389,5 +408,22 @@ mod tests {
             let waits: u64 = starts.iter().map(|(_, _, wait, _)| wait * 1000).sum();
             prop_assert!((found.queue.mean_ns * starts.len() as f64 - waits as f64).abs() < 1.0);
         }
+    }
+
+    #[test]
+    fn the_rest_is_what_both_do_not_cover() {
+        let part = |mean_ns| TimeSplit { mean_ns, ..TimeSplit::default() };
+        let split = KernelSplit {
+            operations: 1000,
+            queue: part(5_000.0),
+            device: part(60_000.0),
+            ..KernelSplit::default()
+        };
+        let latency = LatencyRecord { count: 1001, sum_ns: 1001 * 80_000, ..LatencyRecord::default() };
+        let one = Repetition { read: OpsRecord { latency, ..OpsRecord::default() }, ..Repetition::default() };
+        assert_eq!(rest_ns(&split, &one), Some(15_000.0));
+        // The kernel saw others than the driver: nothing can be said.
+        assert_eq!(rest_ns(&KernelSplit { operations: 900, ..split }, &one), None);
+        assert_eq!(rest_ns(&KernelSplit::default(), &one), None);
     }
 }

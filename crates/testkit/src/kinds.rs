@@ -1,7 +1,8 @@
 //! Runs of every other kind: samples over a hard disk, copies, a program, rounds until steady, a tool's own unit, and
 //! runs that other tools measured. The procedures are those of the library; the figures are plausible ones.
 
-use super::{S, ops};
+use crate::ssd::{self, S, ops};
+use crate::{cell, figure, figure_of, imported_cell, moved, planned_cell};
 use kurabe_core::environment::*;
 use kurabe_core::imported::*;
 use kurabe_core::profile::{Profile, ReplayStep, ReplayTiming, Step, Task};
@@ -15,22 +16,15 @@ const MS: f64 = 1e6;
 
 /// A run by a profile of the library; `measure` gives the repetitions of each cell.
 fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repetition>) -> RunRecord {
-    let mut record = super::run();
+    let mut record = ssd::run();
     let profile = profile_named(name).unwrap();
     record.cells = Vec::new();
     for task in profile.tasks(span_bytes) {
         for (place, plan) in task.cells.iter().enumerate() {
             record.cells.push(Cell {
                 index: record.cells.len() as u32,
-                step_index: task.step_index as u32,
-                part: plan.part.clone(),
-                label: plan.label.clone(),
-                direction: plan.direction,
-                measure: plan.measure,
-                workload: task.workload().cloned(),
-                engine: None,
                 repetitions: measure(&task, place),
-                imported: None,
+                ..planned_cell(&task, plan)
             });
         }
     }
@@ -42,32 +36,9 @@ fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repeti
     record
 }
 
+/// Repetitions begin a minute apart.
 fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
-    Repetition {
-        index,
-        discarded: false,
-        seed: 7,
-        started_ns: u64::from(index) * 60 * S,
-        turn: None,
-        elapsed_ns,
-        read: OpsRecord::default(),
-        write: OpsRecord::default(),
-        sync: OpsRecord::default(),
-        end_sync_ns: None,
-        unserved_operations: 0,
-        series: Series::default(),
-        stalls: Vec::new(),
-        stall_count: 0,
-        stall_threshold_ns: 0,
-        cpu: CpuUse::default(),
-        generator_share: 0.0,
-        generator_bound: false,
-        noise: Noise::default(),
-        samples: Vec::new(),
-        traffic: None,
-        account: None,
-        kernel: None,
-    }
+    Repetition { started_ns: u64::from(index) * 60 * S, ..crate::repetition(index, elapsed_ns) }
 }
 
 /// Something between 0 and 1 that looks random and is the same every time.
@@ -124,13 +95,7 @@ pub fn run_samples() -> RunRecord {
             }
         }
         one.elapsed_ns = one.samples.iter().map(|sample| sample.elapsed_ns).sum();
-        let side = OpsRecord {
-            submitted: one.samples.len() as u64,
-            completed: one.samples.len() as u64,
-            failed: 0,
-            bytes: one.samples.iter().map(|sample| sample.bytes).sum(),
-            latency: LatencyRecord::default(),
-        };
+        let side = moved(one.samples.len() as u64, one.samples.iter().map(|sample| sample.bytes).sum());
         match task.cells[place].direction {
             Some(Direction::Write) => one.write = side,
             _ => one.read = side,
@@ -140,30 +105,8 @@ pub fn run_samples() -> RunRecord {
     on_hard_disk(record)
 }
 
-fn figure(
-    quantity: Quantity,
-    statistic: PrintedStatistic,
-    value: f64,
-    printed: &str,
-    unit: &str,
-) -> PrintedFigure {
-    PrintedFigure {
-        quantity,
-        statistic,
-        value,
-        printed: printed.to_owned(),
-        unit_printed: unit.to_owned(),
-        correction: None,
-        of: None,
-    }
-}
-
-fn of(of: &str, figure: PrintedFigure) -> PrintedFigure {
-    PrintedFigure { of: Some(of.to_owned().into()), ..figure }
-}
-
 fn imported(origin: Origin, cells: Vec<(&str, Option<Direction>, ImportedCell)>) -> RunRecord {
-    let mut record = super::run();
+    let mut record = ssd::run();
     record.header.target = None;
     record.header.profile = None;
     record.header.instrument = None;
@@ -174,18 +117,7 @@ fn imported(origin: Origin, cells: Vec<(&str, Option<Direction>, ImportedCell)>)
     record.notices.clear();
     record.cells = (0..)
         .zip(cells)
-        .map(|(index, (label, direction, imported))| Cell {
-            index,
-            step_index: index,
-            part: String::new(),
-            label: label.to_owned(),
-            direction,
-            measure: Measure::Rate,
-            workload: None,
-            engine: None,
-            repetitions: Vec::new(),
-            imported: Some(imported),
-        })
+        .map(|(index, (label, direction, imported))| imported_cell(index, label, direction, imported))
         .collect();
     record
 }
@@ -221,8 +153,8 @@ pub fn run_crystaldiskmark() -> RunRecord {
             figures: vec![
                 figure(Quantity::Rate, highest, rate * 1e6, &format!("{rate:.3}"), "MB/s"),
                 figure(Quantity::Iops, highest, iops, &format!("{iops:.1}"), "IOPS"),
-                of(
-                    "mean latency of a run",
+                figure_of(
+                    FigureOf::RunMeanLatency,
                     figure(
                         Quantity::Latency,
                         lowest,
@@ -273,7 +205,10 @@ pub fn run_fio() -> RunRecord {
     let latencies = |scale: f64| {
         let total = |statistic, microseconds: f64| {
             let ns = microseconds * 1e3 * scale;
-            of("total latency", figure(Quantity::Latency, statistic, ns, &format!("{ns:.6}"), "ns"))
+            figure_of(
+                FigureOf::TotalLatency,
+                figure(Quantity::Latency, statistic, ns, &format!("{ns:.6}"), "ns"),
+            )
         };
         vec![
             total(PrintedStatistic::Mean, 61.8),
@@ -299,8 +234,8 @@ pub fn run_fio() -> RunRecord {
                 figure(Quantity::Iops, mean, iops, &format!("{iops:.6}"), ""),
             ],
             latencies(scale),
-            vec![of(
-                "operations",
+            vec![figure_of(
+                FigureOf::Operations,
                 figure(Quantity::Count, PrintedStatistic::Sum, iops * 30.0, &format!("{}", iops * 30.0), ""),
             )],
         ]
@@ -336,8 +271,8 @@ pub fn run_gnome_file() -> RunRecord {
         };
         ImportedCell {
             procedure: Some(format!("{} samples", points.len())),
-            figures: vec![of(
-                "mean of the samples, as GNOME Disks shows it",
+            figures: vec![figure_of(
+                FigureOf::Samples,
                 figure(quantity, PrintedStatistic::Mean, mean, &printed, unit),
             )],
             series: vec![PrintedSeries {
@@ -381,12 +316,7 @@ fn copies(name: &str, count: u32, slower: impl Fn(&Task) -> f64) -> RunRecord {
                     * if place == 4 { slower(task) } else { 1.0 }
                     * (1.0 + 0.01 * jitter(u64::from(number)));
                 let mut one = repetition(number, (seconds * 1e9) as u64);
-                let side = OpsRecord {
-                    submitted: 65_536,
-                    completed: 65_536,
-                    bytes: 4 << 30,
-                    ..OpsRecord::default()
-                };
+                let side = moved(65_536, 4 << 30);
                 let (reads, writes) = ([0, 3, 4].contains(&place), [1, 2, 4].contains(&place));
                 if reads {
                     one.read = side.clone();
@@ -455,15 +385,8 @@ pub fn run_replay() -> RunRecord {
         timing: ReplayTiming::Fast,
         iodepth: 8,
     })];
-    let cell = Cell {
-        index: 0,
-        step_index: 0,
+    let replay = Cell {
         part: "replay".into(),
-        label: "replay mail.iolog".into(),
-        direction: Some(Direction::Mix),
-        measure: Measure::Rate,
-        workload: None,
-        engine: None,
         repetitions: (0..2)
             .map(|number| Repetition {
                 read: ops(61.2e6 * (1.0 + 0.02 * jitter(number)), 16_384, 8, 0),
@@ -472,9 +395,9 @@ pub fn run_replay() -> RunRecord {
                 ..repetition(number as u32, 5 * S)
             })
             .collect(),
-        imported: None,
+        ..cell("replay mail.iolog", Some(Direction::Mix))
     };
-    record.cells = vec![cell];
+    record.cells = vec![replay];
     record
 }
 

@@ -3,12 +3,12 @@
 //! Format (include/trace/events/block.h): `comm-pid [cpu] flags SECONDS.µs: NAME: MAJOR,MINOR LETTERS …SECTOR + COUNT …`.
 //! A line of another kind is `CPU:1 [LOST 12 EVENTS]`.
 
-use crate::platform::Number;
 use kurabe_core::trace::BlockLetters;
+use kurabe_host::Number;
 
 /// What an event tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(crate) enum What {
     /// An operation arrived (`block_bio_queue`).
     Queued,
     /// It is done (`block_bio_complete`).
@@ -23,7 +23,7 @@ pub(super) enum What {
 
 impl What {
     /// All with their names in tracefs.
-    pub(super) const NAMES: [(&'static str, Self); 5] = [
+    pub(crate) const NAMES: [(&'static str, Self); 5] = [
         ("block_bio_queue", Self::Queued),
         ("block_bio_complete", Self::Ended),
         ("block_rq_issue", Self::Issued),
@@ -34,7 +34,7 @@ impl What {
 
 /// An event of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     /// The kernel's monotonic clock.
     pub at_ns: u64,
     pub what: What,
@@ -50,7 +50,7 @@ pub(super) struct Event {
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(crate) enum Read {
     Event(Event),
     /// So many events were dropped.
     Lost(u64),
@@ -62,12 +62,12 @@ pub(super) enum Read {
 
 /// A line of a recording that follows nobody's threads in particular.
 #[cfg(test)]
-pub(super) fn read_line(line: &str) -> Read {
+pub(crate) fn read_line(line: &str) -> Read {
     read_line_of(line, &|_, _| false)
 }
 
 /// A line; `ours` tells by its number and name whether a thread is one that is followed.
-pub(super) fn read_line_of(line: &str, ours: &dyn Fn(u32, &str) -> bool) -> Read {
+pub(crate) fn read_line_of(line: &str, ours: &dyn Fn(u32, &str) -> bool) -> Read {
     if let Some(lost) = read_lost(line) {
         return Read::Lost(lost);
     }

@@ -4,20 +4,19 @@
 //! may complete in parts, each from its start. A flush has no sector; flushes end in the order of their beginning. A
 //! completion that fits nothing began before the recording, or belongs to something that is not recorded.
 
-use super::event::{Event, What};
-use super::instance::Recording;
-use crate::platform::Number;
+use crate::event::{Event, What};
+use crate::instance::Recording;
 use kurabe_core::text;
 use kurabe_core::trace::{BlockVerb, Trace, TraceOp};
 use kurabe_core::workload::OpKind;
+use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{HashMap, VecDeque};
 
 /// Bytes of a sector in the events.
-pub(super) const SECTOR_BYTES: u64 = crate::block::SECTOR_BYTES;
 
 /// A device that is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Watched {
+pub(crate) struct Watched {
     /// Kernel name.
     pub name: String,
     /// Numbers that its events bear.
@@ -41,7 +40,7 @@ impl Watched {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RecordedTrace {
     /// The operations in the order of their issue. Its units are the devices in the order in which they were given to
-    /// [`super::BlockTrace::start`], by kernel name.
+    /// [`crate::BlockTrace::start`], by kernel name.
     pub trace: Trace,
     /// Time from issue to completion of each operation, in ns with a resolution of 1 µs; `None` where the completion
     /// was not seen.
@@ -73,7 +72,7 @@ struct Assembly {
 }
 
 /// Makes a trace of events.
-pub(super) fn assemble(watched: &[Watched], recording: Recording) -> RecordedTrace {
+pub(crate) fn assemble(watched: &[Watched], recording: Recording) -> RecordedTrace {
     let Recording { mut events, lost } = recording;
     // Buffers of several CPUs are read in turns. What begins stands before what ends at the same µs.
     events.sort_by_key(|event| (event.at_ns, matches!(event.what, What::Completed | What::Ended)));

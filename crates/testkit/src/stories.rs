@@ -1,7 +1,7 @@
 //! Runs of models with the time accounts that the four stories of the articles have: a FAT that is walked, requests that
 //! do not divide by the strips, a bridge that takes one command, and reads and writes that take turns.
 
-use super::kinds;
+use crate::{cause, counter, kinds, parameter, ssd};
 use kurabe_core::environment::Environment;
 use kurabe_core::model::*;
 use kurabe_core::record::*;
@@ -9,18 +9,6 @@ use kurabe_core::{Text, text};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
-
-fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRecord {
-    ParameterRecord { key: key.to_owned(), value: value.to_owned(), source: source.to_owned(), changed }
-}
-
-fn cause(key: &str, name: Text, explanation: Text) -> CauseRecord {
-    CauseRecord { key: key.to_owned(), name, explanation, in_line: false }
-}
-
-fn counter(key: &str, name: Text) -> CounterRecord {
-    CounterRecord { key: key.to_owned(), name }
-}
 
 fn layer(name: &str, kind: &str, instances: u32, causes: Vec<CauseRecord>) -> LayerRecord {
     LayerRecord {
@@ -232,7 +220,7 @@ pub fn strip_remainder() -> RunRecord {
         )],
     );
     let mut record = on_model(
-        super::run(),
+        ssd::run(),
         "raid-9260",
         text!("a RAID card with SSDs", "SSD を並べた RAID カード"),
         vec![raid, drive],
@@ -298,7 +286,7 @@ pub fn one_command() -> RunRecord {
         ],
     );
     let mut record = on_model(
-        super::run(),
+        ssd::run(),
         "mirror3-usb",
         text!("a mirror of three disks in a USB box", "USB ケースの 3 台ミラー"),
         vec![usb, disk],

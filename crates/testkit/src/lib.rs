@@ -1,0 +1,116 @@
+//! Records for the tests of every room but `core`: parts with defaults (here), whole runs that look like real ones
+//! (`ssd`, `kinds`, `stories`), the samples that the store's fixtures hold (`sample`), and any record that can be
+//! (`any_record`). What a test does not name has the default of these functions.
+#![allow(missing_docs, reason = "a function of the kit says by its name which record it makes")]
+
+mod any_record;
+pub mod kinds;
+pub mod sample;
+pub mod ssd;
+pub mod stories;
+
+pub use any_record::any_record;
+
+use kurabe_core::Text;
+use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::model::{CauseRecord, CounterRecord, ParameterRecord};
+use kurabe_core::profile::{Task, TaskCell};
+use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
+use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
+
+/// Reads of 4 KiB blocks at random, one after another, once over 4 MiB.
+pub fn workload() -> Workload {
+    Workload {
+        pattern: Pattern::Random,
+        thread_share: ThreadShare::Usual,
+        block_sizes: vec![BlockSize { size_bytes: 4096, weight: 1 }],
+        read_percent: 100,
+        rewrite_every_reads: None,
+        iodepth: 1,
+        threads: 1,
+        offset_bytes: 0,
+        span_bytes: 4 << 20,
+        open_loop: None,
+        warm_up_ns: 0,
+        end: End { passes: Some(1), ..End::default() },
+        sync: SyncRule::default(),
+        data: Data::Random,
+        seed: 7,
+    }
+}
+
+/// A cell of rates without repetitions.
+pub fn cell(label: &str, direction: Option<Direction>) -> Cell {
+    Cell {
+        index: 0,
+        step_index: 0,
+        part: direction.map_or("", Direction::word).to_owned(),
+        label: label.to_owned(),
+        direction,
+        measure: Measure::Rate,
+        workload: None,
+        engine: None,
+        repetitions: Vec::new(),
+        imported: None,
+    }
+}
+
+/// The cell that a task plans, without repetitions.
+pub fn planned_cell(task: &Task, plan: &TaskCell) -> Cell {
+    Cell {
+        step_index: task.step_index as u32,
+        part: plan.part.clone(),
+        measure: plan.measure,
+        workload: task.workload().cloned(),
+        ..cell(&plan.label, plan.direction)
+    }
+}
+
+/// A cell that another tool measured, the only one of its step.
+pub fn imported_cell(index: u32, label: &str, direction: Option<Direction>, imported: ImportedCell) -> Cell {
+    Cell { index, step_index: index, part: String::new(), imported: Some(imported), ..cell(label, direction) }
+}
+
+pub fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
+    Repetition { index, seed: 7, elapsed_ns, ..Repetition::default() }
+}
+
+/// Operations that all succeeded, without their latencies.
+pub fn moved(operations: u64, bytes: u64) -> OpsRecord {
+    OpsRecord { submitted: operations, completed: operations, bytes, ..OpsRecord::default() }
+}
+
+pub fn figure(
+    quantity: Quantity,
+    statistic: PrintedStatistic,
+    value: f64,
+    printed: &str,
+    unit: &str,
+) -> PrintedFigure {
+    PrintedFigure {
+        quantity,
+        statistic,
+        value,
+        printed: printed.to_owned(),
+        unit_printed: unit.to_owned(),
+        correction: None,
+        of: None,
+    }
+}
+
+/// A figure of something more particular than its quantity.
+pub fn figure_of(of: FigureOf, figure: PrintedFigure) -> PrintedFigure {
+    PrintedFigure { of: Some(of), ..figure }
+}
+
+pub fn parameter(key: &str, value: &str, source: &str, changed: bool) -> ParameterRecord {
+    ParameterRecord { key: key.to_owned(), value: value.to_owned(), source: source.to_owned(), changed }
+}
+
+pub fn cause(key: &str, name: Text, explanation: Text) -> CauseRecord {
+    CauseRecord { key: key.to_owned(), name, explanation, in_line: false }
+}
+
+pub fn counter(key: &str, name: Text) -> CounterRecord {
+    CounterRecord { key: key.to_owned(), name }
+}
