@@ -68,7 +68,7 @@ pub(crate) struct Paragraph {
     indent: (usize, usize),
     /// What stands before the first line, all lines under each other behind it: `-`, `[1]`.
     mark: String,
-    what: Use,
+    what: Purpose,
     /// Words behind it that stand out.
     tags: Vec<Text>,
     /// The section that it leads to.
@@ -77,7 +77,7 @@ pub(crate) struct Paragraph {
 
 /// What a paragraph is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum Use {
+pub(crate) enum Purpose {
     #[default]
     Plain,
     /// What the document says in short.
@@ -92,7 +92,7 @@ pub(crate) enum Use {
     Run,
 }
 
-impl Use {
+impl Purpose {
     /// Whether paragraphs of this use make a list.
     fn is_listed(self) -> bool {
         matches!(self, Self::Item | Self::Note | Self::Run)
@@ -135,13 +135,13 @@ impl Paragraph {
     }
 
     /// What it is for; further lines of a list's paragraph stand under its own words.
-    pub(crate) fn as_a(self, what: Use) -> Self {
+    pub(crate) fn as_a(self, what: Purpose) -> Self {
         let indent = if what.is_listed() { (0, 2) } else { self.indent };
         Self { indent, what, ..self }
     }
 
     pub(crate) fn listed(self) -> Self {
-        self.as_a(Use::Item)
+        self.as_a(Purpose::Item)
     }
 
     pub(crate) fn tags(self, tags: Vec<Text>) -> Self {
@@ -276,7 +276,7 @@ impl Doc {
     }
 
     /// Paragraphs of one use.
-    pub(crate) fn list(&mut self, what: Use, items: impl IntoIterator<Item = Text>) -> &mut Self {
+    pub(crate) fn list(&mut self, what: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
         self.append(items.into_iter().map(|words| Paragraph::new(words).as_a(what)).collect())
     }
 }

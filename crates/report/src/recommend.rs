@@ -1,6 +1,6 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, Use};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Table};
 use crate::facts::Spoken;
 use crate::style::{Role, Style};
 use crate::words;
@@ -16,7 +16,7 @@ pub fn render_recommendation(found: &Recommendation, asked: &Use, ids: &[&str], 
     doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
     doc.gap().say(answer_for(found, ids)).gap().push(parts(found, ids));
     let sentences = speeds(found, ids).into_iter().chain(limits(found, asked, ids));
-    doc.list(Use::Plain, sentences);
+    doc.list(Purpose::Plain, sentences);
     for words in found.standings.iter().filter_map(|standing| out_words(standing, ids)) {
         doc.push(Paragraph::new(words).listed());
     }

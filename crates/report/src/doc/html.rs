@@ -5,7 +5,7 @@
 //! records. Tables sort by a click or a key.
 
 use super::table::{Flush, Shown, Table, TableForm};
-use super::{Block, Doc, Entry, Paragraph, Use};
+use super::{Block, Doc, Entry, Paragraph, Purpose};
 use crate::spark::sparkline;
 use crate::style::Role;
 use kurabe_chart::{Size, Theme};
@@ -17,7 +17,7 @@ const CHART_WIDTH_PX: u32 = 960;
 impl Doc {
     /// Writes the document into a page; charts are drawn in a theme.
     pub(crate) fn write_html(&self, html: &mut Html, lang: Lang, theme: Theme) {
-        let mut list: Option<Use> = None;
+        let mut list: Option<Purpose> = None;
         for block in &self.blocks {
             let next = match block {
                 Block::Paragraph(paragraph) if paragraph.what.is_listed() => Some(paragraph.what),
@@ -29,8 +29,8 @@ impl Doc {
             }
             if let Some(what) = next.filter(|_| list != next) {
                 let class = match what {
-                    Use::Note => "notes",
-                    Use::Run => "runs",
+                    Purpose::Note => "notes",
+                    Purpose::Run => "runs",
                     _ => "plain",
                 };
                 html.open("ul", &[("class", class)]);
@@ -93,11 +93,11 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
 
 fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
     let (tag, class) = match (paragraph.what, paragraph.role) {
-        (Use::Item | Use::Note | Use::Run, _) => ("li", ""),
-        (Use::Notice, Role::Warn | Role::Bad) => ("p", "notice warn"),
-        (Use::Notice, _) => ("p", "notice"),
-        (Use::Answer, _) => ("p", "answer"),
-        (Use::Plain, _) => ("p", ""),
+        (Purpose::Item | Purpose::Note | Purpose::Run, _) => ("li", ""),
+        (Purpose::Notice, Role::Warn | Role::Bad) => ("p", "notice warn"),
+        (Purpose::Notice, _) => ("p", "notice"),
+        (Purpose::Answer, _) => ("p", "answer"),
+        (Purpose::Plain, _) => ("p", ""),
     };
     html.open(tag, &[("class", class)]);
     if let Some(section) = paragraph.link {

@@ -4,7 +4,7 @@
 //! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
 
 use super::table::{Flush, Shown, Table};
-use super::{Block, Doc, Entry, Fields, Paragraph, Use};
+use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
 use crate::layout::tame;
 use crate::spark::sparkline;
 use crate::style::Role;
@@ -66,7 +66,7 @@ fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
     if items.concat().is_empty() {
         return String::new();
     }
-    if let Some(lead) = items.first_mut().filter(|_| paragraph.what == Use::Run) {
+    if let Some(lead) = items.first_mut().filter(|_| paragraph.what == Purpose::Run) {
         *lead = format!("**{lead}**");
     }
     let words = items.join(if paragraph.flows { " · " } else { "" });
@@ -75,9 +75,9 @@ fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
         mark => format!("{} ", escaped(mark)),
     };
     match (paragraph.what, paragraph.role) {
-        (Use::Item | Use::Note | Use::Run, _) if sign.is_empty() => format!("- {words}\n"),
-        (Use::Answer, _) | (_, Role::Strong) => format!("{sign}**{words}**\n"),
-        (Use::Plain | Use::Notice, Role::Warn | Role::Bad) => format!("{sign}⚠ {words}\n"),
+        (Purpose::Item | Purpose::Note | Purpose::Run, _) if sign.is_empty() => format!("- {words}\n"),
+        (Purpose::Answer, _) | (_, Role::Strong) => format!("{sign}**{words}**\n"),
+        (Purpose::Plain | Purpose::Notice, Role::Warn | Role::Bad) => format!("{sign}⚠ {words}\n"),
         _ => format!("{sign}{words}\n"),
     }
 }

@@ -5,7 +5,7 @@
 //! the first that there is.
 
 use super::{PageTheme, Report};
-use crate::doc::{Block, Doc, Paragraph, Use};
+use crate::doc::{Block, Doc, Paragraph, Purpose};
 use crate::pictures::{Picture, pictures};
 use kurabe_chart::{Chart, Size};
 use kurabe_core::record::RunRecord;
@@ -50,7 +50,7 @@ impl Report<'_> {
         let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
         doc.append(drawn(first));
         if let Some(left_out) = self.charts_left_out(pictures.len()) {
-            doc.push(Paragraph::new(left_out).as_a(Use::Notice));
+            doc.push(Paragraph::new(left_out).as_a(Purpose::Notice));
         } else if !more.is_empty() {
             let count = more.len();
             doc.push(Block::Fold(text!("More charts ({count})", "ほかのグラフ({count})"), drawn(more)));

@@ -7,7 +7,7 @@ use super::extent::Extent;
 use super::method::{self, Reasons};
 use super::{Report, run_name};
 use crate::compare::fairness_words;
-use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Table, TableForm, Use};
+use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Table, TableForm};
 use crate::facts::Spoken;
 use crate::pictures::Picture;
 use crate::style::Role;
@@ -40,14 +40,15 @@ impl Report<'_> {
                 header.model.as_ref().map(|_| text!("model", "モデル")),
             ];
             let tags = tags.into_iter().flatten().collect();
-            doc.push(Paragraph::flow(facts).lead(Role::Strong).tags(tags).as_a(Use::Run));
+            doc.push(Paragraph::flow(facts).lead(Role::Strong).tags(tags).as_a(Purpose::Run));
         }
         if let Some(more) = self.runs.len().checked_sub(NAMED).filter(|more| *more > 0) {
             doc.push(
-                Paragraph::new(text!("and {more} more, below", "ほか {more} 件(下に掲載)")).as_a(Use::Run),
+                Paragraph::new(text!("and {more} more, below", "ほか {more} 件(下に掲載)"))
+                    .as_a(Purpose::Run),
             );
         }
-        doc.push(Paragraph::new(self.answer()).as_a(Use::Answer));
+        doc.push(Paragraph::new(self.answer()).as_a(Purpose::Answer));
         doc.append(self.warnings().into_iter().collect());
         doc
     }
@@ -78,7 +79,7 @@ impl Report<'_> {
             _ => text!("{count} warnings ({kinds})", "警告が {count} 件あります({kinds})"; kinds),
         };
         let section = if all == 1 { "notices" } else { "runs" };
-        Some(Paragraph::new(words).role(Role::Warn).as_a(Use::Notice).link(section))
+        Some(Paragraph::new(words).role(Role::Warn).as_a(Purpose::Notice).link(section))
     }
 
     /// Everything below the head.
@@ -86,13 +87,13 @@ impl Report<'_> {
         let mut results = Doc::new();
         results.push(self.main_table());
         match self.runs.as_slice() {
-            [run] => results.list(Use::Note, method::footnotes(run)),
-            _ => results.list(Use::Note, self.reading()),
+            [run] => results.list(Purpose::Note, method::footnotes(run)),
+            _ => results.list(Purpose::Note, self.reading()),
         };
         if let [pair] = self.pairs.as_slice() {
             let sentences = tails::sentences(pair);
             if !sentences.is_empty() {
-                results.heading(4, text!("Slowest operations", "遅い操作")).list(Use::Item, sentences);
+                results.heading(4, text!("Slowest operations", "遅い操作")).list(Purpose::Item, sentences);
             }
         }
         let mut doc = Doc::new();
@@ -157,7 +158,7 @@ impl Report<'_> {
             if several {
                 doc.heading(4, run.header.id.clone());
             }
-            doc.list(Use::Item, sweep_curves::findings(run));
+            doc.list(Purpose::Item, sweep_curves::findings(run));
             let count = reasons.len();
             if is_brief(count) {
                 let title = text!("The reasons of {count} cells", "{count} 項目の理由");
@@ -185,7 +186,7 @@ impl Report<'_> {
             return doc;
         }
         let left_out = self.tables_left_out();
-        doc.append(left_out.map(|words| Paragraph::new(words).as_a(Use::Notice)).into_iter().collect());
+        doc.append(left_out.map(|words| Paragraph::new(words).as_a(Purpose::Notice)).into_iter().collect());
         for (place, run) in self.runs.iter().enumerate() {
             let id = &run.header.id;
             let title = run_name(run).map(|name| format!("{id} · {name}"));
@@ -221,7 +222,7 @@ impl Report<'_> {
             let title = text!("Figures", "測定値");
             doc.heading(4, title.clone()).push(self.table_of_one(&title, place));
         }
-        doc.list(Use::Note, method::footnotes(run));
+        doc.list(Purpose::Note, method::footnotes(run));
         let tells = self.runs.len() > TOLD_WHY && self.extent < Extent::OneTable;
         let reasons = if tells { method::why(run) } else { Vec::new() };
         if !reasons.is_empty() {
@@ -240,7 +241,7 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
         let sentence = sentences.first()?;
         Some(text!("{cell}: {sentence}", "{cell}: {sentence}"; cell, sentence))
     });
-    doc.list(Use::Item, first);
+    doc.list(Purpose::Item, first);
     doc
 }
 
@@ -297,7 +298,7 @@ fn of_environment(run: &RunRecord) -> Doc {
 fn of_notices(run: &RunRecord) -> Doc {
     let paragraph = |method::Remark { role, kind, words }| {
         let words = text!("{kind}: {words}", "{kind}: {words}"; kind, words);
-        Paragraph::new(words).role(role).as_a(Use::Notice)
+        Paragraph::new(words).role(role).as_a(Purpose::Notice)
     };
     method::notices(run).into_iter().map(paragraph).collect()
 }

@@ -4,7 +4,7 @@ use super::Report;
 use super::answer::slow;
 use super::main_result::beside_writes;
 use super::rows::Row;
-use crate::doc::{Doc, Use};
+use crate::doc::{Doc, Purpose};
 use crate::stutter::stutter_words;
 use kurabe_core::number;
 use kurabe_core::record::RunRecord;
@@ -24,7 +24,7 @@ impl Report<'_> {
             let run: &RunRecord = run;
             beside_writes(run).into_iter().map(|words| named(run, words)).collect::<Vec<_>>()
         };
-        doc.list(Use::Item, self.runs.iter().flat_map(beside));
+        doc.list(Purpose::Item, self.runs.iter().flat_map(beside));
         let (mut felt, mut smooth) = (Vec::new(), 0);
         for (place, run) in self.runs.iter().enumerate() {
             for row in &rows {
@@ -48,7 +48,7 @@ impl Report<'_> {
                 doc.say(no_stall(&rows));
             }
             (false, _) => {
-                doc.list(Use::Item, felt);
+                doc.list(Purpose::Item, felt);
                 if smooth > 0 {
                     doc.say(text!(
                         "In all other cells no stall was long enough to be felt (0.1 s).",
