@@ -1,6 +1,6 @@
 //! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Table, TableRow};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, TableRow};
 use crate::facts;
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, words_of};
@@ -32,7 +32,9 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
         doc.gap().push(section.table());
     }
     doc.gap().say(legend(pivot));
-    doc.list(Purpose::Plain, left_out(pivot));
+    for words in left_out(pivot) {
+        doc.say(words);
+    }
     doc.gap().append(fairness(pivot));
     doc.terminal(style)
 }
