@@ -214,7 +214,8 @@ fn kurabe_figures(stdout: &str) -> Result<Figures> {
     let cell = record.cells.first().ok_or("no cell")?;
     let direction = cell.direction.ok_or("the cell has no direction")?;
     let repetition = cell.counted().next().ok_or("no repetition")?;
-    let latency = kurabe_stats::merge([&repetition.read.latency, &repetition.write.latency]);
+    let latency =
+        kurabe_core::record::LatencyRecord::together([&repetition.read.latency, &repetition.write.latency]);
     Ok(Figures {
         operations: repetition.operations(direction),
         iops: repetition.rate_iops(direction),

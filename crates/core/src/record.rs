@@ -4,6 +4,7 @@
 //! Every stored record carries `schema`; a field that is added later is optional when read, so old records stay
 //! readable. docs/record.md tells the JSON form.
 
+mod merge;
 mod repetition;
 
 pub use repetition::{

@@ -9,10 +9,11 @@ use crate::device_uring::{WaitMode, probe_ring};
 use crate::measure::{Engine, Issue, measure};
 use crate::target::Target;
 use kurabe_core::quantity::format_duration_ns;
+use kurabe_core::record::LatencyRecord;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, Text, text};
 use kurabe_program::Stop;
-use kurabe_stats::{merge, percentile_ns};
+use kurabe_stats::percentile_ns;
 use std::collections::HashMap;
 
 /// What the user asked for.
@@ -230,7 +231,8 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
             let measured = measure(&open, &trial, issue, interrupt, &mut |_, _, _| {})?;
             workers = workers.max(measured.facts.workers);
-            let latency = merge([&measured.recorded.read.latency, &measured.recorded.write.latency]);
+            let latency =
+                LatencyRecord::together([&measured.recorded.read.latency, &measured.recorded.write.latency]);
             medians[index] = percentile_ns(&latency, 0.5).unwrap_or(0);
             latencies[index].push(latency);
         }
@@ -238,8 +240,9 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
         let slow = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;
         slow_rounds += u32::from(slow);
     }
-    let [uring_ns, threads_ns] =
-        latencies.each_ref().map(|records| percentile_ns(&merge(records), 0.5).unwrap_or(0));
+    let [uring_ns, threads_ns] = latencies
+        .each_ref()
+        .map(|records| percentile_ns(&LatencyRecord::together(records), 0.5).unwrap_or(0));
     let detour = workers > 0 || slow_rounds == ROUNDS;
     Ok(if detour {
         Probe::Detour { uring_ns, threads_ns, workers }

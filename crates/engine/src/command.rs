@@ -66,7 +66,7 @@ impl Session<'_, Real<'_>> {
             cpu: ran.cpu,
             noise,
             traffic,
-            ..attempt.blank()
+            ..attempt.of(Repetition::default())
         };
         Ok(Done { engine: None, repetitions: vec![repetition] })
     }

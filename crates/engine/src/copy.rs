@@ -20,7 +20,7 @@ use crate::memory::available_bytes;
 use crate::platform::memory_file;
 use crate::platform::{self, OpenHow};
 use crate::real::Real;
-use crate::recorder::{Recorded, Recorder};
+use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::task::{Attempt, Done};
 use crate::test_file::{TestFile, copy_beside};
@@ -73,7 +73,7 @@ struct Destination {
 /// One part, done.
 struct PartDone {
     copied: Copied,
-    recorded: Recorded,
+    recorded: Repetition,
 }
 
 impl Session<'_, Real<'_>> {

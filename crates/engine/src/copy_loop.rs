@@ -271,7 +271,7 @@ mod tests {
         sync: true,
     };
 
-    fn run(pair: &mut Listed<'_>, pass: &Pass) -> (Result<Copied>, crate::recorder::Recorded) {
+    fn run(pair: &mut Listed<'_>, pass: &Pass) -> (Result<Copied>, kurabe_core::record::Repetition) {
         let mut recorder = Recorder::new(None);
         let copied = copy(pair, pass, &mut [0; 100], &mut recorder, &Stop::default());
         (copied, Recorder::merge(&[recorder]))

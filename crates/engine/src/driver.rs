@@ -10,6 +10,7 @@ use crate::content::Content;
 use crate::recorder::Recorder;
 use crate::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
+use kurabe_core::record::Repetition;
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
@@ -37,6 +38,21 @@ pub struct Outcome {
     pub end_sync_ns: Option<u64>,
     /// Operations of an open loop that were due but not issued when the time was over.
     pub unserved: u64,
+}
+
+impl Outcome {
+    /// The times of this thread as its part of a repetition. `timed_sync`: the fsync at the end is measured time.
+    pub(crate) fn part(&self, timed_sync: bool) -> Repetition {
+        let sync_ns = self.end_sync_ns.filter(|_| timed_sync).unwrap_or(0);
+        let elapsed_ns = self.last_completion_ns + sync_ns;
+        Repetition {
+            elapsed_ns,
+            first_done_ns: Some(elapsed_ns),
+            end_sync_ns: self.end_sync_ns,
+            unserved_operations: self.unserved,
+            ..Repetition::default()
+        }
+    }
 }
 
 /// An operation in flight.
@@ -261,7 +277,6 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
 mod tests {
     use super::*;
     use crate::device_null::{NullDevice, Script};
-    use crate::recorder::Recorded;
     use crate::source::Generator;
     use kurabe_core::workload::{
         Arrival, BlockSize, Data, End, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
@@ -288,7 +303,7 @@ mod tests {
         }
     }
 
-    fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Recorded) {
+    fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Repetition) {
         let mut device = NullDevice::new(workload.iodepth as usize, script);
         let mut recorder = Recorder::new(None);
         let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: workload.end.time_ns, end_sync: false };

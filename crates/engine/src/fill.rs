@@ -64,7 +64,7 @@ impl Session<'_, Real<'_>> {
             workload.end.time_ns = left_ns;
             let measured = self.write_part(&workload, fill.written_bytes, whole)?;
             fill.written_bytes += measured.recorded.write.bytes;
-            fill.elapsed_ns += measured.elapsed_ns;
+            fill.elapsed_ns += measured.recorded.elapsed_ns;
         }
         if fill.written_bytes < self.ground.target.span_bytes() {
             self.ground.target.cut(fill.written_bytes)?;

@@ -12,10 +12,10 @@ use crate::device_uring::{Ring, RingFacts, WaitMode};
 use crate::driver::{Outcome, Plan, drive, filled_buffers};
 use crate::gate::Gate;
 use crate::platform;
-use crate::recorder::{Recorded, Recorder, add_interval};
+use crate::recorder::Recorder;
 use crate::source::{Generator, Source};
 use kurabe_core::device::Device;
-use kurabe_core::record::{CpuUse, Interval};
+use kurabe_core::record::{CpuUse, Interval, Repetition};
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
@@ -65,20 +65,12 @@ pub struct Issue {
 /// A repetition.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// What the operations did.
-    pub recorded: Recorded,
-    /// From the start of recording to the last completion, a timed fsync included.
-    pub elapsed_ns: u64,
-    /// Time of the fsync at the end.
-    pub end_sync_ns: Option<u64>,
-    /// Operations of an open loop that were due but not issued.
-    pub unserved: u64,
+    /// What was recorded, with the CPU time of the process.
+    pub recorded: Repetition,
     /// What the engine came out as.
     pub facts: RingFacts,
     /// Operating-system threads that issued operations.
     pub issuing_threads: u32,
-    /// CPU time of the process meanwhile.
-    pub cpu: CpuUse,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
 }
@@ -192,7 +184,9 @@ where
         }
 
         let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };
-        Ok(Measured { cpu, interrupted: interrupt.is_asked(), ..together(ended, setup.end_sync)? })
+        let mut measured = together(ended, setup.end_sync)?;
+        measured.recorded.cpu = cpu;
+        Ok(Measured { interrupted: interrupt.is_asked(), ..measured })
     })
 }
 
@@ -200,18 +194,12 @@ where
 fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
     let issuing_threads = ended.len() as u32;
     let mut recorders = Vec::with_capacity(ended.len());
-    let (mut elapsed_ns, mut end_sync_ns, mut unserved) = (0, None, 0);
+    let mut outcomes = Vec::with_capacity(ended.len());
     let mut facts: Option<RingFacts> = None;
     for lane in ended {
         let (recorder, outcome, lane_facts) = lane?;
         recorders.push(recorder);
-        let timed_sync = match end_sync {
-            EndSync::Timed => outcome.end_sync_ns.unwrap_or(0),
-            EndSync::None | EndSync::Untimed => 0,
-        };
-        elapsed_ns = elapsed_ns.max(outcome.last_completion_ns + timed_sync);
-        end_sync_ns = end_sync_ns.max(outcome.end_sync_ns);
-        unserved += outcome.unserved;
+        outcomes.push(outcome.part(end_sync == EndSync::Timed));
         let workers = facts.map_or(0, |facts| facts.workers).max(lane_facts.workers);
         facts = Some(RingFacts { workers, ..lane_facts });
     }
@@ -221,16 +209,9 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
             text!("a workload needs at least one thread", "スレッドは 1 以上が必要です"),
         )
     })?;
-    Ok(Measured {
-        recorded: Recorder::merge(&recorders),
-        elapsed_ns,
-        end_sync_ns,
-        unserved,
-        facts,
-        issuing_threads,
-        cpu: CpuUse::default(),
-        interrupted: false,
-    })
+    let mut recorded = Recorder::merge(&recorders);
+    outcomes.iter().for_each(|outcome| recorded.merge(outcome));
+    Ok(Measured { recorded, facts, issuing_threads, interrupted: false })
 }
 
 /// What all lanes share.
@@ -335,7 +316,7 @@ pub(crate) fn watch(
     let (mut shown_ns, mut sum) = (start_ns, Interval::default());
     loop {
         match receiver.recv_timeout(TICK) {
-            Ok((_, part)) => add_interval(&mut sum, &part),
+            Ok((_, part)) => sum.merge(&part),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }

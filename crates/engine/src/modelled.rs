@@ -8,7 +8,7 @@ use crate::content::Content;
 use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::measure::Engine;
-use crate::recorder::{Recorded, Recorder};
+use crate::recorder::Recorder;
 use crate::replay::ReplaySource;
 use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
 use crate::session::Session;
@@ -16,7 +16,7 @@ use crate::source::{Generator, Next, Source};
 use crate::task::{Attempt, Done, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
-use kurabe_core::model::{Model, TimeAccount};
+use kurabe_core::model::Model;
 use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
 use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, TargetKind, TargetRecord};
 use kurabe_core::trace::Trace;
@@ -120,7 +120,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
 
     fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
         let ran = session.run_workload(workload)?;
-        Ok((ran.recorded.write.bytes, ran.elapsed_ns))
+        Ok((ran.write.bytes, ran.elapsed_ns))
     }
 
     fn prepare(_session: &mut Session<'_, Self>, _task: &Task) -> Result<()> {
@@ -146,12 +146,12 @@ impl<M: Model> Ground for Modelled<'_, M> {
         let repetitions = match &task.work {
             Work::Io(workload) => {
                 let workload = Workload { seed: attempt.seed, ..workload.clone() };
-                vec![session.run_workload(&workload)?.into_repetition(attempt)]
+                vec![attempt.of(session.run_workload(&workload)?)]
             }
             Work::Positional(step) => session.model_positional(step, attempt)?,
             Work::AccessTime(step) => session.model_access_time(step, attempt)?,
             Work::Replay(step) => {
-                vec![session.model_replay(step, task.step_index, attempt)?.into_repetition(attempt)]
+                vec![attempt.of(session.model_replay(step, task.step_index, attempt)?)]
             }
             Work::Copy(_) => session.model_copy(attempt)?,
             // No task of this kind fits a model.
@@ -179,30 +179,8 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 }
 
-/// What operations came to, and where their time went.
-struct Ran {
-    recorded: Recorded,
-    elapsed_ns: u64,
-    end_sync_ns: Option<u64>,
-    unserved: u64,
-    account: Option<TimeAccount>,
-}
-
-impl Ran {
-    /// As a repetition; the instrument costs nothing here.
-    fn into_repetition(self, attempt: &Attempt) -> Repetition {
-        Repetition {
-            elapsed_ns: self.elapsed_ns,
-            end_sync_ns: self.end_sync_ns,
-            unserved_operations: self.unserved,
-            account: self.account,
-            ..attempt.of(self.recorded)
-        }
-    }
-}
-
 impl<M: Model> Session<'_, Modelled<'_, M>> {
-    fn run_workload(&mut self, workload: &Workload) -> Result<Ran> {
+    fn run_workload(&mut self, workload: &Workload) -> Result<Repetition> {
         let plan = Plan {
             warm_up_ns: workload.warm_up_ns,
             time_ns: workload.end.time_ns,
@@ -214,7 +192,12 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         self.run_source(source, slots, &plan, timed_sync)
     }
 
-    fn model_replay(&mut self, step: &ReplayStep, step_index: usize, attempt: &Attempt) -> Result<Ran> {
+    fn model_replay(
+        &mut self,
+        step: &ReplayStep,
+        step_index: usize,
+        attempt: &Attempt,
+    ) -> Result<Repetition> {
         let (_, source) = self.replay_source(step, step_index, attempt)?;
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
         let source: InTurn<'_, ReplaySource> = InTurn::new(vec![source], self.interrupt);
@@ -227,7 +210,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         slots: usize,
         plan: &Plan,
         timed_sync: bool,
-    ) -> Result<Ran> {
+    ) -> Result<Repetition> {
         let mut device = self.ground.model.device(slots);
         let mut content = Content::new(Data::Zero, 0, 0);
         let buffers = filled_buffers(&mut device, &mut content);
@@ -237,14 +220,11 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let sums = device.take_sums();
         drop(device);
         self.check_interrupt()?;
-        let sync_ns = if timed_sync { outcome.end_sync_ns.unwrap_or(0) } else { 0 };
-        Ok(Ran {
-            recorded: Recorder::merge(&[recorder]),
-            elapsed_ns: outcome.last_completion_ns + sync_ns,
-            end_sync_ns: outcome.end_sync_ns,
-            unserved: outcome.unserved,
-            account: sums.map(|sums| self.ground.model.account(&sums)),
-        })
+        let mut recorded = Recorder::merge(&[recorder]);
+        recorded.merge(&outcome.part(timed_sync));
+        // One loop drives all threads of the workload: which of them was done first, it does not see.
+        let account = sums.map(|sums| self.ground.model.account(&sums));
+        Ok(Repetition { first_done_ns: None, account, ..recorded })
     }
 
     fn model_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Vec<Repetition>> {

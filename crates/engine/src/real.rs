@@ -102,7 +102,7 @@ impl Ground for Real<'_> {
             let open = || target.open_file(workload.writes(), workload.sync.o_sync);
             measure(&open, workload, choice.issue, interrupt, live)
         })?;
-        Ok((measured.recorded.write.bytes, measured.elapsed_ns))
+        Ok((measured.recorded.write.bytes, measured.recorded.elapsed_ns))
     }
 
     fn prepare(session: &mut Session<'_, Self>, task: &Task) -> Result<Prepared> {

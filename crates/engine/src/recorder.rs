@@ -7,7 +7,7 @@
 //! A gap without completions is found by the operations that were in flight during it: in a closed loop there are
 //! always some, and in an open loop their latency counts from when they were due.
 
-use kurabe_core::record::{Interval, OpsRecord, Series, Stall};
+use kurabe_core::record::{Interval, OpsRecord, Repetition, Series, Stall};
 use kurabe_core::workload::OpKind;
 use kurabe_stats::Histogram;
 use std::sync::mpsc::Sender;
@@ -44,7 +44,7 @@ impl Kind {
             submitted: self.submitted,
             completed: latency.count,
             failed: self.failed,
-            bytes: self.bytes,
+            bytes: self.bytes + self.interval_bytes,
             latency,
         }
     }
@@ -58,25 +58,6 @@ pub struct Recorder {
     stalls: Vec<Stall>,
     stall_count: u64,
     live: Option<Sender<(usize, Interval)>>,
-}
-
-/// The results of all issuing threads of a repetition.
-#[derive(Clone, Debug, Default)]
-pub struct Recorded {
-    /// Reads.
-    pub read: OpsRecord,
-    /// Writes.
-    pub write: OpsRecord,
-    /// Syncs.
-    pub sync: OpsRecord,
-    /// Time series.
-    pub series: Series,
-    /// Stalls in order of time, the longest if there were too many.
-    pub stalls: Vec<Stall>,
-    /// All stalls.
-    pub stall_count: u64,
-    /// The threshold that held in the end.
-    pub stall_threshold_ns: u64,
 }
 
 impl Recorder {
@@ -171,6 +152,7 @@ impl Recorder {
             kind,
             offset_bytes,
             operations: 1,
+            longest_ns: completed_ns - started_ns,
         };
         add_stall(&mut self.stalls, &mut self.stall_count, stall);
     }
@@ -182,48 +164,44 @@ impl Recorder {
         }
     }
 
-    /// All threads' results together.
-    pub fn merge(recorders: &[Self]) -> Recorded {
-        let of = |kind: OpKind| {
-            let mut sum = Kind::default();
-            for recorder in recorders {
-                let part = &recorder.kinds[kind as usize];
-                sum.submitted += part.submitted;
-                sum.failed += part.failed;
-                sum.bytes += part.bytes + part.interval_bytes;
-                sum.latency.add(&part.latency);
-            }
-            sum
-        };
-        let kinds = [of(OpKind::Read), of(OpKind::Write), of(OpKind::Sync)];
-        let thresholds = kinds.each_ref().map(|kind| stall_threshold_ns(&kind.latency));
-        let mut all: Vec<Stall> =
-            recorders.iter().flat_map(|recorder| recorder.stalls.iter().copied()).collect();
-        all.sort_unstable_by_key(|stall| stall.at_ns);
-        let (mut stalls, mut stall_count) = (Vec::new(), 0);
-        for stall in all {
-            if stall.length_ns >= thresholds[stall.kind as usize] {
-                add_stall(&mut stalls, &mut stall_count, stall);
-            }
+    /// All threads' results together, as far as they are of operations.
+    pub fn merge(recorders: &[Self]) -> Repetition {
+        let thresholds = [OpKind::Read, OpKind::Write, OpKind::Sync].map(|kind| {
+            let mut latency = Histogram::default();
+            recorders.iter().for_each(|recorder| latency.add(&recorder.kinds[kind as usize].latency));
+            stall_threshold_ns(&latency)
+        });
+        let mut whole = Repetition::default();
+        recorders.iter().for_each(|recorder| whole.merge(&recorder.part(thresholds)));
+        keep_longest(&mut whole.stalls);
+        let intervals = &mut whole.series.intervals;
+        while intervals.last().is_some_and(|last| *last == Interval::default()) {
+            intervals.pop();
         }
+        let main = if whole.read.completed >= whole.write.completed { OpKind::Read } else { OpKind::Write };
+        whole.stall_threshold_ns = thresholds[main as usize];
+        whole
+    }
+
+    /// What this thread did. `thresholds` are the latencies above which operations of all threads are stalls in the end.
+    fn part(&self, thresholds: [u64; 3]) -> Repetition {
+        let [read, write, sync] = self.kinds.each_ref().map(Kind::to_record);
+        let last = (self.intervals.len() < INTERVALS_KEPT).then(|| self.open_interval());
+        let intervals = self.intervals.iter().copied().chain(last).collect();
+        let is_stall = |stall: &Stall| stall.length_ns >= thresholds[stall.kind as usize];
+        let stalls = Stall::joined(self.stalls.iter().copied().filter(is_stall).collect());
         // Stalls that were not kept were the shortest. They still count where the threshold that held in the end is no
         // longer than those that were kept in their place; where it rose above these, they are no stalls either.
-        for recorder in recorders.iter().filter(|recorder| recorder.stalls.len() == STALLS_KEPT) {
-            let is_one = |stall: &&Stall| stall.length_ns >= thresholds[stall.kind as usize];
-            if recorder.stalls.iter().all(|stall| is_one(&stall)) {
-                stall_count += recorder.stall_count - recorder.stalls.len() as u64;
-            }
-        }
-        let main = if kinds[0].latency.count() >= kinds[1].latency.count() { 0 } else { 1 };
-        let [read, write, sync] = kinds.each_ref().map(Kind::to_record);
-        Recorded {
+        let unlisted =
+            if self.stalls.iter().all(is_stall) { self.stall_count - self.stalls.len() as u64 } else { 0 };
+        Repetition {
             read,
             write,
             sync,
-            series: Series { interval_ns: INTERVAL_NS, intervals: merge_series(recorders) },
+            series: Series { interval_ns: INTERVAL_NS, intervals },
+            stall_count: stalls.len() as u64 + unlisted,
             stalls,
-            stall_count,
-            stall_threshold_ns: thresholds[main],
+            ..Repetition::default()
         }
     }
 }
@@ -236,57 +214,22 @@ fn stall_threshold_ns(latency: &Histogram) -> u64 {
 
 /// Adds a stall; one that overlaps the last one in time is the same stall, seen by another operation.
 fn add_stall(stalls: &mut Vec<Stall>, count: &mut u64, stall: Stall) {
-    if let Some(last) = stalls.last_mut() {
-        let (last_end, end) = (last.at_ns + last.length_ns, stall.at_ns + stall.length_ns);
-        if stall.at_ns <= last_end && last.at_ns <= end {
-            if stall.length_ns > last.length_ns {
-                (last.kind, last.offset_bytes) = (stall.kind, stall.offset_bytes);
-            }
-            last.at_ns = last.at_ns.min(stall.at_ns);
-            last.length_ns = last_end.max(end) - last.at_ns;
-            last.operations += stall.operations;
-            return;
-        }
+    if !stalls.last_mut().is_some_and(|last| last.join(&stall)) {
+        *count += 1;
+        stalls.push(stall);
+        keep_longest(stalls);
     }
-    *count += 1;
-    if stalls.len() == STALLS_KEPT {
-        let Some((shortest, _)) = stalls.iter().enumerate().min_by_key(|(_, stall)| stall.length_ns) else {
+}
+
+/// Drops the shortest stalls where there are too many.
+fn keep_longest(stalls: &mut Vec<Stall>) {
+    while stalls.len() > STALLS_KEPT {
+        let Some((shortest, _)) = stalls.iter().enumerate().rev().min_by_key(|(_, stall)| stall.length_ns)
+        else {
             return;
         };
-        if stalls[shortest].length_ns >= stall.length_ns {
-            return;
-        }
         stalls.remove(shortest);
     }
-    stalls.push(stall);
-}
-
-fn merge_series(recorders: &[Recorder]) -> Vec<Interval> {
-    let series = recorders.iter().map(|recorder| {
-        let last = (recorder.intervals.len() < INTERVALS_KEPT).then(|| recorder.open_interval());
-        recorder.intervals.iter().copied().chain(last).collect::<Vec<_>>()
-    });
-    let mut merged: Vec<Interval> = Vec::new();
-    for intervals in series {
-        merged.resize(merged.len().max(intervals.len()), Interval::default());
-        for (sum, part) in merged.iter_mut().zip(&intervals) {
-            add_interval(sum, part);
-        }
-    }
-    while merged.last().is_some_and(|last| *last == Interval::default()) {
-        merged.pop();
-    }
-    merged
-}
-
-/// Adds what another thread did in the same interval.
-pub fn add_interval(sum: &mut Interval, part: &Interval) {
-    sum.read_bytes += part.read_bytes;
-    sum.read_operations += part.read_operations;
-    sum.read_worst_ns = sum.read_worst_ns.max(part.read_worst_ns);
-    sum.write_bytes += part.write_bytes;
-    sum.write_operations += part.write_operations;
-    sum.write_worst_ns = sum.write_worst_ns.max(part.write_worst_ns);
 }
 
 #[cfg(test)]
@@ -370,7 +313,7 @@ mod tests {
             }
             let merged = Recorder::merge(&recorders);
             let sum = merged.series.intervals.iter().fold(Interval::default(), |mut sum, part| {
-                add_interval(&mut sum, part);
+                sum.merge(part);
                 sum
             });
             prop_assert_eq!(sum.read_bytes, merged.read.bytes);
@@ -381,6 +324,34 @@ mod tests {
             for ops in [merged.read, merged.write, merged.sync] {
                 prop_assert_eq!(ops.submitted, ops.completed + ops.failed);
             }
+        }
+
+        /// Medians stay far below 0.5 ms here, so that what is a stall does not depend on how much a thread has seen.
+        #[test]
+        fn threads_record_together_what_one_would_have_recorded_alone(
+            operations in prop::collection::vec((0u64..20 * MS, 0usize..3, 0usize..4, prop::bool::weighted(0.02)), 100..400),
+        ) {
+            let mut alone = Recorder::new(None);
+            let mut threads = [const { () }; 4].map(|()| Recorder::new(None));
+            let mut now = 0;
+            // Each thread has seen some of each kind before the first slow one.
+            let first = (0..96).map(|index| (MS, index % 3, index / 3 % 4, false));
+            for (index, (gap, kind, thread, slow)) in first.chain(operations).enumerate() {
+                now += gap;
+                let kind = [OpKind::Read, OpKind::Write, OpKind::Sync][kind];
+                let latency_ns = if slow { 12 * MS + gap } else { 100_000 + gap % 50_000 };
+                for recorder in [&mut alone, &mut threads[thread]] {
+                    recorder.submitted(kind);
+                    recorder.completed(kind, index as u64, 512, now.saturating_sub(latency_ns), now);
+                }
+            }
+            let whole = Recorder::merge(&[alone]);
+            prop_assert_eq!(&Recorder::merge(&threads), &whole);
+            // The same in two processes with two of the threads each.
+            let (some, rest) = threads.split_at(2);
+            let mut processes = Recorder::merge(some);
+            processes.merge(&Recorder::merge(rest));
+            prop_assert_eq!(&processes, &whole);
         }
     }
 }

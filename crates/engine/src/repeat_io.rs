@@ -42,17 +42,14 @@ impl Session<'_, Real<'_>> {
 
 /// What a measurement came to.
 pub(crate) fn repetition_of(measured: Measured, attempt: &Attempt) -> Repetition {
-    let thread_time_ns = measured.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
+    let recorded = measured.recorded;
+    let thread_time_ns = recorded.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));
     let generator_share =
-        if thread_time_ns > 0.0 { measured.cpu.user_ns as f64 / thread_time_ns } else { 0.0 };
+        if thread_time_ns > 0.0 { recorded.cpu.user_ns as f64 / thread_time_ns } else { 0.0 };
     Repetition {
-        elapsed_ns: measured.elapsed_ns,
-        end_sync_ns: measured.end_sync_ns,
-        unserved_operations: measured.unserved,
-        cpu: measured.cpu,
         generator_share: generator_share.min(1.0),
         generator_bound: generator_share > GENERATOR_BOUND_SHARE,
-        ..attempt.of(measured.recorded)
+        ..attempt.of(recorded)
     }
 }
 

@@ -232,7 +232,7 @@ mod tests {
     use crate::device_idle::NoBuffer;
     use crate::device_null::{NullDevice, Script};
     use crate::driver::{Outcome, Plan, drive, filled_buffers};
-    use crate::recorder::{Recorded, Recorder};
+    use crate::recorder::Recorder;
     use kurabe_core::device::{Completion, Device, Request, Wait};
     use kurabe_core::workload::Data;
     use kurabe_program::Stop;
@@ -297,7 +297,7 @@ mod tests {
         depth: usize,
         latency_ns: u64,
         time_ns: Option<u64>,
-    ) -> (Vec<(u64, Op)>, Outcome, Recorded) {
+    ) -> (Vec<(u64, Op)>, Outcome, kurabe_core::record::Repetition) {
         let script = Script { latency_ns, ..Script::default() };
         let mut device = Witness { device: NullDevice::new(depth, script), seen: Vec::new() };
         let mut content = Content::new(Data::Zero, 1, 0);

@@ -15,7 +15,7 @@ use crate::driver::operation_error;
 use crate::measure::Engine;
 use crate::platform;
 use crate::real::Real;
-use crate::recorder::{Recorder, add_interval};
+use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::task::{Attempt, Done};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
@@ -157,7 +157,7 @@ impl<'a> Watch<'a> {
                 ..Interval::default()
             },
         };
-        add_interval(&mut self.sum, &part);
+        self.sum.merge(&part);
     }
 }
 

@@ -6,7 +6,6 @@
 
 use crate::disturbance::Disturbance;
 use crate::ground::Ground;
-use crate::recorder::Recorded;
 use crate::session::Session;
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell, Work};
@@ -49,29 +48,15 @@ pub struct Done {
 }
 
 impl Attempt {
-    /// A repetition with what its operations did.
-    pub(crate) fn of(&self, recorded: Recorded) -> Repetition {
-        Repetition {
-            read: recorded.read,
-            write: recorded.write,
-            sync: recorded.sync,
-            series: recorded.series,
-            stalls: recorded.stalls,
-            stall_count: recorded.stall_count,
-            stall_threshold_ns: recorded.stall_threshold_ns,
-            ..self.blank()
-        }
-    }
-
-    /// A repetition of which nothing but its place is known yet.
-    pub(crate) fn blank(&self) -> Repetition {
+    /// What was recorded, as this repetition.
+    pub(crate) fn of(&self, recorded: Repetition) -> Repetition {
         Repetition {
             index: self.number,
             discarded: self.discarded,
             seed: self.seed,
             started_ns: self.started_ns,
             turn: self.turn,
-            ..Repetition::default()
+            ..recorded
         }
     }
 }

@@ -15,8 +15,8 @@ use kurabe_core::record::{Cell, CpuUse, LatencyRecord, Measure, Noise, Repetitio
 use kurabe_core::text;
 use kurabe_core::workload::OpKind;
 use kurabe_stats::{
-    cell_values, figure, merge, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency,
-    repetition_values, stutter,
+    cell_values, figure, percentile_ns, rate_bytes_per_s, rate_iops, repetition_latency, repetition_values,
+    stutter,
 };
 
 /// Percentiles of the latency table.
@@ -200,7 +200,7 @@ fn latencies(cell: &Cell, style: &Style) -> Vec<String> {
         .into_iter()
         .filter_map(|kind| {
             let all: Vec<LatencyRecord> = cell.counted().map(|repetition| side(repetition, kind)).collect();
-            let all = merge(&all);
+            let all = LatencyRecord::together(&all);
             (all.count > 0).then(|| {
                 let mut row =
                     vec![plain(style.say(&words::op_kind(kind))), plain(number::latency_ns(all.min_ns))];

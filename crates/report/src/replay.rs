@@ -15,7 +15,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
 use kurabe_core::text;
 use kurabe_core::workload::OpKind;
-use kurabe_stats::{figure, merge, percentile_ns};
+use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_LENGTH: usize = 8;
 
@@ -84,7 +84,7 @@ fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic, style: &Style) -> V
     };
     let latencies: Vec<&LatencyRecord> =
         cell.counted().map(|repetition| &side(repetition, kind).latency).collect();
-    let latency = merge(latencies);
+    let latency = LatencyRecord::together(latencies);
     let rate = match kind {
         OpKind::Sync => String::new(),
         OpKind::Read | OpKind::Write => number::rate(per_second(|side| side.bytes)).to_string(),

@@ -205,6 +205,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 started_ns,
                 turn: None,
                 elapsed_ns,
+                first_done_ns: None,
                 read,
                 write,
                 sync,
@@ -219,6 +220,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                         kind: OpKind::Sync,
                         offset_bytes,
                         operations,
+                        longest_ns: 0,
                     })
                     .collect(),
                 stall_threshold_ns: started_ns,

@@ -6,7 +6,6 @@
 //! Imported cells have no repetitions, and so none of these figures.
 
 use crate::figure::figure;
-use crate::latency::merge;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
 use kurabe_core::workload::Direction;
@@ -56,12 +55,12 @@ pub fn cell_mean_latency_ns(cell: &Cell, statistic: Statistic) -> Option<f64> {
 pub fn cell_latency(cell: &Cell) -> LatencyRecord {
     let all: Vec<_> =
         cell.counted().map(|repetition| repetition_latency(repetition, cell.direction)).collect();
-    merge(&all)
+    LatencyRecord::together(&all)
 }
 
 /// The latencies of a direction in a repetition; without a direction those of reads and writes together.
 pub fn repetition_latency(repetition: &Repetition, direction: Option<Direction>) -> LatencyRecord {
-    merge(sides(repetition, direction).into_iter().map(|side| &side.latency))
+    LatencyRecord::together(sides(repetition, direction).into_iter().map(|side| &side.latency))
 }
 
 /// Bytes per second of a direction, counted so that no record can overflow; without a direction reads and writes.

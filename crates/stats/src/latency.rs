@@ -2,7 +2,6 @@
 
 use crate::histogram::bucket_width_ns;
 use kurabe_core::record::LatencyRecord;
-use std::collections::BTreeMap;
 
 /// The latency below or at which the given share of operations completed: the middle of the bucket that holds the
 /// operation of that rank (nearest-rank definition), never below the minimum nor above the maximum. `None` if
@@ -22,24 +21,6 @@ pub fn percentile_ns(latency: &LatencyRecord, fraction: f64) -> Option<u64> {
         }
     }
     None
-}
-
-/// All latencies together.
-pub fn merge<'a>(records: impl IntoIterator<Item = &'a LatencyRecord>) -> LatencyRecord {
-    let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut sum = LatencyRecord::default();
-    for record in records.into_iter().filter(|record| record.count > 0) {
-        sum.min_ns = if sum.count == 0 { record.min_ns } else { sum.min_ns.min(record.min_ns) };
-        sum.max_ns = sum.max_ns.max(record.max_ns);
-        sum.count = sum.count.saturating_add(record.count);
-        sum.sum_ns = sum.sum_ns.saturating_add(record.sum_ns);
-        for (lowest, count) in &record.buckets {
-            let sum = buckets.entry(*lowest).or_default();
-            *sum = sum.saturating_add(*count);
-        }
-    }
-    sum.buckets = buckets.into_iter().collect();
-    sum
 }
 
 #[cfg(test)]
@@ -81,7 +62,7 @@ mod tests {
             fraction in -1.0f64..2.0,
         ) {
             let record = LatencyRecord { count: 1, max_ns, buckets, ..LatencyRecord::default() };
-            let _ = percentile_ns(&merge([&record, &record]), fraction);
+            let _ = percentile_ns(&LatencyRecord::together([&record, &record]), fraction);
         }
 
         #[test]
@@ -89,7 +70,7 @@ mod tests {
             left in prop::collection::vec(0u64..1_000_000, 0..50),
             right in prop::collection::vec(0u64..1_000_000, 0..50),
         ) {
-            let merged = merge([&record_of(&left), &record_of(&right)]);
+            let merged = LatencyRecord::together([&record_of(&left), &record_of(&right)]);
             prop_assert_eq!(merged, record_of(&[left, right].concat()));
         }
     }

@@ -35,7 +35,7 @@ pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;
 pub use histogram::{Histogram, bucket_width_ns};
-pub use latency::{merge, percentile_ns};
+pub use latency::percentile_ns;
 pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};
 pub use relation::{Concordance, Line, concordance, geometric_mean, line};

@@ -4,8 +4,8 @@
 //! together are one). Time stalled is the union of the stalls that were kept in detail. A silence is a stretch of the
 //! time series in which nothing was completed.
 
-use crate::latency::{merge, percentile_ns};
-use kurabe_core::record::{Cell, Repetition, Series, Stall};
+use crate::latency::percentile_ns;
+use kurabe_core::record::{Cell, LatencyRecord, Repetition, Series, Stall};
 use kurabe_core::workload::Direction;
 use serde::Serialize;
 
@@ -113,7 +113,8 @@ pub fn reads_beside_writes(alone: &Cell, mixed: &Cell) -> Option<ReadsBesideWrit
     if !same || alone.direction != Some(Direction::Read) || mixed.direction != Some(Direction::Mix) {
         return None;
     }
-    let reads = |cell: &Cell| merge(cell.counted().map(|repetition| &repetition.read.latency));
+    let reads =
+        |cell: &Cell| LatencyRecord::together(cell.counted().map(|repetition| &repetition.read.latency));
     let (alone, beside) = (reads(alone), reads(mixed));
     Some(ReadsBesideWrites {
         alone_p50_ns: percentile_ns(&alone, 0.5)?,
@@ -194,7 +195,7 @@ mod tests {
     use kurabe_core::workload::{BlockSize, Data, End, OpKind, Pattern, SyncRule, ThreadShare, Workload};
 
     fn stall(at_ns: u64, length_ns: u64) -> Stall {
-        Stall { at_ns, length_ns, kind: OpKind::Write, offset_bytes: 0, operations: 1 }
+        Stall { at_ns, length_ns, kind: OpKind::Write, offset_bytes: 0, operations: 1, longest_ns: length_ns }
     }
 
     fn cell(repetitions: Vec<Repetition>) -> Cell {

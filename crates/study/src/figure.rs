@@ -3,9 +3,9 @@
 use crate::catalogue::check_figure;
 use kurabe_core::Text;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::record::Cell;
+use kurabe_core::record::{Cell, LatencyRecord};
 use kurabe_core::text;
-use kurabe_stats::{derived_values, merge};
+use kurabe_stats::derived_values;
 
 /// Where a figure is found.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +103,9 @@ impl FigureSource {
 
 /// How long the reads of all cells waited; `None` if nothing was read.
 fn wait_ms(of: WaitOf, cells: &[Cell]) -> Option<f64> {
-    let reads = merge(cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.read.latency));
+    let reads = LatencyRecord::together(
+        cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.read.latency),
+    );
     match of {
         WaitOf::Mean => reads.mean_ns().map(|ns| ns / 1e6),
         WaitOf::Longest => (reads.count > 0).then_some(reads.max_ns as f64 / 1e6),

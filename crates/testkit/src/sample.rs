@@ -92,6 +92,7 @@ pub fn sample_cell(index: u32) -> Cell {
             kind: OpKind::Write,
             offset_bytes: 8192,
             operations: 3,
+            longest_ns: 0,
         }],
         stall_count: 1,
         stall_threshold_ns: 60_000,

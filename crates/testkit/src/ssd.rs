@@ -158,6 +158,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                     kind: if direction == Direction::Write { OpKind::Write } else { OpKind::Read },
                     offset_bytes: 345 << 20,
                     operations: depth,
+                    longest_ns: 0,
                 }]
             } else {
                 Vec::new()

@@ -85,6 +85,9 @@ pub struct Stall {
     pub offset_bytes: u64,
     /// Operations held up.
     pub operations: u64,
+    /// How long that operation waited; 0 where an earlier version kept the length of the whole alone.
+    #[serde(default)]
+    pub longest_ns: u64,
 }
 
 /// CPU time of kurabe during a repetition.
@@ -131,6 +134,9 @@ pub struct Repetition {
     pub turn: Option<u32>,
     /// Measured time: from the first submission to the last completion, a timed fsync included.
     pub elapsed_ns: u64,
+    /// When the first of the threads that issued operations had done all of its own; `None` where that was not seen.
+    #[serde(default)]
+    pub first_done_ns: Option<u64>,
     /// Reads.
     pub read: OpsRecord,
     /// Writes.

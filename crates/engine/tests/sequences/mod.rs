@@ -15,7 +15,7 @@ mod rules;
 use crate::content::Content;
 use crate::device_null::{Logged, NullDevice, Script};
 use crate::driver::{Plan, drive, filled_buffers};
-use crate::recorder::{Recorded, Recorder};
+use crate::recorder::Recorder;
 use crate::source::Generator;
 use kurabe_core::profile::{Profile, Work};
 use kurabe_core::profile_library::{PROFILES, profile_named};
@@ -34,7 +34,7 @@ struct Played {
     /// From the start of recording to the last completion, a timed sync included.
     elapsed_ns: u64,
     /// What was recorded.
-    recorded: Recorded,
+    recorded: kurabe_core::record::Repetition,
 }
 
 impl Played {

@@ -1,0 +1,85 @@
+//! What is linked in: licences and bans of `deny.toml`, read here too, so that they hold wherever cargo is.
+
+use crate::root;
+use serde_json::Value;
+use std::process::Command;
+
+/// A list of `deny.toml`.
+fn list<'a>(page: &'a str, section: &str, key: &str) -> Vec<&'a str> {
+    let section = page.split_once(&format!("\n[{section}]\n")).map_or("", |(_, rest)| rest);
+    let list = section.split_once(&format!("\n{key} = [")).map_or("", |(_, rest)| rest);
+    let list = list.split_once(']').map_or("", |(list, _)| list);
+    list.split(',').map(|word| word.trim().trim_matches('"')).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether an SPDX expression can be met with these licences. `/` is the old way to write `OR`.
+fn is_met(expression: &str, allowed: &[&str]) -> bool {
+    let (mut depth, mut words, mut word) = (0, Vec::new(), String::new());
+    for character in expression.replace('/', " OR ").chars() {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        if depth == 0 && character == ' ' {
+            words.push(std::mem::take(&mut word))
+        } else {
+            word.push(character)
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    let both = |parts: &[String]| {
+        parts.split(|word| word == "AND").all(|part| {
+            let part = part.join(" ");
+            match part.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
+                Some(inner) => is_met(inner, allowed),
+                None => allowed.contains(&part.as_str()),
+            }
+        })
+    };
+    words.split(|word| word == "OR").any(both)
+}
+
+#[test]
+fn everything_linked_in_may_be() {
+    let page = std::fs::read_to_string(root().join("deny.toml")).unwrap();
+    let (allowed, banned) = (list(&page, "licenses", "allow"), list(&page, "bans", "deny"));
+    assert!(allowed.contains(&"MIT") && banned.contains(&"openssl-sys"), "deny.toml: {allowed:?} {banned:?}");
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert!(packages.len() > 50, "cargo names only {} packages", packages.len());
+    let mut faults = Vec::new();
+    for package in packages {
+        let (name, licence) =
+            (package["name"].as_str().unwrap(), package["license"].as_str().unwrap_or("none"));
+        if !is_met(licence, &allowed) {
+            faults.push(format!("{name}: the licence is {licence}"));
+        }
+        if banned.contains(&name) {
+            faults.push(format!("{name} is banned"));
+        }
+        let library = package["links"].as_str().unwrap_or("sqlite3");
+        if library != "sqlite3" {
+            faults.push(format!("{name} links {library}; C is compiled in the store only"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn an_expression_is_met_by_one_side_of_or_and_both_of_and() {
+    let is_met =
+        |expression: &str| is_met(expression, &["MIT", "Unicode-3.0", "Apache-2.0 WITH LLVM-exception"]);
+    for good in ["MIT", "GPL-3.0 OR MIT", "GPL-3.0/MIT", "(MIT OR GPL-3.0) AND Unicode-3.0"] {
+        assert!(is_met(good), "{good}");
+    }
+    assert!(is_met("Apache-2.0 WITH LLVM-exception OR Apache-2.0"));
+    for bad in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR Zlib) AND BSD-3-Clause", "none", "MIT WITH exception"]
+    {
+        assert!(!is_met(bad), "{bad}");
+    }
+}

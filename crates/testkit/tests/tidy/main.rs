@@ -1,0 +1,80 @@
+//! The style rules that a machine can hold, held: how long functions and files are, which words are no names, where
+//! sentences, `unsafe` and paths may stand, and one meaning for each name of a type.
+//!
+//! The model: a rule reads one source without its comments and literals (`source`) and answers the lines that break it
+//! (`rules`). `allowed.txt` names the files, folders or type names that a rule does not concern, with the reasons.
+//! An allowance that nothing needs any more fails too, so that the list can only shrink unseen, never grow.
+
+mod house;
+mod licences;
+mod rules;
+mod source;
+
+use rules::Breach;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// One line of `allowed.txt`: a path, a folder that ends in `/`, or a type's name, under a heading of rule and reason.
+struct Allowance {
+    rule: &'static str,
+    subject: &'static str,
+}
+
+impl Allowance {
+    fn covers(&self, breach: &Breach) -> bool {
+        let covered = match self.subject.strip_suffix('/') {
+            Some(_) => breach.subject.starts_with(self.subject),
+            None => breach.subject == self.subject,
+        };
+        self.rule == breach.rule && covered
+    }
+}
+
+/// `[rule] reason` is the heading of the subjects below it.
+fn allowances() -> Vec<Allowance> {
+    let mut rule = "";
+    let mut all = Vec::new();
+    for line in include_str!("allowed.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        match line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
+            Some((name, reason)) => {
+                assert!(reason.len() > 10, "allowed.txt: no reason in `{line}`");
+                rule = name;
+            }
+            None => all.push(Allowance { rule, subject: line }),
+        }
+    }
+    all
+}
+
+#[test]
+fn the_house_is_tidy() {
+    let (allowances, breaches) = (allowances(), house::breaches(&root()));
+    let mut faults: Vec<String> = breaches
+        .iter()
+        .filter(|breach| !allowances.iter().any(|one| one.covers(breach)))
+        .map(ToString::to_string)
+        .collect();
+    for one in &allowances {
+        if !breaches.iter().any(|breach| one.covers(breach)) {
+            let Allowance { rule, subject } = one;
+            faults.push(format!(
+                "allowed.txt: `{subject}` needs no allowance of {rule} any more: remove the line"
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn an_allowance_stands_once() {
+    let mut seen = BTreeSet::new();
+    for one in allowances() {
+        assert!(seen.insert((one.rule, one.subject)), "`{} {}` stands twice", one.rule, one.subject);
+    }
+}

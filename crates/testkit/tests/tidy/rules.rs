@@ -1,0 +1,212 @@
+//! The rules that one source is held to.
+
+use crate::source::{Source, block_end};
+use std::fmt;
+
+/// A function fits a screen.
+const LONGEST_FUNCTION_LINES: usize = 70;
+/// A file has one subject; what needs more code than this usually has two.
+const LONGEST_FILE_LINES: usize = 500;
+/// They say that something happened to a value, not what it is.
+const NO_NAMES: [&str; 6] = ["told", "found", "known", "there", "wanted", "said"];
+/// The rooms whose trade is words.
+const ROOMS_OF_WORDS: [&str; 2] = ["crates/cli/", "crates/report/"];
+
+/// A line that breaks a rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Breach {
+    pub rule: &'static str,
+    /// What an allowance would have to name: the file, or the type.
+    pub subject: String,
+    pub place: String,
+    pub what: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {} ({})", self.rule, self.subject, self.what, self.place)
+    }
+}
+
+/// Every breach in a source.
+pub fn breaches(source: &Source) -> Vec<Breach> {
+    let all =
+        [function_length(source), file_length(source), local_name(source), words(source), no_unsafe(source)];
+    all.concat()
+        .into_iter()
+        .map(|(rule, line, what)| Breach {
+            rule,
+            subject: source.path.clone(),
+            place: format!("line {}", line + 1),
+            what,
+        })
+        .collect()
+}
+
+type Lines = Vec<(&'static str, usize, String)>;
+
+/// The words of a line, each with what stands before and after it but spaces.
+fn tokens(line: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut rest = 0;
+    std::iter::from_fn(move || {
+        let start = rest + line[rest..].find(is_word)?;
+        let end = start + line[start..].find(|character| !is_word(character)).unwrap_or(line.len() - start);
+        rest = end;
+        Some((line[..start].trim_end(), &line[start..end], line[end..].trim_start()))
+    })
+}
+
+/// The functions of a source: name, first and last line.
+fn functions(source: &Source) -> Vec<(&str, usize, usize)> {
+    let mut all = Vec::new();
+    for (number, line) in source.lines.iter().enumerate() {
+        for (before, word, _) in tokens(line) {
+            if before.ends_with("fn") && tokens(before).last().is_some_and(|(_, last, _)| last == "fn") {
+                all.push((word, number, block_end(&source.lines, number)));
+            }
+        }
+    }
+    all
+}
+
+fn function_length(source: &Source) -> Lines {
+    functions(source)
+        .into_iter()
+        .map(|(name, first, last)| (name, first, last + 1 - first))
+        .filter(|(.., lines)| *lines > LONGEST_FUNCTION_LINES)
+        .map(|(name, first, lines)| {
+            (
+                "function-length",
+                first,
+                format!("`{name}` has {lines} lines, {LONGEST_FUNCTION_LINES} fit a screen"),
+            )
+        })
+        .collect()
+}
+
+fn file_length(source: &Source) -> Lines {
+    let lines = source.code().count();
+    let what = format!("{lines} lines of code; one subject needs at most {LONGEST_FILE_LINES}");
+    if lines > LONGEST_FILE_LINES { vec![("file-length", 0, what)] } else { Vec::new() }
+}
+
+/// A value under a name that is none. A field, a method and a function may have it.
+fn local_name(source: &Source) -> Lines {
+    let is_value = |before: &str, after: &str| {
+        let field_or_path = before.ends_with("::") || (before.ends_with('.') && !before.ends_with(".."));
+        let called = after.starts_with('(') || after.starts_with("::") || before.ends_with("fn");
+        let declared_field = after.starts_with(':');
+        !(field_or_path || called || declared_field || before.ends_with("mod"))
+    };
+    let mut lines = Vec::new();
+    for (number, line) in source.lines.iter().enumerate() {
+        for (before, word, after) in tokens(line) {
+            if NO_NAMES.contains(&word) && is_value(before, after) {
+                lines.push(("local-name", number, format!("`{word}` does not say what the value is")));
+            }
+        }
+    }
+    lines
+}
+
+/// `text!` in a room that has no words, unless the function around it makes an error.
+fn words(source: &Source) -> Lines {
+    if source.is_test_file() || ROOMS_OF_WORDS.iter().any(|room| source.path.starts_with(room)) {
+        return Vec::new();
+    }
+    let functions = functions(source);
+    let makes_error = |number: usize| {
+        let around = functions.iter().filter(|(_, first, last)| (*first..=*last).contains(&number));
+        around.max_by_key(|(_, first, _)| *first).is_some_and(|(_, first, _)| {
+            let signature =
+                source.lines[*first..].iter().take(12).take_while(|line| !line.trim_end().ends_with('{'));
+            let last = source.lines[*first..].iter().find(|line| line.trim_end().ends_with('{'));
+            signature.chain(last).any(|line| {
+                let returned = line.split_once("->").map_or("", |(_, returned)| returned);
+                tokens(returned).any(|(_, word, _)| ["Error", "Result", "Misfit"].contains(&word))
+            })
+        })
+    };
+    source
+        .code()
+        .filter(|(_, line)| tokens(line).any(|(_, word, after)| word == "text" && after.starts_with('!')))
+        .filter(|(number, _)| !makes_error(*number))
+        .map(|(number, _)| {
+            ("words", number, "a sentence outside the rooms of words, and not of an error".to_owned())
+        })
+        .collect()
+}
+
+fn no_unsafe(source: &Source) -> Lines {
+    let opens = |after: &str| {
+        after.starts_with('{')
+            || tokens(after).next().is_some_and(|(before, word, _)| {
+                before.is_empty() && ["impl", "fn", "trait", "extern"].contains(&word)
+            })
+    };
+    let mut lines = Vec::new();
+    for (number, line) in source.lines.iter().enumerate() {
+        let breaks = line.contains("allow(unsafe_code)")
+            || tokens(line).any(|(_, word, after)| word == "unsafe" && (after.is_empty() || opens(after)));
+        if breaks {
+            lines.push(("unsafe", number, "the compiler cannot check this".to_owned()));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken(path: &str, text: &str) -> Vec<&'static str> {
+        breaches(&Source::new(path, text)).into_iter().map(|breach| breach.rule).collect()
+    }
+
+    #[test]
+    fn a_function_of_71_lines_is_seen_and_one_of_70_is_not() {
+        let function = |lines: usize| format!("fn long(\n) {{\n{}}}\n", "    work();\n".repeat(lines - 3));
+        assert_eq!(broken("crates/x/src/a.rs", &function(71)), ["function-length"]);
+        assert!(broken("crates/x/src/a.rs", &function(70)).is_empty());
+    }
+
+    #[test]
+    fn a_file_of_501_lines_is_seen_and_its_tests_and_comments_are_not() {
+        let lines =
+            |count: usize| "use a;\n".repeat(count) + "// more\n\n#[cfg(test)]\nmod tests {\n    use b;\n}\n";
+        assert_eq!(broken("crates/x/src/a.rs", &lines(501)), ["file-length"]);
+        assert!(broken("crates/x/src/a.rs", &lines(500)).is_empty());
+    }
+
+    #[test]
+    fn a_value_without_a_name_is_seen_and_a_field_is_not() {
+        for text in ["let found = 1;", "|told| 1", "Some(mut said)", "fn a() { there }", "0..known"] {
+            assert_eq!(broken("crates/x/src/a.rs", text), ["local-name"], "{text}");
+        }
+        for text in ["a.found", "said()", "pub known: u64,", "// told", "\"there\"", "let founder = 1;"] {
+            assert!(broken("crates/x/src/a.rs", text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_seen_and_that_of_an_error_is_not() {
+        let sentence = "fn a(b: u8) -> Text {\n    text!(\"a\", \"b\")\n}\n";
+        assert_eq!(broken("crates/stats/src/a.rs", sentence), ["words"]);
+        assert!(broken("crates/report/src/a.rs", sentence).is_empty());
+        assert!(broken("crates/stats/src/a.rs", &sentence.replace("Text", "Error")).is_empty());
+        assert!(broken("crates/stats/src/a.rs", &sentence.replace("Text", "Result<()>")).is_empty());
+    }
+
+    #[test]
+    fn unsafe_code_is_seen_and_the_word_is_not() {
+        for text in
+            ["unsafe { a() }", "unsafe impl Send for A {}", "#![allow(unsafe_code)]", "unsafe fn a() {}"]
+        {
+            assert_eq!(broken("crates/x/src/a.rs", text), ["unsafe"], "{text}");
+        }
+        assert!(
+            broken("crates/x/src/a.rs", "// unsafe {\nlet a = \"unsafe {\"; deny(unsafe_code)").is_empty()
+        );
+    }
+}

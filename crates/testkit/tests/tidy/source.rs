@@ -1,0 +1,151 @@
+//! A Rust source with its comments and the insides of its literals blanked, line by line, and its tests marked.
+
+/// One source file.
+pub struct Source {
+    /// From the root of the repository.
+    pub path: String,
+    /// The lines, with spaces for comments and for what literals hold.
+    pub lines: Vec<String>,
+    /// Which lines belong to an item under `#[cfg(test)]`.
+    pub is_test: Vec<bool>,
+}
+
+impl Source {
+    pub fn new(path: &str, text: &str) -> Self {
+        let lines: Vec<String> = blanked(text).lines().map(str::to_owned).collect();
+        let is_test = test_lines(&lines);
+        Self { path: path.to_owned(), lines, is_test }
+    }
+
+    /// A file of tests, or of what only tests use.
+    pub fn is_test_file(&self) -> bool {
+        let name = self.path.rsplit('/').next().unwrap_or("");
+        name == "tests.rs"
+            || name.ends_with("_tests.rs")
+            || ["/tests/", "/benches/", "benches/", "crates/testkit/"].iter().any(|part| {
+                self.path.contains(part) && (part.starts_with('/') || self.path.starts_with(part))
+            })
+    }
+
+    /// The numbers (from 0) and texts of the lines that are code and no tests.
+    pub fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.lines.iter().map(String::as_str).enumerate();
+        lines.filter(|(number, line)| !self.is_test[*number] && !line.trim().is_empty())
+    }
+}
+
+/// How far a block reaches that begins in line `first`: the line in which its braces are even again, or in which it
+/// ends with a semicolon before any brace.
+pub fn block_end(lines: &[String], first: usize) -> usize {
+    let (mut depth, mut opened) = (0usize, false);
+    let mut round = 0usize;
+    for (number, line) in lines.iter().enumerate().skip(first) {
+        for character in line.chars() {
+            match character {
+                '(' | '[' => round += 1,
+                ')' | ']' => round = round.saturating_sub(1),
+                '{' => (depth, opened) = (depth + 1, true),
+                '}' => depth = depth.saturating_sub(1),
+                ';' if !opened && round == 0 => return number,
+                _ => {}
+            }
+            if opened && depth == 0 {
+                return number;
+            }
+        }
+    }
+    lines.len().saturating_sub(1)
+}
+
+fn test_lines(lines: &[String]) -> Vec<bool> {
+    let mut is_test = vec![false; lines.len()];
+    let mut number = 0;
+    while number < lines.len() {
+        if lines[number].trim().starts_with("#[cfg(test)]") {
+            // The attribute itself has brackets, which are even; the item follows.
+            let end = block_end(lines, number + 1);
+            is_test[number..=end].fill(true);
+            number = end;
+        }
+        number += 1;
+    }
+    is_test
+}
+
+/// The text with spaces in the place of comments and of what stands in literals. Line breaks stay.
+fn blanked(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let mut code = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < characters.len() {
+        let end = literal_or_comment(&characters, at);
+        if end == at {
+            code.push(characters[at]);
+            at += 1;
+            continue;
+        }
+        code.extend(characters[at..end].iter().map(|one| if *one == '\n' { '\n' } else { ' ' }));
+        at = end;
+    }
+    code
+}
+
+/// Where the comment or the literal ends that begins at `at`; `at` itself if none does.
+fn literal_or_comment(characters: &[char], at: usize) -> usize {
+    let ahead = |offset: usize| characters.get(at + offset).copied().unwrap_or('\0');
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let in_word = at > 0 && is_word(characters[at - 1]);
+    let until = |from: usize, ends: &dyn Fn(usize) -> bool| {
+        (from..characters.len()).find(|place| ends(*place)).unwrap_or(characters.len())
+    };
+    match ahead(0) {
+        '/' if ahead(1) == '/' => until(at, &|place| characters[place] == '\n'),
+        '/' if ahead(1) == '*' => {
+            until(at + 2, &|place| characters[place] == '*' && characters.get(place + 1) == Some(&'/'))
+                .saturating_add(2)
+                .min(characters.len())
+        }
+        'r' if !in_word || characters[at - 1] == 'b' => {
+            let hashes = (1..).take_while(|offset| ahead(*offset) == '#').count();
+            if ahead(hashes + 1) != '"' {
+                return at;
+            }
+            let closes = |place: usize| {
+                characters[place] == '"'
+                    && (1..=hashes).all(|more| characters.get(place + more) == Some(&'#'))
+            };
+            (until(at + hashes + 2, &closes) + hashes + 1).min(characters.len())
+        }
+        '"' => quoted_end(characters, at),
+        // A character, unless it is a lifetime.
+        '\'' if ahead(1) == '\\' => until(at + 3, &|place| characters[place] == '\'') + 1,
+        '\'' if ahead(2) == '\'' => at + 3,
+        _ => at,
+    }
+}
+
+fn quoted_end(characters: &[char], at: usize) -> usize {
+    let mut place = at + 1;
+    while place < characters.len() && characters[place] != '"' {
+        place += if characters[place] == '\\' { 2 } else { 1 };
+    }
+    (place + 1).min(characters.len())
+}
+
+#[test]
+fn comments_and_literals_are_no_code() {
+    let text = "let a = \"x // \\\" y\"; // told\nlet b = r#\"un\"safe\"#; /* found\n*/ let c = '\"'; let d: &'a str;\n";
+    let source = Source::new("a.rs", text);
+    let words: Vec<Vec<&str>> = source.lines.iter().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["let", "a", "=", ";"]);
+    assert_eq!(words[1], ["let", "b", "=", ";"]);
+    assert_eq!(words[2], ["let", "c", "=", ";", "let", "d:", "&'a", "str;"]);
+}
+
+#[test]
+fn tests_are_marked_to_their_end() {
+    let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}\n#[cfg(test)]\nmod more;\nfn d() {}\n";
+    let source = Source::new("a.rs", text);
+    let code: Vec<usize> = source.code().map(|(number, _)| number).collect();
+    assert_eq!(code, [0, 6, 9]);
+}
