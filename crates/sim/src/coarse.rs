@@ -18,7 +18,8 @@ mod run;
 pub use kind::COARSE;
 
 use crate::account::{Cause, Counter};
-use crate::layer::{Layer, Volatile};
+use crate::layer::Layer;
+use crate::ranges::AtRisk;
 use crate::world::{JobId, Kind, Request, World};
 use buffer::WriteBuffer;
 use log::{Log, Streams};
@@ -200,8 +201,13 @@ impl Coarse {
         } else {
             self.append(from_ns, &request, world);
         }
-        let end_ns = self.media.free_ns();
+        self.buffer.note((at_bytes, request.end_bytes(), request.number));
+        if request.fua {
+            self.close(from_ns, Why::Complete, world);
+        }
+        let end_ns = self.media.free_ns().max(from_ns);
         let fits_ns = self.buffer.add(from_ns, end_ns, u64::from(request.length_bytes));
+        let fits_ns = if request.fua { end_ns } else { fits_ns };
         self.media.charge(job, fits_ns, world);
         fits_ns
     }
@@ -258,9 +264,9 @@ impl Layer for Coarse {
     }
 
     /// No more than this: what waits for the rest of a stripe may be counted with what the flash is at.
-    fn volatile(&self, now_ns: u64) -> Volatile {
+    fn at_risk(&self, now_ns: u64) -> AtRisk {
         let pending = self.run.pending_bytes().saturating_add(self.log_pending_bytes);
-        Volatile { lost_bytes: self.buffer.bytes(now_ns).saturating_add(pending), saved_bytes: 0 }
+        AtRisk::all(self.buffer.latest(self.buffer.bytes(now_ns).saturating_add(pending)), false)
     }
 }
 
