@@ -26,7 +26,7 @@ pub struct Session<'a, G> {
     pub(crate) interrupt: &'a Stop,
     pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
     pub(crate) started_ns: u64,
-    told: Vec<NoticeKind>,
+    noticed: Vec<NoticeKind>,
     pub(crate) disturbance: Disturbance,
     /// The traces of the profile's replay steps, by the step's place.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
@@ -55,7 +55,7 @@ impl<'a, G: Ground> Session<'a, G> {
             interrupt,
             emit,
             started_ns,
-            told: Vec::new(),
+            noticed: Vec::new(),
             disturbance: Disturbance::default(),
             traces: Vec::new(),
             follow_up: None,
@@ -245,10 +245,10 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     pub(crate) fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
-        if self.told.contains(&kind) {
+        if self.noticed.contains(&kind) {
             return Ok(());
         }
-        self.told.push(kind);
+        self.noticed.push(kind);
         self.notice(kind, text)
     }
 
@@ -272,16 +272,16 @@ impl<'a, G: Ground> Session<'a, G> {
                 self.notice(NoticeKind::Other, text)?;
             }
         }
-        let (wanted, span) = (self.profile.rules.size_bytes, facts.span_bytes);
+        let (size, span) = (self.profile.rules.size_bytes, facts.span_bytes);
         let all = self.profile.rules.whole_device && facts.kind != TargetKind::Directory;
-        if span < wanted && !all && self.profile.needs_span() {
+        if span < size && !all && self.profile.needs_span() {
             self.notice(
                 NoticeKind::SpanCut,
                 text!(
                     "the target has {}, less than the profile's {}: all of it is used",
                     "対象は {} で、プロファイルの {} より小さいため、全体を使います",
                     format_bytes(span),
-                    format_bytes(wanted)
+                    format_bytes(size)
                 ),
             )?;
         }
