@@ -5,7 +5,7 @@ use crate::lang::t;
 use crate::output::{print, print_json, progress_mode, say, style};
 use crate::stored::store_with_runs;
 use crate::words::assignment;
-use kurabe_compare::{DIGEST_VERSION, PivotWanted, digest};
+use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::Result;
 use kurabe_core::digest::Digests;
 use kurabe_core::{Error, ErrorKind, text};
@@ -35,7 +35,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     let filters = given.filters.iter().map(|words| {
         assignment("--where", words, "filesystem=ext4").map(|(key, value)| (key.to_owned(), value.to_owned()))
     });
-    let wanted = PivotWanted {
+    let wanted = PivotRequest {
         by: given.by.clone(),
         baseline: given.baseline.clone(),
         profile: given.profile.clone(),

@@ -18,7 +18,7 @@ use kurabe_report::{
 use kurabe_sim::ModelTarget;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, Measured, Models, Options, Paths, Plan, Point, PointTarget, STUDIES, Study, StudyResult,
+    Axis, Measured, Models, Options, Paths, Point, PointTarget, STUDIES, Study, StudyPlan, StudyResult,
     embedded_trace, load_study, study_named,
 };
 use std::path::{Path, PathBuf};
@@ -159,7 +159,7 @@ fn with_answers(result: &StudyResult) -> Result<serde_json::Value> {
 }
 
 /// The error of a study with rows that could not be measured; its other rows were shown.
-fn failure(planned: &Plan, result: &StudyResult) -> Option<Error> {
+fn failure(planned: &StudyPlan, result: &StudyResult) -> Option<Error> {
     let first = result.first_error()?;
     let rows = result.parts.iter().flat_map(|part| &part.rows).filter(|row| row.error.is_some()).count();
     let name = &planned.name;

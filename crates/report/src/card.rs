@@ -100,13 +100,13 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, style
 /// What shows many cells at once: a sweep or a heat map, else bars.
 fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
     let mut all = own_pictures(run, lang);
-    let found =
+    let place =
         ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
             // Of several sweeps the one that shows most.
             let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
             named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(place, _)| place)
         })?;
-    let mut chart = all.swap_remove(found).chart;
+    let mut chart = all.swap_remove(place).chart;
     // The card says the statistic at its foot; the room is for the drawing.
     chart.notes.clear();
     Some(chart)
@@ -125,11 +125,11 @@ fn remarks(run: &RunRecord, style: &Style) -> Vec<(Tone, String)> {
     let width = WIDTH - 2.0 * MARGIN - 24.0;
     let all = facts::remarks(run, style);
     let mut lines: Vec<(Tone, String)> = Vec::new();
-    for (told, (tone, words)) in all.iter().enumerate() {
+    for (shown, (tone, words)) in all.iter().enumerate() {
         let wrapped = paper::wrapped(words, 15.0, width, 2);
-        let last = told + 1 == all.len();
+        let last = shown + 1 == all.len();
         if lines.len() + wrapped.len() > MOST_REMARKS - usize::from(!last) {
-            let (rest, id) = (all.len() - told, &run.header.id);
+            let (rest, id) = (all.len() - shown, &run.header.id);
             let more = text!("and {rest} more: kurabe show {id}", "ほか {rest} 件: kurabe show {id}");
             lines.push((*tone, style.say(&more)));
             break;

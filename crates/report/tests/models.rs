@@ -75,3 +75,22 @@ fn a_description_tells_calibrated_from_sourced() {
     let standing: Vec<Standing> = card.parameters.iter().map(|parameter| parameter.standing).collect();
     assert_eq!(standing, [Standing::Sourced, Standing::Calibrated, Standing::Derived, Standing::Changed]);
 }
+
+#[test]
+fn a_description_tells_what_a_parameter_may_become() {
+    let described = describe_model(&device_named("rascsi").unwrap(), None);
+    let layer = |name: &str| described.layers.iter().find(|layer| layer.name == name).unwrap();
+    let find = |layer: &LayerDescription, key: &str| {
+        layer.parameters.iter().find(|parameter| parameter.key == key).unwrap().clone()
+    };
+    let cluster = find(layer("fat-image"), "cluster");
+    assert_eq!(
+        (cluster.range, cluster.unit, cluster.scale),
+        (Some((512.0, 262_144.0)), "B", "powers-of-two")
+    );
+    let lead = find(layer("scsi"), "write_lead");
+    assert_eq!((lead.number, lead.derived_from), (Some(0.0), &["write_piece"][..]));
+    let restart = find(layer("fat-image"), "restart");
+    assert_eq!((restart.choices, restart.live), (vec!["first".to_owned(), "forward".to_owned()], false));
+    assert!(find(layer("card"), "access").live);
+}

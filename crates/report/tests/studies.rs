@@ -5,8 +5,8 @@ use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, Axis, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult, Swap, Verdict,
-    WhyRun, study_named,
+    PartResult, Published, QuestionResult, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult,
+    Swap, WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -72,8 +72,8 @@ fn said(agreement: Agreement) -> Option<Said> {
     })
 }
 
-fn untold_verdict() -> Verdict {
-    Verdict {
+fn untold_verdict() -> QuestionResult {
+    QuestionResult {
         id: "price".to_owned(),
         title: text!("Which is cheaper?", "安いのはどちらか"),
         purpose: None,
@@ -93,7 +93,7 @@ fn untold_verdict() -> Verdict {
 }
 
 /// The second is best, by one of two figures.
-fn best_verdict() -> Verdict {
+fn best_verdict() -> QuestionResult {
     let choice = |key: &str, name: Text| Choice { key: key.to_owned(), name, real: false };
     let figure = |name: Text, unit: &str, less_is_better, values: [f64; 2]| Deciding {
         name,
@@ -109,7 +109,7 @@ fn best_verdict() -> Verdict {
         let standings = vec![standing(first, 1.0), standing(second, 0.8)];
         Answer::Best(Best { best: vec![first], standings, rests_on, holds: None })
     };
-    Verdict {
+    QuestionResult {
         id: "which".to_owned(),
         title: text!("Which is better?", "よいのはどちらか"),
         choices: vec![choice("one", text!("first", "一方")), choice("two", text!("second", "他方"))],
@@ -359,7 +359,7 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
     which.unreached = vec![caveat("read", "a defect")];
     which.assumed = vec![caveat("write", "nobody knows")];
     which.article = said(Agreement::WasGiven);
-    let page = |which: &Verdict, lang| {
+    let page = |which: &QuestionResult, lang| {
         let verdicts = vec![which.clone()];
         render_study(&StudyResult { verdicts, ..result() }, &Style { lang, width: 400, ..Style::default() })
     };

@@ -10,19 +10,10 @@
 
 use crate::build::{Builder, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::{Parameter, ParameterType};
+use crate::schema::{HOUR_NS, Parameter, ParameterType, SOME_SIZE};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
 use kurabe_core::{Result, text};
-
-/// No parameter counts for more than this.
-const HOUR_NS: u64 = 3_600_000_000_000;
-
-/// No unit is larger than this.
-const LARGEST_UNIT_BYTES: u64 = 1 << 40;
-
-/// No command moves more than this.
-const LONGEST_TRANSFER_BYTES: u64 = 1 << 32;
 
 /// The kind.
 pub const CARD: LayerKind = LayerKind {
@@ -31,7 +22,7 @@ pub const CARD: LayerKind = LayerKind {
     of_host: false,
     below: Below::Nothing,
     parameters: &[
-        Parameter::needed("capacity", ParameterType::Bytes, ("bytes of the card", "カードの容量")),
+        Parameter::needed("capacity", SOME_SIZE, ("bytes of the card", "カードの容量")),
         Parameter::needed(
             "interface",
             ParameterType::Rate,
@@ -46,12 +37,14 @@ pub const CARD: LayerKind = LayerKind {
             "0 ms",
             "assumed: contained in the access time",
             ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間"),
-        ),
+        )
+        .live(),
         Parameter::needed(
             "access",
             ParameterType::Time,
             ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間"),
-        ),
+        )
+        .live(),
         Parameter::needed(
             "read",
             ParameterType::Rate,
@@ -68,10 +61,11 @@ pub const CARD: LayerKind = LayerKind {
             "0 ms",
             "assumed: contained in the write rate",
             ("time for which the card is busy after every write", "書き込みのたびにカードがビジーになる時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "longest_transfer",
-            ParameterType::Bytes,
+            ParameterType::Bytes(0, 1 << 32),
             "0 B",
             "assumed: every request is a command",
             (
@@ -81,7 +75,7 @@ pub const CARD: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "write_unit",
-            ParameterType::Bytes,
+            ParameterType::Bytes(1, 1 << 40),
             "512 B",
             "assumed: single sectors, so that nothing is copied",
             (
@@ -95,7 +89,8 @@ pub const CARD: LayerKind = LayerKind {
             "10 MB/s",
             "assumed: of no account where units are single sectors",
             ("rate at which the rest of a unit is copied", "単位の残りをコピーする速度"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "class",
             ParameterType::Word(&["none", "a1", "a2"]),
@@ -107,6 +102,7 @@ pub const CARD: LayerKind = LayerKind {
             ),
         ),
     ],
+    relations: &[],
     build,
 };
 
@@ -176,16 +172,15 @@ words! {
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let interface = builder.rate("interface");
-    let ns = |key: &str| builder.ns(key).min(HOUR_NS);
     let card = Card {
         capacity_bytes: builder.bytes("capacity"),
-        command_ns: ns("command"),
-        access_ns: ns("access"),
+        command_ns: builder.ns("command"),
+        access_ns: builder.ns("access"),
         read_bytes_per_s: builder.rate("read").min(interface),
         write_bytes_per_s: builder.rate("write").min(interface),
-        program_ns: ns("program"),
-        write_unit_bytes: builder.bytes("write_unit").clamp(1, LARGEST_UNIT_BYTES),
-        longest_bytes: builder.bytes("longest_transfer").min(LONGEST_TRANSFER_BYTES),
+        program_ns: builder.ns("program"),
+        write_unit_bytes: builder.bytes("write_unit"),
+        longest_bytes: builder.bytes("longest_transfer"),
         copy_bytes_per_s: builder.rate("copy"),
         open: None,
         written_to: 0,

@@ -6,7 +6,7 @@
 
 use crate::build::Builder;
 use crate::ranges::AtRisk;
-use crate::schema::Parameter;
+use crate::schema::{Parameter, Relation};
 use crate::world::{Child, JobId, World};
 use kurabe_core::model::CopyHabits;
 use kurabe_core::{Result, Text, text};
@@ -121,6 +121,8 @@ pub struct LayerKind {
     pub below: Below,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What must hold between them.
+    pub relations: &'static [Relation],
     /// Builds one.
     pub build: fn(&mut Builder<'_>) -> Result<Box<dyn Layer>>,
 }

@@ -41,7 +41,7 @@ pub use layer::{Below, CloneLayer, Control, KINDS, Layer, LayerKind, Volatile};
 pub use library::{DEVICES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use ranges::{AtRisk, Range, Ranges};
-pub use schema::{Parameter, ParameterType};
+pub use schema::{Parameter, ParameterType, Relation, Scale};
 pub use settings::{Setting, Settings};
 pub use spec::{DeviceSpec, LayerSpec, MemberSpec};
 pub use stack::Stack;

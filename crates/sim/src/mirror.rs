@@ -16,7 +16,7 @@ use crate::build::Builder;
 use crate::layer::{Below, Control, Layer, LayerKind};
 use crate::link::{common_capacity_bytes, targets};
 use crate::ranges::{AtRisk, Ranges};
-use crate::schema::{Parameter, ParameterType};
+use crate::schema::{Parameter, ParameterType, SIZE};
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -45,29 +45,34 @@ pub const MIRROR: LayerKind = LayerKind {
             "5",
             "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc",
             ("load of a read far from the drive's last place", "直前の位置から遠い読み出しの負荷"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "seek_near",
-            ParameterType::Bytes,
+            SIZE,
             "1 MiB",
             "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset",
             ("within this distance half of that load counts", "この距離以内なら負荷は半分になる"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "reads",
             ParameterType::Count(1, 1000),
             "10",
             "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3",
             ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "writes",
             ParameterType::Count(1, 1000),
             "10",
             "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active",
             ("writes in flight at each drive", "ドライブごとに同時に出す書き込み数"),
-        ),
+        )
+        .live(),
     ],
+    relations: &[],
     build,
 };
 

@@ -16,6 +16,7 @@ mod tests;
 use crate::account::Cause;
 use crate::build::words;
 use crate::layer::Layer;
+use crate::schema::HOUR_NS;
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Text, text};
@@ -102,7 +103,7 @@ impl Direction {
 
     /// The time of bytes on the bus.
     fn data_ns(&self, bytes: u64) -> u64 {
-        ((bytes as f64 * self.ns_per_byte).round() as u64).min(params::HOUR_NS)
+        ((bytes as f64 * self.ns_per_byte).round() as u64).min(HOUR_NS)
     }
 }
 

@@ -116,8 +116,7 @@ impl DeviceSpec {
     pub fn get(&self, path: &str) -> Option<String> {
         let (layer, key) = path.split_once('.')?;
         let mut settings = self.all_layers().into_iter().filter(|spec| spec.name == layer);
-        let found = settings.find_map(|spec| spec.settings.iter().find(|setting| setting.key == key))?;
-        Some(found.written.clone())
+        settings.find_map(|spec| Some(spec.settings.find(key)?.written.clone()))
     }
 
     /// Whether both behave alike, whatever they are called and wherever their values come from: the same layers with the
@@ -162,8 +161,8 @@ impl LayerSpec {
             Below::Nothing => Vec::new(),
             Below::One => vec![(1, rest)],
             Below::Members if self.members.is_empty() => {
-                let members = self.settings.iter().find(|setting| setting.key == "members");
-                let count = members.map_or(1, |members| members.whole().unwrap_or(1));
+                let members = self.settings.find("members").and_then(Setting::number);
+                let count = members.map_or(1, |count| count as u64);
                 vec![(count, rest)]
             }
             Below::Members => {
@@ -210,10 +209,12 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
                         ja: format!("--set {at}: {}", bare(&what.ja)),
                     },
                 )
-                .remedy(parameter.kind.example())
+                .remedy(error.remedy_text().cloned().unwrap_or_else(|| parameter.remedy()))
             })?;
-            layer.settings.list.retain(|setting| setting.key != key);
-            layer.settings.list.push(changed);
+            if let Some(setting) = layer.settings.list.iter_mut().find(|setting| setting.parameter.key == key)
+            {
+                *setting = changed;
+            }
         }
         for member in &mut layer.members {
             change(&mut member.layers, name, key, value)?;
@@ -228,13 +229,13 @@ fn bare(what: &str) -> &str {
 }
 
 /// A value from the command line: a word where it is no number, table or truth value.
-fn read_flag(parameter: &Parameter, value: &str) -> Result<Setting> {
+fn read_flag(parameter: &'static Parameter, value: &str) -> Result<Setting> {
     let bare = format!("value = {value}");
     let quoted = format!("value = {value:?}");
     let source = if DataFile::parse("--set", &bare).is_ok() { bare } else { quoted };
     let file = DataFile::parse("--set", &source)?;
     let value = file.root(&["value"])?.require("value")?;
-    let mut setting = parameter.read(&value, "set for this run")?;
+    let mut setting = Setting::read(parameter, &value, "set for this run")?;
     (setting.place, setting.changed) = (None, true);
     Ok(setting)
 }
@@ -340,8 +341,8 @@ impl Reader<'_> {
             let listed = parameter.key == "members" && !members.is_empty();
             match (table.get(parameter.key), parameter.default) {
                 (Some(given), _) => list.push(read_parameter(parameter, &given)?),
+                (None, _) if listed => {}
                 (None, Some((default, source))) => list.push(read_default(parameter, default, source)?),
-                (None, None) if listed => {}
                 (None, None) => {
                     table.require(parameter.key)?;
                 }
@@ -378,7 +379,7 @@ impl Reader<'_> {
 }
 
 /// `strip = { value = "64 KiB", source = "…" }`
-fn read_parameter(parameter: &Parameter, given: &Value<'_>) -> Result<Setting> {
+fn read_parameter(parameter: &'static Parameter, given: &Value<'_>) -> Result<Setting> {
     if !given.is_table() {
         let key = parameter.key;
         return Err(given
@@ -399,11 +400,11 @@ fn read_parameter(parameter: &Parameter, given: &Value<'_>) -> Result<Setting> {
                 "URL、文書名、`derived: …`、`assumed: …`、`calibrated: 合わせた値` のいずれかです"
             )));
     }
-    parameter.read(&table.require("value")?, source)
+    Setting::read(parameter, &table.require("value")?, source)
 }
 
 /// A default is written in the code as a device file would write it.
-fn read_default(parameter: &Parameter, default: &str, source: &str) -> Result<Setting> {
+fn read_default(parameter: &'static Parameter, default: &str, source: &str) -> Result<Setting> {
     let mut setting = read_flag(parameter, default)?;
     (setting.changed, setting.source) = (false, source.to_owned());
     Ok(setting)

@@ -50,6 +50,7 @@ pub const SSD: LayerKind = LayerKind {
     of_host: false,
     below: Below::Nothing,
     parameters: parameters::PARAMETERS,
+    relations: &[],
     build,
 };
 

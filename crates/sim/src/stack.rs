@@ -329,17 +329,14 @@ impl Stack {
         let mut depths = self.places.iter().filter(|(place, _)| *place == name).map(|(_, depth)| *depth);
         let depth = depths.next();
         let text = |(en, ja): Words| Text { en: en.to_owned(), ja: ja.to_owned() };
-        let parameters = layer.kind.parameters.iter();
-        let settings = parameters
-            .filter_map(|parameter| layer.settings.iter().find(|setting| setting.key == parameter.key));
         LayerRecord {
             name: layer.name.clone(),
             kind: layer.kind.word.to_owned(),
             instances: depth.map_or(0, |_| 1 + depths.count() as u32),
             depth: depth.unwrap_or(0),
-            parameters: settings
+            parameters: (layer.settings.iter())
                 .map(|setting| ParameterRecord {
-                    key: setting.key.to_owned(),
+                    key: setting.parameter.key.to_owned(),
                     value: setting.written.clone(),
                     source: setting.source.clone(),
                     changed: setting.changed,
@@ -396,6 +393,9 @@ impl Assembly {
             for _ in 0..count {
                 below.push(self.branch(layers, depth + 1)?);
             }
+        }
+        for relation in spec.kind.relations {
+            relation.check(&spec.name, &spec.settings)?;
         }
         let mut builder = Builder {
             name: &spec.name,

@@ -44,6 +44,7 @@ fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
         ("access =", "acces =", "7: x.toml: unknown key `acces`"),
         ("1 MB/s", "1 MB", "8: x.toml: `1 MB` is not a rate"),
         ("1 ms", "1 week", "7: x.toml: `1 week` is not a time"),
+        ("1 ms", "2 h", "7: x.toml: `2 h` is outside of the range of `access`"),
     ] {
         let error = read(&MEDIUM.replace(from, to)).unwrap_err();
         assert!(error.starts_with(says), "{error}");
@@ -71,16 +72,17 @@ fn a_device_uses_the_parts_of_another_that_are_not_of_its_computer() {
 
 #[test]
 fn what_does_not_fit_together_shows_the_line_or_the_value_that_the_user_gave() {
-    let host = "[[layer]]\nkind = \"host\"\ncopy_piece = { value = \"0 B\", source = \"t\" }\n";
+    let host = "[[layer]]\nkind = \"host\"\ncopy_turn = { value = \"4 KiB\", source = \"t\" }\n";
     let spec = read(&format!("{host}{MEDIUM}")).unwrap();
     let error = Stack::new(&spec, 1).err().unwrap();
     assert_eq!((error.kind(), error.place().unwrap().line), (ErrorKind::DataFile, 6));
+    assert!(error.remedy_text().unwrap().en.contains("`host.copy_piece`, which is 64 KiB"), "{error:?}");
     let mut spec = read(&format!("[[layer]]\nkind = \"host\"\n{MEDIUM}")).unwrap();
-    spec.set("host.copy_piece", "0 B").unwrap();
+    spec.set("host.copy_piece", "1 GiB").unwrap();
     let error = Stack::new(&spec, 1).err().unwrap();
     assert_eq!((error.kind(), error.place()), (ErrorKind::Usage, None));
-    assert!(error.what().ja.starts_with("host.copy_piece=0 B: "), "{error:?}");
-    assert!(error.remedy_text().unwrap().en.contains("kurabe models show"), "{error:?}");
+    assert!(error.what().ja.starts_with("host.copy_piece=1 GiB: "), "{error:?}");
+    assert!(error.remedy_text().unwrap().en.contains("`host.copy_turn`, which is 768 KiB"), "{error:?}");
 }
 
 #[test]
@@ -105,8 +107,12 @@ fn a_change_reaches_the_layer_and_is_marked() {
     spec.set("constant.access", "2 ms").unwrap();
     spec.set("constant.parallel", "4").unwrap();
     assert_eq!(spec.get("constant.access").as_deref(), Some("2 ms"));
-    let changed: Vec<&str> =
-        spec.layers[0].settings.iter().filter(|setting| setting.changed).map(|setting| setting.key).collect();
+    let changed: Vec<&str> = spec.layers[0]
+        .settings
+        .iter()
+        .filter(|setting| setting.changed)
+        .map(|setting| setting.parameter.key)
+        .collect();
     assert_eq!(changed, ["access", "parallel"]);
     for (path, value) in [
         ("constant.parallel", "0"),

@@ -5,9 +5,9 @@
 //! before anything is measured.
 
 use crate::axis::Axis;
-use crate::known::{Known, Subject, changes, known_of, library, marks};
+use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::question::Question;
-use crate::study::{Mark, Part, Row, Study, WhyRun};
+use crate::study::{Mark, Part, Study, StudyRow, WhyRun};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -96,7 +96,7 @@ pub struct PlannedPart {
 
 /// A study as it will be measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct StudyPlan {
     /// The study.
     pub name: String,
     /// What it asks.
@@ -126,7 +126,7 @@ const USUAL_SEED: u64 = 1;
 ///
 /// # Errors
 /// When a part, a model, a parameter or a name of a target is not there.
-pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
+pub fn plan(study: &Study, options: &Options) -> Result<StudyPlan> {
     let mut parts = chosen_parts(study, &options.parts)?;
     check_bindings(&parts, options)?;
     apply_axes(&mut parts, &options.axes, &study.name)?;
@@ -134,14 +134,14 @@ pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
     let mut planner = Planner {
         options,
         study,
-        known: known_of(study)?,
-        all_known: library()?,
+        carried: carried_marks(study)?,
+        of_library: library()?,
         points: Vec::new(),
         devices: Vec::new(),
         seed: options.seed.unwrap_or(USUAL_SEED),
     };
     let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
-    Ok(Plan {
+    Ok(StudyPlan {
         name: study.name.clone(),
         title: study.title.clone(),
         source: study.source.clone(),
@@ -175,21 +175,21 @@ fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
 }
 
 fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
-    let mut known: Vec<&str> =
+    let mut names: Vec<&str> =
         parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.on.as_deref()).collect();
-    known.sort_unstable();
-    known.dedup();
+    names.sort_unstable();
+    names.dedup();
     for (name, _) in &options.on {
-        if known.contains(&name.as_str()) {
+        if names.contains(&name.as_str()) {
             continue;
         }
         let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
-        return Err(match known.is_empty() {
+        return Err(match names.is_empty() {
             true => usage(what).remedy(text!(
                 "this study runs on models only; measure a device with `kurabe run --profile …`",
                 "このスタディはモデル専用です。実機は `kurabe run --profile …` で測れます"
             )),
-            false => usage(what).remedy(nearest(name, &known)),
+            false => usage(what).remedy(nearest(name, &names)),
         });
     }
     Ok(())
@@ -240,11 +240,11 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<
                 "軸の値として指定してください: --axis {parameter}={value}"
             )));
         }
-        let mut found = false;
+        let mut has_any = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
-            found = found || has_parameter(&row.model, parameter)?;
+            has_any = has_any || has_parameter(&row.model, parameter)?;
         }
-        if !found {
+        if !has_any {
             return Err(no_parameter("--set", parameter, study));
         }
     }
@@ -278,8 +278,8 @@ struct Planner<'a> {
     options: &'a Options,
     study: &'a Study,
     /// What the study tells of figures, and what the others do.
-    known: Vec<Known>,
-    all_known: &'static [Known],
+    carried: Vec<CarriedMarks>,
+    of_library: &'static [CarriedMarks],
     points: Vec<Point>,
     /// The modelled devices of the points; `None` where one is a path.
     devices: Vec<Option<DeviceSpec>>,
@@ -299,20 +299,20 @@ impl Planner<'_> {
     }
 
     /// What a row is of without the user's flags, at each value of the study's own axes; `None` if there are no flags.
-    fn own_subjects(&self, part: &str, row: &Row) -> Result<Option<Vec<Subject>>> {
+    fn own_subjects(&self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
         let own = self.study.parts.iter().find(|own| own.id == part);
         let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
             return Ok(None);
         };
-        changes(&own.axes).map(|axes| Subject::of_row(own, row, &axes)).collect::<Result<_>>().map(Some)
+        changes(&own.axes).map(|axes| Tested::of_row(own, row, &axes)).collect::<Result<_>>().map(Some)
     }
 
     fn row(
         &mut self,
         part: &Part,
-        (index, row): (usize, &Row),
+        (index, row): (usize, &StudyRow),
         axes: &[(String, String)],
-        own: Option<&[Subject]>,
+        own: Option<&[Tested]>,
     ) -> Result<PlannedRow> {
         let profile = row.profile.as_ref().unwrap_or(&part.profile);
         let (target, spec) = self.target(row, axes)?;
@@ -332,17 +332,17 @@ impl Planner<'_> {
             marks: Vec::new(),
         };
         if let Some(spec) = spec {
-            let subject = Subject::new(spec, below.map(|(_, spec)| spec), profile);
-            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&subject)));
+            let tested = Tested::new(spec, below.map(|(_, spec)| spec), profile);
+            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&tested)));
             let of_row = if planned.changed { Vec::new() } else { row.marks.clone() };
-            let known = self.known.iter().chain(self.all_known);
-            planned.marks = marks(of_row, (&self.study.name, part, row), &subject, known);
+            let carried = self.carried.iter().chain(self.of_library);
+            planned.marks = marks(of_row, (&self.study.name, part, row), &tested, carried);
         }
         Ok(planned)
     }
 
     /// Where a row is measured, and the device if that is a model.
-    fn target(&self, row: &Row, axes: &[(String, String)]) -> Result<(PointTarget, Option<DeviceSpec>)> {
+    fn target(&self, row: &StudyRow, axes: &[(String, String)]) -> Result<(PointTarget, Option<DeviceSpec>)> {
         let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
         match bound {
             Some((_, path)) => Ok((PointTarget::Path(path.clone()), None)),
@@ -370,12 +370,12 @@ impl Planner<'_> {
         if let Some(seed) = self.options.seed {
             profile.rules.seed = seed;
         }
-        let alike = |(known, device): (&Point, &Option<DeviceSpec>)| {
+        let alike = |(point, device): (&Point, &Option<DeviceSpec>)| {
             let same_target = match (device, &spec) {
                 (Some(one), Some(other)) => one.is_same_stack(other),
-                _ => known.target == target,
+                _ => point.target == target,
             };
-            same_target && known.profile == profile
+            same_target && point.profile == profile
         };
         match self.points.iter().zip(&self.devices).position(alike) {
             Some(place) => place,

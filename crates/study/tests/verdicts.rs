@@ -4,8 +4,8 @@ use crate::common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Axis, Becomes, Goes, Measured, Models, Options, Paths, Point, PointTarget, Study,
-    StudyResult, Verdict, plan, run,
+    Agreement, Answer, Axis, Becomes, Goes, Measured, Models, Options, Paths, Point, PointTarget,
+    QuestionResult, Study, StudyResult, plan, run,
 };
 
 /// What every repetition moves.
@@ -125,12 +125,12 @@ fn asked(source: &str, options: &Options, disk: &mut Disk) -> StudyResult {
     run(&plan(&study, options).unwrap(), &Inventor, disk, 3).unwrap()
 }
 
-fn verdict(id: &str, source: &str, options: &Options) -> Verdict {
+fn verdict(id: &str, source: &str, options: &Options) -> QuestionResult {
     let result = asked(source, options, &mut Disk(None));
     result.verdicts.into_iter().find(|verdict| verdict.id == id).unwrap()
 }
 
-fn agreement(verdict: &Verdict) -> Option<Agreement> {
+fn agreement(verdict: &QuestionResult) -> Option<Agreement> {
     verdict.article.as_ref()?.agreement
 }
 

@@ -50,7 +50,7 @@ pub(super) fn connection(run: &RunRecord, style: &Style) -> Vec<String> {
     let comment = run.header.origin.as_ref().and_then(|origin| origin.facts.get("Comment"));
     items.extend(comment.map(|comment| tame(comment)));
     if let [device] = environment.devices.as_slice() {
-        items.extend(device.link.iter().flat_map(|found| link(found, style)));
+        items.extend(device.link.iter().flat_map(|connection| link(connection, style)));
         items.extend(device.size_bytes.map(format_bytes_decimal));
         items.extend(device.firmware.as_ref().map(|firmware| {
             let firmware = tame(firmware);
@@ -147,34 +147,34 @@ fn stutter_line(run: &RunRecord, style: &Style) -> Option<String> {
     let mut felt: Vec<(&Cell, u64, Text)> =
         measured.iter().filter_map(|(cell, one)| Some((*cell, one.worst_ns, stutter_words(one)?))).collect();
     felt.sort_by_key(|(_, worst_ns, _)| std::cmp::Reverse(*worst_ns));
-    let Some((cell, _, said)) = felt.first() else {
+    let Some((cell, _, stutter)) = felt.first() else {
         let slow =
             slow_operation(measured.iter().map(|(cell, _)| *cell), |cell| style.say(&words::cell(cell)));
         return Some(style.say(&smooth_words(slow.as_ref())));
     };
-    let (name, said, others) = (style.say(&words::cell(cell)), style.say(said), felt.len() - 1);
+    let (name, stutter, others) = (style.say(&words::cell(cell)), style.say(stutter), felt.len() - 1);
     let rest = match others {
         0 => String::new(),
         _ => style.say(&text!("; {others} more cells stall, too", "。停滞した項目はほかに {others} 個")),
     };
-    Some(style.say(&text!("stutter, {name}: {said}{rest}", "停滞({name}): {said}{rest}")))
+    Some(style.say(&text!("stutter, {name}: {stutter}{rest}", "停滞({name}): {stutter}{rest}")))
 }
 
 /// Warnings of the run, and cells whose figures are not those of the storage.
 fn doubts(run: &RunRecord, style: &Style) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+    let mut warnings: Vec<String> = Vec::new();
     let failed: u64 =
         run.cells.iter().map(|cell| Figures::of(cell, Statistic::Mean).failed).fold(0, u64::saturating_add);
     if failed > 0 {
         let operations = style.say(&words::operations(failed));
-        found.push(style.say(&text!("failed: {operations}", "失敗: {operations}")));
+        warnings.push(style.say(&text!("failed: {operations}", "失敗: {operations}")));
     }
     for notice in &run.notices {
         let harmless =
             matches!(notice.kind, NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback);
         let words = format!("{}: {}", style.say(&words::notice(notice.kind)), notice.text.get(style.lang));
-        if !harmless && !found.contains(&words) {
-            found.push(words);
+        if !harmless && !warnings.contains(&words) {
+            warnings.push(words);
         }
     }
     let bound: Vec<String> = run
@@ -185,12 +185,12 @@ fn doubts(run: &RunRecord, style: &Style) -> Vec<String> {
         .collect();
     if !bound.is_empty() && !run.notices.iter().any(|notice| notice.kind == NoticeKind::GeneratorBound) {
         let cells = bound.join(style.pick(", ", "、"));
-        found.push(style.say(&text!(
+        warnings.push(style.say(&text!(
             "kurabe was the limit, not the storage, in: {cells}",
             "kurabe 自身が上限だった項目: {cells}"
         )));
     }
-    found
+    warnings
 }
 
 /// Date, machine, system; of a model that the machine does not matter.

@@ -59,7 +59,7 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
             (false, false) => style.say(&words::cell(cell)),
         };
         let key = (cell.step_index, label.clone());
-        let same = keyed.iter_mut().find(|(known, row)| *known == key && row.paired && paired);
+        let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
         match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
             Some((_, row)) => row.entries.push(entry),
             None => keyed.push((key, Row { label, entries: vec![entry], paired })),

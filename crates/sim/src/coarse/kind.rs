@@ -7,9 +7,9 @@ use super::run::Run;
 use super::{Causes, Coarse, Counters};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::Parameter;
 use crate::schema::ParameterType::{Bytes, Flag, Rate, Time};
-use kurabe_core::{Result, text};
+use crate::schema::{MOST_BYTES, Parameter, Relation, SIZE, SOME_SIZE};
+use kurabe_core::Result;
 
 /// The kind.
 pub const COARSE: LayerKind = LayerKind {
@@ -18,14 +18,15 @@ pub const COARSE: LayerKind = LayerKind {
     of_host: false,
     below: Below::Nothing,
     parameters: PARAMETERS,
+    relations: &[Relation::NotBelow("superblock", "unit")],
     build,
 };
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::needed("capacity", Bytes, ("bytes of the device", "デバイスの容量")),
+    Parameter::needed("capacity", SOME_SIZE, ("bytes of the device", "デバイスの容量")),
     Parameter::needed(
         "unit",
-        Bytes,
+        SOME_SIZE,
         (
             "mapping unit: what is left of one that is written in part is copied",
             "マッピング単位。一部だけ書くと残りがコピーされます",
@@ -33,17 +34,17 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "superblock",
-        Bytes,
+        SIZE,
         "0 B",
         "assumed: none",
         (
             "blocks of all dies that a run of writes replaces together; only a write elsewhere ends it; 0: the unit is all",
             "連続書き込みがまとめて置き換える全ダイのブロック。別の場所への書き込みでだけ閉じます。0 なら単位のみ",
         ),
-    ),
+    ).derived_from(&["unit"]),
     Parameter::needed(
         "stripe",
-        Bytes,
+        SOME_SIZE,
         ("pages of all dies that are programmed at once", "全ダイで同時に書き込むページの合計"),
     ),
     Parameter::needed(
@@ -70,15 +71,15 @@ const PARAMETERS: &[Parameter] = &[
         "0 ns",
         "assumed: done before it is needed",
         ("erasing a unit or, if there is one, a superblock", "単位(あればスーパーブロック)の消去時間"),
-    ),
+    ).live(),
     Parameter::needed(
         "command",
         Time,
         ("time of the firmware for each command", "コマンドごとのファームウェアの処理時間"),
-    ),
+    ).live(),
     Parameter::needed(
         "buffer",
-        Bytes,
+        SIZE,
         (
             "bytes that may wait for being programmed beside the stripe that is being filled",
             "埋めている途中のストライプのほかに、書き込み待ちにできる量",
@@ -86,28 +87,28 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "log",
-        Bytes,
+        SIZE,
         "0 B",
         "assumed: none",
         ("log buffer for scattered writes; 0: none", "散らばった書き込みを受けるログ領域。0 ならなし"),
     ),
     Parameter::usual(
         "log_granule",
-        Bytes,
+        Bytes(512, MOST_BYTES),
         "4 KiB",
         "assumed: the page of a file system",
         ("what the log buffer maps", "ログ領域の管理単位"),
     ),
     Parameter::usual(
         "run",
-        Bytes,
+        SIZE,
         "1 MiB",
         "assumed: more than a scattered write has",
         (
             "written bytes in order after which the log is passed by",
             "この量まで連続した書き込みは、以後ログを通りません",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "read_ahead",
         Flag,
@@ -117,41 +118,26 @@ const PARAMETERS: &[Parameter] = &[
             "reads that go on from the last one find their data without an access",
             "前回の続きの読み出しはアクセス時間なしで始まるか",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "read_closes",
         Flag,
         "true",
         "assumed: the memory holds one open unit",
         ("a read closes the open unit", "読み出しが来ると書きかけの単位を閉じるか"),
-    ),
+    ).live(),
     Parameter::usual(
         "trim",
         Flag,
         "false",
         "assumed: firmware of before 2010",
         ("whether it takes TRIM", "TRIM に対応するか"),
-    ),
+    ).live(),
 ];
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    for key in ["unit", "stripe"] {
-        if builder.bytes(key) == 0 {
-            return Err(
-                builder.error(key, &text!("at least one byte is expected", "1 バイト以上を指定します"))
-            );
-        }
-    }
-    if builder.bytes("log_granule") < 512 {
-        let what = text!("the log maps no less than a sector of 512 B", "ログの管理単位は 512 B 以上です");
-        return Err(builder.error("log_granule", &what));
-    }
     let (unit_bytes, stripe_bytes) = (builder.bytes("unit"), builder.bytes("stripe"));
     let superblock_bytes = builder.bytes("superblock");
-    if superblock_bytes > 0 && superblock_bytes < unit_bytes {
-        let what = text!("a superblock is no smaller than a unit", "スーパーブロックは単位以上の大きさです");
-        return Err(builder.error("superblock", &what));
-    }
     let (read_rate, program_rate) = (builder.rate("read_rate"), builder.rate("program_rate"));
     let has_superblocks = superblock_bytes > unit_bytes;
     let (causes, counters) = (Causes::new(builder), Counters::new(builder));

@@ -17,6 +17,7 @@ use crate::account::Counter;
 use crate::build::Builder;
 use crate::layer::Layer;
 use crate::ranges::AtRisk;
+use crate::schema::HOUR_NS;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Kind, World};
 use kurabe_core::{Result, Text, text};
@@ -55,17 +56,17 @@ impl Overheads {
     /// After a read and after a write: the single values, or the rows that a measured drive has.
     fn new(builder: &Builder<'_>) -> Result<[Self; 2]> {
         let rows = builder.rows("overheads");
-        let ns = |ms: f64| ((ms * 1e6).round() as u64).min(layout::HOUR_NS);
+        let ns = |ms: f64| ((ms * 1e6).round() as u64).min(HOUR_NS);
         let row = |row: &Vec<f64>| Self {
             read_hit_ns: ns(row[0]),
             read_ns: ns(row[1]),
             write_cached_ns: ns(row[2]),
             write_ns: ns(row[3]),
         };
-        let write_ns = layout::time_ns(builder, "write_overhead");
+        let write_ns = builder.ns("write_overhead");
         let single = Self {
-            read_hit_ns: layout::time_ns(builder, "read_hit_overhead"),
-            read_ns: layout::time_ns(builder, "read_overhead"),
+            read_hit_ns: builder.ns("read_hit_overhead"),
+            read_ns: builder.ns("read_overhead"),
             write_cached_ns: write_ns,
             write_ns,
         };
@@ -116,7 +117,7 @@ struct Drive {
 
 /// Builds a disk.
 pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let sector_bytes = layout::sector_bytes(builder)?;
+    let sector_bytes = builder.bytes("sector");
     let reader = layout::reader(builder, builder.count("segments"), sector_bytes)?;
     let capacity_bytes = layout::capacity_bytes(builder, reader.mechanism.geometry.sectors, sector_bytes)?;
     let cache =

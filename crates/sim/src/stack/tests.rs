@@ -27,6 +27,7 @@ const STUCK: crate::LayerKind = crate::LayerKind {
     of_host: false,
     below: crate::Below::Nothing,
     parameters: &[],
+    relations: &[],
     build: |_| Ok(Box::new(Stuck)),
 };
 
@@ -94,11 +95,11 @@ fn a_layer_that_panics_ends_its_stack_and_no_other() {
 #[test]
 fn times_beyond_all_sense_end_in_an_error_not_in_an_overflow() {
     let mut spec = device_named("ideal-ram-disk").unwrap();
-    spec.set("memory.access", "2500000 h").unwrap();
-    spec.set("host.command_time", "2500000 h").unwrap();
+    spec.set("memory.rate", "1 B/s").unwrap();
+    spec.set("host.largest_command", "2 GiB").unwrap();
     let mut stack = Stack::new(&spec, 1).unwrap();
     for token in 0..20 {
-        stack.submit(stack.now_ns(), read(0, 4096), token);
+        stack.submit(stack.now_ns(), read(0, 2 << 30), token);
     }
     while let Some(at_ns) = stack.next_wake_ns() {
         stack.advance(at_ns);
