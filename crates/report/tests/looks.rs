@@ -158,7 +158,7 @@ fn profiles() {
 
 #[test]
 fn the_doctor() {
-    let line = |mark, what: Text, value: Text, remedy: Option<Text>| Line { mark, what, value, remedy };
+    let line = |mark, what: Text, value: Text, remedy: Option<Text>| Check { mark, what, value, remedy };
     let doctor = Doctor {
         sections: vec![
             Section {

@@ -9,15 +9,15 @@
 
 use crate::axis::Axis;
 use crate::catalogue::Catalogue;
-use crate::plan::{device, product};
-use crate::study::{Mark, MarkKind, Part, Row, STUDIES, Study, study_named};
+use crate::plan::{Devices, product};
+use crate::study::{Mark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Result, Text};
 use kurabe_sim::DeviceSpec;
 use std::sync::OnceLock;
 
 /// What a row's figures are figures of.
-pub(crate) struct Subject {
+pub(crate) struct Tested {
     /// The device.
     pub(crate) device: DeviceSpec,
     /// The device below the line, if the figures are ratios.
@@ -27,26 +27,32 @@ pub(crate) struct Subject {
 }
 
 /// What a study tells of figures.
-pub(crate) struct Known {
+pub(crate) struct CarriedMarks {
     study: String,
     part: String,
-    subject: Subject,
+    tested: Tested,
     /// Figure, what it is, and why.
     marks: Vec<(String, MarkKind, Text)>,
 }
 
-impl Subject {
+impl Tested {
     /// What the figures of a row are figures of, at these values of axes.
     ///
     /// # Errors
     /// When there is no such model or parameter.
-    pub(crate) fn of_row(part: &Part, row: &Row, axes: &[(String, String)]) -> Result<Self> {
+    pub(crate) fn of_row(
+        part: &Part,
+        row: &StudyRow,
+        axes: &[(String, String)],
+        devices: &mut Devices,
+    ) -> Result<Self> {
         let with_axes = |sets: &[(String, String)]| -> Vec<(String, String)> {
             sets.iter().chain(axes).cloned().collect()
         };
-        let over = row.over.as_ref().map(|(model, sets)| device(model, &with_axes(sets))).transpose()?;
+        let over =
+            row.over.as_ref().map(|(model, sets)| devices.changed(model, &with_axes(sets))).transpose()?;
         Ok(Self::new(
-            device(&row.model, &with_axes(&row.sets))?,
+            devices.changed(&row.model, &with_axes(&row.sets))?,
             over,
             row.profile.as_ref().unwrap_or(&part.profile),
         ))
@@ -90,8 +96,8 @@ pub(crate) fn changes(axes: &[Axis]) -> impl Iterator<Item = Vec<(String, String
 ///
 /// # Errors
 /// When a model or a parameter is not there.
-pub(crate) fn known_of(study: &Study) -> Result<Vec<Known>> {
-    let mut known = Vec::new();
+pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<CarriedMarks>> {
+    let mut carried = Vec::new();
     for part in &study.parts {
         for row in part.rows.iter().filter(|row| row.marks.iter().any(is_carried)) {
             let profile = row.profile.as_ref().unwrap_or(&part.profile);
@@ -102,16 +108,16 @@ pub(crate) fn known_of(study: &Study) -> Result<Vec<Known>> {
             };
             let marks: Vec<_> = row.marks.iter().filter(|mark| is_carried(mark)).filter_map(named).collect();
             for axes in changes(&part.axes) {
-                known.push(Known {
+                carried.push(CarriedMarks {
                     study: study.name.clone(),
                     part: part.id.clone(),
-                    subject: Subject::of_row(part, row, &axes)?,
+                    tested: Tested::of_row(part, row, &axes, devices)?,
                     marks: marks.clone(),
                 });
             }
         }
     }
-    Ok(known)
+    Ok(carried)
 }
 
 fn is_carried(mark: &Mark) -> bool {
@@ -122,28 +128,28 @@ fn is_carried(mark: &Mark) -> bool {
 ///
 /// # Errors
 /// When one of them cannot be read.
-pub(crate) fn library() -> Result<&'static [Known]> {
-    static LIBRARY: OnceLock<Vec<Known>> = OnceLock::new();
-    if let Some(known) = LIBRARY.get() {
-        return Ok(known);
+pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
+    static LIBRARY: OnceLock<Vec<CarriedMarks>> = OnceLock::new();
+    if let Some(carried) = LIBRARY.get() {
+        return Ok(carried);
     }
     let catalogue = Catalogue::load()?;
-    let mut known = Vec::new();
+    let (mut carried, mut devices) = (Vec::new(), Devices::default());
     for (name, _) in STUDIES {
-        known.extend(known_of(&study_named(name, &catalogue)?)?);
+        carried.extend(carried_marks(&study_named(name, &catalogue)?, &mut devices)?);
     }
-    Ok(LIBRARY.get_or_init(|| known))
+    Ok(LIBRARY.get_or_init(|| carried))
 }
 
 /// Marks of a row's figures: its `own`, and for the other columns what is known of the same figure elsewhere.
 pub(crate) fn marks<'k>(
     own: Vec<Mark>,
-    (study, part, row): (&str, &Part, &Row),
-    subject: &Subject,
-    known: impl Iterator<Item = &'k Known>,
+    (study, part, row): (&str, &Part, &StudyRow),
+    tested: &Tested,
+    carried: impl Iterator<Item = &'k CarriedMarks>,
 ) -> Vec<Mark> {
     let mut marks = own;
-    let alike: Vec<&Known> = known.filter(|known| known.subject.is_same(subject)).collect();
+    let alike: Vec<&CarriedMarks> = carried.filter(|carried| carried.tested.is_same(tested)).collect();
     if alike.is_empty() {
         return marks;
     }
@@ -153,25 +159,25 @@ pub(crate) fn marks<'k>(
             continue;
         }
         let Some(figure) = column.figure.words(row.step.as_deref(), profile) else { continue };
-        let of_figure = |known: &&&Known| known.marks.iter().any(|(words, ..)| *words == figure);
-        let Some(known) = alike.iter().find(of_figure) else { continue };
+        let of_figure = |carried: &&&CarriedMarks| carried.marks.iter().any(|(words, ..)| *words == figure);
+        let Some(carried) = alike.iter().find(of_figure) else { continue };
         // Whether a figure is reached is said of the published one beside it, and here may stand another.
         let speaks = |kind: MarkKind| kind != MarkKind::Unreachable || published.is_none();
-        let found = known.marks.iter().filter(|(words, kind, _)| *words == figure && speaks(*kind));
-        marks.extend(found.map(|(_, kind, reason)| Mark {
+        let of_elsewhere = carried.marks.iter().filter(|(words, kind, _)| *words == figure && speaks(*kind));
+        marks.extend(of_elsewhere.map(|(_, kind, reason)| Mark {
             column: column.key.clone(),
             kind: *kind,
-            reason: from(known, reason, study),
+            reason: from(carried, reason, study),
         }));
     }
     marks
 }
 
 /// A reason with the table that it is from.
-fn from(known: &Known, reason: &Text, study: &str) -> Text {
-    let place = match known.study == study {
-        true => known.part.clone(),
-        false => format!("{}/{}", known.study, known.part),
+fn from(carried: &CarriedMarks, reason: &Text, study: &str) -> Text {
+    let place = match carried.study == study {
+        true => carried.part.clone(),
+        false => format!("{}/{}", carried.study, carried.part),
     };
     let (en, ja) = (&reason.en, &reason.ja);
     Text { en: format!("as in table {place}: {en}"), ja: format!("表 {place} と同じ: {ja}") }
