@@ -116,8 +116,7 @@ impl<'f> Value<'f> {
             Some(place) => {
                 let (user, line) = (self.file.name, self.place().line);
                 let Text { en, ja } = error.what();
-                let what =
-                    text!("{en} (used by {user}, line {line})", "{ja}({user} の {line} 行目で使用)");
+                let what = text!("{en} (used by {user}, line {line})", "{ja}({user} の {line} 行目で使用)");
                 Error::new(error.kind(), what).at(place.clone())
             }
         };
