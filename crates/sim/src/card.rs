@@ -317,7 +317,7 @@ mod tests {
             {extra}
             "#
         );
-        let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
+        let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap();
         Stack::new(&spec, 1).map_err(|error| error.what().en.clone())
     }
 
