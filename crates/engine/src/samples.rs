@@ -357,7 +357,11 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Single accesses, once.
-    pub(crate) fn repeat_access_time(&mut self, step: &AccessTimeStep, attempt: &Attempt) -> Result<Repeated> {
+    pub(crate) fn repeat_access_time(
+        &mut self,
+        step: &AccessTimeStep,
+        attempt: &Attempt,
+    ) -> Result<Repeated> {
         let file = self.ground.target.open_file(step.direction == Direction::Write, false)?;
         let mut content = Content::new(self.profile.rules.data, attempt.seed, 0);
         let reason = text!(
