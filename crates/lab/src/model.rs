@@ -1,45 +1,43 @@
 //! `model:NAME` as a target.
 
-use crate::args::RunArgs;
-use crate::words::assignment;
+use crate::request::RunRequest;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::Settings;
 use kurabe_sim::{DeviceSpec, load_device};
+use std::path::Path;
 
-/// The model that a run names.
-pub fn model_name(args: &RunArgs) -> Option<&str> {
-    args.target.to_str()?.strip_prefix("model:")
+/// The model that a target names, if it is one.
+pub fn model_name(target: &Path) -> Option<&str> {
+    target.to_str()?.strip_prefix("model:")
 }
 
-/// A model with the changes of the command line.
+/// A model with changed parameters.
 ///
 /// # Errors
 /// When there is none of this name, or it has no such parameter.
-pub fn model_spec(name: &str, changes: &[String]) -> Result<DeviceSpec> {
+pub fn load_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
     let mut spec = load_device(name)?;
-    for change in changes {
-        let (parameter, value) = assignment("--set", change, "raid.strip=256KiB")?;
+    for (parameter, value) in sets {
         spec.set(parameter, value)?;
     }
     Ok(spec)
 }
 
 /// Refuses what would change nothing: a model has neither a kernel nor a page cache, and no data to lose.
-///
-/// # Errors
-/// When such a flag was given.
-pub fn refuse_flags_of_real_targets(args: &RunArgs) -> Result<()> {
+pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> {
+    let (settings, usual) = (request.settings, Settings::default());
     let words = [
-        ("--engine", args.engine != "auto"),
-        ("--wait", args.wait != "sleep"),
-        ("--pages", args.pages != "4k"),
-        ("--direct", args.direct),
-        ("--buffered", args.buffered),
-        ("--cache", args.cache != "drop"),
-        ("--trace", args.trace),
-        ("--write-existing", args.write_existing),
-        ("--destroy-data-on", args.destroy_data_on.is_some()),
-        ("--with-serial", args.with_serial),
-        ("--chunk", args.chunk.is_some()),
+        ("--engine", settings.engine != usual.engine),
+        ("--wait", settings.wait != usual.wait),
+        ("--pages", settings.pages != usual.pages),
+        ("--direct", request.overrides.direct == Some(true)),
+        ("--buffered", request.overrides.direct == Some(false)),
+        ("--cache", settings.cache != usual.cache),
+        ("--trace", request.kernel_trace),
+        ("--write-existing", request.writing.existing_file),
+        ("--destroy-data-on", request.writing.destroy_data_on.is_some()),
+        ("--with-serial", request.with_serial),
+        ("--chunk", request.overrides.chunk_bytes.is_some()),
     ];
     let Some((word, _)) = words.iter().find(|(_, given)| *given) else { return Ok(()) };
     let remedy = match *word {
