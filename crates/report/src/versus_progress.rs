@@ -95,7 +95,7 @@ impl VersusProgress {
             }
             Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
-                let name = self.style.say(&words::directed(*direction, tame(label).into()));
+                let name = self.style.say(&words::directed(*direction, &tame(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = number::clock(left_ns);
@@ -115,7 +115,7 @@ impl VersusProgress {
 
     /// A cell became clear.
     pub fn settled(&mut self, cell: &Cell, other: &str, found: &Blocked) {
-        let name = self.style.say(&words::directed(cell.direction, tame(&cell.label).into()));
+        let name = self.style.say(&words::directed(cell.direction, &tame(&cell.label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
         let words = Text {
