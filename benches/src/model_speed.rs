@@ -12,8 +12,7 @@ use crate::statistics::{median, spread};
 use crate::table::{figure, layout};
 use kurabe_core::random::Random;
 use kurabe_sim::{DEVICES, DeviceSpec, Kind, Request, Stack, load_device};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use rustix::time::{ClockId, clock_gettime};
 use std::io::Write;
 use std::time::Instant;
 
@@ -188,9 +187,9 @@ fn builds(rounds: u32) -> Result<Vec<Vec<String>>> {
 }
 
 fn measure(case: &Case, requests: u64) -> Result<Round> {
-    let before_ns = cpu_ns()?;
+    let before_ns = cpu_ns();
     let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.what().en.clone())?;
-    let start_ms = (cpu_ns()? - before_ns) as f64 / 1e6;
+    let start_ms = (cpu_ns() - before_ns) as f64 / 1e6;
     let mut load = Load {
         case,
         places: stack.capacity_bytes() / u64::from(case.bytes),
@@ -199,9 +198,9 @@ fn measure(case: &Case, requests: u64) -> Result<Round> {
     };
     let warm_up = requests / 10;
     load.run(&mut stack, warm_up)?;
-    let before_ns = cpu_ns()?;
+    let before_ns = cpu_ns();
     load.run(&mut stack, requests)?;
-    let took_ns = (cpu_ns()? - before_ns).max(1);
+    let took_ns = (cpu_ns() - before_ns).max(1);
     Ok(Round { start_ms, requests_per_s: requests as f64 * 1e9 / took_ns as f64 })
 }
 
@@ -266,9 +265,10 @@ fn most_memory_kib() -> Result<u64> {
     Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
-fn cpu_ns() -> Result<u64> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
-    Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as u64 * 1000)
+/// CPU time of this process, user and system.
+fn cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
 /// The bench.
