@@ -14,12 +14,15 @@ use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadSha
 use kurabe_core::{Result, Text, text};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What the user asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EngineChoice {
     /// Find out.
+    #[default]
     Auto,
     /// This one.
     Fixed(Engine),

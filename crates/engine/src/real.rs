@@ -19,19 +19,23 @@ use kurabe_core::workload::Workload;
 use kurabe_core::{Result, text};
 use kurabe_host::NoiseWatch;
 use kurabe_program::{Stop, interrupted};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What becomes of the page cache between repetitions of buffered I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
     /// Dropped: every repetition starts cold.
+    #[default]
     Drop,
     /// Kept: the cache is part of what is measured.
     Keep,
 }
 
 /// How operations are issued, as far as the user decides it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Engine.
     pub engine: EngineChoice,

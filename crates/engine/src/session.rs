@@ -63,11 +63,12 @@ impl<'a, G: Ground> Session<'a, G> {
         }
     }
 
-    /// Has further steps measured after those of the profile, as the cells call for it. Profiles with rounds end when
-    /// the device is steady, and are not asked.
+    /// Has further steps measured after those of the profile, as the cells call for it, if anybody is to be asked.
+    /// Profiles with rounds end when the device is steady, and are not asked.
     #[must_use]
-    pub fn with_follow_up(mut self, follow_up: FollowUp<'a>) -> Self {
-        (self.follow_up, self.kept) = (Some(follow_up), Some(Vec::new()));
+    pub fn with_follow_up(mut self, follow_up: Option<FollowUp<'a>>) -> Self {
+        self.kept = follow_up.is_some().then(Vec::new);
+        self.follow_up = follow_up;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Studies and the catalogue as pages: they keep to the width in both languages, and tell what each figure is.
 
+use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
@@ -34,6 +35,7 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         values: values.get(place).cloned().into_iter().collect(),
         path: None,
         run: None,
+        notices: Vec::new(),
         error: None,
         cells: (0..6).map(|column| cell(1000.0 * (place + column + 1) as f64, published)).collect(),
     };
@@ -207,6 +209,21 @@ fn a_figure_that_is_not_there_is_neither_calibrated_nor_measured() {
     }
     let page = render_study(&result, &Style { width: 100, ..Style::default() });
     assert!(!page.contains("calibrated [1]") && !page.contains("time of a byte"), "{page}");
+}
+
+#[test]
+fn what_was_said_of_rows_is_told_once() {
+    let notice = |words: &str| Notice { kind: NoticeKind::Noise, text: Text::same(words) };
+    let mut part = part(&["1", "2"], None);
+    part.rows.iter_mut().for_each(|row| row.notices.push(notice("others were busy")));
+    part.rows[0].label = Text::same("A");
+    part.rows[0].notices.push(notice("it was warm"));
+    let result = StudyResult { parts: vec![part], ..result() };
+    let page = render_study(&result, &Style { width: 100, ..Style::default() });
+    for page in [page, render_study_markdown(&result, Lang::En)] {
+        assert_eq!(page.matches("others were busy").count(), 1, "{page}");
+        assert!(page.contains("A: it was warm"), "{page}");
+    }
 }
 
 #[test]

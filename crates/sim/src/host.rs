@@ -320,7 +320,7 @@ mod tests {
             access = { value = "1 ms", source = "test" }
             rate = { value = "1 MB/s", source = "test" }
         "#;
-        DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap()
+        DeviceSpec::parse("test", source, &|_, _| unreachable!()).unwrap()
     }
 
     fn stack() -> Stack {

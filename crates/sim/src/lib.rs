@@ -38,7 +38,7 @@ pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use build::Builder;
 pub use kurabe_core::device::{ErrorNumber, Transfer};
 pub use layer::{Below, CloneLayer, Control, KINDS, Layer, LayerKind, Volatile};
-pub use library::{DEVICES, device_named, load_device, read_device};
+pub use library::{DEVICES, FRAGMENTS, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use ranges::{AtRisk, Range, Ranges};
 pub use schema::{Parameter, ParameterType, Relation, Scale};

@@ -93,6 +93,14 @@ impl Settings {
         self.list.iter().find(|setting| setting.parameter.key == key)
     }
 
+    /// Takes a setting in place of another of its parameter.
+    pub(crate) fn put(&mut self, setting: Setting) {
+        match self.list.iter_mut().find(|other| other.parameter.key == setting.parameter.key) {
+            Some(other) => *other = setting,
+            None => self.list.push(setting),
+        }
+    }
+
     /// The setting of a key that its kind of layer has.
     ///
     /// # Panics

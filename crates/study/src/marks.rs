@@ -9,7 +9,7 @@
 
 use crate::axis::Axis;
 use crate::catalogue::Catalogue;
-use crate::plan::{device, product};
+use crate::plan::{Devices, product};
 use crate::study::{Mark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Result, Text};
@@ -40,13 +40,19 @@ impl Tested {
     ///
     /// # Errors
     /// When there is no such model or parameter.
-    pub(crate) fn of_row(part: &Part, row: &StudyRow, axes: &[(String, String)]) -> Result<Self> {
+    pub(crate) fn of_row(
+        part: &Part,
+        row: &StudyRow,
+        axes: &[(String, String)],
+        devices: &mut Devices,
+    ) -> Result<Self> {
         let with_axes = |sets: &[(String, String)]| -> Vec<(String, String)> {
             sets.iter().chain(axes).cloned().collect()
         };
-        let over = row.over.as_ref().map(|(model, sets)| device(model, &with_axes(sets))).transpose()?;
+        let over =
+            row.over.as_ref().map(|(model, sets)| devices.changed(model, &with_axes(sets))).transpose()?;
         Ok(Self::new(
-            device(&row.model, &with_axes(&row.sets))?,
+            devices.changed(&row.model, &with_axes(&row.sets))?,
             over,
             row.profile.as_ref().unwrap_or(&part.profile),
         ))
@@ -90,7 +96,7 @@ pub(crate) fn changes(axes: &[Axis]) -> impl Iterator<Item = Vec<(String, String
 ///
 /// # Errors
 /// When a model or a parameter is not there.
-pub(crate) fn carried_marks(study: &Study) -> Result<Vec<CarriedMarks>> {
+pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<CarriedMarks>> {
     let mut carried = Vec::new();
     for part in &study.parts {
         for row in part.rows.iter().filter(|row| row.marks.iter().any(is_carried)) {
@@ -105,7 +111,7 @@ pub(crate) fn carried_marks(study: &Study) -> Result<Vec<CarriedMarks>> {
                 carried.push(CarriedMarks {
                     study: study.name.clone(),
                     part: part.id.clone(),
-                    tested: Tested::of_row(part, row, &axes)?,
+                    tested: Tested::of_row(part, row, &axes, devices)?,
                     marks: marks.clone(),
                 });
             }
@@ -128,9 +134,9 @@ pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
         return Ok(carried);
     }
     let catalogue = Catalogue::load()?;
-    let mut carried = Vec::new();
+    let (mut carried, mut devices) = (Vec::new(), Devices::default());
     for (name, _) in STUDIES {
-        carried.extend(carried_marks(&study_named(name, &catalogue)?)?);
+        carried.extend(carried_marks(&study_named(name, &catalogue)?, &mut devices)?);
     }
     Ok(LIBRARY.get_or_init(|| carried))
 }

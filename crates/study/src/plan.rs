@@ -11,6 +11,7 @@ use crate::study::{Mark, Part, Study, StudyRow, WhyRun};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What the user changes of a study.
@@ -43,27 +44,16 @@ pub enum PointTarget {
 }
 
 /// Something that is measured once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Point {
     /// Where.
     pub target: PointTarget,
+    /// The modelled device with its changes, if the target is a model.
+    pub device: Option<DeviceSpec>,
     /// What is done; every step has a name.
     pub profile: Profile,
     /// Seed of the model.
     pub seed: u64,
-}
-
-impl Point {
-    /// The modelled device with its changes, if the target is a model.
-    ///
-    /// # Errors
-    /// When there is no such model or parameter.
-    pub fn device(&self) -> Result<Option<DeviceSpec>> {
-        match &self.target {
-            PointTarget::Model { name, sets } => device(name, sets).map(Some),
-            PointTarget::Path(_) => Ok(None),
-        }
-    }
 }
 
 /// A row as it will be measured.
@@ -95,7 +85,7 @@ pub struct PlannedPart {
 }
 
 /// A study as it will be measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct StudyPlan {
     /// The study.
     pub name: String,
@@ -127,17 +117,18 @@ const USUAL_SEED: u64 = 1;
 /// # Errors
 /// When a part, a model, a parameter or a name of a target is not there.
 pub fn plan(study: &Study, options: &Options) -> Result<StudyPlan> {
+    let mut devices = Devices::default();
     let mut parts = chosen_parts(study, &options.parts)?;
     check_bindings(&parts, options)?;
-    apply_axes(&mut parts, &options.axes, &study.name)?;
-    check_sets(&parts, &options.sets, &study.name)?;
+    apply_axes(&mut parts, &options.axes, &study.name, &mut devices)?;
+    check_sets(&parts, &options.sets, &study.name, &mut devices)?;
     let mut planner = Planner {
         options,
         study,
-        carried: carried_marks(study)?,
+        carried: carried_marks(study, &mut devices)?,
         of_library: library()?,
         points: Vec::new(),
-        devices: Vec::new(),
+        devices,
         seed: options.seed.unwrap_or(USUAL_SEED),
     };
     let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
@@ -197,7 +188,7 @@ fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
 
 /// The user's axes: in the place of the study's of the same parameter, or added where a model has the parameter. Parts
 /// that have nothing to do with them are left out.
-fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
+fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str, devices: &mut Devices) -> Result<()> {
     for axis in axes {
         let mut applied = false;
         let mut kept = Vec::new();
@@ -207,7 +198,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
             } else {
                 let mut fitting = Vec::new();
                 for row in part.rows {
-                    if has_parameter(&row.model, &axis.parameter)? {
+                    if devices.named(&row.model)?.get(&axis.parameter).is_some() {
                         fitting.push(row);
                     }
                 }
@@ -227,7 +218,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<()> {
+fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &mut Devices) -> Result<()> {
     for (parameter, value) in sets {
         // An axis goes through its own values, so the change would be told and do nothing.
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
@@ -242,7 +233,7 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<
         }
         let mut has_any = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
-            has_any = has_any || has_parameter(&row.model, parameter)?;
+            has_any = has_any || devices.named(&row.model)?.get(parameter).is_some();
         }
         if !has_any {
             return Err(no_parameter("--set", parameter, study));
@@ -262,16 +253,27 @@ fn no_parameter(flag: &str, parameter: &str, study: &str) -> Error {
     ))
 }
 
-fn has_parameter(model: &str, parameter: &str) -> Result<bool> {
-    Ok(load_device(model)?.get(parameter).is_some())
-}
+/// The devices of models, each read once.
+#[derive(Default)]
+pub(crate) struct Devices(BTreeMap<String, DeviceSpec>);
 
-pub(crate) fn device(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
-    let mut spec = load_device(name)?;
-    for (parameter, value) in sets {
-        spec.set(parameter, value)?;
+impl Devices {
+    /// As its file describes it.
+    fn named(&mut self, name: &str) -> Result<&DeviceSpec> {
+        if !self.0.contains_key(name) {
+            self.0.insert(name.to_owned(), load_device(name)?);
+        }
+        Ok(&self.0[name])
     }
-    Ok(spec)
+
+    /// With changes.
+    pub(crate) fn changed(&mut self, name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+        let mut spec = self.named(name)?.clone();
+        for (parameter, value) in sets {
+            spec.set(parameter, value)?;
+        }
+        Ok(spec)
+    }
 }
 
 struct Planner<'a> {
@@ -281,8 +283,7 @@ struct Planner<'a> {
     carried: Vec<CarriedMarks>,
     of_library: &'static [CarriedMarks],
     points: Vec<Point>,
-    /// The modelled devices of the points; `None` where one is a path.
-    devices: Vec<Option<DeviceSpec>>,
+    devices: Devices,
     seed: u64,
 }
 
@@ -299,12 +300,16 @@ impl Planner<'_> {
     }
 
     /// What a row is of without the user's flags, at each value of the study's own axes; `None` if there are no flags.
-    fn own_subjects(&self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
+    fn own_subjects(&mut self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
         let own = self.study.parts.iter().find(|own| own.id == part);
         let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
             return Ok(None);
         };
-        changes(&own.axes).map(|axes| Tested::of_row(own, row, &axes)).collect::<Result<_>>().map(Some)
+        let devices = &mut self.devices;
+        changes(&own.axes)
+            .map(|axes| Tested::of_row(own, row, &axes, devices))
+            .collect::<Result<_>>()
+            .map(Some)
     }
 
     fn row(
@@ -342,7 +347,11 @@ impl Planner<'_> {
     }
 
     /// Where a row is measured, and the device if that is a model.
-    fn target(&self, row: &StudyRow, axes: &[(String, String)]) -> Result<(PointTarget, Option<DeviceSpec>)> {
+    fn target(
+        &mut self,
+        row: &StudyRow,
+        axes: &[(String, String)],
+    ) -> Result<(PointTarget, Option<DeviceSpec>)> {
         let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
         match bound {
             Some((_, path)) => Ok((PointTarget::Path(path.clone()), None)),
@@ -352,15 +361,15 @@ impl Planner<'_> {
 
     /// A model with its changes: the row's, then the user's, then the axes'. Each is tried.
     fn model(
-        &self,
+        &mut self,
         name: &str,
         sets: &[(String, String)],
         axes: &[(String, String)],
     ) -> Result<(PointTarget, DeviceSpec)> {
-        let spec = load_device(name)?;
+        let spec = self.devices.named(name)?;
         let own = self.options.sets.iter().filter(|(parameter, _)| spec.get(parameter).is_some());
         let sets: Vec<(String, String)> = sets.iter().chain(own).chain(axes).cloned().collect();
-        let spec = device(name, &sets)?;
+        let spec = self.devices.changed(name, &sets)?;
         Ok((PointTarget::Model { name: name.to_owned(), sets }, spec))
     }
 
@@ -370,18 +379,17 @@ impl Planner<'_> {
         if let Some(seed) = self.options.seed {
             profile.rules.seed = seed;
         }
-        let alike = |(point, device): (&Point, &Option<DeviceSpec>)| {
-            let same_target = match (device, &spec) {
+        let alike = |point: &Point| {
+            let same_target = match (&point.device, &spec) {
                 (Some(one), Some(other)) => one.is_same_stack(other),
                 _ => point.target == target,
             };
             same_target && point.profile == profile
         };
-        match self.points.iter().zip(&self.devices).position(alike) {
+        match self.points.iter().position(alike) {
             Some(place) => place,
             None => {
-                self.points.push(Point { target, profile, seed: self.seed });
-                self.devices.push(spec);
+                self.points.push(Point { target, device: spec, profile, seed: self.seed });
                 self.points.len() - 1
             }
         }

@@ -5,6 +5,7 @@ use crate::published::Published;
 use crate::study::{Mark, MarkKind, WhyRun};
 use crate::verdict::QuestionResult;
 use kurabe_core::Text;
+use kurabe_core::record::Notice;
 use serde::Serialize;
 
 /// The version of the form of a result.
@@ -116,6 +117,8 @@ pub struct RowResult {
     pub path: Option<String>,
     /// The id of the stored run.
     pub run: Option<String>,
+    /// What was said while it was measured.
+    pub notices: Vec<Notice>,
     /// Why it has no figures.
     pub error: Option<Text>,
     /// One place for each column.
@@ -286,6 +289,7 @@ mod tests {
             values: Vec::new(),
             path: None,
             run: None,
+            notices: Vec::new(),
             error: None,
             cells: vec![CellResult::new(
                 Some(*value),

@@ -161,6 +161,7 @@ fn row_result(
         changed: at.changed,
         values: at.values.clone(),
         run: answers[at.point].as_ref().ok().and_then(|measured| measured.run.clone()),
+        notices: answers[at.point].as_ref().map_or_else(|_| Vec::new(), |measured| measured.notices.clone()),
         error: asked(at.point).or_else(|| asked(at.over?)),
         cells: (0..planned.part.columns.len())
             .map(|column| cell_result(planned, at, column, plan, answers))

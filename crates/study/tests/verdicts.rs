@@ -107,7 +107,7 @@ impl Models for Inventor {
         let (_, access) = sets.iter().rfind(|(key, _)| key == "memory.access").expect("an access");
         let us: u64 = access.split(' ').next().and_then(|word| word.parse().ok()).expect("a number");
         let seconds = if us == 5 { 50 } else { us };
-        Ok(Measured { cells: cells(BYTES, seconds * 1_000_000_000), power_cut: None, run: None })
+        Ok(Measured { cells: cells(BYTES, seconds * 1_000_000_000), power_cut: None, ..Measured::default() })
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
         let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
         let label = match (paired, cell.imported.is_some()) {
             (true, _) => style.say(&words::label(cell)),
-            (false, true) => crate::imported::name(cell, style),
+            (false, true) => style.say(&crate::imported::name(cell)),
             (false, false) => style.say(&words::cell(cell)),
         };
         let key = (cell.step_index, label.clone());

@@ -105,7 +105,7 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Ve
                 let order = if finding.sequential { "sequential" } else { "random" };
                 which = format!("{which} {}", order_word(order, view));
             }
-            let name = crate::sweep_curves::name(finding.name, &view.style);
+            let name = view.say(&crate::sweep_curves::name(finding.name));
             Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
         })
         .collect();

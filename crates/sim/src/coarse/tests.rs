@@ -96,7 +96,7 @@ fn bare(set: &[(&str, &str)]) -> DeviceSpec {
         command = { value = "0 ns", source = "test" }
         buffer = { value = "64 KiB", source = "test" }
     "#;
-    let mut spec = DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap();
+    let mut spec = DeviceSpec::parse("test", source, &|_, _| unreachable!()).unwrap();
     for (key, value) in set {
         spec.set(&format!("flash.{key}"), value).unwrap();
     }

@@ -26,7 +26,7 @@ fn spec(extra: &str) -> DeviceSpec {
         write = {{ value = "1 GB/s", source = "t" }}
         "#
     );
-    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
 fn stack(extra: &str) -> Stack {

@@ -19,7 +19,7 @@ pub(crate) fn device(lines: &[&str]) -> DeviceSpec {
             source += &format!("{key} = {{ value = {value}, source = \"test\" }}\n");
         }
     }
-    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
 pub(crate) fn request(kind: Kind, unit: u16, offset_bytes: u64, length_bytes: u32) -> Request {

@@ -30,8 +30,9 @@ fn card(parameters: &str, members: u64, access: &str, rate: &str) -> String {
 }
 
 fn try_build(source: &str) -> kurabe_core::Result<Stack> {
-    let none =
-        |name: &str| Err(Error::new(ErrorKind::Usage, text!("no device {name}", "{name} はありません")));
+    let none = |name: &str, _: &str| {
+        Err(Error::new(ErrorKind::Usage, text!("no device {name}", "{name} はありません")))
+    };
     Stack::new(&DeviceSpec::parse("test", source, &none)?, 1)
 }
 

@@ -27,7 +27,7 @@ fn spec(extra: &str) -> DeviceSpec {
         rate = {{ value = "1 MB/s", source = "t" }}
         "#
     );
-    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
 fn stack(extra: &str) -> Stack {

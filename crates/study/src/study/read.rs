@@ -4,7 +4,7 @@ use super::{Column, Mark, MarkKind, Part, Study, StudyRow, WhyRun, load_profile}
 use crate::axis::{Axis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
-use crate::plan::device;
+use crate::plan::Devices;
 use crate::question::read_questions;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
@@ -72,7 +72,7 @@ fn read_why(value: &Value<'_>) -> Result<WhyRun> {
     let table = value.table(&["model", "set", "profile", "cell"])?;
     let (model, profile) = (table.require("model")?, table.require("profile")?);
     let sets = read_sets(&table)?;
-    device(model.string()?, &sets).map_err(|error| model.error_of_named(error))?;
+    Devices::default().changed(model.string()?, &sets).map_err(|error| model.error_of_named(error))?;
     load_profile(profile.string()?).map_err(|error| profile.error_of_named(error))?;
     Ok(WhyRun {
         model: model.string()?.to_owned(),
