@@ -9,7 +9,8 @@ use crate::files::write_out;
 use crate::lang::t;
 use crate::output::{print, print_json, say};
 use crate::signals::Signals;
-use kurabe_core::quantity::{format_bytes_decimal, format_duration_ns};
+use kurabe_core::number::latency_ns;
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Traffic;
 use kurabe_core::trace::Trace;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
@@ -267,8 +268,8 @@ fn of_unit(trace: &Trace, unit: usize, name: &str) -> String {
 fn remarks(recorded: &RecordedTrace, slow: Option<(u64, u64)>) -> Vec<Text> {
     let mut remarks = Vec::new();
     if let Some((median_ns, slow_ns)) = slow {
-        let time = format_duration_ns(recorded.trace.summary().duration_ns);
-        let (median, slow) = (format_duration_ns(median_ns), format_duration_ns(slow_ns));
+        let time = latency_ns(recorded.trace.summary().duration_ns);
+        let (median, slow) = (latency_ns(median_ns), latency_ns(slow_ns));
         remarks.push(text!(
             "over {time}; in the device p50 {median}, p99 {slow}",
             "{time} の間。デバイスでの所要時間 p50 {median}、p99 {slow}"

@@ -43,7 +43,7 @@ pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
     let widest = values.iter().map(|(name, ..)| display_width(name)).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (name, value, meaning) in values {
-        let figure = style.paint(Role::Strong, &figure_words(value));
+        let figure = style.paint(Role::Strong, &number::ratio(value));
         lines.push(format!("{} {figure}", pad_right(&name, widest)));
         lines.extend(
             meaning.into_iter().flat_map(|meaning| {
@@ -65,13 +65,13 @@ pub(crate) fn sentences(record: &RunRecord, style: &Style) -> Vec<String> {
     let derived = profile.and_then(|profile| profile.derived.first());
     let meaning = derived.and_then(|derived| derived.meaning.as_ref());
     let sentence = |name: &str, value: f64| {
-        let value = figure_words(value);
+        let value = number::ratio(value);
         style.say(&text!("{name} {value}.", "{name} {value}。"))
     };
     match (found.as_slice(), meaning) {
         ([], _) => Vec::new(),
         ([(name, value)], Some(meaning)) => {
-            let (value, meaning) = (figure_words(*value), style.say(meaning));
+            let (value, meaning) = (number::ratio(*value), style.say(meaning));
             vec![style.say(&text!("{name} {value} ({meaning}).", "{name} {value} ({meaning})。"))]
         }
         (few, _) if few.len() <= FEW => few.iter().map(|(name, value)| sentence(name, *value)).collect(),
@@ -100,7 +100,7 @@ pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, style: &Style) ->
     let (id, other_id) = (&one.header.id, &other.header.id);
     let both = first.iter().filter_map(|(name, value)| {
         let (_, other) = second.iter().find(|(same, _)| same == name)?;
-        let (value, other) = (figure_words(*value), figure_words(*other));
+        let (value, other) = (number::ratio(*value), number::ratio(*other));
         Some(style.say(&text!(
             "{name} {id} {value}, {other_id} {other}.",
             "{name} {id} {value}、{other_id} {other}。"
@@ -123,15 +123,10 @@ fn ends(record: &RunRecord, found: &[(String, f64)], style: &Style) -> Option<St
         None => (String::new(), found.to_vec()),
     };
     let end =
-        |(name, value): &(String, f64)| format!("{} ({})", figure_words(*value), name.trim_end_matches(':'));
+        |(name, value): &(String, f64)| format!("{} ({})", number::ratio(*value), name.trim_end_matches(':'));
     let low = end(found.iter().min_by(|a, b| a.1.total_cmp(&b.1))?);
     let high = end(found.iter().max_by(|a, b| a.1.total_cmp(&b.1))?);
     Some(style.say(&text!("{common}{low} to {high}.", "{common}{low} から {high}。")))
-}
-
-/// A derived figure: two digits behind the point, or thousands apart.
-pub(crate) fn figure_words(value: f64) -> String {
-    if value.abs() < 99.995 { format!("{value:.2}") } else { number::whole(value) }
 }
 
 /// What the labels of a profile's derived figures have in common, and the figures by the place of their step, if each

@@ -58,10 +58,7 @@ pub(crate) fn render(record: &RunRecord, statistic: Statistic, style: &Style) ->
             row.push(plain(within.and_then(times::rates_at_device).unwrap_or_default()));
             let ratio =
                 ratios.iter().flat_map(|(_, values)| values).find(|(place, _)| *place == step as usize);
-            row.push((
-                Role::Strong,
-                ratio.map(|(_, value)| derived::figure_words(*value)).unwrap_or_default(),
-            ));
+            row.push((Role::Strong, ratio.map(|(_, value)| number::ratio(*value)).unwrap_or_default()));
             row
         })
         .collect();

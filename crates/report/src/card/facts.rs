@@ -111,14 +111,14 @@ pub(super) fn remarks(run: &RunRecord, style: &Style) -> Vec<(Tone, String)> {
 fn scores(run: &RunRecord, style: &Style) -> Vec<String> {
     let single: Vec<String> = derived::values(run, style)
         .into_iter()
-        .map(|(name, value, _)| format!("{name} {}", derived::figure_words(value)))
+        .map(|(name, value, _)| format!("{name} {}", number::ratio(value)))
         .collect();
     let Some((name, values)) = derived::of_steps(run, style).filter(|_| single.is_empty()) else {
         return single;
     };
     let values = || values.iter().map(|(_, value)| *value);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-    let [low, high] = [low, high].map(derived::figure_words);
+    let [low, high] = [low, high].map(number::ratio);
     vec![if low == high { format!("{name} {low}") } else { format!("{name} {low} – {high}") }]
 }
 

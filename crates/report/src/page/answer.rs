@@ -5,7 +5,7 @@
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
-use super::rows::{Entry, Row, figure};
+use super::rows::{Entry, Row};
 use crate::compare::answer;
 use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
@@ -167,7 +167,7 @@ fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
 fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
     let told = |row: &Row<'_>| {
         let (_, value) = only(row)?;
-        let (name, time) = (&row.name, figure(row.measure, value));
+        let (name, time) = (&row.name, number::measured(row.measure, value));
         Some(match row.measure {
             Measure::AccessTime => {
                 text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。")

@@ -5,7 +5,6 @@ use super::html::Html;
 use super::rows::{Entry, Row};
 use super::{Report, run_name};
 use crate::compare::verdict;
-use crate::derived;
 use crate::style::Style;
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::number;
@@ -219,7 +218,7 @@ fn derived_lines(report: &Report<'_>, place: usize, columns: usize) -> Vec<Vec<F
             if several {
                 name.push_str(&format!(" ({})", profile.steps[step].label()));
             }
-            let mut line = vec![Field::words(name), Field::number(derived::figure_words(value), value)];
+            let mut line = vec![Field::words(name), Field::number(number::ratio(value), value)];
             line[1].class = "n strong";
             line[1].hint =
                 derived.meaning.as_ref().map(|meaning| report.style.say(meaning)).unwrap_or_default();
