@@ -1,19 +1,16 @@
 //! Running one tool as a process: its output and the CPU time it took.
 
 use crate::Result;
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use wait4::Wait4;
 
 /// How often a running child is looked after.
 const TICK: Duration = Duration::from_millis(10);
-
-/// CPU time is known only for all ended children together, so they run one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A child that ended well.
 #[derive(Debug)]
@@ -53,9 +50,7 @@ pub fn check_interrupt() -> Result<()> {
 /// # Errors
 /// When it cannot be started, fails, or the user interrupts it.
 pub fn run(command: &mut Command) -> Result<Ended> {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     check_interrupt()?;
-    let before_ns = children_user_ns()?;
     let shown = format!("{command:?}");
     let mut child = command
         .stdin(Stdio::null())
@@ -64,26 +59,20 @@ pub fn run(command: &mut Command) -> Result<Ended> {
         .spawn()
         .map_err(|error| format!("cannot start {shown}: {error}"))?;
     let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    while waitid(WaitId::Pid(Pid::from_child(&child)), ended)?.is_none() {
         if check_interrupt().is_err() {
             let _ = child.kill();
         }
         std::thread::sleep(TICK);
-    };
+    }
+    let used = child.wait4()?;
     let (stdout, stderr) = (joined(stdout), joined(stderr));
     check_interrupt()?;
-    if !status.success() {
-        return Err(format!("{shown} failed ({status}):\n{stderr}").into());
+    if !used.status.success() {
+        return Err(format!("{shown} failed ({}):\n{stderr}", used.status).into());
     }
-    Ok(Ended { stdout, stderr, user_ns: children_user_ns()? - before_ns })
-}
-
-fn children_user_ns() -> Result<u64> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    Ok(usage.user_time().num_microseconds() as u64 * 1000)
+    Ok(Ended { stdout, stderr, user_ns: used.rusage.utime.as_nanos() as u64 })
 }
 
 type Collector = std::thread::JoinHandle<String>;

@@ -3,16 +3,18 @@
 //! The model: each case builds its device, keeps so many requests in flight without pause in virtual time, and counts the
 //! CPU time of this process. The first tenth of the requests comes before the count, so that maps and caches have their
 //! size. The figure is the median over the rounds. A new case is a line in [`CASES`].
+//!
+//! Below that stands how long the stack of each device of the library takes to be built, without what a record keeps of it.
 
 use crate::Result;
 use crate::options::Flags;
 use crate::statistics::{median, spread};
 use crate::table::{figure, layout};
 use kurabe_core::random::Random;
-use kurabe_sim::{DeviceSpec, Kind, Request, Stack, load_device};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use kurabe_sim::{DEVICES, DeviceSpec, Kind, Request, Stack, load_device};
+use rustix::time::{ClockId, clock_gettime};
 use std::io::Write;
+use std::time::Instant;
 
 const HELP: &str = "flags: --requests N (2000000)  --rounds N (5)";
 
@@ -111,6 +113,9 @@ pub const CASES: &[Case] = &[
     },
 ];
 
+/// Times in which a stack must be built: with a page-mapped SSD, which has tables of all its blocks, and without.
+const BUILD_US: (f64, f64) = (200.0, 50.0);
+
 /// How much to measure.
 pub struct Options {
     /// Requests of a round.
@@ -151,6 +156,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
         ]);
     }
     write!(out, "{}", layout(&rows))?;
+    writeln!(out, "\n{}", layout(&builds(options.rounds)?))?;
     let most_mib = most_memory_kib()? / 1024;
     Ok(writeln!(
         out,
@@ -159,10 +165,31 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     )?)
 }
 
+/// How long each stack takes to be built: the median of ten builds a round.
+fn builds(rounds: u32) -> Result<Vec<Vec<String>>> {
+    let mut rows = vec![["built", "us", "promised"].map(str::to_owned).to_vec()];
+    for (name, _) in DEVICES {
+        let spec = load_device(name).map_err(|error| error.what().en.clone())?;
+        let times = (0..rounds.max(1) * 10).map(|_| {
+            let started = Instant::now();
+            let stack = Stack::new(&spec, 1).map_err(|error| error.what().en.clone())?;
+            let took = started.elapsed();
+            drop(stack);
+            Ok(took.as_secs_f64() * 1e6)
+        });
+        let us = median(&times.collect::<Result<Vec<f64>>>()?);
+        let has_ssd = spec.all_layers().iter().any(|layer| layer.kind.word == "ssd");
+        let promised = if has_ssd { BUILD_US.0 } else { BUILD_US.1 };
+        let missed = if us > promised { " MISSED" } else { "" };
+        rows.push(vec![(*name).to_owned(), figure(us, 1), format!("{promised:.0}{missed}")]);
+    }
+    Ok(rows)
+}
+
 fn measure(case: &Case, requests: u64) -> Result<Round> {
-    let before_ns = cpu_ns()?;
+    let before_ns = cpu_ns();
     let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.what().en.clone())?;
-    let start_ms = (cpu_ns()? - before_ns) as f64 / 1e6;
+    let start_ms = (cpu_ns() - before_ns) as f64 / 1e6;
     let mut load = Load {
         case,
         places: stack.capacity_bytes() / u64::from(case.bytes),
@@ -171,9 +198,9 @@ fn measure(case: &Case, requests: u64) -> Result<Round> {
     };
     let warm_up = requests / 10;
     load.run(&mut stack, warm_up)?;
-    let before_ns = cpu_ns()?;
+    let before_ns = cpu_ns();
     load.run(&mut stack, requests)?;
-    let took_ns = (cpu_ns()? - before_ns).max(1);
+    let took_ns = (cpu_ns() - before_ns).max(1);
     Ok(Round { start_ms, requests_per_s: requests as f64 * 1e9 / took_ns as f64 })
 }
 
@@ -238,9 +265,10 @@ fn most_memory_kib() -> Result<u64> {
     Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
-fn cpu_ns() -> Result<u64> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
-    Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as u64 * 1000)
+/// CPU time of this process, user and system.
+fn cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
 /// The bench.

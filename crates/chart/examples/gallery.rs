@@ -3,8 +3,8 @@
 //! `cargo run -p kurabe-chart --example gallery -- DIR`
 
 use kurabe_chart::{
-    Axis, Bar, BarGroup, Bars, Chart, Forest, ForestRow, Heat, Line, LineStyle, Lines, Mark, Outcome, Plot,
-    Scale, ShareRow, Shares, Size, Stretch, Theme, Unit, png,
+    Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Outcome,
+    Plot, Scale, ShareRow, Shares, Size, Stretch, Theme, Unit, png,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -77,7 +77,7 @@ fn position(w: Words) -> Chart {
     let dots = (0..400)
         .map(|i| (place(i / 4) * 0.999, (4.0 + noise(i) * 9.0 + noise(i + 77) * 4.0) * 1e6))
         .collect();
-    let line = |name: String, style, at_right, points| Line { name, style, at_right, points };
+    let line = |name: String, style, at_right, points| ChartLine { name, style, at_right, points };
     Chart {
         title: w.say("Over the disk: Toshiba MQ01ABD100", "ディスク全体の速度：Toshiba MQ01ABD100"),
         notes: vec![
@@ -100,7 +100,7 @@ fn position(w: Words) -> Chart {
 
 fn percentiles(w: Words) -> Chart {
     let shares = [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0];
-    let line = |name: &str, base: f64, tail: f64| Line {
+    let line = |name: &str, base: f64, tail: f64| ChartLine {
         name: name.to_owned(),
         style: LineStyle::Steps,
         at_right: false,
@@ -132,7 +132,7 @@ fn percentiles(w: Words) -> Chart {
 fn series(w: Words) -> Chart {
     let stalls = [(4_000.0, 4_080.0), (11_200.0, 11_230.0), (23_900.0, 24_400.0), (30_100.0, 30_101.0)];
     let stalled = |s: f64| stalls.iter().any(|(from, to)| (*from..=*to).contains(&s));
-    let line = |name: String, high: f64, seed: usize| Line {
+    let line = |name: String, high: f64, seed: usize| ChartLine {
         name,
         style: LineStyle::Joined,
         at_right: false,
@@ -167,7 +167,7 @@ fn series(w: Words) -> Chart {
 
 fn sweep(w: Words) -> Chart {
     let sizes: Vec<f64> = (20..=36).map(|p| f64::from(p).exp2()).collect();
-    let line = |name: String, levels: [f64; 4]| Line {
+    let line = |name: String, levels: [f64; 4]| ChartLine {
         name,
         style: LineStyle::Marked,
         at_right: false,

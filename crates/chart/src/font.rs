@@ -65,9 +65,9 @@ fn advance_em(c: char, bold: bool) -> f64 {
     if is_invisible(c) {
         return 0.0;
     }
-    let found = (bold.then(|| face(true)).flatten().and_then(|face| face.advance(c)))
+    let advance = (bold.then(|| face(true)).flatten().and_then(|face| face.advance(c)))
         .or_else(|| face(false).and_then(|face| face.advance(c)));
-    found.unwrap_or(LACKING_EM)
+    advance.unwrap_or(LACKING_EM)
 }
 
 /// How wide words are in pixels when drawn at a size, in the embedded font.

@@ -89,7 +89,7 @@ pub struct Lines {
     /// A second one at the right, for lines that say so.
     pub right: Option<Axis>,
     /// The lines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChartLine>,
     /// Places on the horizontal axis that mean something, as change points.
     pub marks: Vec<Mark>,
     /// Stretches of the horizontal axis that mean something, as stalls.
@@ -98,7 +98,7 @@ pub struct Lines {
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ChartLine {
     /// Its name.
     pub name: String,
     /// How it is drawn.

@@ -17,7 +17,7 @@ mod ticks;
 
 use crate::plot::{Chart, Plot};
 use kurabe_core::display::wrap;
-use row::{Ink, Row};
+use row::{Ink, InkedLine};
 
 /// Narrower than this nothing can be drawn; lines are cut instead.
 const NARROWEST: usize = 40;
@@ -27,8 +27,8 @@ impl Chart {
     /// stand above and below the drawing; a chart without anything to draw is its title alone.
     pub fn terminal(&self, width: usize, colour: bool) -> Vec<String> {
         let room = width.max(NARROWEST);
-        let mut rows: Vec<Row> =
-            wrap(&self.title, room).iter().map(|line| Row::of(Ink::Strong, line)).collect();
+        let mut rows: Vec<InkedLine> =
+            wrap(&self.title, room).iter().map(|line| InkedLine::of(Ink::Strong, line)).collect();
         let drawn = match &self.plot {
             Plot::Bars(bars) => bars::draw(bars, room),
             Plot::Lines(lines) => lines::draw(lines, room),
@@ -39,7 +39,7 @@ impl Chart {
         if !drawn.is_empty() {
             rows.extend(drawn);
             let notes = self.notes.iter().flat_map(|note| wrap(note, room.saturating_sub(2)));
-            rows.extend(notes.map(|line| Row::of(Ink::Plain, "  ").and(Ink::Quiet, &line)));
+            rows.extend(notes.map(|line| InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &line)));
         }
         rows.iter().map(|row| row.finish(width, colour)).collect()
     }

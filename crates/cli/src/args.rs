@@ -17,6 +17,7 @@ pub use sweep::SweepArgs;
 pub use versus::VersusArgs;
 
 use crate::lang::t;
+use crate::words::parse_label;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use kurabe_core::Text;
@@ -277,6 +278,11 @@ pub struct HistoryArgs {
     pub profile: Option<String>,
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,
+}
+
+/// Labels as words give them.
+fn labels(words: &[String]) -> kurabe_core::Result<Vec<(String, Option<String>)>> {
+    words.iter().map(|label| parse_label(label)).collect()
 }
 
 /// A share in percent: `5%` or `5`.

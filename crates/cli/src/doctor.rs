@@ -6,7 +6,7 @@ use kurabe_core::{Result, Text, text};
 use kurabe_engine::{
     Target, TargetOptions, driver_cost_ns, may_drop_page_cache, measure_clock, probe_ring, test_file_name,
 };
-use kurabe_report::{Doctor, Line, Mark, Section, render_doctor};
+use kurabe_report::{Check, Doctor, Mark, Section, render_doctor};
 use std::path::Path;
 
 /// Runs the command.
@@ -18,8 +18,8 @@ pub fn doctor(args: &DoctorArgs, global: &Global) -> Result<()> {
     if global.json { print_json(&found) } else { print(&render_doctor(&found, &style())) }
 }
 
-fn line(mark: Mark, what: Text, value: Text) -> Line {
-    Line { mark, what, value, remedy: None }
+fn line(mark: Mark, what: Text, value: Text) -> Check {
+    Check { mark, what, value, remedy: None }
 }
 
 fn engines() -> Section {
@@ -36,7 +36,7 @@ fn engines() -> Section {
                 ));
             }
         }
-        Err(error) => lines.push(Line {
+        Err(error) => lines.push(Check {
             mark: Mark::Bad,
             what: Text::same("io_uring"),
             value: Text::same(error.to_string()),
@@ -64,13 +64,13 @@ fn path(path: &Path) -> Section {
             line(if target.is_direct() { Mark::Good } else { Mark::Note }, what, value)
         }
         Err(error) => {
-            Line { mark: Mark::Bad, what, value: error.what().clone(), remedy: error.remedy_text().cloned() }
+            Check { mark: Mark::Bad, what, value: error.what().clone(), remedy: error.remedy_text().cloned() }
         }
     };
     let cache = if may_drop_page_cache() {
         line(Mark::Good, text!("dropping the page cache", "ページキャッシュの破棄"), text!("allowed", "可"))
     } else {
-        Line {
+        Check {
             mark: Mark::Note,
             what: text!("dropping the page cache", "ページキャッシュの破棄"),
             value: text!(
@@ -92,7 +92,7 @@ fn instrument() -> Result<Section> {
     const DEAR_CLOCK_NS: f64 = 100.0;
     let clock = measure_clock();
     let (resolution, cost) = (clock.clock_resolution_ns, clock.clock_cost_ns);
-    let mut lines = vec![Line {
+    let mut lines = vec![Check {
         mark: if cost > DEAR_CLOCK_NS { Mark::Note } else { Mark::Good },
         what: text!("clock", "時計"),
         value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み取り {cost:.0} ns"),

@@ -10,12 +10,9 @@ mod files;
 mod foresee;
 mod help;
 mod lang;
-mod model;
 mod models;
-mod now;
 mod output;
 mod pivot;
-mod plan;
 mod profiles;
 mod record;
 mod report;
@@ -23,7 +20,6 @@ mod run;
 mod signals;
 mod stored;
 mod study;
-mod sweep;
 mod versus;
 mod words;
 mod wrong_words;
@@ -62,7 +58,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => run::run(args, global, command_line),
-        Command::Sweep(args) => sweep::sweep(args, global, command_line),
+        Command::Sweep(args) => run::sweep(args, global, command_line),
         Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global),

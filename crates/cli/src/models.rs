@@ -1,11 +1,11 @@
 //! `kurabe models`: the list, and one model in full.
 
 use crate::args::{Global, ModelsAction, ModelsArgs};
-use crate::model::model_spec;
 use crate::output::{print, print_json, style};
-use crate::words::text_of;
+use crate::words::{assignments, text_of};
 use kurabe_core::Result;
 use kurabe_core::model::Model;
+use kurabe_lab::load_model;
 use kurabe_report::{describe_model, render_model, render_models};
 use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
 
@@ -28,7 +28,7 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
             print(&text_of(DEVICES, name)?)
         }
         Some(ModelsAction::Show { name, set, toml: false }) => {
-            let spec = model_spec(name, set)?;
+            let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?)?;
             // Built, so that parameters that do not fit together are told here and not by the first run.
             let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
             if global.json {

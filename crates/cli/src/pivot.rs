@@ -4,8 +4,8 @@ use crate::args::{CompareArgs, Global};
 use crate::lang::t;
 use crate::output::{print, print_json, progress_mode, say, style};
 use crate::stored::store_with_runs;
-use crate::words::assignment;
-use kurabe_compare::{DIGEST_VERSION, PivotWanted, digest};
+use crate::words::assignments;
+use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::Result;
 use kurabe_core::digest::Digests;
 use kurabe_core::{Error, ErrorKind, text};
@@ -32,15 +32,12 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
         )));
     }
     let given = &args.pivot;
-    let filters = given.filters.iter().map(|words| {
-        assignment("--where", words, "filesystem=ext4").map(|(key, value)| (key.to_owned(), value.to_owned()))
-    });
-    let wanted = PivotWanted {
+    let wanted = PivotRequest {
         by: given.by.clone(),
         baseline: given.baseline.clone(),
         profile: given.profile.clone(),
         cell: given.cell.clone(),
-        filters: filters.collect::<Result<_>>()?,
+        filters: assignments("--where", &given.filters, "filesystem=ext4")?,
         margin: args.margin,
     };
     let store = store_with_runs(global)?;
@@ -86,9 +83,4 @@ pub fn digests(store: &dyn Store, global: &Global) -> Result<Digests> {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
     digests
-}
-
-/// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
-pub fn keep_digest(store: &dyn Store, id: &str) {
-    let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
 }

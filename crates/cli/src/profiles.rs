@@ -2,10 +2,10 @@
 
 use crate::args::{Global, ProfilesAction, ProfilesArgs};
 use crate::output::{print, print_json, style};
-use crate::plan::load;
 use crate::words::text_of;
 use kurabe_core::Result;
 use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_lab::load_profile;
 use kurabe_report::{render_profile, render_profiles};
 use kurabe_study::embedded_profile;
 
@@ -24,14 +24,14 @@ pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
             }
         }
         Some(ProfilesAction::Show { name, toml: true }) => {
-            load(name)?;
+            load_profile(name)?;
             match embedded_profile(name) {
                 Some(source) => print(source),
                 None => print(&text_of(PROFILES, name)?),
             }
         }
         Some(ProfilesAction::Show { name, toml: false }) => {
-            let profile = load(name)?;
+            let profile = load_profile(name)?;
             if global.json { print_json(&profile) } else { print(&render_profile(&profile, &style())) }
         }
     }

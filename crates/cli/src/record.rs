@@ -177,7 +177,7 @@ fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if signals.stop.is_asked() && !asked {
+        if signals.handle.is_stopped() && !asked {
             asked = true;
             // It may have ended just now.
             if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {
@@ -189,7 +189,7 @@ fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
 }
 
 fn check(status: ExitStatus, words: &[String], signals: &Signals) -> Result<()> {
-    if signals.stop.is_asked() {
+    if signals.handle.is_stopped() {
         return Err(Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました")));
     }
     if status.success() {

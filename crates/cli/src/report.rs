@@ -193,7 +193,7 @@ fn json(report: &Report<'_>, runs: &[RunRecord]) -> Result<String> {
     let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
     let reported = Reported {
         kurabe_report: REPORT_VERSION,
-        title: report.title(),
+        title: report.title().take(lang()),
         answer: report.answer(),
         comparisons: report.pairs().iter().map(spoken).collect::<Result<_>>()?,
         runs: runs.iter().cloned().map(ExportedRun::from).collect(),

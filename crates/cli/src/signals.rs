@@ -3,17 +3,14 @@
 use crate::lang::t;
 use crate::output::say;
 use kurabe_core::{Error, Result, text};
-use kurabe_engine::{Stop, remove_orphan};
+use kurabe_lab::RunHandle;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the signals act upon.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Signals {
-    /// Asked to stop at the first signal.
-    pub stop: Arc<Stop>,
-    test_files: Arc<Mutex<Vec<PathBuf>>>,
+    /// Stopped at the first signal, abandoned at the second.
+    pub handle: RunHandle,
 }
 
 impl Signals {
@@ -27,13 +24,14 @@ impl Signals {
             signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| {
                 Error::os(text!("cannot listen for signals", "シグナルを待ち受けられません"), &error)
             })?;
-        let heard = signals.clone();
+        let handle = signals.handle.clone();
         std::thread::spawn(move || {
             for signal in incoming.forever() {
-                if heard.stop.is_asked() {
-                    heard.end_at_once(signal);
+                if handle.is_stopped() {
+                    handle.abandon();
+                    std::process::exit(128 + signal);
                 }
-                heard.stop.ask();
+                handle.stop();
                 say(t(
                     "\nkurabe: stopping; what was measured is kept (once more ends at once)",
                     "\nkurabe: 停止します。測定済みの結果は残ります(もう一度で即時終了)",
@@ -41,25 +39,5 @@ impl Signals {
             }
         });
         Ok(signals)
-    }
-
-    /// Names a test file to remove if the program has to end at once.
-    pub fn add_test_file(&self, path: PathBuf) {
-        self.test_files.lock().unwrap_or_else(PoisonError::into_inner).push(path);
-    }
-
-    /// A test file is gone.
-    pub fn forget_test_file(&self, path: &Path) {
-        self.test_files.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != path);
-    }
-
-    fn end_at_once(&self, signal: i32) -> ! {
-        // A timed program has a process group of its own and would live on.
-        self.stop.kill_programs();
-        for path in self.test_files.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            // If it cannot be removed now, the store still names it, and the next start tries again.
-            let _ = remove_orphan(path);
-        }
-        std::process::exit(128 + signal)
     }
 }

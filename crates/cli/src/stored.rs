@@ -5,18 +5,15 @@ use crate::catalogue::{check_entry, show_beside};
 use crate::charts::show_charts;
 use crate::files::write_out;
 use crate::lang::{lang, t};
-use crate::now::now;
 use crate::output::{print, print_json, print_record, say, style};
-use crate::pivot::keep_digest;
+use crate::words::parse_label;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_engine::remove_orphan;
-use kurabe_host::process_alive;
 use kurabe_interop::{ExportFormat, embedded_in_page};
+use kurabe_lab::{keep_digest, now, owner_lives};
 use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
 use kurabe_store::{
-    Filter, Owner, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle,
-    parse_export,
+    Filter, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -29,11 +26,18 @@ fn store_path(global: &Global) -> Result<PathBuf> {
 }
 
 /// The store, made if it is not there.
+fn open_store(global: &Global) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open(&store_path(global)?)?))
+}
+
+/// The store, made if it is not there; what runs that died left behind is taken away.
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn open_store(global: &Global) -> Result<Box<dyn Store>> {
-    Ok(Box::new(SqliteStore::open(&store_path(global)?)?))
+pub fn open_recovered(global: &Global) -> Result<Box<dyn Store>> {
+    let store = open_store(global)?;
+    recover(&*store)?;
+    Ok(store)
 }
 
 /// The store, if it is there; runs that died are recovered.
@@ -51,36 +55,21 @@ pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
     })
 }
 
-fn owner_lives(owner: &Owner) -> bool {
-    process_alive(owner.pid, owner.start_ticks, &owner.boot_id)
-}
-
-/// Removes the test files of runs that died, and marks these runs as interrupted.
-///
-/// # Errors
-/// When the store cannot be written.
-pub fn recover(store: &dyn Store) -> Result<()> {
-    for run in store.abandoned(&owner_lives)? {
-        if let Some(path) = &run.test_file {
-            match remove_orphan(path) {
-                Ok(true) => say(&format!(
-                    "kurabe: {} {} ({})",
-                    t(
-                        "removed the test file of a run that died:",
-                        "異常終了した測定のテストファイルを消しました:"
-                    ),
-                    path.display(),
-                    run.id
-                )),
-                Ok(false) => {}
-                // The run stays as it is, so the next start tries again.
-                Err(error) => {
-                    say(&error.render(lang()));
-                    continue;
-                }
-            }
+/// Takes away what runs that died left behind, and says so.
+fn recover(store: &dyn Store) -> Result<()> {
+    for leftover in kurabe_lab::recover(store)? {
+        match &leftover.error {
+            None => say(&format!(
+                "kurabe: {} {} ({})",
+                t(
+                    "removed the test file of a run that died:",
+                    "異常終了した測定のテストファイルを消しました:"
+                ),
+                leftover.path.display(),
+                leftover.run
+            )),
+            Some(error) => say(&error.render(lang())),
         }
-        store.mark_interrupted(&run.id, &now())?;
     }
     Ok(())
 }
@@ -187,21 +176,6 @@ pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
         store.label(&id, &key, value.as_deref())?;
     }
     tell(global, "labelled", &id, t("labelled", "ラベルを更新しました:"))
-}
-
-/// `key=value`, or `key=` to remove.
-///
-/// # Errors
-/// When there is no `=`.
-pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
-    let Some((key, value)) = words.split_once('=') else {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!("`{words}` is not a label", "`{words}` はラベルとして読めません"),
-        )
-        .remedy(text!("write key=value", "key=value の形で書いてください")));
-    };
-    Ok((key.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
 }
 
 /// `kurabe export`

@@ -3,26 +3,21 @@
 use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
 use crate::output::{error_style, print, print_json, progress_mode, style};
-use crate::plan;
-use crate::run::{Keeping, measure_path, plain_run};
 use crate::signals::Signals;
-use crate::stored::{open_store, recover};
-use crate::words::{assignment, text_of};
-use kurabe_core::profile::{Profile, Step};
-use kurabe_core::trace::Trace;
+use crate::stored::open_recovered;
+use crate::words::{assignments, text_of};
+use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_engine::{Stop, measure_model};
+use kurabe_lab::{Happening, Listener, PointEvent, Stream, StudyRunner, run_study};
 use kurabe_report::{
-    StudyProgress, render_studies, render_study, render_study_file, render_study_markdown, verdict_answer,
+    Progress, StudyProgress, headline, render_studies, render_study, render_study_file,
+    render_study_markdown, verdict_answer,
 };
-use kurabe_sim::ModelTarget;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Axis, Measured, Models, Options, Paths, Plan, Point, PointTarget, STUDIES, Study, StudyResult,
-    embedded_trace, load_study, study_named,
+    Axis, Options, PointTarget, STUDIES, Study, StudyPlan, StudyResult, load_study, study_named,
 };
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 /// Runs the command.
 ///
@@ -94,17 +89,49 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
     let signals = Signals::listen()?;
     let mut failed = None;
     for (place, planned) in plans.iter().enumerate() {
-        let count = planned.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
-        let progress =
-            StudyProgress::new(&planned.name, count.count() as u64, error_style(), progress_mode(global));
-        let models = ModelRunner { stop: &signals.stop, progress: &progress };
-        let mut paths = PathRunner { global, signals: &signals, command_line, progress: &progress };
-        let result = kurabe_study::run(planned, &models, &mut paths, threads(args))?;
-        progress.clear();
+        let stream = Stream::default();
+        stream.listen(progress(planned, global));
+        let runner = StudyRunner {
+            open_store: &|| open_recovered(global),
+            stream: &stream,
+            handle: &signals.handle,
+            command: command_line,
+            threads: threads(args),
+        };
+        let result = run_study(planned, &runner)?;
+        // The live line goes before anything is printed.
+        drop(stream);
         show(&result, args, global, place)?;
         failed = failed.or_else(|| failure(planned, &result));
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Shows how many models are computed, and each real target's run with a progress of its own. The study is the answer:
+/// the events of its runs are not printed.
+fn progress(planned: &StudyPlan, global: &Global) -> Listener {
+    let models = planned.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
+    let (style, mode) = (error_style(), progress_mode(global));
+    let study = StudyProgress::new(&planned.name, models.count() as u64, style, mode);
+    let mut real: Option<(String, Progress)> = None;
+    Box::new(move |envelope| {
+        match &envelope.event {
+            Happening::Point(PointEvent::PointStarted { model }) => study.begin(model),
+            Happening::Point(PointEvent::PointDone) => study.done(),
+            Happening::Run(event) => {
+                if matches!(event, Event::RunStarted { .. }) {
+                    study.clear();
+                    let progress = Progress::new(style, mode).with_headline(headline);
+                    real = Some((envelope.run.clone(), progress));
+                }
+                if let Some((_, progress)) = real.as_mut().filter(|(run, _)| *run == envelope.run) {
+                    progress.on_event(event);
+                }
+            }
+            Happening::Turns(_) => {}
+        }
+        Ok(())
+    })
 }
 
 /// Refuses a path of `--on` that is not there.
@@ -159,7 +186,7 @@ fn with_answers(result: &StudyResult) -> Result<serde_json::Value> {
 }
 
 /// The error of a study with rows that could not be measured; its other rows were shown.
-fn failure(planned: &Plan, result: &StudyResult) -> Option<Error> {
+fn failure(planned: &StudyPlan, result: &StudyResult) -> Option<Error> {
     let first = result.first_error()?;
     let rows = result.parts.iter().flat_map(|part| &part.rows).filter(|row| row.error.is_some()).count();
     let name = &planned.name;
@@ -177,102 +204,11 @@ fn options(args: &StudyRunArgs) -> Result<Options> {
     Ok(Options {
         parts: args.part.clone(),
         axes: args.axis.iter().map(|axis| Axis::parse(axis)).collect::<Result<_>>()?,
-        sets: args
-            .set
-            .iter()
-            .map(|words| {
-                assignment("--set", words, "raid.strip=256KiB")
-                    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            })
-            .collect::<Result<_>>()?,
-        on: args
-            .on
-            .iter()
-            .map(|words| {
-                assignment("--on", words, "usb=/mnt/usb")
-                    .map(|(name, path)| (name.to_owned(), PathBuf::from(path)))
-            })
-            .collect::<Result<_>>()?,
+        sets: assignments("--set", &args.set, "raid.strip=256KiB")?,
+        on: assignments("--on", &args.on, "usb=/mnt/usb")?
+            .into_iter()
+            .map(|(name, path)| (name, path.into()))
+            .collect(),
         seed: args.seed,
     })
-}
-
-/// Measures models in virtual time.
-struct ModelRunner<'a> {
-    stop: &'a Stop,
-    progress: &'a StudyProgress,
-}
-
-impl Models for ModelRunner<'_> {
-    fn run(&self, point: &Point) -> Result<Measured> {
-        if let PointTarget::Model { name, .. } = &point.target {
-            self.progress.begin(name);
-        }
-        let measured = self.compute(point);
-        self.progress.done();
-        measured
-    }
-}
-
-impl ModelRunner<'_> {
-    fn compute(&self, point: &Point) -> Result<Measured> {
-        let Some(spec) = point.device()? else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                text!("this target is no model", "対象はモデルではありません"),
-            ));
-        };
-        let mut model = ModelTarget::new(&spec, point.seed)?;
-        let (cells, _) = measure_model(&mut model, &point.profile, &traces(&point.profile)?, self.stop)?;
-        let volatile = model.volatile();
-        let sum = |of: fn(&kurabe_sim::Volatile) -> u64| {
-            volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)
-        };
-        let power_cut = (sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes));
-        Ok(Measured { cells, power_cut: Some(power_cut), run: None })
-    }
-}
-
-/// Measures the reader's own devices, as `kurabe run` does, and stores the runs.
-struct PathRunner<'a> {
-    global: &'a Global,
-    signals: &'a Signals,
-    command_line: &'a [String],
-    progress: &'a StudyProgress,
-}
-
-impl Paths for PathRunner<'_> {
-    fn run(&mut self, point: &Point) -> Result<Measured> {
-        let PointTarget::Path(path) = &point.target else {
-            return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
-        };
-        // The run has a progress of its own.
-        self.progress.clear();
-        let store = open_store(self.global)?;
-        recover(&*store)?;
-        // The study is the answer; the events of its runs are not.
-        let global = Global {
-            db: self.global.db.clone(),
-            json: false,
-            lang: self.global.lang.clone(),
-            ..*self.global
-        };
-        let keeping = Keeping {
-            global: &global,
-            store: &*store,
-            signals: self.signals,
-            command_line: self.command_line,
-        };
-        let record = measure_path(&*plain_run(path)?, &point.profile, traces(&point.profile)?, &keeping)?;
-        Ok(Measured { cells: record.cells, power_cut: None, run: Some(record.header.id) })
-    }
-}
-
-/// The traces of a profile's replay steps, by the step's place: those that come with kurabe, or files.
-fn traces(profile: &Profile) -> Result<Vec<Option<Arc<Trace>>>> {
-    let read = |step: &Step| match step {
-        Step::Replay(step) => plan::trace(step, embedded_trace).map(|trace| Some(Arc::new(trace))),
-        _ => Ok(None),
-    };
-    profile.steps.iter().map(read).collect()
 }

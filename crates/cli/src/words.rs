@@ -6,7 +6,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 ///
 /// # Errors
 /// When it has another form.
-pub fn assignment<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a str, &'a str)> {
+fn assignment<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a str, &'a str)> {
     let found = words.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
     found.filter(|(name, value)| !name.is_empty() && !value.is_empty()).ok_or_else(|| {
         Error::new(
@@ -15,6 +15,30 @@ pub fn assignment<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a 
         )
         .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))
     })
+}
+
+/// The same of several words.
+///
+/// # Errors
+/// When one has another form.
+pub fn assignments(flag: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>> {
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    words.iter().map(|words| assignment(flag, words, example).map(owned)).collect()
+}
+
+/// `key=value`, or `key=` to remove.
+///
+/// # Errors
+/// When there is no `=`.
+pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
+    let Some((key, value)) = words.split_once('=') else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("`{words}` is not a label", "`{words}` はラベルとして読めません"),
+        )
+        .remedy(text!("write key=value", "key=value の形で書いてください")));
+    };
+    Ok((key.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
 }
 
 /// The text that has a name in a library of the program, or that of the file with this path.

@@ -39,11 +39,13 @@ pub fn history(
         .cells
         .iter()
         .map(|cell| {
-            let wanted = |name: &CellName| name.key == cell.key && name.measure == cell.measure;
-            let is_wanted: Vec<bool> =
-                words.iter().map(|word| matches!(word, Some(Word::Cell(name)) if wanted(name))).collect();
+            let is_same_cell = |name: &CellName| name.key == cell.key && name.measure == cell.measure;
+            let is_of_cell: Vec<bool> = words
+                .iter()
+                .map(|word| matches!(word, Some(Word::Cell(name)) if is_same_cell(name)))
+                .collect();
             let mean = |run: &DigestedRun| {
-                let figure = run.figures.iter().find(|(word, _)| is_wanted[*word as usize]);
+                let figure = run.figures.iter().find(|(word, _)| is_of_cell[*word as usize]);
                 figure.map(|(_, summary)| summary.mean)
             };
             runs_in_order.iter().map(|run| run.and_then(mean)).collect()

@@ -18,8 +18,8 @@ pub use key::{CellKey, Stretch};
 pub use kurabe_stats::{FEWEST_BLOCKS, alike, compared_values as values};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{
-    Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotWanted, PivotWords,
-    Place, pivot,
+    Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,
+    PivotWords, pivot,
 };
 pub use recommend::{FIRM_SHARE, Out, Part, Recommendation, Standing, recommend, recommend_cells};
 pub use tails::{ComparedTail, TAILS};

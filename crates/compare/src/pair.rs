@@ -140,7 +140,7 @@ fn matched<'r>(
     let mut only_baseline = Vec::new();
     for (name, cell) in first.iter().zip(&baseline.cells) {
         match across.remove(&(&name.key, name.measure)) {
-            Some(found) => both.push((name, cell, found)),
+            Some(counterpart) => both.push((name, cell, counterpart)),
             None => only_baseline.push(name.clone()),
         }
     }
@@ -178,7 +178,7 @@ impl Way {
         match self {
             Self::InTurns { others } => judge(sides, margin, *others)
                 .into_iter()
-                .map(|found| found.map(|found| (found.compared, found.course)).unzip())
+                .map(|judged| judged.map(|judged| (judged.compared, judged.course)).unzip())
                 .collect(),
             Self::Computed => {
                 let exact: Vec<Option<Compared>> = sides

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 
 /// What is asked of a pivot.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct PivotWanted {
+pub struct PivotRequest {
     /// Keys; the last makes the columns.
     pub by: Vec<String>,
     /// `VALUE` or `KEY=VALUE` that all others are held against.
@@ -73,7 +73,7 @@ pub struct Pivot {
     /// Values of the key that makes the columns.
     pub columns: Vec<Text>,
     /// Where runs stand, and which.
-    pub places: Vec<Place>,
+    pub places: Vec<PivotPlace>,
     /// The cells.
     pub groups: Vec<Group>,
     /// What else differed, the weightiest first.
@@ -95,7 +95,7 @@ pub struct Baseline {
 
 /// Runs with the same values of all keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Place {
+pub struct PivotPlace {
     /// Place of its row.
     pub row: usize,
     /// Place of its column.
@@ -138,7 +138,7 @@ pub struct PivotFigure {
 }
 
 /// A run with its facts.
-pub(crate) struct Line<'a> {
+pub(crate) struct RunFacts<'a> {
     run: &'a RunSummary,
     digest: &'a DigestedRun,
     /// For each fact the word that tells it.
@@ -155,7 +155,7 @@ struct Words {
     same: Vec<usize>,
 }
 
-impl Line<'_> {
+impl RunFacts<'_> {
     fn fact(&self, fact: Fact) -> Option<&Text> {
         let word = self.words[fact as usize]?;
         self.texts.facts[word as usize].as_ref().map(|(_, value)| value)
@@ -190,14 +190,14 @@ impl Words {
         Self { facts, cells, same }
     }
 
-    fn line<'a>(&'a self, run: &'a RunSummary, digest: &'a DigestedRun) -> Line<'a> {
+    fn line<'a>(&'a self, run: &'a RunSummary, digest: &'a DigestedRun) -> RunFacts<'a> {
         let mut words = vec![None; Fact::all().count()];
         for word in &digest.facts {
             if let Some(Some((fact, _))) = self.facts.get(*word as usize) {
                 words[*fact as usize] = Some(*word);
             }
         }
-        Line { run, digest, words, texts: self }
+        RunFacts { run, digest, words, texts: self }
     }
 }
 
@@ -208,17 +208,18 @@ impl Words {
 pub fn pivot(
     runs: &[RunSummary],
     digests: &Digests,
-    wanted: &PivotWanted,
+    request: &PivotRequest,
     spoken: &PivotWords,
 ) -> Result<Pivot> {
     let words = Words::read(digests, spoken.value);
     let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
-    let lines: Vec<Line<'_>> = runs
+    let lines: Vec<RunFacts<'_>> = runs
         .iter()
         .rev()
         .filter_map(|run| Some(words.line(run, by_id.get(run.id.as_str()).copied()?)))
         .collect();
-    let keys = wanted.by.iter().map(|word| PivotKey::read(word, runs, spoken)).collect::<Result<Vec<_>>>()?;
+    let keys =
+        request.by.iter().map(|word| PivotKey::read(word, runs, spoken)).collect::<Result<Vec<_>>>()?;
     if let Some(place) = (1..keys.len()).find(|place| keys[..*place].contains(&keys[*place])) {
         let key = &keys[place].key;
         return Err(Error::new(
@@ -227,19 +228,19 @@ pub fn pivot(
         )
         .remedy(text!("name each key once", "キーは 1 回ずつ書いてください")));
     }
-    let lines = select(lines, runs, wanted, spoken)?;
+    let lines = select(lines, runs, request, spoken)?;
     let mut layout = Layout::new(&keys, lines, words.facts.len(), *spoken)?;
     layout.sort(&keys);
-    let baseline = wanted.baseline.as_ref().map(|words| layout.baseline(&keys, words)).transpose()?;
+    let baseline = request.baseline.as_ref().map(|words| layout.baseline(&keys, words)).transpose()?;
     let apart = layout.watch.apart();
-    let mut groups = layout.groups(&words, &apart, wanted.cell.as_deref())?;
+    let mut groups = layout.groups(&words, &apart, request.cell.as_deref())?;
     if let Some(baseline) = &baseline {
-        layout.compare(&mut groups, baseline, wanted.margin);
+        layout.compare(&mut groups, baseline, request.margin);
     }
     let differences = layout.watch.differences(&apart, |word| words.facts.get(word).cloned().flatten());
     Ok(Pivot {
         baseline,
-        margin: wanted.margin,
+        margin: request.margin,
         run_count: layout.placed.len(),
         rows: layout.rows,
         columns: layout.columns,
@@ -254,20 +255,20 @@ pub fn pivot(
 
 /// The runs that the filters let through.
 fn select<'a>(
-    mut lines: Vec<Line<'a>>,
+    mut lines: Vec<RunFacts<'a>>,
     runs: &[RunSummary],
-    wanted: &PivotWanted,
+    request: &PivotRequest,
     spoken: &PivotWords,
-) -> Result<Vec<Line<'a>>> {
-    let profile = wanted.profile.iter().map(|name| ("profile".to_owned(), name.clone()));
-    for (word, value) in profile.chain(wanted.filters.iter().cloned()) {
+) -> Result<Vec<RunFacts<'a>>> {
+    let profile = request.profile.iter().map(|name| ("profile".to_owned(), name.clone()));
+    for (word, value) in profile.chain(request.filters.iter().cloned()) {
         let key = PivotKey::read(&word, runs, spoken)?;
         let mut values: Vec<String> = Vec::new();
         lines.retain(|line| {
-            let Some(found) = key.value(line) else { return false };
-            let fits = is_meant(&found, &value);
-            if !fits && !values.contains(&found.en) {
-                values.push(found.en);
+            let Some(own) = key.value(line) else { return false };
+            let fits = is_meant(&own, &value);
+            if !fits && !values.contains(&own.en) {
+                values.push(own.en);
             }
             fits
         });

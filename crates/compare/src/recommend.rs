@@ -100,10 +100,10 @@ pub struct Out {
 }
 
 /// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
-pub fn recommend(runs: &[&RunRecord], wanted: &Use) -> Option<Recommendation> {
+pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
     let runs_with_keys: Vec<Keyed<'_>> =
         runs.iter().map(|run| Keyed::new(CellKey::of_run(run), &run.cells)).collect();
-    Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, wanted)? })
+    Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, purpose)? })
 }
 
 /// The cells of a run with what they are.
@@ -118,8 +118,8 @@ struct Keyed<'r> {
 impl<'r> Keyed<'r> {
     fn new(keys: Vec<CellKey>, cells: &'r [Cell]) -> Self {
         let spans = cells.iter().filter_map(|cell| Some(cell.workload.as_ref()?.span_bytes));
-        let told = |cell: &Cell| cell.measure == Measure::Rate && !compared_values(cell).is_empty();
-        let rates = keys.into_iter().zip(cells).filter(|(_, cell)| told(cell)).collect();
+        let tells_rate = |cell: &Cell| cell.measure == Measure::Rate && !compared_values(cell).is_empty();
+        let rates = keys.into_iter().zip(cells).filter(|(_, cell)| tells_rate(cell)).collect();
         Self { cells, rates, span_bytes: spans.max().unwrap_or(0) }
     }
 
@@ -146,24 +146,26 @@ fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
 }
 
 /// The same of what was measured by one profile, without the records around it: each of `runs` is the cells of one.
-pub fn recommend_cells(runs: &[&[Cell]], wanted: &Use) -> Option<Recommendation> {
+pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation> {
     let runs: Vec<Keyed<'_>> =
         runs.iter().map(|cells| Keyed::new(CellKey::of_cells(None, cells), cells)).collect();
-    ranked(&runs, wanted)
+    ranked(&runs, purpose)
 }
 
-fn ranked(runs: &[Keyed<'_>], wanted: &Use) -> Option<Recommendation> {
-    let all: f64 = wanted.work.iter().map(|work| work.share).sum();
+fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
+    let all: f64 = purpose.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
     let mut parts = Vec::new();
-    for work in &wanted.work {
+    for work in &purpose.work {
         let share = work.share / all;
-        let found = nearest_cells(runs, work);
-        let (label, cell, exact) = match &found {
-            Some(found) => (found.cells[0].label.clone(), Some(found.key.clone()), found.distance == 0.0),
+        let nearest = nearest_cells(runs, work);
+        let (label, cell, exact) = match &nearest {
+            Some(Nearest { key, cells, distance }) => {
+                (cells[0].label.clone(), Some(key.clone()), *distance == 0.0)
+            }
             None => (String::new(), None, false),
         };
-        let values: Vec<Vec<f64>> = found.map(|found| alike(&found.cells).0).unwrap_or_default();
+        let values: Vec<Vec<f64>> = nearest.map(|nearest| alike(&nearest.cells).0).unwrap_or_default();
         parts.push(Part {
             share,
             cell,
@@ -182,13 +184,13 @@ fn ranked(runs: &[Keyed<'_>], wanted: &Use) -> Option<Recommendation> {
         return None;
     }
     let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
-    let outs = worst.iter().map(|worst| broken_limit(*worst, wanted)).collect();
+    let outs = worst.iter().map(|worst| broken_limit(*worst, purpose)).collect();
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
         standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);
     }
     Some(Recommendation {
-        name: wanted.name.clone(),
+        name: purpose.name.clone(),
         parts,
         covered,
         standings,
@@ -288,9 +290,9 @@ fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &Work) -> Option<Nearest<'r>> {
             let (_, cell) = run.rates.iter().find(|(other, _)| other == key)?;
             Some((*cell, run.distance(key, cell, work)?))
         };
-        let found = runs.iter().map(of_run).collect::<Option<Vec<(&Cell, f64)>>>()?;
-        let distance = found.iter().map(|(_, distance)| *distance).fold(0.0, f64::max);
-        let cells = found.into_iter().map(|(cell, _)| cell).collect();
+        let of_runs = runs.iter().map(of_run).collect::<Option<Vec<(&Cell, f64)>>>()?;
+        let distance = of_runs.iter().map(|(_, distance)| *distance).fold(0.0, f64::max);
+        let cells = of_runs.into_iter().map(|(cell, _)| cell).collect();
         (distance <= FARTHEST).then(|| Nearest { key: key.clone(), cells, distance })
     };
     let candidates = runs.first()?.rates.iter().filter_map(|(key, _)| in_all(key));
@@ -316,8 +318,8 @@ fn doublings(a: u64, b: u64) -> f64 {
 }
 
 /// The worst limit of the use that a run breaks.
-fn broken_limit(worst: Option<(u64, &Cell)>, wanted: &Use) -> Option<Out> {
-    let limit = wanted.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
+fn broken_limit(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
+    let limit = purpose.limits.iter().min_by_key(|limit| limit.worst_stall_ns)?;
     let (stall_ns, cell) = worst.filter(|(stall_ns, _)| *stall_ns > limit.worst_stall_ns)?;
     Some(Out {
         stall_ns,
@@ -331,12 +333,12 @@ fn broken_limit(worst: Option<(u64, &Cell)>, wanted: &Use) -> Option<Out> {
 /// without any completion or one operation that was alone. `None` where nothing was measured that tells.
 fn worst_standstill(run: &[Cell]) -> Option<(u64, &Cell)> {
     let of = |cell: &Cell| {
-        let found = stutter(cell)?;
-        let stall_ns = if found.stops_everything() { found.worst_ns } else { 0 };
+        let stutter = stutter(cell)?;
+        let stall_ns = if stutter.stops_everything() { stutter.worst_ns } else { 0 };
         let small = cell.workload.as_ref().is_some_and(|one| one.largest_block_bytes() <= SMALL_BLOCK);
         // A large block takes long because there is much to move.
-        let silence_ns = if small { found.longest_silence_ns } else { 0 };
-        let alone_ns = if small && found.alone { cell_latency(cell).max_ns } else { 0 };
+        let silence_ns = if small { stutter.longest_silence_ns } else { 0 };
+        let alone_ns = if small && stutter.alone { cell_latency(cell).max_ns } else { 0 };
         Some(stall_ns.max(silence_ns).max(alone_ns))
     };
     run.iter().filter_map(|cell| Some((of(cell)?, cell))).max_by_key(|(worst_ns, _)| *worst_ns)

@@ -47,7 +47,7 @@ pub(crate) fn tails(
 ) -> Vec<Vec<ComparedTail>> {
     let in_turns = matches!(way, Way::InTurns { .. });
     let by_chance = |place: usize| !in_turns && !figures.get(place).is_some_and(is_exact);
-    let wanted: Vec<(usize, f64, Sides)> = cells
+    let comparable: Vec<(usize, f64, Sides)> = cells
         .iter()
         .enumerate()
         .flat_map(|(place, (one, two))| {
@@ -62,12 +62,12 @@ pub(crate) fn tails(
             TAILS.into_iter().filter_map(sides)
         })
         .collect();
-    let sides: Vec<Sides> = wanted.iter().map(|(_, _, sides)| sides.clone()).collect();
-    let mut found = vec![Vec::new(); cells.len()];
-    for ((place, fraction, sides), (compared, _)) in wanted.into_iter().zip(way.compare(&sides, margin)) {
+    let sides: Vec<Sides> = comparable.iter().map(|(_, _, sides)| sides.clone()).collect();
+    let mut tails = vec![Vec::new(); cells.len()];
+    for ((place, fraction, sides), (compared, _)) in comparable.into_iter().zip(way.compare(&sides, margin)) {
         let Some(compared) = compared else { continue };
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        found[place].push(ComparedTail {
+        tails[place].push(ComparedTail {
             fraction,
             baseline_ns: mean(&sides.baseline),
             other_ns: mean(&sides.other),
@@ -75,7 +75,7 @@ pub(crate) fn tails(
             compared,
         });
     }
-    found
+    tails
 }
 
 /// Spreads values of one bucket evenly over it; their mean stays.
@@ -107,8 +107,12 @@ fn sides(one: &Cell, two: &Cell, fraction: f64, in_turns: bool) -> Option<Sides>
             |cell: &Cell| cell.counted().map(|repetition| of(cell, repetition)).collect::<Option<Vec<f64>>>();
         (all(one)?, all(two)?)
     };
-    let known = |values: &[f64]| values.len() > 1 && values.iter().all(|value| value.is_finite());
-    (known(&baseline) && known(&other)).then_some(Sides { baseline, other, higher_is_better: false })
+    let all_finite = |values: &[f64]| values.len() > 1 && values.iter().all(|value| value.is_finite());
+    (all_finite(&baseline) && all_finite(&other)).then_some(Sides {
+        baseline,
+        other,
+        higher_is_better: false,
+    })
 }
 
 #[cfg(test)]

@@ -74,12 +74,12 @@ impl Standings {
     }
 
     /// For each cell the targets that need it again.
-    fn wanted(&self) -> Vec<Vec<usize>> {
+    fn needs(&self) -> Vec<Vec<usize>> {
         let cells = self.others.first().map_or(0, Vec::len);
         (0..cells)
             .map(|cell| {
                 let open =
-                    |other: &Vec<Option<Blocked>>| !other[cell].is_some_and(|found| found.course.settled);
+                    |other: &Vec<Option<Blocked>>| !other[cell].is_some_and(|blocked| blocked.course.settled);
                 let mut places: Vec<usize> =
                     (1..=self.others.len()).filter(|place| open(&self.others[place - 1])).collect();
                 if !places.is_empty() {
@@ -93,7 +93,7 @@ impl Standings {
     /// Comparisons that are settled, and all.
     pub fn settled(&self) -> (usize, usize) {
         let all = self.others.iter().flatten();
-        (all.clone().flatten().filter(|found| found.course.settled).count(), all.count())
+        (all.clone().flatten().filter(|blocked| blocked.course.settled).count(), all.count())
     }
 }
 
@@ -106,13 +106,13 @@ pub struct Referee {
     /// Blocks at the beginning that do not count.
     discarded: u32,
     standings: Standings,
-    wanted: Vec<Vec<usize>>,
+    needs: Vec<Vec<usize>>,
 }
 
 impl Referee {
     /// One that lets differences below `margin` pass, and so many blocks before it begins to count.
     pub fn new(margin: f64, discarded: u32) -> Self {
-        Self { margin, discarded, standings: Standings { others: Vec::new() }, wanted: Vec::new() }
+        Self { margin, discarded, standings: Standings { others: Vec::new() }, needs: Vec::new() }
     }
 
     /// For each cell the targets that need it again after so many blocks. `targets` gives the cells of all targets, the
@@ -120,14 +120,14 @@ impl Referee {
     pub fn decide(&mut self, blocks: u32, targets: impl FnOnce() -> Vec<Vec<Cell>>) -> Vec<Vec<usize>> {
         let counted = blocks.saturating_sub(self.discarded) as usize;
         // The first time only tells how many cells there are: a single pair of blocks settles nothing.
-        if self.wanted.is_empty() || is_look(counted) {
+        if self.needs.is_empty() || is_look(counted) {
             self.standings = Standings::of(&targets(), self.margin);
-            self.wanted = self.standings.wanted();
+            self.needs = self.standings.needs();
         }
         if counted >= MOST_BLOCKS {
-            self.wanted.iter_mut().for_each(Vec::clear);
+            self.needs.iter_mut().for_each(Vec::clear);
         }
-        self.wanted.clone()
+        self.needs.clone()
     }
 
     /// What it saw at the last look.
@@ -181,14 +181,14 @@ mod tests {
         let mut looks = Vec::new();
         for blocks in (2..=40).step_by(2) {
             let mut looked = false;
-            let wanted = referee.decide(blocks, || {
+            let needs = referee.decide(blocks, || {
                 looked = true;
                 targets(blocks)
             });
             if looked {
                 looks.push(blocks);
             }
-            assert!(blocks > 20 || wanted == [[0, 1]], "{blocks}: {wanted:?}");
+            assert!(blocks > 20 || needs == [[0, 1]], "{blocks}: {needs:?}");
         }
         assert_eq!(looks, [2, 20, 28, 40]);
         assert_eq!(referee.standings().settled(), (1, 1));

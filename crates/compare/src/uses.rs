@@ -77,8 +77,8 @@ impl Use {
             })?;
             return Self::parse(name, &source);
         }
-        match USES.iter().find(|(known, _)| *known == name) {
-            Some((known, source)) => Self::parse(&format!("uses/{known}.toml"), source),
+        match USES.iter().find(|(listed, _)| *listed == name) {
+            Some((listed, source)) => Self::parse(&format!("uses/{listed}.toml"), source),
             None => {
                 let names: Vec<&str> = USES.iter().map(|(name, _)| *name).collect();
                 let what = text!("there is no use named `{name}`", "`{name}` という用途はありません");
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn every_use_of_the_library_is_read_under_its_name() {
         for (name, _) in USES {
-            let found = Use::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(found.name, *name);
-            assert!(!found.work.is_empty());
+            let purpose = Use::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(purpose.name, *name);
+            assert!(!purpose.work.is_empty());
         }
         assert!(Use::load("vm-imag").unwrap_err().remedy_text().unwrap().en.contains("vm-image"));
     }

@@ -108,12 +108,18 @@ impl<'f> Value<'f> {
             .at(Place::of(name, self.file.source, self.span.clone()))
     }
 
-    /// An error of what this value names, such as another file: with this value as its place, unless it has one already.
+    /// An error of what this value names, such as another file: with this value as its place, or, if it has one already,
+    /// with this value as what uses that place.
     pub fn error_of_named(&self, error: Error) -> Error {
-        if error.place().is_some() {
-            return error;
-        }
-        let mut here = self.error(error.what());
+        let mut here = match error.place() {
+            None => self.error(error.what()),
+            Some(place) => {
+                let (user, line) = (self.file.name, self.place().line);
+                let Text { en, ja } = error.what();
+                let what = text!("{en} (used by {user}, line {line})", "{ja}({user} の {line} 行目で使用)");
+                Error::new(error.kind(), what).at(place.clone())
+            }
+        };
         if let Some(cause) = error.cause() {
             here = here.because(cause);
         }

@@ -207,7 +207,7 @@ pub struct RunHeader {
     pub started_at: String,
     /// The command line.
     pub command: Vec<String>,
-    /// Where I/O went; `None` in an imported run.
+    /// Where I/O went; `None` until the target is open, and in an imported run.
     pub target: Option<TargetRecord>,
     /// The profile with the overrides of the command line applied; `None` in an imported run.
     pub profile: Option<Profile>,

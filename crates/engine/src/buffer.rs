@@ -10,6 +10,7 @@ use kurabe_core::device::Buffer;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, Result, text};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use serde::{Deserialize, Serialize};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -21,9 +22,11 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// The pages under buffers. The kind changes what a disk seems to do, because a request of scattered pages is cut
 /// at the device's segment limit, so it stands in the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pages {
     /// Ordinary pages of 4 KiB, as most programs' buffers have. The default.
+    #[default]
     Small,
     /// Pages of 2 MiB.
     Huge,

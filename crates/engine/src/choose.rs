@@ -14,12 +14,15 @@ use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadSha
 use kurabe_core::{Result, Text, text};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What the user asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EngineChoice {
     /// Find out.
+    #[default]
     Auto,
     /// This one.
     Fixed(Engine),
@@ -190,8 +193,8 @@ impl Chooser {
             return Some("a fsync cannot be polled".to_owned());
         }
         let writes = workload.writes();
-        if let Some(known) = self.polling.get(&writes) {
-            return known.clone();
+        if let Some(refusal) = self.polling.get(&writes) {
+            return refusal.clone();
         }
         let open = || target.open_file(writes, workload.sync.o_sync);
         let issue = Issue { engine: Engine::Uring, wait: WaitMode::Poll, ..wished };
@@ -231,10 +234,10 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
             let measured = measure(&open, &trial, issue, interrupt, &mut |_, _, _| {})?;
             workers = workers.max(measured.facts.workers);
-            let found =
+            let latency =
                 LatencyRecord::together([&measured.recorded.read.latency, &measured.recorded.write.latency]);
-            medians[index] = percentile_ns(&found, 0.5).unwrap_or(0);
-            latencies[index].push(found);
+            medians[index] = percentile_ns(&latency, 0.5).unwrap_or(0);
+            latencies[index].push(latency);
         }
         let [uring_ns, threads_ns] = medians;
         let slow = uring_ns as f64 > DETOUR_RATIO * threads_ns as f64 && uring_ns > threads_ns + DETOUR_NS;

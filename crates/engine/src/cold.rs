@@ -7,13 +7,35 @@
 use crate::platform;
 use crate::real::{CachePolicy, Real};
 use crate::session::Session;
-use kurabe_core::record::NoticeKind;
+use kurabe_core::record::{NoticeKind, TargetKind};
 use kurabe_core::{Error, Result, Text, text};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
+/// What is made cold, and so how it is told.
+#[derive(Clone, Copy)]
+enum Cold {
+    Repetition,
+    Part,
+    Command,
+}
+
 impl Session<'_, Real<'_>> {
+    /// Makes buffered repetitions start cold, unless the cache is wanted.
+    pub(crate) fn drop_cache(&mut self) -> Result<()> {
+        let target = &*self.ground.target;
+        let (is_direct, is_writable) = (target.is_direct(), target.is_writable());
+        if is_direct || target.kind() == TargetKind::CharacterDevice || self.cache_is_kept()? {
+            return Ok(());
+        }
+        let file = self.ground.target.open_file(is_writable, false)?;
+        if is_writable {
+            file.sync_all().map_err(|error| cannot_write_back(&error))?;
+        }
+        self.tell_dropped(platform::drop_page_cache(), || platform::forget_cached(&file), Cold::Repetition)
+    }
+
     /// Makes what a copy reads from a file start cold.
     pub(crate) fn make_file_cold(&mut self, file: &File) -> Result<()> {
         if self.cache_is_kept()? {
@@ -22,7 +44,7 @@ impl Session<'_, Real<'_>> {
         // Of a block device `syncfs` would write back the file system that holds its name.
         write_back(file).and_then(|()| sync_file(file)).map_err(|error| cannot_write_back(&error))?;
         let forgotten = || platform::forget_cached(file);
-        self.tell_dropped(platform::drop_page_cache(), forgotten, false)
+        self.tell_dropped(platform::drop_page_cache(), forgotten, Cold::Part)
     }
 
     /// Makes everything below a folder start cold: contents, directories and inodes.
@@ -32,7 +54,7 @@ impl Session<'_, Real<'_>> {
         }
         File::open(folder).and_then(|file| write_back(&file)).map_err(|error| cannot_write_back(&error))?;
         let forgotten = || forget_below(folder);
-        self.tell_dropped(drop_all_caches(), forgotten, true)
+        self.tell_dropped(drop_all_caches(), forgotten, Cold::Command)
     }
 
     fn cache_is_kept(&mut self) -> Result<bool> {
@@ -54,47 +76,49 @@ impl Session<'_, Real<'_>> {
         &mut self,
         dropped: io::Result<()>,
         forget: impl FnOnce() -> io::Result<()>,
-        metadata: bool,
+        cold: Cold,
     ) -> Result<()> {
-        let told = match dropped {
-            Ok(()) => dropped_text(metadata),
+        let text = match dropped {
+            Ok(()) => dropped_text(cold),
             Err(error) => match forget() {
-                Ok(()) => forgotten_text(&error, metadata),
+                Ok(()) => forgotten_text(&error, cold),
                 Err(advice) => text!(
                     "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
                     "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
                 ),
             },
         };
-        self.notice_once(NoticeKind::CacheDrop, told)
+        self.notice_once(NoticeKind::CacheDrop, text)
     }
 }
 
-fn dropped_text(metadata: bool) -> Text {
-    if metadata {
-        text!(
-            "before every timed command everything is written back, and cached contents, directories and inodes are dropped",
-            "毎回コマンドの前に、未書き込みのデータをすべて書き出し、キャッシュ(内容、ディレクトリ、inode)を破棄します"
-        )
-    } else {
-        text!(
+fn dropped_text(cold: Cold) -> Text {
+    match cold {
+        Cold::Repetition => text!(
+            "the page cache is dropped before every repetition",
+            "各回の前にページキャッシュを破棄します"
+        ),
+        Cold::Part => text!(
             "before every part of a copy everything is written back and the page cache is dropped",
             "コピーの各測定の前に、未書き込みのデータを書き出し、ページキャッシュを破棄します"
-        )
+        ),
+        Cold::Command => text!(
+            "before every timed command everything is written back, and cached contents, directories and inodes are dropped",
+            "毎回コマンドの前に、未書き込みのデータをすべて書き出し、キャッシュ(内容、ディレクトリ、inode)を破棄します"
+        ),
     }
 }
 
-fn forgotten_text(error: &io::Error, metadata: bool) -> Text {
-    if metadata {
-        text!(
-            "dropping the caches is not allowed ({error}); posix_fadvise forgets the files' contents instead, but directories and inodes stay in memory: as root it is colder",
-            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だけを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
-        )
-    } else {
-        text!(
+fn forgotten_text(error: &io::Error, cold: Cold) -> Text {
+    match cold {
+        Cold::Repetition | Cold::Part => text!(
             "dropping the page cache is not allowed ({error}); posix_fadvise forgets the file's pages instead",
             "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
-        )
+        ),
+        Cold::Command => text!(
+            "dropping the caches is not allowed ({error}); posix_fadvise forgets the files' contents instead, but directories and inodes stay in memory: as root it is colder",
+            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だけを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
+        ),
     }
 }
 

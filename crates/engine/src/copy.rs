@@ -312,16 +312,16 @@ fn piece(step: &CopyStep, size_bytes: u64, content: &mut Content) -> Vec<u8> {
     buffer
 }
 
-fn no_room(directory: &Path, size_bytes: u64, there_bytes: u64) -> Error {
-    let (directory, both, there) =
-        (directory.display(), size_bytes.saturating_mul(2), format_bytes(there_bytes));
-    let fits = there_bytes / 2 / MIB * 9 / 10;
+fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
+    let (directory, both, free) =
+        (directory.display(), size_bytes.saturating_mul(2), format_bytes(free_bytes));
+    let fits = free_bytes / 2 / MIB * 9 / 10;
     let both = format_bytes(both);
     Error::new(
         ErrorKind::NoSpace,
         text!(
-            "the test file and its copy need {both}, but {directory} has only {there} free",
-            "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {there} です"
+            "the test file and its copy need {both}, but {directory} has only {free} free",
+            "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
         ),
     )
     .remedy(match fits {
@@ -342,11 +342,11 @@ fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
     else {
         return Ok(());
     };
-    let (size, margin, there) = (format_bytes(size_bytes), format_bytes(margin), format_bytes(available));
+    let (size, margin, free) = (format_bytes(size_bytes), format_bytes(margin), format_bytes(available));
     let fits = available.saturating_sub(MEMORY_MARGIN_BYTES) / 10 * 8 / MIB;
     let what = text!(
-        "the copy needs {size} of memory and {margin} beside it, but only {there} can be had",
-        "コピーにはメモリー {size} と余裕 {margin} が必要ですが、使えるのは {there} です"
+        "the copy needs {size} of memory and {margin} beside it, but only {free} can be had",
+        "コピーにはメモリー {size} と余裕 {margin} が必要ですが、使えるのは {free} です"
     );
     Err(Error::new(ErrorKind::Unsupported, what).remedy(match fits {
         0 => text!("close other programs", "ほかのプログラムを終了してください"),

@@ -17,15 +17,18 @@ use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 /// How completions are awaited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WaitMode {
     /// The thread sleeps until the kernel wakes it. The default: it is what programs do.
+    #[default]
     Sleep,
     /// The thread looks at the completion queue again and again; saves the 30 to 60 µs that waking an idle CPU
     /// costs in a virtual machine.

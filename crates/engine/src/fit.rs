@@ -14,7 +14,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>> {
     check_preconditions(profile, target)?;
     let (mut fitting, mut refusal) = (Vec::new(), None);
-    for task in wanted(profile, target) {
+    for task in allowed_tasks(profile, target) {
         match check_fit(&task, target) {
             Ok(()) => fitting.push(task),
             Err(error) => {
@@ -38,14 +38,14 @@ pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>>
 
 /// Why tasks of a profile are left out on a target, if others remain.
 pub(crate) fn unfit(profile: &Profile, target: &TargetRecord) -> Vec<Text> {
-    wanted(profile, target)
+    allowed_tasks(profile, target)
         .iter()
         .filter_map(|task| check_fit(task, target).err())
         .map(|error| error.what().clone())
         .collect()
 }
 
-fn wanted(profile: &Profile, target: &TargetRecord) -> Vec<Task> {
+fn allowed_tasks(profile: &Profile, target: &TargetRecord) -> Vec<Task> {
     let tasks = profile.tasks(target.span_bytes).into_iter();
     tasks.filter_map(|task| if target.writable { Some(task) } else { reads_only(task) }).collect()
 }

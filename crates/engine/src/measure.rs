@@ -19,6 +19,7 @@ use kurabe_core::record::{CpuUse, Interval, Repetition};
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -33,7 +34,8 @@ const LANE_STACK_BYTES: usize = 512 << 10;
 const TICK: Duration = Duration::from_millis(100);
 
 /// A way to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// io_uring.
     Uring,

@@ -8,22 +8,24 @@ use crate::content::Content;
 use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
 use crate::measure::Engine;
-use crate::recorder::Recorder;
-use crate::replay::ReplaySource;
+use crate::recorder::{INTERVAL_NS, Recorder};
 use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
-use crate::session::Session;
+use crate::session::{Session, progress};
 use crate::source::{Generator, Next, Source};
 use crate::task::{Attempt, Done, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
-use kurabe_core::record::{Cell, EngineRecord, Notice, NoticeKind, Repetition, TargetKind, TargetRecord};
+use kurabe_core::record::{
+    Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, TargetKind, TargetRecord,
+};
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, EndSync, Workload};
-use kurabe_core::{Result, text};
+use kurabe_core::{Error, Result, text};
 use kurabe_program::Stop;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 
 /// Smallest unit that modelled devices are asked for.
 const UNIT_BYTES: u32 = 512;
@@ -187,9 +189,8 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
             end_sync: workload.writes() && workload.sync.at_end != EndSync::None,
         };
         let slots = workload.iodepth as usize * workload.threads as usize;
-        let source = InTurn::new(Generator::for_threads(workload), self.interrupt);
         let timed_sync = workload.sync.at_end == EndSync::Timed;
-        self.run_source(source, slots, &plan, timed_sync)
+        self.run_sources(Generator::for_threads(workload), slots, &plan, timed_sync)
     }
 
     fn model_replay(
@@ -200,13 +201,12 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
     ) -> Result<Repetition> {
         let (_, source) = self.replay_source(step, step_index, attempt)?;
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
-        let source: InTurn<'_, ReplaySource> = InTurn::new(vec![source], self.interrupt);
-        self.run_source(source, step.iodepth as usize, &plan, false)
+        self.run_sources(vec![source], step.iodepth as usize, &plan, false)
     }
 
-    fn run_source(
+    fn run_sources(
         &mut self,
-        mut source: impl Source,
+        sources: Vec<impl Source>,
         slots: usize,
         plan: &Plan,
         timed_sync: bool,
@@ -214,11 +214,22 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         let mut device = self.ground.model.device(slots);
         let mut content = Content::new(Data::Zero, 0, 0);
         let buffers = filled_buffers(&mut device, &mut content);
-        let mut recorder = Recorder::new(None);
+        let (sender, intervals) = channel();
+        let mut recorder = Recorder::new(Some(sender));
         let stop = Stop::default();
+        let mut source = InTurn {
+            sources,
+            turn: 0,
+            interrupt: self.interrupt,
+            intervals,
+            look_ns: INTERVAL_NS,
+            emit: &mut *self.emit,
+            failed: None,
+        };
         let outcome = drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop)?;
         let sums = device.take_sums();
         drop(device);
+        source.failed.map_or(Ok(()), Err)?;
         self.check_interrupt()?;
         let mut recorded = Recorder::merge(&[recorder]);
         recorded.merge(&outcome.part(timed_sync));
@@ -275,22 +286,40 @@ fn engine() -> EngineRecord {
     }
 }
 
-/// Several sources as one: each is asked in turn. At the user's interrupt there is nothing any more.
+/// Several sources as one: each is asked in turn. At the user's interrupt there is nothing any more. It is asked all the
+/// time, so it also tells how the repetition goes on.
 struct InTurn<'a, S> {
     sources: Vec<S>,
     turn: usize,
     interrupt: &'a Stop,
+    /// The intervals of the recorder that are over.
+    intervals: Receiver<(usize, Interval)>,
+    /// When to look for the next of them.
+    look_ns: u64,
+    emit: &'a mut dyn FnMut(Event) -> Result<()>,
+    /// A listener's error, which ends the repetition.
+    failed: Option<Error>,
 }
 
-impl<'a, S: Source> InTurn<'a, S> {
-    fn new(sources: Vec<S>, interrupt: &'a Stop) -> Self {
-        Self { sources, turn: 0, interrupt }
+impl<S> InTurn<'_, S> {
+    #[cold]
+    fn tell_progress(&mut self, now_ns: u64) {
+        self.look_ns = now_ns.saturating_add(INTERVAL_NS);
+        for (index, interval) in self.intervals.try_iter() {
+            let elapsed_ns = (index as u64 + 1) * INTERVAL_NS;
+            if let Err(error) = (self.emit)(progress(elapsed_ns, interval, INTERVAL_NS)) {
+                self.failed.get_or_insert(error);
+            }
+        }
     }
 }
 
 impl<S: Source> Source for InTurn<'_, S> {
     fn next(&mut self, now_ns: u64) -> Next {
-        if self.interrupt.is_asked() {
+        if now_ns >= self.look_ns {
+            self.tell_progress(now_ns);
+        }
+        if self.interrupt.is_asked() || self.failed.is_some() {
             return Next::End;
         }
         let mut soonest = Next::End;

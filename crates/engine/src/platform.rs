@@ -29,13 +29,13 @@ pub struct OpenHow {
 pub fn open(path: &Path, how: OpenHow) -> io::Result<File> {
     let mut flags = OFlags::CLOEXEC | OFlags::NOCTTY;
     flags |= if how.write { OFlags::RDWR } else { OFlags::RDONLY };
-    for (wanted, flag) in [
+    for (is_set, flag) in [
         (how.direct, OFlags::DIRECT),
         (how.o_sync, OFlags::SYNC),
         (how.create_new, OFlags::CREATE | OFlags::EXCL),
         (how.exclusive, OFlags::EXCL),
     ] {
-        if wanted {
+        if is_set {
             flags |= flag;
         }
     }

@@ -8,7 +8,6 @@ use crate::copy::CopyWork;
 use crate::device_uring::WaitMode;
 use crate::ground::Ground;
 use crate::measure::{Engine, Measured, measure};
-use crate::platform;
 use crate::session::{Session, progress};
 use crate::target::Target;
 use crate::task::{Attempt, Done, unprepared};
@@ -17,22 +16,26 @@ use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
 use kurabe_core::workload::Workload;
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{Result, text};
 use kurabe_host::NoiseWatch;
 use kurabe_program::{Stop, interrupted};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What becomes of the page cache between repetitions of buffered I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
     /// Dropped: every repetition starts cold.
+    #[default]
     Drop,
     /// Kept: the cache is part of what is measured.
     Keep,
 }
 
 /// How operations are issued, as far as the user decides it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Engine.
     pub engine: EngineChoice,
@@ -236,49 +239,5 @@ impl Session<'_, Real<'_>> {
             None => text!("write cells take {time} in all", "書き込みの測定は合計 {time} です"),
         };
         self.notice(NoticeKind::Other, text)
-    }
-
-    /// Makes buffered repetitions start cold, unless the cache is wanted.
-    pub(crate) fn drop_cache(&mut self) -> Result<()> {
-        if self.ground.target.is_direct() || self.ground.target.kind() == TargetKind::CharacterDevice {
-            return Ok(());
-        }
-        if self.ground.settings.cache == CachePolicy::Keep {
-            return self.notice_once(
-                NoticeKind::CacheDrop,
-                text!(
-                    "the page cache is kept (--cache keep): figures include memory",
-                    "ページキャッシュを残しています(--cache keep)。結果にはメモリーの速さが含まれます"
-                ),
-            );
-        }
-        let file = self.ground.target.open_file(self.ground.target.is_writable(), false)?;
-        if self.ground.target.is_writable() {
-            file.sync_all().map_err(|error| {
-                Error::os(
-                    text!("cannot write the page cache back", "ページキャッシュを書き戻せません"),
-                    &error,
-                )
-            })?;
-        }
-        let dropped = platform::drop_page_cache();
-        let forgotten = platform::forget_cached(&file);
-        self.notice_once(
-            NoticeKind::CacheDrop,
-            match (dropped, forgotten) {
-                (Ok(()), _) => text!(
-                    "the page cache is dropped before every repetition",
-                    "各回の前にページキャッシュを破棄します"
-                ),
-                (Err(error), Ok(())) => text!(
-                    "dropping the page cache is not allowed ({error}); posix_fadvise forgets the file's pages instead",
-                    "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
-                ),
-                (Err(error), Err(advice)) => text!(
-                    "the page cache cannot be dropped ({error}; posix_fadvise: {advice}): figures include memory",
-                    "ページキャッシュを破棄できません({error}、posix_fadvise: {advice})。結果にはメモリーの速さが含まれます"
-                ),
-            },
-        )
     }
 }

@@ -166,10 +166,10 @@ fn a_failing_operation_ends_the_samples() {
 fn an_interrupt_ends_between_two_samples_and_progress_is_told_ten_times_a_second() {
     let mut device = NullDevice::new(1, Script { latency_ns: 30 * MS, ..Script::default() });
     let stop = Stop::default();
-    let mut told = Vec::new();
+    let mut ticks = Vec::new();
     let mut live = |elapsed_ns: u64, interval: Interval, interval_ns: u64| {
-        told.push((elapsed_ns / MS, interval.read_operations, interval.write_operations, interval_ns / MS));
-        if told.len() == 3 {
+        ticks.push((elapsed_ns / MS, interval.read_operations, interval.write_operations, interval_ns / MS));
+        if ticks.len() == 3 {
             stop.ask();
         }
         Ok(())
@@ -178,7 +178,7 @@ fn an_interrupt_ends_between_two_samples_and_progress_is_told_ten_times_a_second
     let ended = sample_positions(&mut device, &positional(100, 1 << 20, true), place(1 << 30), watch);
     assert_eq!(ended.err().unwrap().kind(), ErrorKind::Interrupted);
     // Five operations of 30 ms make a sample and its write; looks are before each half.
-    assert_eq!(told, [(150, 1, 1, 150), (300, 1, 1, 150), (450, 1, 1, 150)]);
+    assert_eq!(ticks, [(150, 1, 1, 150), (300, 1, 1, 150), (450, 1, 1, 150)]);
     // The half that had begun is whole: its write was followed by its sync, or it never wrote.
     let last = device.log().last().unwrap().op.kind;
     assert_eq!((last, device.log().len()), (OpKind::Read, 17));

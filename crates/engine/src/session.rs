@@ -26,7 +26,7 @@ pub struct Session<'a, G> {
     pub(crate) interrupt: &'a Stop,
     pub(crate) emit: &'a mut dyn FnMut(Event) -> Result<()>,
     pub(crate) started_ns: u64,
-    told: Vec<NoticeKind>,
+    noticed: Vec<NoticeKind>,
     pub(crate) disturbance: Disturbance,
     /// The traces of the profile's replay steps, by the step's place.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
@@ -55,7 +55,7 @@ impl<'a, G: Ground> Session<'a, G> {
             interrupt,
             emit,
             started_ns,
-            told: Vec::new(),
+            noticed: Vec::new(),
             disturbance: Disturbance::default(),
             traces: Vec::new(),
             follow_up: None,
@@ -63,11 +63,12 @@ impl<'a, G: Ground> Session<'a, G> {
         }
     }
 
-    /// Has further steps measured after those of the profile, as the cells call for it. Profiles with rounds end when
-    /// the device is steady, and are not asked.
+    /// Has further steps measured after those of the profile, as the cells call for it, if anybody is to be asked.
+    /// Profiles with rounds end when the device is steady, and are not asked.
     #[must_use]
-    pub fn with_follow_up(mut self, follow_up: FollowUp<'a>) -> Self {
-        (self.follow_up, self.kept) = (Some(follow_up), Some(Vec::new()));
+    pub fn with_follow_up(mut self, follow_up: Option<FollowUp<'a>>) -> Self {
+        self.kept = follow_up.is_some().then(Vec::new);
+        self.follow_up = follow_up;
         self
     }
 
@@ -244,10 +245,10 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     pub(crate) fn notice_once(&mut self, kind: NoticeKind, text: Text) -> Result<()> {
-        if self.told.contains(&kind) {
+        if self.noticed.contains(&kind) {
             return Ok(());
         }
-        self.told.push(kind);
+        self.noticed.push(kind);
         self.notice(kind, text)
     }
 
@@ -271,16 +272,16 @@ impl<'a, G: Ground> Session<'a, G> {
                 self.notice(NoticeKind::Other, text)?;
             }
         }
-        let (wanted, span) = (self.profile.rules.size_bytes, facts.span_bytes);
+        let (size, span) = (self.profile.rules.size_bytes, facts.span_bytes);
         let all = self.profile.rules.whole_device && facts.kind != TargetKind::Directory;
-        if span < wanted && !all && self.profile.needs_span() {
+        if span < size && !all && self.profile.needs_span() {
             self.notice(
                 NoticeKind::SpanCut,
                 text!(
                     "the target has {}, less than the profile's {}: all of it is used",
                     "対象は {} で、プロファイルの {} より小さいため、全体を使います",
                     format_bytes(span),
-                    format_bytes(wanted)
+                    format_bytes(size)
                 ),
             )?;
         }

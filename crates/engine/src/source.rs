@@ -446,18 +446,18 @@ mod tests {
     /// All operations, threads taking turns.
     fn ops(workload: &Workload) -> Vec<Op> {
         let mut generators = Generator::for_threads(workload);
-        let mut found = Vec::new();
+        let mut operations = Vec::new();
         let mut open = vec![true; generators.len()];
         while open.contains(&true) {
             for (generator, open) in generators.iter_mut().zip(&mut open) {
                 match generator.next(u64::MAX) {
-                    Next::Op { op, .. } => found.push(op),
+                    Next::Op { op, .. } => operations.push(op),
                     _ => *open = false,
                 }
             }
-            assert!(found.len() < 1_000_000);
+            assert!(operations.len() < 1_000_000);
         }
-        found
+        operations
     }
 
     #[test]

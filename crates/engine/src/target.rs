@@ -215,9 +215,9 @@ impl Target {
         self.fit_span(size, options)
     }
 
-    fn fit_span(&mut self, there_bytes: u64, options: &TargetOptions) -> Result<()> {
-        let (path, there) = (self.path.display(), format_bytes(there_bytes));
-        if there_bytes == 0 {
+    fn fit_span(&mut self, size_bytes: u64, options: &TargetOptions) -> Result<()> {
+        let (path, size) = (self.path.display(), format_bytes(size_bytes));
+        if size_bytes == 0 {
             return Err(Error::new(
                 ErrorKind::Target,
                 text!("{path} is empty: there is nothing to read", "{path} は空なので、読むものがありません"),
@@ -227,19 +227,19 @@ impl Target {
                 "ディレクトリを指定すれば、その中にテストファイルを作ります"
             )));
         }
-        if options.size_is_asked && options.size_bytes > there_bytes {
+        if options.size_is_asked && options.size_bytes > size_bytes {
             return Err(Error::new(
                 ErrorKind::Target,
                 text!(
-                    "{} were asked for, but {path} has only {there}",
-                    "{} を指定されましたが、{path} は {there} しかありません",
+                    "{} were asked for, but {path} has only {size}",
+                    "{} を指定されましたが、{path} は {size} しかありません",
                     format_bytes(options.size_bytes)
                 ),
             )
-            .remedy(text!("ask for at most {there} with --size", "--size を {there} 以下にしてください")));
+            .remedy(text!("ask for at most {size} with --size", "--size を {size} 以下にしてください")));
         }
         let all = options.whole_device && !options.size_is_asked;
-        self.span_bytes = if all { there_bytes } else { options.size_bytes.min(there_bytes) };
+        self.span_bytes = if all { size_bytes } else { options.size_bytes.min(size_bytes) };
         Ok(())
     }
 
@@ -248,8 +248,8 @@ impl Target {
         if !self.direct {
             return Ok(());
         }
-        let found = self.open_file(false, false).and_then(|file| smallest_direct_unit(&file));
-        match found {
+        let unit = self.open_file(false, false).and_then(|file| smallest_direct_unit(&file));
+        match unit {
             Ok(Some(unit)) => self.alignment_bytes = unit,
             Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
             Ok(None) | Err(_) => {

@@ -223,9 +223,9 @@ impl Turns<'_, '_> {
         decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
         let cells = self.prepare()?;
-        let mut wanted: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells.len()];
+        let mut places_of_tasks: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells.len()];
         loop {
-            for (block, order) in pair_of_blocks(&mut self.random, &wanted).into_iter().enumerate() {
+            for (block, order) in pair_of_blocks(&mut self.random, &places_of_tasks).into_iter().enumerate() {
                 for (task, place) in order {
                     if interrupt.is_asked() {
                         return Err(interrupted());
@@ -239,8 +239,8 @@ impl Turns<'_, '_> {
             for place in 0..self.contenders.len() {
                 self.each(place, |contender| contender.keep())?;
             }
-            wanted = of_tasks(&cells, decide(self.blocks)?);
-            if wanted.iter().all(Vec::is_empty) {
+            places_of_tasks = of_tasks(&cells, decide(self.blocks)?);
+            if places_of_tasks.iter().all(Vec::is_empty) {
                 return Ok(WhyEnded::Settled);
             }
             if self.contenders.iter().map(|contender| contender.spent_ns()).sum::<u64>() >= time_ns {
@@ -307,12 +307,12 @@ impl Turns<'_, '_> {
 }
 
 /// A task is wanted where any of its cells is.
-fn of_tasks(cells: &[usize], wanted: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
-    let mut wanted = wanted.into_iter();
+fn of_tasks(cells: &[usize], of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut of_cells = of_cells.into_iter();
     cells
         .iter()
         .map(|count| {
-            let mut places: Vec<usize> = wanted.by_ref().take(*count).flatten().collect();
+            let mut places: Vec<usize> = of_cells.by_ref().take(*count).flatten().collect();
             places.sort_unstable();
             places.dedup();
             places
@@ -321,17 +321,17 @@ fn of_tasks(cells: &[usize], wanted: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
 }
 
 /// The order of a pair of blocks, as task and target: the second is the first from its end.
-fn pair_of_blocks(random: &mut Random, wanted: &[Vec<usize>]) -> [Vec<(usize, usize)>; 2] {
-    let mut tasks: Vec<usize> = (0..wanted.len()).collect();
+fn pair_of_blocks(random: &mut Random, places_of_tasks: &[Vec<usize>]) -> [Vec<(usize, usize)>; 2] {
+    let mut tasks: Vec<usize> = (0..places_of_tasks.len()).collect();
     shuffle(random, &mut tasks);
-    let mut there = Vec::new();
+    let mut forth = Vec::new();
     for task in tasks {
-        let mut places = wanted[task].clone();
+        let mut places = places_of_tasks[task].clone();
         shuffle(random, &mut places);
-        there.extend(places.into_iter().map(|place| (task, place)));
+        forth.extend(places.into_iter().map(|place| (task, place)));
     }
-    let back = there.iter().rev().copied().collect();
-    [there, back]
+    let back = forth.iter().rev().copied().collect();
+    [forth, back]
 }
 
 /// Fisher and Yates's shuffle.
@@ -367,22 +367,22 @@ mod tests {
         #[test]
         fn a_pair_of_blocks_goes_there_and_back_over_all_that_is_wanted(
             seed in any::<u64>(),
-            wanted in prop::collection::vec(prop::collection::btree_set(0usize..4, 0..4), 0..6),
+            places_of_tasks in prop::collection::vec(prop::collection::btree_set(0usize..4, 0..4), 0..6),
         ) {
-            let wanted: Vec<Vec<usize>> = wanted.into_iter().map(|places| places.into_iter().collect()).collect();
-            let [there, back] = pair_of_blocks(&mut Random::new(seed, 0), &wanted);
-            prop_assert!(there.iter().eq(back.iter().rev()));
-            let mut found = there.clone();
-            found.sort_unstable();
-            let mut all: Vec<(usize, usize)> = wanted
+            let places_of_tasks: Vec<Vec<usize>> = places_of_tasks.into_iter().map(|places| places.into_iter().collect()).collect();
+            let [forth, back] = pair_of_blocks(&mut Random::new(seed, 0), &places_of_tasks);
+            prop_assert!(forth.iter().eq(back.iter().rev()));
+            let mut measured = forth.clone();
+            measured.sort_unstable();
+            let mut all: Vec<(usize, usize)> = places_of_tasks
                 .iter()
                 .enumerate()
                 .flat_map(|(task, places)| places.iter().map(move |place| (task, *place)))
                 .collect();
             all.sort_unstable();
-            prop_assert_eq!(found, all);
+            prop_assert_eq!(measured, all);
             // The targets of a task come one right after the other.
-            prop_assert_eq!(there.chunk_by(|one, two| one.0 == two.0).count(), wanted.iter().filter(|places| !places.is_empty()).count());
+            prop_assert_eq!(forth.chunk_by(|one, two| one.0 == two.0).count(), places_of_tasks.iter().filter(|places| !places.is_empty()).count());
         }
     }
 

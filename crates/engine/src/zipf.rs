@@ -66,10 +66,10 @@ mod tests {
             let total: f64 = (1..=count).map(|k| (k as f64).powf(-exponent)).sum();
             for rank in [1usize, 2, 3, 10, 50, 100] {
                 let expected = f64::from(draws) * (rank as f64).powf(-exponent) / total;
-                let found = f64::from(seen[rank - 1]);
+                let drawn = f64::from(seen[rank - 1]);
                 assert!(
-                    (found - expected).abs() < 6.0 * expected.sqrt(),
-                    "s={exponent} rank {rank}: {found} for {expected}"
+                    (drawn - expected).abs() < 6.0 * expected.sqrt(),
+                    "s={exponent} rank {rank}: {drawn} for {expected}"
                 );
             }
         }

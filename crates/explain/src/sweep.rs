@@ -21,11 +21,11 @@ use curves::Measured;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use storage::Storage;
 
 /// What is moved while all else is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
     /// The bytes that random access covers.

@@ -56,7 +56,7 @@ impl Sweep<'_> {
         };
         let stop = Stop::default();
         Session::on_model(&mut model, self.device, &profile, &stop, &mut emit)
-            .with_follow_up(Box::new(further_steps))
+            .with_follow_up(Some(Box::new(further_steps)))
             .run()
             .unwrap();
         profile.steps.extend(steps);

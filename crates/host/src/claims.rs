@@ -168,23 +168,23 @@ impl Inquiry<'_> {
         let failed = |error: &io::Error| unknown(&block.name, error);
         let family = self.family(block).map_err(|error| failed(&error))?;
         let mounts = self.mounts().map_err(|error| failed(&error))?;
-        let mut found = Vec::new();
+        let mut claims = Vec::new();
         for member in &family.all {
-            self.mounted(member, &mounts, &mut found);
-            self.built_on(member, &mut found).map_err(|error| failed(&error))?;
-            self.in_btrfs(member, &mut found);
+            self.mounted(member, &mounts, &mut claims);
+            self.built_on(member, &mut claims).map_err(|error| failed(&error))?;
+            self.in_btrfs(member, &mut claims);
         }
-        self.swaps(&family, &mut found).map_err(|error| failed(&error))?;
-        self.loops(block, &family, &mut found);
-        self.writers(&family, &mut found);
-        self.exclusive(block, &mut found).map_err(|error| failed(&error))?;
+        self.swaps(&family, &mut claims).map_err(|error| failed(&error))?;
+        self.loops(block, &family, &mut claims);
+        self.writers(&family, &mut claims);
+        self.exclusive(block, &mut claims).map_err(|error| failed(&error))?;
         match self.members_by_signature(block, &family) {
-            Ok(members) => found.extend(members),
+            Ok(members) => claims.extend(members),
             // A device that is held needs no further proof.
-            Err(error) if found.is_empty() => return Err(failed(&error)),
+            Err(error) if claims.is_empty() => return Err(failed(&error)),
             Err(_) => {}
         }
-        Ok(found)
+        Ok(claims)
     }
 
     /// What would be lost.
@@ -193,7 +193,7 @@ impl Inquiry<'_> {
         let own = self.own_signatures(block).map_err(|error| failed(&error))?;
         let mut words: Vec<String> = Vec::new();
         for signature in own {
-            if !words.iter().any(|known| known == signature.kind) {
+            if !words.iter().any(|word| word == signature.kind) {
                 words.push(signature.kind.to_owned());
             }
         }
@@ -203,11 +203,11 @@ impl Inquiry<'_> {
             let kind = kinds.first().map_or("?", |signature| signature.kind);
             parts.push(format!("{}: {kind}", partition.name));
         }
-        let mut told = words.join(" + ");
+        let mut summary = words.join(" + ");
         if !parts.is_empty() {
-            told = format!("{told} ({})", parts.join(", ")).trim_start().to_owned();
+            summary = format!("{summary} ({})", parts.join(", ")).trim_start().to_owned();
         }
-        Ok((!told.is_empty()).then_some(told))
+        Ok((!summary.is_empty()).then_some(summary))
     }
 
     fn family(&self, block: &Block) -> io::Result<Family> {
@@ -248,7 +248,7 @@ impl Inquiry<'_> {
         Ok(mounts)
     }
 
-    fn mounted(&self, block: &Block, mounts: &[Mount], found: &mut Vec<Claim>) {
+    fn mounted(&self, block: &Block, mounts: &[Mount], claims: &mut Vec<Claim>) {
         let number = block.number();
         for mount in mounts {
             let by_number = number.is_some() && Some(mount.number) == number;
@@ -256,26 +256,26 @@ impl Inquiry<'_> {
                 || sources(self.roots, &mount.source).iter().any(|source| source.name == block.name);
             if by_number || by_source() {
                 let point = mount.point.display();
-                add(found, block, text!("mounted on {point}", "{point} にマウント中"));
+                add(claims, block, text!("mounted on {point}", "{point} にマウント中"));
             }
         }
     }
 
-    fn built_on(&self, block: &Block, found: &mut Vec<Claim>) -> io::Result<()> {
+    fn built_on(&self, block: &Block, claims: &mut Vec<Claim>) -> io::Result<()> {
         for name in roots::names_checked(&block.directory.join("holders"))? {
             let holder = Block::by_name(self.roots, &name).map_or(name, |holder| holder.described());
-            add(found, block, text!("held by {holder}", "{holder} が使用中"));
+            add(claims, block, text!("held by {holder}", "{holder} が使用中"));
         }
         Ok(())
     }
 
-    fn in_btrfs(&self, block: &Block, found: &mut Vec<Claim>) {
+    fn in_btrfs(&self, block: &Block, claims: &mut Vec<Claim>) {
         if let Some((uuid, _)) = btrfs_of(self.roots, &block.name) {
-            add(found, block, text!("part of the mounted btrfs {uuid}", "マウント中の btrfs {uuid} の一部"));
+            add(claims, block, text!("part of the mounted btrfs {uuid}", "マウント中の btrfs {uuid} の一部"));
         }
     }
 
-    fn swaps(&self, family: &Family, found: &mut Vec<Claim>) -> io::Result<()> {
+    fn swaps(&self, family: &Family, claims: &mut Vec<Claim>) -> io::Result<()> {
         let swaps = match roots::read_bytes(&self.roots.proc.join("swaps")) {
             Ok(swaps) => swaps,
             // A kernel without swap has no such file; procfs itself was seen to be there.
@@ -285,13 +285,13 @@ impl Inquiry<'_> {
         for path in parse_swaps(&swaps) {
             let Some(area) = Block::by_path(self.roots, &path) else { continue };
             if family.all.iter().any(|member| member.name == area.name) {
-                add(found, &area, text!("in use as swap", "スワップとして使用中"));
+                add(claims, &area, text!("in use as swap", "スワップとして使用中"));
             }
         }
         Ok(())
     }
 
-    fn loops(&self, block: &Block, family: &Family, found: &mut Vec<Claim>) {
+    fn loops(&self, block: &Block, family: &Family, claims: &mut Vec<Claim>) {
         for other in self.all_loops().into_iter().filter(|other| other.name != block.name) {
             let Some(under) = other.loop_backing().and_then(|path| Block::by_path(self.roots, &path)) else {
                 continue;
@@ -299,7 +299,7 @@ impl Inquiry<'_> {
             if let Some(member) = family.all.iter().find(|member| member.name == under.name) {
                 let name = &other.name;
                 add(
-                    found,
+                    claims,
                     member,
                     text!("loop device {name} stands on it", "ループデバイス {name} が使用中"),
                 );
@@ -309,7 +309,7 @@ impl Inquiry<'_> {
 
     /// Processes that have the device open for writing, such as a virtual machine on a raw disk. A reader is no
     /// claim: udev looks at every device for a moment after a write.
-    fn writers(&self, family: &Family, found: &mut Vec<Claim>) {
+    fn writers(&self, family: &Family, claims: &mut Vec<Claim>) {
         let mut seen: Vec<(PathBuf, Option<Block>)> = Vec::new();
         for pid in roots::names(&self.roots.proc).iter().filter_map(|name| name.parse::<u32>().ok()) {
             let process = self.roots.proc.join(pid.to_string());
@@ -324,10 +324,10 @@ impl Inquiry<'_> {
                 if !seen.iter().any(|(path, _)| *path == target) {
                     seen.push((target.clone(), Block::by_path(self.roots, &target)));
                 }
-                let known =
+                let block =
                     seen.iter().find(|(path, _)| *path == target).and_then(|(_, block)| block.as_ref());
                 let Some(open) =
-                    known.filter(|open| family.all.iter().any(|member| member.name == open.name))
+                    block.filter(|open| family.all.iter().any(|member| member.name == open.name))
                 else {
                     continue;
                 };
@@ -335,7 +335,7 @@ impl Inquiry<'_> {
                 if opened_for_writing(&info) {
                     let name = roots::words(&process.join("comm")).unwrap_or_default();
                     add(
-                        found,
+                        claims,
                         open,
                         text!(
                             "open for writing in {name} (process {pid})",
@@ -348,13 +348,13 @@ impl Inquiry<'_> {
     }
 
     /// The kernel's own lock, told only when nobody better known holds the device.
-    fn exclusive(&self, block: &Block, found: &mut Vec<Claim>) -> io::Result<()> {
-        if !found.is_empty() || block.size_bytes() == Some(0) {
+    fn exclusive(&self, block: &Block, claims: &mut Vec<Claim>) -> io::Result<()> {
+        if !claims.is_empty() || block.size_bytes() == Some(0) {
             return Ok(());
         }
         if !self.media.exclusive_is_free(block)? {
             add(
-                found,
+                claims,
                 block,
                 text!(
                     "locked by the kernel or another program (a mount elsewhere, a pool, an array)",
@@ -367,7 +367,7 @@ impl Inquiry<'_> {
 
     /// Signatures that are claims: on the device, on its partitions, and on its disk.
     fn members_by_signature(&self, block: &Block, family: &Family) -> io::Result<Vec<Claim>> {
-        let mut found = Vec::new();
+        let mut claims = Vec::new();
         for member in &family.all {
             // Other loop devices over the same file have the same bytes.
             if member.name != block.name && member.loop_backing().is_some() {
@@ -377,14 +377,14 @@ impl Inquiry<'_> {
                 if signature.class == Class::Member {
                     let kind = signature.kind;
                     add(
-                        &mut found,
+                        &mut claims,
                         member,
                         text!("carries a signature of {kind}", "{kind} の署名があります"),
                     );
                 }
             }
         }
-        Ok(found)
+        Ok(claims)
     }
 
     /// The signatures of a device itself. Those within a partition are the partition's: at the end of a disk both
@@ -395,20 +395,20 @@ impl Inquiry<'_> {
             return Ok(Vec::new());
         }
         let (head, tail) = self.media.ends(block, size_bytes)?;
-        let mut found = signatures(&Ends { head: &head, tail: &tail, size_bytes });
+        let mut signatures_here = signatures(&Ends { head: &head, tail: &tail, size_bytes });
         for partition in block.partitions()? {
             let Some((start, size)) = partition.start_bytes().zip(partition.size_bytes()) else { continue };
             let extent = start..start.saturating_add(size);
-            found.retain(|signature| !extent.contains(&signature.offset_bytes));
+            signatures_here.retain(|signature| !extent.contains(&signature.offset_bytes));
         }
-        Ok(found)
+        Ok(signatures_here)
     }
 }
 
-fn add(found: &mut Vec<Claim>, block: &Block, by: Text) {
+fn add(claims: &mut Vec<Claim>, block: &Block, by: Text) {
     let claim = Claim { device: block.name.clone(), by };
-    if !found.contains(&claim) {
-        found.push(claim);
+    if !claims.contains(&claim) {
+        claims.push(claim);
     }
 }
 

@@ -22,16 +22,16 @@ pub fn devices_under(path: &Path) -> Vec<(u32, u32)> {
 
 fn devices_under_in(roots: &Roots, path: &Path, look: Look<'_>) -> Vec<Number> {
     let mounts = mount::parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default());
-    let mut walk = Walk { roots, mounts: &mounts, look, found: Vec::new() };
+    let mut walk = Walk { roots, mounts: &mounts, look, numbers: Vec::new() };
     walk.path(path, 0);
-    walk.found
+    walk.numbers
 }
 
 struct Walk<'a> {
     roots: &'a Roots,
     mounts: &'a [Mount],
     look: Look<'a>,
-    found: Vec<Number>,
+    numbers: Vec<Number>,
 }
 
 impl Walk<'_> {
@@ -64,10 +64,10 @@ impl Walk<'_> {
         let mut blocks = sources(self.roots, &mount.source);
         if let Some(first) = blocks.first() {
             let members = btrfs_members(self.roots, &first.name);
-            let known = |name: &String| blocks.iter().any(|block| block.name == *name);
+            let is_source = |name: &String| blocks.iter().any(|block| block.name == *name);
             let others: Vec<Block> = members
                 .iter()
-                .filter(|name| !known(name))
+                .filter(|name| !is_source(name))
                 .filter_map(|name| Block::by_name(self.roots, name))
                 .collect();
             blocks.extend(others);
@@ -79,10 +79,10 @@ impl Walk<'_> {
 
     fn block(&mut self, block: &Block, depth: usize) {
         let Some(number) = block.number().filter(|_| depth < DEEPEST) else { return };
-        if self.found.contains(&number) {
+        if self.numbers.contains(&number) {
             return;
         }
-        self.found.push(number);
+        self.numbers.push(number);
         if let Some(disk) = block.disk() {
             return self.block(&disk, depth + 1);
         }

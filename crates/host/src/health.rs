@@ -70,7 +70,7 @@ fn tells(health: &DeviceHealth) -> bool {
 /// The wear that ATA attributes agree on; attributes that contradict each other tell nothing.
 fn ata_wear(report: &Value) -> Option<u32> {
     let table = report.pointer("/ata_smart_attributes/table")?.as_array()?;
-    let mut found: Vec<u64> = table
+    let mut shares_left: Vec<u64> = table
         .iter()
         .filter_map(|row| {
             let (id, name) = (at(row, "/id")?, row.get("name")?.as_str()?);
@@ -78,8 +78,8 @@ fn ata_wear(report: &Value) -> Option<u32> {
         })
         .filter(|&left| left <= 100)
         .collect();
-    found.dedup();
-    match found.as_slice() {
+    shares_left.dedup();
+    match shares_left.as_slice() {
         [left] => percent(100 - left),
         _ => None,
     }
@@ -89,7 +89,7 @@ fn ata_written(report: &Value) -> Option<u64> {
     let table = report.pointer("/ata_smart_attributes/table")?.as_array()?;
     table.iter().find_map(|row| {
         let name = row.get("name")?.as_str()?;
-        let (_, unit) = WRITTEN_ATTRIBUTES.iter().find(|(known, _)| *known == name)?;
+        let (_, unit) = WRITTEN_ATTRIBUTES.iter().find(|(attribute, _)| *attribute == name)?;
         at(row, "/raw/value")?.checked_mul(*unit)
     })
 }
@@ -130,12 +130,12 @@ pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
     if tells(&health) {
         return Ok(health);
     }
-    let said = report
+    let message = report
         .pointer("/smartctl/messages")
         .and_then(Value::as_array)
         .and_then(|messages| messages.iter().find_map(|message| message.get("string")?.as_str()))
         .unwrap_or("it tells nothing about this device");
-    Err(said.to_owned())
+    Err(message.to_owned())
 }
 
 /// What nvme-cli's `smart-log` tells, or why it tells nothing.
@@ -219,18 +219,18 @@ pub fn health(devices: &[BlockDevice]) -> Option<DeviceHealth> {
 }
 
 fn health_in(roots: &Roots, runner: &Runner<'_>, devices: &[BlockDevice]) -> Option<DeviceHealth> {
-    let told: Vec<DeviceHealth> =
+    let healths: Vec<DeviceHealth> =
         devices.iter().filter_map(|device| device_health(roots, runner, device).ok().flatten()).collect();
-    let first = told.first()?.clone();
-    if told.len() == 1 {
+    let first = healths.first()?.clone();
+    if healths.len() == 1 {
         return Some(first);
     }
     Some(DeviceHealth {
-        source: format!("{}, worst of {} devices", first.source, told.len()),
-        temperature_celsius: told.iter().filter_map(|health| health.temperature_celsius).max(),
-        wear_percent: told.iter().filter_map(|health| health.wear_percent).max(),
-        power_on_hours: told.iter().filter_map(|health| health.power_on_hours).max(),
-        written_bytes: told
+        source: format!("{}, worst of {} devices", first.source, healths.len()),
+        temperature_celsius: healths.iter().filter_map(|health| health.temperature_celsius).max(),
+        wear_percent: healths.iter().filter_map(|health| health.wear_percent).max(),
+        power_on_hours: healths.iter().filter_map(|health| health.power_on_hours).max(),
+        written_bytes: healths
             .iter()
             .map(|health| health.written_bytes)
             .try_fold(0_u64, |sum, written| sum.checked_add(written?)),

@@ -135,8 +135,8 @@ garbage
         let mounts = parse(
             b"40 27 8:1 /sub /srv/sub rw - ext4 /dev/deep rw\n41 27 8:1 / /srv rw - ext4 /dev/flat rw\n",
         );
-        let found = holding(&mounts, Path::new("/srv/sub/x"), (8, 1)).expect("a mount");
-        assert_eq!(found.source, "/dev/deep");
+        let mount = holding(&mounts, Path::new("/srv/sub/x"), (8, 1)).expect("a mount");
+        assert_eq!(mount.source, "/dev/deep");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) fn observe_in(
     }
     for device in &mut environment.devices {
         match health::device_health(roots, runner, device) {
-            Ok(found) => device.health = found,
+            Ok(health) => device.health = health,
             Err(reason) => environment.missing.push(reason),
         }
     }

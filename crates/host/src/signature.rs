@@ -139,10 +139,13 @@ const FIXED: [(&str, Class, u64, &[u8]); 36] = [
 
 /// Everything that is recognised, each kind once, members first.
 pub(crate) fn signatures(ends: &Ends<'_>) -> Vec<Signature> {
-    let mut found = Vec::new();
+    let mut signatures = Vec::new();
     let mut add = |kind, class, offset_bytes| {
-        if !found.iter().any(|known: &Signature| known.kind == kind && known.offset_bytes == offset_bytes) {
-            found.push(Signature { kind, class, offset_bytes });
+        if !signatures
+            .iter()
+            .any(|other: &Signature| other.kind == kind && other.offset_bytes == offset_bytes)
+        {
+            signatures.push(Signature { kind, class, offset_bytes });
         }
     };
     for (kind, class, offset, magic) in FIXED {
@@ -171,14 +174,14 @@ pub(crate) fn signatures(ends: &Ends<'_>) -> Vec<Signature> {
     if ends.is(0, b"ER") && ends.is(512, b"PM") {
         add("Apple partition map", Class::Table, 512);
     }
-    let has_table_or_boot_sector = found
+    let has_table_or_boot_sector = signatures
         .iter()
         .any(|signature| matches!(signature.kind, "GPT" | "NTFS" | "exFAT" | "FAT" | "BitLocker"));
     if !has_table_or_boot_sector && is_mbr(ends) {
-        found.push(Signature { kind: "MBR", class: Class::Table, offset_bytes: 0 });
+        signatures.push(Signature { kind: "MBR", class: Class::Table, offset_bytes: 0 });
     }
-    found.sort_by_key(|signature| signature.class != Class::Member);
-    found
+    signatures.sort_by_key(|signature| signature.class != Class::Member);
+    signatures
 }
 
 /// Superblocks of Linux software RAID: 1.1 at the start, 1.2 at 4 KiB, 1.0 near the end, 0.90 at the last whole
@@ -222,14 +225,14 @@ fn zfs(ends: &Ends<'_>) -> Vec<u64> {
 
 /// RAID of a mainboard's firmware: Intel's two sectors before the end, the DDF anchor in the last sector.
 fn firmware_raid(ends: &Ends<'_>) -> Vec<(&'static str, u64)> {
-    let mut found = Vec::new();
+    let mut arrays = Vec::new();
     if let Some(offset) = ends.before_end(1024, 512).filter(|&at| ends.is(at, b"Intel Raid ISM Cfg Sig. ")) {
-        found.push(("Intel RAID", offset));
+        arrays.push(("Intel RAID", offset));
     }
     if let Some(offset) = ends.before_end(512, 512).filter(|&at| ends.is(at, b"\xde\x11\xde\x11")) {
-        found.push(("DDF RAID", offset));
+        arrays.push(("DDF RAID", offset));
     }
-    found
+    arrays
 }
 
 /// ext2, ext3 or ext4, from the superblock's magic and features. The magic has two bytes only, so the block size

@@ -17,11 +17,11 @@ pub fn tools() -> Vec<(&'static str, Option<String>)> {
 
 fn version(name: &str) -> Option<String> {
     let path = find(name)?;
-    let said = match Runner::System.run(name, &["--version"], LIMIT) {
+    let version = match Runner::System.run(name, &["--version"], LIMIT) {
         Outcome::Ended(output) => first_line(&output),
         Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => None,
     };
-    Some(said.unwrap_or_else(|| path.display().to_string()))
+    Some(version.unwrap_or_else(|| path.display().to_string()))
 }
 
 /// The first line with anything in it.

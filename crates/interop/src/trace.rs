@@ -235,9 +235,9 @@ impl<'a> Line<'a> {
     }
 
     /// The usual error: this part should be something else.
-    fn wrong(self, part: &str, wanted: &Text) -> Error {
+    fn wrong(self, part: &str, expected: &Text) -> Error {
         let shown: String = part.chars().take(40).collect();
-        let (en, ja) = (&wanted.en, &wanted.ja);
+        let (en, ja) = (&expected.en, &expected.ja);
         self.fault(
             part,
             Text {
@@ -279,16 +279,16 @@ impl<'a> Line<'a> {
     /// The fields between blanks, which must be `COUNT`.
     fn fields<const COUNT: usize>(self) -> Result<[&'a str; COUNT]> {
         let fields: Vec<&str> = self.text.split_whitespace().collect();
-        let found = fields.len();
-        fields.try_into().map_err(|_| self.miscounted(found, COUNT))
+        let count = fields.len();
+        fields.try_into().map_err(|_| self.miscounted(count, COUNT))
     }
 
-    fn miscounted(self, found: usize, wanted: usize) -> Error {
+    fn miscounted(self, count: usize, expected: usize) -> Error {
         self.fault(
             self.text,
             text!(
-                "the line has {found} fields, not {wanted}",
-                "この行のフィールド数は {found} で、{wanted} ではありません"
+                "the line has {count} fields, not {expected}",
+                "この行のフィールド数は {count} で、{expected} ではありません"
             ),
         )
         .remedy(text!(

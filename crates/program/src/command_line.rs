@@ -143,7 +143,7 @@ mod tests {
     fn names_are_filled_in_anywhere_and_braces_of_the_program_stay() {
         let words = ["git", "-C", "{work}/.git", "{origin}{work}", "{print $1}", "@{{upstream}}", "a{", "{}"];
         let filled = fill(&words, "/my disk/w", false).unwrap();
-        let wanted = [
+        let expected = [
             "git",
             "-C",
             "/my disk/w/.git",
@@ -153,7 +153,7 @@ mod tests {
             "a{",
             "{}",
         ];
-        assert_eq!(filled, wanted);
+        assert_eq!(filled, expected);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::pictures::{curves, own_pictures};
 use crate::style::Style;
 use kurabe_chart::{Chart, Plot, Theme, text_width};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, text};
+use kurabe_core::{Lang, Text, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
 
 /// Width in pixels.
@@ -31,7 +31,7 @@ const REMARK_HEIGHT: f64 = 22.0;
 /// The card of a run.
 pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let style = Style { lang, color: false, width: 80 };
-    let title = facts::title(run, &style);
+    let title = style.say(&facts::title(run));
     let id = &run.header.id;
     let name = style.say(&text!("kurabe {id}: {title}", "kurabe {id}: {title}"));
     let mut paper = Paper::new(WIDTH, HEIGHT, theme, &name);
@@ -52,6 +52,10 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     paper.finish()
 }
 
+fn in_a_line(facts: Vec<Text>, style: &Style) -> String {
+    Text::join(facts, [" · "; 2]).take(style.lang)
+}
+
 /// Device, connection, procedure; at the right whose picture it is.
 fn head(paper: &mut Paper, run: &RunRecord, title: &str, style: &Style) {
     let brand_right = WIDTH - MARGIN;
@@ -68,8 +72,8 @@ fn head(paper: &mut Paper, run: &RunRecord, title: &str, style: &Style) {
     let size =
         [34.0, 30.0, 26.0].into_iter().find(|size| text_width(title, *size, true) <= room).unwrap_or(24.0);
     paper.text(MARGIN, 62.0, Type::of(size).bold().within(room), Tone::Plain, title);
-    let connection = facts::connection(run, style).join(" · ");
-    let procedure = facts::procedure(run, style).join(" · ");
+    let connection = in_a_line(facts::connection(run), style);
+    let procedure = in_a_line(facts::procedure(run), style);
     let mut left = MARGIN;
     if run.header.model.is_some() {
         left += paper.badge(
@@ -100,13 +104,13 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, style
 /// What shows many cells at once: a sweep or a heat map, else bars.
 fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
     let mut all = own_pictures(run, lang);
-    let found =
+    let place =
         ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
             // Of several sweeps the one that shows most.
             let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
             named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(place, _)| place)
         })?;
-    let mut chart = all.swap_remove(found).chart;
+    let mut chart = all.swap_remove(place).chart;
     // The card says the statistic at its foot; the room is for the drawing.
     chart.notes.clear();
     Some(chart)
@@ -123,13 +127,13 @@ fn changes(chart: &Chart) -> usize {
 /// What else is to be known, the weightiest first; what there is no room for is counted.
 fn remarks(run: &RunRecord, style: &Style) -> Vec<(Tone, String)> {
     let width = WIDTH - 2.0 * MARGIN - 24.0;
-    let all = facts::remarks(run, style);
+    let all = facts::remarks(run);
     let mut lines: Vec<(Tone, String)> = Vec::new();
-    for (told, (tone, words)) in all.iter().enumerate() {
-        let wrapped = paper::wrapped(words, 15.0, width, 2);
-        let last = told + 1 == all.len();
+    for (shown, (tone, words)) in all.iter().enumerate() {
+        let wrapped = paper::wrapped(words.get(style.lang), 15.0, width, 2);
+        let last = shown + 1 == all.len();
         if lines.len() + wrapped.len() > MOST_REMARKS - usize::from(!last) {
-            let (rest, id) = (all.len() - told, &run.header.id);
+            let (rest, id) = (all.len() - shown, &run.header.id);
             let more = text!("and {rest} more: kurabe show {id}", "ほか {rest} 件: kurabe show {id}");
             lines.push((*tone, style.say(&more)));
             break;
@@ -149,7 +153,9 @@ fn remarks(run: &RunRecord, style: &Style) -> Vec<(Tone, String)> {
 /// Date and machine, and how the figures are to be read.
 fn bottom(paper: &mut Paper, run: &RunRecord, style: &Style) {
     paper.rule(MARGIN, WIDTH - MARGIN, HEIGHT - 46.0);
-    let (left, right) = (facts::host(run, style).join(" · "), facts::reading(run, style).join(" · "));
+    // A sweep with more cells than the table holds is shown as curves.
+    let is_curve = table::rows(run, style).len() > table::MOST_ROWS;
+    let (left, right) = (in_a_line(facts::host(run), style), in_a_line(facts::reading(run, is_curve), style));
     let right_width = text_width(&right, 13.0, false);
     let room = WIDTH - 2.0 * MARGIN - right_width - 24.0;
     paper.text(MARGIN, HEIGHT - 22.0, Type::of(13.0).within(room), Tone::Quiet, &left);

@@ -65,7 +65,7 @@ pub(crate) fn plain(text: impl Into<String>) -> Entry {
 
 /// The lines of the table, indented.
 pub(crate) fn render(columns: &[Column], rows: &[Vec<Entry>], indent: usize, style: &Style) -> Vec<String> {
-    render_with_notes(columns, rows, &[], indent, style)
+    render_with_notes(columns, rows, &[], (indent, GAP), style)
 }
 
 /// The lines of the table with those of a row's note behind it.
@@ -73,10 +73,10 @@ pub(crate) fn render_with_notes(
     columns: &[Column],
     rows: &[Vec<Entry>],
     notes: &[Vec<String>],
-    indent: usize,
+    (indent, gap): (usize, usize),
     style: &Style,
 ) -> Vec<String> {
-    let table = Table::fitted(columns, rows, style.width.saturating_sub(indent));
+    let table = Table::fitted(columns, rows, gap, style.width.saturating_sub(indent));
     let titled = columns.iter().any(|column| !column.title.is_empty());
     let head: Vec<Entry> = columns.iter().map(|column| (Role::Quiet, column.title.clone())).collect();
     let mut lines = if titled { table.lines(&head, indent, style) } else { Vec::new() };
@@ -91,10 +91,11 @@ pub(crate) fn render_with_notes(
 struct Table<'a> {
     columns: &'a [Column],
     shown: Vec<(usize, usize)>,
+    gap: usize,
 }
 
 impl<'a> Table<'a> {
-    fn fitted(columns: &'a [Column], rows: &[Vec<Entry>], room: usize) -> Self {
+    fn fitted(columns: &'a [Column], rows: &[Vec<Entry>], gap: usize, room: usize) -> Self {
         let width_of =
             |row: &Vec<Entry>, index: usize| row.get(index).map_or(0, |(_, text)| display_width(text));
         let shown = (0..columns.len())
@@ -103,7 +104,7 @@ impl<'a> Table<'a> {
                 (widest > 0).then(|| (index, widest.max(display_width(&columns[index].title))))
             })
             .collect();
-        let mut table = Self { columns, shown };
+        let mut table = Self { columns, shown, gap };
         while table.width() > room {
             let last_of = |cut: Cut| table.shown.iter().rposition(|(index, _)| columns[*index].cut == cut);
             let Some(last) = last_of(Cut::DropFirst).or_else(|| last_of(Cut::Drop)) else { break };
@@ -127,7 +128,7 @@ impl<'a> Table<'a> {
     }
 
     fn width(&self) -> usize {
-        self.shown.iter().map(|(_, width)| width + GAP).sum::<usize>().saturating_sub(GAP)
+        self.shown.iter().map(|(_, width)| width + self.gap).sum::<usize>().saturating_sub(self.gap)
     }
 
     /// A row, on several lines if a column wraps.
@@ -157,7 +158,7 @@ impl<'a> Table<'a> {
                         Flush::Left => out.at(at, role, text),
                         Flush::Right => out.until(at + width, role, text),
                     };
-                    at += width + GAP;
+                    at += width + self.gap;
                 }
                 out.finish()
             })

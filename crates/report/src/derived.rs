@@ -1,10 +1,10 @@
 //! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
 
-use crate::layout::{display_width, hanging, pad_right, tame, wrap};
-use crate::style::{Role, Style};
+use crate::doc::{Column, Doc, Entry, Table, TableRow};
+use crate::layout::tame;
+use crate::style::Role;
 use crate::sweep;
-use kurabe_core::number;
-use kurabe_core::profile::{Derived, Step};
+use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, text};
@@ -13,125 +13,136 @@ use kurabe_stats::derived_values;
 /// Up to so many derived figures are told one by one.
 const FEW: usize = 3;
 
-/// A derived figure: its name, its value, and what it means if that is told.
-pub(crate) type Value<'a> = (String, f64, Option<&'a Text>);
-
-/// The derived figures of a run that no table holds.
-pub(crate) fn values<'a>(record: &'a RunRecord, style: &Style) -> Vec<Value<'a>> {
-    let Some(profile) = &record.header.profile else { return Vec::new() };
-    if of_steps(record, style).is_some()
-        && record.cells.iter().any(|cell| sweep::is_here(cell, &record.cells))
-    {
-        return Vec::new();
-    }
-    let mut values = Vec::new();
-    for derived in &profile.derived {
-        let found = derived_values(profile, &derived.formula, &record.cells);
-        let sweep = found.len() > 1;
-        for (place, value) in found {
-            let step = sweep.then(|| profile.steps[place].label());
-            let meaning = derived.meaning.as_ref().filter(|_| !sweep);
-            values.push((name(derived, step.as_deref(), style), value, meaning));
-        }
-    }
-    values
+/// A score or a ratio.
+pub(crate) struct DerivedFigure {
+    /// Its label, with the step's where a formula is worked out for several.
+    pub(crate) name: Text,
+    /// Place of its step in the profile.
+    step: usize,
+    pub(crate) value: f64,
+    /// What it means, where there is one figure of the formula.
+    pub(crate) meaning: Option<Text>,
 }
 
-/// The lines of a run's derived figures.
-pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
-    let values = values(record, style);
-    let widest = values.iter().map(|(name, ..)| display_width(name)).max().unwrap_or(0);
-    let mut lines = Vec::new();
-    for (name, value, meaning) in values {
-        let figure = style.paint(Role::Strong, &number::ratio(value));
-        lines.push(format!("{} {figure}", pad_right(&name, widest)));
-        lines.extend(
-            meaning.into_iter().flat_map(|meaning| {
-                hanging(wrap(meaning.get(style.lang), style.width.saturating_sub(2)), 2, 2)
-            }),
-        );
+/// All derived figures of a run, as far as their cells were measured.
+pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
+    let Some(profile) = &record.header.profile else { return Vec::new() };
+    let mut figures = Vec::new();
+    for derived in &profile.derived {
+        let values = derived_values(profile, &derived.formula, &record.cells);
+        let several = values.len() > 1;
+        figures.extend(values.into_iter().map(|(step, value)| {
+            let label = derived.label.map(tame);
+            let name = match profile.steps.get(step).filter(|_| several) {
+                Some(step) => label.map(|label| format!("{label} ({})", tame(&step.label()))),
+                None => label,
+            };
+            DerivedFigure { name, step, value, meaning: derived.meaning.clone().filter(|_| !several) }
+        }));
     }
-    if !lines.is_empty() {
-        lines.push(String::new());
+    figures
+}
+
+/// The derived figures of a run that no table holds.
+pub(crate) fn values(record: &RunRecord) -> Vec<DerivedFigure> {
+    let in_sweep = || record.cells.iter().any(|cell| sweep::is_here(cell, &record.cells));
+    if of_steps(record).is_some() && in_sweep() { Vec::new() } else { all(record) }
+}
+
+/// The derived figures of a run, each with what it means.
+pub(crate) fn doc(record: &RunRecord) -> Doc {
+    let rows: Vec<TableRow> = values(record)
+        .into_iter()
+        .map(|DerivedFigure { name, value, meaning, .. }| TableRow {
+            entries: vec![
+                Entry::plain(name.map(|name| format!("{name}:"))),
+                Entry::new(Role::Strong, figure_words(value)),
+            ],
+            note: meaning,
+        })
+        .collect();
+    let mut doc = Doc::new();
+    if !rows.is_empty() {
+        doc.push(Table { gap: 1, ..Table::new([Column::untitled(), Column::untitled()], rows) }).gap();
     }
-    lines
+    doc
 }
 
 /// The derived figures of a run as sentences: the only one with what it means, a few by their names, and many by their
 /// ends, `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
-pub(crate) fn sentences(record: &RunRecord, style: &Style) -> Vec<String> {
-    let found = named(record, style);
+pub(crate) fn sentences(record: &RunRecord) -> Vec<Text> {
+    let figures = finite(record);
     let profile = record.header.profile.as_ref();
-    let derived = profile.and_then(|profile| profile.derived.first());
-    let meaning = derived.and_then(|derived| derived.meaning.as_ref());
-    let sentence = |name: &str, value: f64| {
-        let value = number::ratio(value);
-        style.say(&text!("{name} {value}.", "{name} {value}。"))
-    };
-    match (found.as_slice(), meaning) {
+    let meaning = profile.and_then(|profile| profile.derived.first()?.meaning.clone());
+    match (figures.as_slice(), meaning) {
         ([], _) => Vec::new(),
-        ([(name, value)], Some(meaning)) => {
-            let (value, meaning) = (number::ratio(*value), style.say(meaning));
-            vec![style.say(&text!("{name} {value} ({meaning}).", "{name} {value} ({meaning})。"))]
+        ([DerivedFigure { name, value, .. }], Some(meaning)) => {
+            let value = Text::same(figure_words(*value));
+            vec![text!("{name}: {value} ({meaning}).", "{name}: {value} ({meaning})。"; name, value, meaning)]
         }
-        (few, _) if few.len() <= FEW => few.iter().map(|(name, value)| sentence(name, *value)).collect(),
-        (many, _) => ends(record, many, style).into_iter().collect(),
+        (few, _) if few.len() <= FEW => {
+            let sentence = |DerivedFigure { name, value, .. }: &DerivedFigure| {
+                let value = Text::same(figure_words(*value));
+                text!("{name}: {value}.", "{name}: {value}。"; name, value)
+            };
+            few.iter().map(sentence).collect()
+        }
+        (many, _) => ends(record, many).into_iter().collect(),
     }
 }
 
-/// The derived figures of a run with their names, `DelayRatio:`.
-fn named(record: &RunRecord, style: &Style) -> Vec<(String, f64)> {
-    let Some(profile) = &record.header.profile else { return Vec::new() };
-    let mut found: Vec<(String, f64)> = Vec::new();
-    for derived in &profile.derived {
-        let values = derived_values(profile, &derived.formula, &record.cells);
-        let several = values.len() > 1;
-        for (place, value) in values.into_iter().filter(|(_, value)| value.is_finite()) {
-            let step = several.then(|| profile.steps[place].label());
-            found.push((name(derived, step.as_deref(), style), value));
-        }
-    }
-    found
+fn finite(record: &RunRecord) -> Vec<DerivedFigure> {
+    all(record).into_iter().filter(|figure| figure.value.is_finite()).collect()
 }
 
 /// A few derived figures that both of two runs have, side by side: `DelayRatio: 7kq 1.74, 9mz 1.02.`
-pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, style: &Style) -> Vec<String> {
-    let (first, second) = (named(one, style), named(other, style));
-    let (id, other_id) = (&one.header.id, &other.header.id);
-    let both = first.iter().filter_map(|(name, value)| {
-        let (_, other) = second.iter().find(|(same, _)| same == name)?;
-        let (value, other) = (number::ratio(*value), number::ratio(*other));
-        Some(style.say(&text!(
-            "{name} {id} {value}, {other_id} {other}.",
-            "{name} {id} {value}、{other_id} {other}。"
-        )))
+pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord) -> Vec<Text> {
+    let (first, second) = (finite(one), finite(other));
+    let [id, other_id] = [one, other].map(|run| Text::same(&run.header.id));
+    let both = first.iter().filter_map(|DerivedFigure { name, value, .. }| {
+        let other = second.iter().find(|other| other.name == *name)?;
+        let [value, other] = [*value, other.value].map(|value| Text::same(figure_words(value)));
+        Some(text!(
+            "{name}: {id} {value}, {other_id} {other}.",
+            "{name}: {id} {value}、{other_id} {other}。";
+            name, id, value, other_id, other
+        ))
     });
     both.take(FEW).collect()
 }
 
-/// The lowest and the highest of many derived figures.
-fn ends(record: &RunRecord, found: &[(String, f64)], style: &Style) -> Option<String> {
-    let (common, found) = match of_steps(record, style) {
-        Some((common, values)) => {
-            let steps = &record.header.profile.as_ref()?.steps;
-            let step = |place: usize| match &steps[place] {
-                Step::Copy(copy) if copy.label.is_none() => format_bytes(u64::from(copy.chunk_bytes)),
-                step => tame(&step.label()),
-            };
-            (format!("{common}: "), values.into_iter().map(|(place, value)| (step(place), value)).collect())
-        }
-        None => (String::new(), found.to_vec()),
-    };
-    let end =
-        |(name, value): &(String, f64)| format!("{} ({})", number::ratio(*value), name.trim_end_matches(':'));
-    let low = end(found.iter().min_by(|a, b| a.1.total_cmp(&b.1))?);
-    let high = end(found.iter().max_by(|a, b| a.1.total_cmp(&b.1))?);
-    Some(style.say(&text!("{common}{low} to {high}.", "{common}{low} から {high}。")))
+/// The size of a step's chunks, or its name if it was given one.
+pub(crate) fn step_name(profile: &Profile, step: usize) -> String {
+    match profile.steps.get(step) {
+        Some(Step::Copy(copy)) if copy.label.is_none() => format_bytes(u64::from(copy.chunk_bytes)),
+        Some(step) => tame(&step.label()),
+        None => (step + 1).to_string(),
+    }
 }
+
+/// The lowest and the highest of many derived figures.
+fn ends(record: &RunRecord, figures: &[DerivedFigure]) -> Option<Text> {
+    let common = of_steps(record).map(|(common, _)| common);
+    let profile = record.header.profile.as_ref()?;
+    let end = |figure: &DerivedFigure| {
+        let name = match common {
+            Some(_) => Text::same(step_name(profile, figure.step)),
+            None => figure.name.clone(),
+        };
+        let value = Text::same(figure_words(figure.value));
+        text!("{value} ({name})", "{value} ({name})"; value, name)
+    };
+    let low = end(figures.iter().min_by(|a, b| a.value.total_cmp(&b.value))?);
+    let high = end(figures.iter().max_by(|a, b| a.value.total_cmp(&b.value))?);
+    let common = common.as_ref().map(|common| common.map(|common| format!("{common}: "))).unwrap_or_default();
+    Some(text!("{common}{low} to {high}.", "{common}{low} から {high}。"; common, low, high))
+}
+
+pub(crate) use kurabe_core::number::ratio as figure_words;
 
 /// What the labels of a profile's derived figures have in common, and the figures by the place of their step, if each
 /// is made of one step alone and no step has two: then they can stand in that step's line.
-pub(crate) fn of_steps(record: &RunRecord, style: &Style) -> Option<(String, Vec<(usize, f64)>)> {
+pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> {
     let profile = record.header.profile.as_ref()?;
     let mut values = Vec::new();
     for derived in &profile.derived {
@@ -145,19 +156,14 @@ pub(crate) fn of_steps(record: &RunRecord, style: &Style) -> Option<(String, Vec
     let mut places: Vec<usize> = values.iter().map(|(place, _)| *place).collect();
     places.sort_unstable();
     let twice = places.windows(2).any(|pair| pair[0] == pair[1]);
-    let mut labels = profile.derived.iter().map(|derived| tame(derived.label.get(style.lang)));
-    let first = labels.next()?;
-    let common = labels.fold(first, |common, label| {
-        let same = common.split(' ').zip(label.split(' ')).take_while(|(one, other)| one == other);
-        same.map(|(word, _)| word).collect::<Vec<_>>().join(" ")
-    });
+    let labels = |of: fn(&Text) -> &str| {
+        let mut labels = profile.derived.iter().map(|derived| tame(of(&derived.label)));
+        let first = labels.next()?;
+        Some(labels.fold(first, |common, label| {
+            let same = common.split(' ').zip(label.split(' ')).take_while(|(one, other)| one == other);
+            same.map(|(word, _)| word).collect::<Vec<_>>().join(" ")
+        }))
+    };
+    let common = Text { en: labels(|label| &label.en)?, ja: labels(|label| &label.ja)? };
     (!twice && !common.is_empty()).then_some((common, values))
-}
-
-fn name(derived: &Derived, step: Option<&str>, style: &Style) -> String {
-    let label = tame(derived.label.get(style.lang));
-    match step {
-        Some(step) => format!("{label} ({}):", tame(step)),
-        None => format!("{label}:"),
-    }
 }

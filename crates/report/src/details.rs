@@ -35,12 +35,12 @@ pub fn render_details(record: &RunRecord, style: &Style) -> String {
         lines.extend(render_cell(cell, statistic, style));
         lines.push(String::new());
     }
-    lines.extend(environment::render(record, style));
+    lines.extend(environment::doc(record).lines(style));
     page(&lines)
 }
 
 fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<String> {
-    let title = times::title(cell, style);
+    let title = style.say(&times::title(cell));
     let mut lines = vec![style.paint(Role::Strong, &crate::layout::clip(&title, style.width))];
     if let Some(imported) = &cell.imported {
         lines.extend(imported::details(imported, style));
@@ -269,7 +269,8 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
             vec![style.say(&text!("counted from {limits} up", "{limits} 以上を停滞と数える"))],
         ));
     }
-    let stutters = stutter(cell).map(|stutter| stutter_items(&stutter, style)).unwrap_or_default();
+    let stutters = stutter(cell).map(|stutter| stutter_items(&stutter)).unwrap_or_default();
+    let stutters: Vec<String> = stutters.iter().map(|item| style.say(item)).collect();
     if !stutters.is_empty() {
         fields.push((style.pick("stutter", "引っかかり").to_owned(), stutters));
     }
@@ -291,7 +292,7 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
     if !samples.is_empty() {
         fields.push((style.pick("samples", "サンプル").to_owned(), samples));
     }
-    let device = times::device_words(cell, style);
+    let device: Vec<String> = times::device_words(cell).iter().map(|item| style.say(item)).collect();
     if !device.is_empty() {
         fields.push((style.pick("at the device", "デバイスで").to_owned(), device));
     }

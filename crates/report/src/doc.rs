@@ -4,18 +4,18 @@
 //! and lays the blocks out. A block says what a thing is; where a terminal needs more (columns to indent by, what may be
 //! cut when the width is short, empty lines), the block tells it, and other formats do not ask.
 
-#![allow(dead_code, reason = "what is not used yet waits for the pieces that are moving here")]
-
+mod html;
 mod markdown;
 mod table;
 mod terminal;
 
-pub(crate) use table::{Column, Cut, Entry, Shown, Table, TableRow};
+pub(crate) use html::Html;
+pub(crate) use table::{Column, Cut, Entry, Shown, Table, TableForm, TableRow};
 
 use crate::curve::Curve;
 use crate::style::Role;
 use kurabe_chart::Chart;
-use kurabe_core::{Lang, Text};
+use kurabe_core::Text;
 
 /// A document, or a part of one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,8 +40,15 @@ pub(crate) enum Block {
         wide: Text,
         narrow: Text,
     },
-    /// A chart in English and in Japanese.
-    Chart(Box<[Chart; 2]>),
+    /// A chart of a kind, in English and in Japanese.
+    Chart(&'static str, Box<[Chart; 2]>),
+    /// A part of the document with a name in links to it; where it `folds`, a text folds it.
+    Section {
+        id: &'static str,
+        title: Text,
+        doc: Doc,
+        folds: bool,
+    },
     /// What stands behind a title for who wants it; a terminal shows it all.
     Fold(Text, Doc),
     /// A command line.
@@ -59,9 +66,37 @@ pub(crate) struct Paragraph {
     flows: bool,
     /// Columns before the first line, and before the others.
     indent: (usize, usize),
-    listed: bool,
     /// What stands before the first line, all lines under each other behind it: `-`, `[1]`.
     mark: String,
+    what: Purpose,
+    /// Words behind it that stand out.
+    tags: Vec<Text>,
+    /// The section that it leads to.
+    link: Option<&'static str>,
+}
+
+/// What a paragraph is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Purpose {
+    #[default]
+    Plain,
+    /// What the document says in short.
+    Answer,
+    /// What one must mind.
+    Notice,
+    /// One of several alike.
+    Item,
+    /// One of several below a table that say how to read it.
+    Note,
+    /// One of the runs that the document is of.
+    Run,
+}
+
+impl Purpose {
+    /// Whether paragraphs of this use make a list.
+    fn is_listed(self) -> bool {
+        matches!(self, Self::Item | Self::Note | Self::Run)
+    }
 }
 
 impl Paragraph {
@@ -99,9 +134,22 @@ impl Paragraph {
         Self { mark: mark.into(), ..self }
     }
 
-    /// A paragraph that is one of several alike, with its further lines under its own words.
+    /// What it is for; further lines of a list's paragraph stand under its own words.
+    pub(crate) fn as_a(self, what: Purpose) -> Self {
+        let indent = if what.is_listed() { (0, 2) } else { self.indent };
+        Self { indent, what, ..self }
+    }
+
     pub(crate) fn listed(self) -> Self {
-        Self { indent: (0, 2), listed: true, ..self }
+        self.as_a(Purpose::Item)
+    }
+
+    pub(crate) fn tags(self, tags: Vec<Text>) -> Self {
+        Self { tags, ..self }
+    }
+
+    pub(crate) fn link(self, section: &'static str) -> Self {
+        Self { link: Some(section), ..self }
     }
 }
 
@@ -164,6 +212,15 @@ impl Doc {
         self.blocks.iter().all(|block| *block == Block::Gap)
     }
 
+    /// The words of its paragraphs.
+    pub(crate) fn paragraphs(self) -> Vec<Text> {
+        let words = |block| match block {
+            Block::Paragraph(paragraph) => Some(Text::join(paragraph.items, [" · "; 2])),
+            _ => None,
+        };
+        self.blocks.into_iter().filter_map(words).collect()
+    }
+
     pub(crate) fn push(&mut self, block: impl Into<Block>) -> &mut Self {
         self.blocks.push(block.into());
         self
@@ -202,9 +259,25 @@ impl Doc {
         self
     }
 
-    /// A chart, as it is drawn for a reader of each language.
-    pub(crate) fn chart(&mut self, draw: impl Fn(Lang) -> Chart) -> &mut Self {
-        self.push(Block::Chart(Box::new([Lang::En, Lang::Ja].map(draw))))
+    /// This document and then another.
+    pub(crate) fn and(mut self, other: Doc) -> Self {
+        self.append(other);
+        self
+    }
+
+    /// A chart of a kind, as it is drawn for a reader of each language.
+    pub(crate) fn chart(&mut self, kind: &'static str, drawn: [Chart; 2]) -> &mut Self {
+        self.push(Block::Chart(kind, Box::new(drawn)))
+    }
+
+    /// A part with a title, unless there is nothing in it.
+    pub(crate) fn section(&mut self, id: &'static str, title: Text, doc: Doc) -> &mut Self {
+        if doc.is_empty() { self } else { self.push(Block::Section { id, title, doc, folds: false }) }
+    }
+
+    /// Paragraphs of one use.
+    pub(crate) fn list(&mut self, what: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
+        self.append(items.into_iter().map(|words| Paragraph::new(words).as_a(what)).collect())
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Section {
     /// The subject.
     pub title: Text,
     /// The findings.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Check>,
 }
 
 /// How a finding is to be taken.
@@ -37,7 +37,7 @@ pub enum Mark {
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct Check {
     /// How it is to be taken.
     pub mark: Mark,
     /// What was looked at.
@@ -90,7 +90,7 @@ fn count(doctor: &Doctor, mark: Mark) -> usize {
     doctor.sections.iter().flat_map(|section| &section.lines).filter(|line| line.mark == mark).count()
 }
 
-fn render_line(line: &Line, value_at: usize, style: &Style) -> Vec<String> {
+fn render_line(line: &Check, value_at: usize, style: &Style) -> Vec<String> {
     let (sign, role) = match line.mark {
         Mark::Good => ("✓", Role::Good),
         Mark::Note => ("!", Role::Warn),

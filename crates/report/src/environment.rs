@@ -1,181 +1,162 @@
 //! What a run stood on, as a block of `key  value` lines.
 
-use crate::columns;
-use crate::style::{Role, Style};
+use crate::doc::{Doc, Field, Fields};
+use crate::layout::tame;
+use crate::words;
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
 use kurabe_core::number;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
-use kurabe_core::text;
-
-/// A key and what belongs to it.
-pub(crate) type Field = (String, Vec<String>);
+use kurabe_core::{Text, text};
 
 /// The environment of a run.
-pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
-    let fields = fields(record, style);
-    let mut lines = vec![style.paint(Role::Strong, style.pick("environment", "環境"))];
-    lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
-    lines
+pub(crate) fn doc(record: &RunRecord) -> Doc {
+    let mut doc = Doc::new();
+    doc.heading(3, text!("environment", "環境")).push(Fields::from(fields(record)));
+    doc
 }
 
 /// The same, not laid out yet.
-pub(crate) fn fields(record: &RunRecord, style: &Style) -> Vec<Field> {
+pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     let environment = &record.header.environment;
     let mut fields: Vec<Field> =
-        record.header.model.as_ref().map(|model| crate::model::fields(model, style)).unwrap_or_default();
-    let mut put = |key: &str, items: Vec<String>| {
+        record.header.model.as_ref().map(|model| crate::model::fields(model)).unwrap_or_default();
+    let mut put = |key: Text, items: Vec<Text>| {
         if !items.is_empty() {
-            fields.push((key.to_owned(), items));
+            fields.push((key, items));
         }
     };
-    put(style.pick("machine", "マシン"), machine(&environment.machine, style));
-    put(style.pick("system", "システム"), system(&environment.machine, style));
+    put(text!("machine", "マシン"), machine(&environment.machine));
+    put(text!("system", "システム"), system(&environment.machine));
     if let Some(file_system) = &environment.file_system {
-        put(style.pick("file system", "ファイルシステム"), self::file_system(file_system, style));
+        put(text!("file system", "ファイルシステム"), self::file_system(file_system));
     }
-    put(style.pick("layers", "中間層"), environment.layers.clone());
+    put(text!("layers", "中間層"), environment.layers.iter().cloned().map(Text::from).collect());
     for device in &environment.devices {
-        put(style.pick("device", "デバイス"), identity(device, style));
-        put(style.pick("queue", "キュー"), queue(device, style));
-        put(
-            style.pick("link", "接続"),
-            device.link.iter().flat_map(|link| self::link(link, style)).collect(),
-        );
+        put(text!("device", "デバイス"), identity(device));
+        put(text!("queue", "キュー"), queue(device));
+        put(text!("link", "接続"), device.link.iter().flat_map(|link| self::link(link)).collect());
         let after = record.health_after.as_ref().filter(|_| environment.devices.len() == 1);
-        put(style.pick("health", "健康状態"), health(device.health.as_ref(), after, style));
+        put(text!("health", "健康状態"), health(device.health.as_ref(), after));
     }
     if environment.devices.len() != 1 {
-        put(style.pick("health", "健康状態"), health(None, record.health_after.as_ref(), style));
+        put(text!("health", "健康状態"), health(None, record.health_after.as_ref()));
     }
     for missing in &environment.missing {
-        put(style.pick("not known", "不明"), vec![missing.clone()]);
+        put(text!("not known", "不明"), vec![missing.clone().into()]);
     }
     // A model has a clock of its own.
     if let Some(instrument) = record.header.instrument.as_ref().filter(|_| record.header.model.is_none()) {
         let resolution = number::latency_ns(instrument.clock_resolution_ns);
         let cost = number::latency(instrument.clock_cost_ns);
         put(
-            style.pick("clock", "時計"),
+            text!("clock", "時計"),
             vec![
-                style.say(&text!("steps of {resolution}", "分解能 {resolution}")),
-                style.say(&text!("reading it costs {cost}", "1 回の読み取りに {cost}")),
+                text!("steps of {resolution}", "分解能 {resolution}"),
+                text!("reading it costs {cost}", "1 回の読み取りに {cost}"),
             ],
         );
     }
     for (word, value) in record.header.origin.iter().flat_map(|origin| &origin.facts) {
-        put(&crate::layout::tame(word), vec![crate::layout::tame(value)]);
+        put(tame(word).into(), vec![tame(value).into()]);
     }
-    put("kurabe", vec![record.header.kurabe_version.clone(), record.header.command.join(" ")]);
+    let (version, command) = (record.header.kurabe_version.clone(), record.header.command.join(" "));
+    put(Text::same("kurabe"), vec![version.into(), command.into()]);
     let mut times = vec![record.header.started_at.clone()];
     times.extend(record.ended_at.iter().map(|end| format!("→ {end}")));
     let key = match record.header.origin {
-        Some(_) => style.pick("imported", "取り込み"),
-        None => style.pick("time", "日時"),
+        Some(_) => text!("imported", "取り込み"),
+        None => text!("time", "日時"),
     };
-    put(key, vec![times.join(" ")]);
+    put(key, vec![times.join(" ").into()]);
     fields
 }
 
-fn machine(machine: &Machine, style: &Style) -> Vec<String> {
-    let mut items: Vec<String> = machine.model.iter().chain(&machine.cpu_model).cloned().collect();
+fn machine(machine: &Machine) -> Vec<Text> {
+    let mut items: Vec<Text> =
+        machine.model.iter().chain(&machine.cpu_model).cloned().map(Text::from).collect();
     items.extend(machine.cpu_count.map(|count| match count {
-        1 => style.say(&text!("1 CPU", "CPU 1 個")),
-        _ => style.say(&text!("{count} CPUs", "CPU {count} 個")),
+        1 => text!("1 CPU", "CPU 1 個"),
+        _ => text!("{count} CPUs", "CPU {count} 個"),
     }));
     items.extend(
-        machine
-            .cpu_governor
-            .as_ref()
-            .map(|governor| style.say(&text!("governor {governor}", "ガバナー {governor}"))),
+        machine.cpu_governor.as_ref().map(|governor| text!("governor {governor}", "ガバナー {governor}")),
     );
     items.extend(machine.memory_bytes.map(|bytes| {
         let size = format_bytes(bytes);
-        style.say(&text!("{size} of memory", "メモリー {size}"))
+        text!("{size} of memory", "メモリー {size}")
     }));
     items
 }
 
-fn system(machine: &Machine, style: &Style) -> Vec<String> {
-    let mut items: Vec<String> = machine.os.iter().chain(&machine.kernel).cloned().collect();
+fn system(machine: &Machine) -> Vec<Text> {
+    let mut items: Vec<Text> = machine.os.iter().chain(&machine.kernel).cloned().map(Text::from).collect();
     items.extend(
         machine
             .virtualisation
             .machine
             .as_ref()
-            .map(|name| style.say(&text!("virtual machine ({name})", "仮想マシン({name})"))),
+            .map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
     );
     items.extend(
-        machine
-            .virtualisation
-            .container
-            .as_ref()
-            .map(|name| style.say(&text!("container ({name})", "コンテナ({name})"))),
+        machine.virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナ({name})")),
     );
     items
 }
 
-fn file_system(file_system: &FileSystem, style: &Style) -> Vec<String> {
+fn file_system(file_system: &FileSystem) -> Vec<Text> {
+    let text = |words: &Option<String>| words.as_ref().map(Text::same);
     let mut items = Vec::new();
-    let kind = file_system.kind.clone().unwrap_or_else(|| style.pick("unknown type", "種類不明").to_owned());
-    items.push(match (&file_system.source, &file_system.mount_point) {
+    let kind = file_system.kind.clone().map_or_else(|| text!("unknown type", "種類不明"), Text::from);
+    items.push(match (text(&file_system.source), text(&file_system.mount_point)) {
         (Some(source), Some(point)) => {
-            style.say(&text!("{kind} on {source} at {point}", "{kind} ({source} を {point} にマウント)"))
+            text!("{kind} on {source} at {point}", "{kind} ({source} を {point} にマウント)"; kind, source, point)
         }
-        (Some(source), None) => style.say(&text!("{kind} on {source}", "{kind} ({source})")),
-        (None, Some(point)) => style.say(&text!("{kind} at {point}", "{kind} ({point})")),
+        (Some(source), None) => text!("{kind} on {source}", "{kind} ({source})"; kind, source),
+        (None, Some(point)) => text!("{kind} at {point}", "{kind} ({point})"; kind, point),
         (None, None) => kind,
     });
-    items.extend(file_system.options.clone());
+    items.extend(text(&file_system.options));
     items.extend(file_system.block_size_bytes.map(|bytes| {
         let size = format_bytes(bytes);
-        style.say(&text!("blocks of {size}", "ブロック {size}"))
+        text!("blocks of {size}", "ブロック {size}")
     }));
     items.extend(file_system.size_bytes.map(|bytes| {
         let size = format_bytes(bytes);
         match file_system.free_bytes.map(format_bytes) {
-            Some(free) => style.say(&text!("{size}, {free} free", "{size} (空き {free})")),
-            None => size,
+            Some(free) => text!("{size}, {free} free", "{size} (空き {free})"),
+            None => size.into(),
         }
     }));
     items
 }
 
-fn identity(device: &BlockDevice, style: &Style) -> Vec<String> {
+fn identity(device: &BlockDevice) -> Vec<Text> {
     let mut items = vec![match &device.partition {
         Some(partition) => {
-            style.say(&text!("{} (partition {partition})", "{} (パーティション {partition})", device.name))
+            text!("{} (partition {partition})", "{} (パーティション {partition})", device.name)
         }
-        None => device.name.clone(),
+        None => device.name.clone().into(),
     }];
-    items.extend(device.model.clone());
+    items.extend(device.model.clone().map(Text::from));
     items.extend(
-        device
-            .firmware
-            .as_ref()
-            .map(|firmware| style.say(&text!("firmware {firmware}", "ファームウェア {firmware}"))),
+        device.firmware.as_ref().map(|firmware| text!("firmware {firmware}", "ファームウェア {firmware}")),
     );
-    items.extend(
-        device.serial.as_ref().map(|serial| style.say(&text!("serial {serial}", "シリアル {serial}"))),
-    );
-    items.extend(device.size_bytes.map(format_bytes_decimal));
-    items.extend(device.rotational.map(|turns| {
-        let words = if turns {
-            style.pick("rotating", "回転式")
-        } else {
-            style.pick("not rotating", "非回転式")
-        };
-        words.to_owned()
+    items.extend(device.serial.as_ref().map(|serial| text!("serial {serial}", "シリアル {serial}")));
+    items.extend(device.size_bytes.map(|bytes| format_bytes_decimal(bytes).into()));
+    items.extend(device.rotational.map(|turns| match turns {
+        true => text!("rotating", "回転式"),
+        false => text!("not rotating", "非回転式"),
     }));
     if device.removable == Some(true) {
-        items.push(style.pick("removable", "リムーバブル").to_owned());
+        items.push(text!("removable", "リムーバブル"));
     }
     items
 }
 
-fn queue(device: &BlockDevice, style: &Style) -> Vec<String> {
+fn queue(device: &BlockDevice) -> Vec<Text> {
     let mut items = Vec::new();
-    let mut put = |text: Option<kurabe_core::Text>| items.extend(text.map(|text| style.say(&text)));
+    let mut put = |words: Option<Text>| items.extend(words);
     put(device.scheduler.as_ref().map(|name| text!("scheduler {name}", "スケジューラ {name}")));
     put(device.queue_requests.map(|count| text!("{count} requests queued", "カーネルのキュー {count} 件")));
     put(device
@@ -222,13 +203,13 @@ fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
 }
 
 /// The link now, and what it could be.
-pub(crate) fn link(link: &Link, style: &Style) -> Vec<String> {
+pub(crate) fn link(link: &Link) -> Vec<Text> {
     let possible = |now: &Option<String>, most: Option<String>| {
         most.map(|most| {
             if now.as_ref() == Some(&most) {
-                style.pick("the most the device can", "デバイスの上限どおり").to_owned()
+                text!("the most the device can", "デバイスの上限どおり")
             } else {
-                style.say(&text!("the device can {most}", "デバイスの上限は {most}"))
+                text!("the device can {most}", "デバイスの上限は {most}")
             }
         })
     };
@@ -237,45 +218,41 @@ pub(crate) fn link(link: &Link, style: &Style) -> Vec<String> {
         Link::Pcie { speed_gt_per_s, width, speed_max_gt_per_s, width_max } => {
             let now = pcie(*speed_gt_per_s, *width);
             let most = possible(&now, pcie(*speed_max_gt_per_s, *width_max));
-            items.push(now.unwrap_or_else(|| "PCIe".to_owned()));
+            items.push(now.unwrap_or_else(|| "PCIe".to_owned()).into());
             items.extend(most);
         }
         Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, ncq_depth } => {
             let sata = |speed: f64| format!("SATA {speed:.1} Gbit/s");
             let now = speed_gbit_per_s.map(sata);
             let most = possible(&now, speed_max_gbit_per_s.map(sata));
-            items.push(now.unwrap_or_else(|| "SATA".to_owned()));
+            items.push(now.unwrap_or_else(|| "SATA".to_owned()).into());
             items.extend(most);
-            items.extend(ncq_depth.map(|depth| format!("NCQ {depth}")));
+            items.extend(ncq_depth.map(|depth| format!("NCQ {depth}").into()));
         }
         Link::Usb { speed_mbit_per_s, protocol, version } => {
-            items.push(match speed_mbit_per_s {
-                Some(speed) => format!("USB {speed} Mbit/s"),
-                None => "USB".to_owned(),
-            });
-            items.extend(protocol.as_ref().map(|protocol| protocol.to_uppercase()));
-            items.extend(version.as_ref().map(|version| {
-                style.say(&text!("the device claims USB {version}", "デバイスの申告は USB {version}"))
-            }));
+            let speed = speed_mbit_per_s.map(|speed| format!("USB {speed} Mbit/s"));
+            items.push(speed.unwrap_or_else(|| "USB".to_owned()).into());
+            items.extend(protocol.as_ref().map(|protocol| protocol.to_uppercase().into()));
+            items.extend(
+                version.as_ref().map(|version| {
+                    text!("the device claims USB {version}", "デバイスの申告は USB {version}")
+                }),
+            );
         }
-        Link::Virtio => items.push("virtio".to_owned()),
+        Link::Virtio => items.push(Text::same("virtio")),
         Link::Loop { backing, direct } => {
-            items.push(style.pick("loop device", "ループデバイス").to_owned());
-            items.extend(backing.clone());
-            items.extend(direct.map(|direct| words_direct(direct, style)));
+            items.push(text!("loop device", "ループデバイス"));
+            items.extend(backing.clone().map(Text::from));
+            items.extend(direct.map(words::access));
         }
-        Link::Memory => items.push(style.pick("memory", "メモリー").to_owned()),
-        Link::Other { subsystem } => items.push(subsystem.clone()),
+        Link::Memory => items.push(text!("memory", "メモリー")),
+        Link::Other { subsystem } => items.push(subsystem.clone().into()),
     }
     items
 }
 
-fn words_direct(direct: bool, style: &Style) -> String {
-    style.say(&crate::words::access(direct))
-}
-
 /// Health before and after, each figure once if it did not change.
-fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>, style: &Style) -> Vec<String> {
+fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Text> {
     let Some(source) = before.or(after).map(|health| health.source.clone()) else { return Vec::new() };
     let mut items = Vec::new();
     let pair = |value: &dyn Fn(&DeviceHealth) -> Option<String>| match (
@@ -285,19 +262,21 @@ fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>, style: &S
         (Some(before), Some(after)) if before != after => Some(format!("{before} → {after}")),
         (before, after) => before.or(after),
     };
-    items.extend(pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))));
+    items.extend(
+        pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))).map(Text::from),
+    );
     items.extend(
         pair(&|health| health.wear_percent.map(|wear| format!("{wear} %")))
-            .map(|wear| style.say(&text!("{wear} of rated life used", "定格寿命の {wear} を消費"))),
+            .map(|wear| text!("{wear} of rated life used", "定格寿命の {wear} を消費")),
     );
     items.extend(
         pair(&|health| health.power_on_hours.map(|hours| format!("{} h", number::count(hours))))
-            .map(|hours| style.say(&text!("on for {hours}", "通電 {hours}"))),
+            .map(|hours| text!("on for {hours}", "通電 {hours}")),
     );
     items.extend(
         pair(&|health| health.written_bytes.map(format_bytes_decimal))
-            .map(|bytes| style.say(&text!("{bytes} written over its life", "累計書き込み {bytes}"))),
+            .map(|bytes| text!("{bytes} written over its life", "累計書き込み {bytes}")),
     );
-    items.push(style.say(&text!("told by {source}", "情報源 {source}")));
+    items.push(text!("told by {source}", "情報源 {source}"));
     items
 }

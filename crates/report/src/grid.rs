@@ -145,7 +145,7 @@ pub(crate) fn render_list(cells: &[Cell], style: &Style) -> Vec<String> {
         .into_iter()
         .filter_map(|cell| {
             let lines = imported_lines(cell.imported.as_ref()?, style);
-            let name = (imported::name(cell, style), String::new());
+            let name = (style.say(&imported::name(cell)), String::new());
             Some(StepRow { name, cells: vec![Some(CellBlock { lines, course: Vec::new() })] })
         })
         .collect();
@@ -388,8 +388,8 @@ fn line(figure: Figure, remark: String, role: Role) -> CellLine {
 
 /// The figures that another tool printed.
 fn imported_lines(imported: &ImportedCell, style: &Style) -> Vec<CellLine> {
-    let lines = imported::table_lines(imported, style);
-    lines.into_iter().map(|one| line(one.figure, one.remark, one.role)).collect()
+    let lines = imported::table_lines(imported);
+    lines.into_iter().map(|one| line(one.figure, style.say(&one.remark), one.role)).collect()
 }
 
 fn cell_lines(cell: &Cell, rules: Rules<'_>, percentiles: Percentiles, style: &Style) -> Vec<CellLine> {

@@ -8,7 +8,7 @@ use crate::words;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::Cell;
-use kurabe_core::text;
+use kurabe_core::{Text, text};
 use std::collections::BTreeSet;
 
 /// Figures of a cell in the table; the rest is in the details.
@@ -33,106 +33,105 @@ fn value(figure: &PrintedFigure) -> Figure {
 }
 
 /// What a figure is: `best of 5`, `p99 · completion latency`.
-fn remark(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
-    let statistic = || statistic(figure, runs, style);
+fn remark(figure: &PrintedFigure, runs: Option<u32>) -> Text {
+    let statistic = || statistic(figure, runs);
     let Some(of) = &figure.of else { return statistic() };
-    let words = of_words(of, style);
+    let words = of_words(of);
     match statistic() {
         // The words of the figure say it already.
         _ if figure.statistic == PrintedStatistic::Mean && of.is_of_means() => words,
         statistic if statistic.is_empty() => words,
-        statistic => format!("{statistic} · {words}"),
+        statistic => text!("{statistic} · {words}", "{statistic} · {words}"; statistic, words),
     }
 }
 
-fn statistic(figure: &PrintedFigure, runs: Option<u32>, style: &Style) -> String {
+fn statistic(figure: &PrintedFigure, runs: Option<u32>) -> Text {
     let higher_is_better = matches!(figure.quantity, Quantity::Rate | Quantity::Iops | Quantity::Score);
     let of = runs.filter(|runs| *runs > 1);
     match (figure.statistic, of) {
         (PrintedStatistic::Highest, Some(runs)) if higher_is_better => {
-            style.say(&text!("best of {runs}", "{runs} 回の最良値"))
+            text!("best of {runs}", "{runs} 回の最良値")
         }
         (PrintedStatistic::Lowest, Some(runs)) if !higher_is_better => {
-            style.say(&text!("best of {runs}", "{runs} 回の最良値"))
+            text!("best of {runs}", "{runs} 回の最良値")
         }
-        (PrintedStatistic::Median, Some(runs)) => style.say(&text!("median of {runs}", "{runs} 回の中央値")),
-        (PrintedStatistic::Mean, Some(runs)) => style.say(&text!("mean of {runs}", "{runs} 回の平均")),
-        (PrintedStatistic::Mean, None) => style.pick("mean", "平均").to_owned(),
-        (PrintedStatistic::Median, None) => style.pick("median", "中央値").to_owned(),
-        (PrintedStatistic::Highest, _) => style.pick("highest", "最大").to_owned(),
-        (PrintedStatistic::Lowest, _) => style.pick("lowest", "最小").to_owned(),
-        (PrintedStatistic::StandardDeviation, _) => style.pick("standard deviation", "標準偏差").to_owned(),
-        (PrintedStatistic::Percentile(percent), _) => format!("p{percent}"),
-        (PrintedStatistic::Sum, _) => style.pick("in all", "合計").to_owned(),
+        (PrintedStatistic::Median, Some(runs)) => text!("median of {runs}", "{runs} 回の中央値"),
+        (PrintedStatistic::Mean, Some(runs)) => text!("mean of {runs}", "{runs} 回の平均"),
+        (PrintedStatistic::Mean, None) => text!("mean", "平均"),
+        (PrintedStatistic::Median, None) => text!("median", "中央値"),
+        (PrintedStatistic::Highest, _) => text!("highest", "最大"),
+        (PrintedStatistic::Lowest, _) => text!("lowest", "最小"),
+        (PrintedStatistic::StandardDeviation, _) => text!("standard deviation", "標準偏差"),
+        (PrintedStatistic::Percentile(percent), _) => Text::same(format!("p{percent}")),
+        (PrintedStatistic::Sum, _) => text!("in all", "合計"),
         // A score is made of other figures; nobody misses a statistic of its own.
-        (PrintedStatistic::Unknown, _) if figure.quantity == Quantity::Score => String::new(),
-        (PrintedStatistic::Unknown, _) => style.pick("statistic unknown", "統計量は不明").to_owned(),
+        (PrintedStatistic::Unknown, _) if figure.quantity == Quantity::Score => Text::default(),
+        (PrintedStatistic::Unknown, _) => text!("statistic unknown", "統計量は不明"),
     }
 }
 
-fn of_words(of: &FigureOf, style: &Style) -> String {
-    let (en, ja) = match of {
-        FigureOf::Latency => ("latency", "レイテンシ"),
-        FigureOf::CompletionLatency => ("completion latency", "完了レイテンシ"),
-        FigureOf::SubmissionLatency => ("submission latency", "発行レイテンシ"),
-        FigureOf::TotalLatency => ("total latency", "全体レイテンシ"),
-        FigureOf::OperationLatency => ("operation latency", "操作のレイテンシ"),
-        FigureOf::EntryLatency => ("entry latency", "エントリのレイテンシ"),
-        FigureOf::SyncLatency => ("sync latency", "同期のレイテンシ"),
-        FigureOf::BlockTime => ("time of a block", "ブロックの時間"),
-        FigureOf::RunMeanLatency => ("mean latency", "平均レイテンシ"),
-        FigureOf::RunMeanCompletionLatency => ("mean completion latency", "平均完了レイテンシ"),
-        FigureOf::Samples => ("mean of the samples", "サンプルの平均"),
-        FigureOf::RateSamples => ("bandwidth samples", "速度のサンプル"),
-        FigureOf::IopsSamples => ("IOPS samples", "IOPS のサンプル"),
-        FigureOf::DataMoved => ("data moved", "転送量"),
-        FigureOf::Operations => ("operations", "操作数"),
-        FigureOf::RunTime => ("run time", "実行時間"),
-        FigureOf::TestTime => ("test time", "テスト時間"),
-        FigureOf::FirstDone => ("first done", "最初の完了まで"),
-        FigureOf::LastDone => ("last done", "最後の完了まで"),
-        FigureOf::AccessTest => ("accesses of the access time test", "アクセス時間テストのアクセス"),
-        FigureOf::GeneratedLoad => ("generated load", "発生させた負荷"),
-        FigureOf::EachProcess => ("per process", "プロセスごと"),
-        FigureOf::SeenByParent => ("seen by the parent", "親プロセスから見た値"),
-        FigureOf::SumOfProcesses => ("sum over the processes", "全プロセスの合計"),
-        FigureOf::Named(name) => return tame(name),
-    };
-    style.pick(en, ja).to_owned()
+fn of_words(of: &FigureOf) -> Text {
+    match of {
+        FigureOf::Latency => text!("latency", "レイテンシ"),
+        FigureOf::CompletionLatency => text!("completion latency", "完了レイテンシ"),
+        FigureOf::SubmissionLatency => text!("submission latency", "発行レイテンシ"),
+        FigureOf::TotalLatency => text!("total latency", "全体レイテンシ"),
+        FigureOf::OperationLatency => text!("operation latency", "操作のレイテンシ"),
+        FigureOf::EntryLatency => text!("entry latency", "エントリのレイテンシ"),
+        FigureOf::SyncLatency => text!("sync latency", "同期のレイテンシ"),
+        FigureOf::BlockTime => text!("time of a block", "ブロックの時間"),
+        FigureOf::RunMeanLatency => text!("mean latency", "平均レイテンシ"),
+        FigureOf::RunMeanCompletionLatency => text!("mean completion latency", "平均完了レイテンシ"),
+        FigureOf::Samples => text!("mean of the samples", "サンプルの平均"),
+        FigureOf::RateSamples => text!("bandwidth samples", "速度のサンプル"),
+        FigureOf::IopsSamples => text!("IOPS samples", "IOPS のサンプル"),
+        FigureOf::DataMoved => text!("data moved", "転送量"),
+        FigureOf::Operations => text!("operations", "操作数"),
+        FigureOf::RunTime => text!("run time", "実行時間"),
+        FigureOf::TestTime => text!("test time", "テスト時間"),
+        FigureOf::FirstDone => text!("first done", "最初の完了まで"),
+        FigureOf::LastDone => text!("last done", "最後の完了まで"),
+        FigureOf::AccessTest => text!("accesses of the access time test", "アクセス時間テストのアクセス"),
+        FigureOf::GeneratedLoad => text!("generated load", "発生させた負荷"),
+        FigureOf::EachProcess => text!("per process", "プロセスごと"),
+        FigureOf::SeenByParent => text!("seen by the parent", "親プロセスから見た値"),
+        FigureOf::SumOfProcesses => text!("sum over the processes", "全プロセスの合計"),
+        FigureOf::Named(name) => tame(name).into(),
+    }
 }
 
 /// A line of a cell in the table: a figure, or nothing but a remark.
 pub(crate) struct TableLine {
     pub(crate) figure: Figure,
-    pub(crate) remark: String,
+    pub(crate) remark: Text,
     pub(crate) role: Role,
 }
 
 /// What the first figure of a cell is, if that does not go without saying.
-pub(crate) fn first_remark(imported: &ImportedCell, style: &Style) -> String {
-    table_lines(imported, style).into_iter().next().map(|line| line.remark).unwrap_or_default()
+pub(crate) fn first_remark(imported: &ImportedCell) -> Text {
+    table_lines(imported).into_iter().next().map(|line| line.remark).unwrap_or_default()
 }
 
 /// The lines of a cell in the table: its first figures, each with what is not said above it, and percentiles.
-pub(crate) fn table_lines(imported: &ImportedCell, style: &Style) -> Vec<TableLine> {
+pub(crate) fn table_lines(imported: &ImportedCell) -> Vec<TableLine> {
     let runs = imported.runs;
     let shown = &imported.figures[..imported.figures.len().min(IN_TABLE)];
-    let mut said = String::new();
+    let mut above = Text::default();
     let mut lines: Vec<TableLine> = Vec::new();
     for (index, figure) in shown.iter().enumerate() {
-        let words = statistic(figure, runs, style);
+        let words = statistic(figure, runs);
         let is_rate = matches!(figure.quantity, Quantity::Rate | Quantity::Iops);
         let goes_without_saying = is_rate
             && figure.of.is_none()
             && figure.statistic == PrintedStatistic::Mean
             && runs.is_none_or(|runs| runs <= 1);
         let remark = if goes_without_saying {
-            String::new()
-        } else if index > 0 && words == said {
-            figure.of.as_ref().map(|of| of_words(of, style)).unwrap_or_default()
+            Text::default()
+        } else if index > 0 && words == above {
+            figure.of.as_ref().map(|of| of_words(of)).unwrap_or_default()
         } else {
-            said = words;
-            remark(figure, runs, style)
+            above = words;
+            remark(figure, runs)
         };
         let role = if index == 0 { Role::Strong } else { Role::Quiet };
         lines.push(TableLine { figure: value(figure), remark, role });
@@ -140,7 +139,7 @@ pub(crate) fn table_lines(imported: &ImportedCell, style: &Style) -> Vec<TableLi
     let percentiles = percentiles(imported);
     if !percentiles.is_empty() {
         let figure = Figure { number: String::new(), unit: "" };
-        lines.push(TableLine { figure, remark: percentiles, role: Role::Quiet });
+        lines.push(TableLine { figure, remark: percentiles.into(), role: Role::Quiet });
     }
     lines
 }
@@ -174,12 +173,10 @@ pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
 }
 
 /// The name of a cell in the list: with its direction, unless it tells that itself.
-pub(crate) fn name(cell: &Cell, style: &Style) -> String {
+pub(crate) fn name(cell: &Cell) -> Text {
     match cell.direction {
-        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => {
-            style.say(&words::cell(cell))
-        }
-        _ => style.say(&words::label(cell)),
+        Some(direction) if !cell.label.to_lowercase().contains(direction.word()) => words::cell(cell),
+        _ => words::label(cell),
     }
 }
 
@@ -206,7 +203,7 @@ pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
             });
             vec![
                 plain(value(figure).to_string()),
-                plain(remark(figure, imported.runs, style)),
+                plain(style.say(&remark(figure, imported.runs))),
                 plain(format!("{} {}", tame(&figure.printed), tame(&figure.unit_printed))),
                 plain(correction.unwrap_or_default()),
             ]

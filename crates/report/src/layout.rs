@@ -31,11 +31,6 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Lines with an indent before each.
-pub(crate) fn indented(lines: Vec<String>, indent: usize) -> Vec<String> {
-    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
-}
-
 /// A paragraph: the first line stands at `first` columns, the others at `rest`.
 pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
     lines

@@ -55,7 +55,7 @@ pub use card::card;
 pub use catalogue::{render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
-pub use doctor::{Doctor, Line, Mark, Section, render_doctor};
+pub use doctor::{Check, Doctor, Mark, Section, render_doctor};
 pub use facts::{PIVOT_WORDS, spoken_json};
 pub use headline::headline;
 pub use history::render_history;

@@ -1,25 +1,25 @@
 //! That a run is of a model, in words: so that nobody takes a computed figure for a measured one.
 
+use crate::doc::Field;
 use crate::layout::tame;
 use crate::models::Standing;
-use crate::style::Style;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, text};
 
 /// What the model is, and that it is one.
 pub(crate) fn headline(model: &ModelRecord) -> Text {
-    let Text { en, ja } = &model.title;
-    text!("model in virtual time: {en}", "仮想時間のモデル: {ja}")
+    let title = &model.title;
+    text!("model in virtual time: {title}", "仮想時間のモデル: {title}"; title)
 }
 
 /// Its layers in a line, and what was changed.
-pub(crate) fn facts(model: &ModelRecord, style: &Style) -> Vec<String> {
+pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
     let layers = layers(model);
-    let mut facts = vec![style.say(&text!("layers: {layers}", "層: {layers}"))];
+    let mut facts = vec![text!("layers: {layers}", "層: {layers}")];
     let changed = model.changes();
     if !changed.is_empty() {
         let changed = tame(&changed.join(", "));
-        facts.push(style.say(&text!("changed: {changed}", "変更: {changed}")));
+        facts.push(text!("changed: {changed}", "変更: {changed}"));
     }
     facts
 }
@@ -53,37 +53,36 @@ pub(crate) fn footnote(model: &ModelRecord) -> Text {
             "{all} 個のパラメーターのうち {calibrated} 個は公表値で較正したものです"
         ),
     };
-    let (en, ja) = (on.en, on.ja);
     text!(
-        "figures of a model, not measured on a device; {en}",
-        "モデルの計算値であり、実機の測定値ではありません。{ja}"
+        "figures of a model, not measured on a device; {on}",
+        "モデルの計算値であり、実機の測定値ではありません。{on}";
+        on
     )
 }
 
 /// Every layer with its parameters, as fields: for the details of a run.
-pub(crate) fn fields(model: &ModelRecord, style: &Style) -> Vec<(String, Vec<String>)> {
+pub(crate) fn fields(model: &ModelRecord) -> Vec<Field> {
     let seed = model.seed;
     let mut fields = vec![(
-        style.pick("model", "モデル").to_owned(),
-        vec![
-            tame(&model.name),
-            tame(model.title.get(style.lang)),
-            style.say(&text!("seed {seed}", "乱数の種 {seed}")),
-        ],
+        text!("model", "モデル"),
+        vec![tame(&model.name).into(), model.title.map(tame), text!("seed {seed}", "乱数の種 {seed}")],
     )];
     for layer in &model.layers {
-        let mut items: Vec<String> = Vec::new();
+        let mut items: Vec<Text> = Vec::new();
         if layer.kind != layer.name {
-            items.push(tame(&layer.kind));
+            items.push(tame(&layer.kind).into());
         }
         if layer.instances > 1 {
-            items.push(format!("×{}", layer.instances));
+            items.push(format!("×{}", layer.instances).into());
         }
         items.extend(layer.parameters.iter().map(|parameter| {
-            let mark = if parameter.changed { style.pick(" (changed)", " (変更)") } else { "" };
-            tame(&format!("{} {}{mark}", parameter.key, parameter.value))
+            let setting = Text::same(tame(&format!("{} {}", parameter.key, parameter.value)));
+            match parameter.changed {
+                true => text!("{setting} (changed)", "{setting} (変更)"; setting),
+                false => setting,
+            }
         }));
-        fields.push((tame(&layer.name), items));
+        fields.push((tame(&layer.name).into(), items));
     }
     fields
 }

@@ -7,7 +7,7 @@ use crate::layout::{display_width, tame};
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, text};
-use kurabe_sim::{DeviceSpec, LayerSpec};
+use kurabe_sim::{DeviceSpec, LayerSpec, ParameterType, Scale, Setting};
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -95,6 +95,22 @@ pub struct ParameterDescription {
     pub standing: Standing,
     /// What it is.
     pub meaning: Text,
+    /// Its value, and least and most, as numbers of the unit; a number with the unit can be set.
+    pub number: Option<f64>,
+    /// Least and most.
+    pub range: Option<(f64, f64)>,
+    /// The unit of these numbers: `B`, `ns`, `B/s` or none.
+    pub unit: &'static str,
+    /// `linear`, `log`, `powers-of-two`, `multiples` or `choice`.
+    pub scale: &'static str,
+    /// Of what a multiple it is, if that is its scale.
+    pub step: Option<u64>,
+    /// Its values, if it is one of few words or numbers.
+    pub choices: Vec<String>,
+    /// Whether it may change while requests are served.
+    pub live: bool,
+    /// Parameters from which it is worked out where it is left out.
+    pub derived_from: &'static [&'static str],
 }
 
 /// Members below a layer.
@@ -118,7 +134,6 @@ pub fn describe_model(spec: &DeviceSpec, capacity_bytes: Option<u64>) -> ModelDe
 }
 
 fn describe_layer(layer: &LayerSpec) -> LayerDescription {
-    let (en, ja) = layer.kind.title;
     let members = layer.members.iter().map(|member| MemberDescription {
         count: member.count,
         layers: member.layers.iter().map(describe_layer).collect(),
@@ -126,7 +141,7 @@ fn describe_layer(layer: &LayerSpec) -> LayerDescription {
     LayerDescription {
         name: layer.name.clone(),
         kind: layer.kind.word,
-        title: Text { en: en.to_owned(), ja: ja.to_owned() },
+        title: bilingual(layer.kind.title),
         parameters: parameters(layer),
         members: members.collect(),
     }
@@ -134,22 +149,37 @@ fn describe_layer(layer: &LayerSpec) -> LayerDescription {
 
 /// The parameters in the order of their kind.
 fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
-    layer
-        .kind
-        .parameters
-        .iter()
-        .filter_map(|parameter| {
-            let setting = layer.settings.iter().find(|setting| setting.key == parameter.key)?;
-            let (en, ja) = parameter.meaning;
-            Some(ParameterDescription {
-                key: parameter.key,
-                value: setting.written.clone(),
-                source: setting.source.clone(),
-                standing: Standing::of(&setting.source, setting.changed),
-                meaning: Text { en: en.to_owned(), ja: ja.to_owned() },
-            })
-        })
-        .collect()
+    layer.settings.iter().map(describe_setting).collect()
+}
+
+fn describe_setting(setting: &Setting) -> ParameterDescription {
+    let parameter = setting.parameter;
+    let (scale, step) = match parameter.scale {
+        Scale::Linear => ("linear", None),
+        Scale::Log => ("log", None),
+        Scale::PowersOfTwo => ("powers-of-two", None),
+        Scale::Multiples(step) => ("multiples", Some(step)),
+        Scale::Choice => ("choice", None),
+    };
+    ParameterDescription {
+        key: parameter.key,
+        value: setting.written.clone(),
+        source: setting.source.clone(),
+        standing: Standing::of(&setting.source, setting.changed),
+        meaning: bilingual(parameter.meaning),
+        number: setting.number().filter(|_| parameter.kind != ParameterType::Flag),
+        range: parameter.kind.range(),
+        unit: parameter.kind.unit(),
+        scale,
+        step,
+        choices: parameter.kind.choices(),
+        live: parameter.live,
+        derived_from: parameter.derived_from,
+    }
+}
+
+fn bilingual((en, ja): (&str, &str)) -> Text {
+    Text { en: en.to_owned(), ja: ja.to_owned() }
 }
 
 /// The models there are: name, what it is, and its layers in a row.

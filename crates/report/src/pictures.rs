@@ -140,7 +140,7 @@ impl View<'_> {
     /// The name of a cell.
     fn cell(&self, cell: &Cell) -> String {
         match cell.imported {
-            Some(_) => crate::imported::name(cell, &self.style),
+            Some(_) => self.say(&crate::imported::name(cell)),
             None => self.style.say(&words::cell(cell)),
         }
     }

@@ -32,7 +32,9 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
         doc.gap().push(section.table());
     }
     doc.gap().say(legend(pivot));
-    left_out(pivot).into_iter().for_each(|words| drop(doc.say(words)));
+    for words in left_out(pivot) {
+        doc.say(words);
+    }
     doc.gap().append(fairness(pivot));
     doc.terminal(style)
 }

@@ -223,7 +223,7 @@ impl Progress {
         plan.extend(
             planned_write_bytes
                 .filter(|bytes| *bytes > 0)
-                .map(|bytes| remarks::planned_writes(bytes, &self.style)),
+                .map(|bytes| self.style.say(&remarks::planned_writes(bytes))),
         );
         for line in crate::layout::flow(&plan, self.style.width) {
             self.print(&line);

@@ -11,17 +11,19 @@ use kurabe_core::{Text, number, text};
 const LITTLE: f64 = 0.05;
 
 /// The page of a recommendation of `asked` for runs with these ids.
-pub fn render_recommendation(found: &Recommendation, asked: &Use, ids: &[&str], style: &Style) -> String {
+pub fn render_recommendation(choice: &Recommendation, asked: &Use, ids: &[&str], style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
-    doc.gap().say(answer_for(found, ids)).gap().push(parts(found, ids));
-    let sentences = speeds(found, ids).into_iter().chain(limits(found, asked, ids));
-    sentences.for_each(|words| drop(doc.say(words)));
-    for words in found.standings.iter().filter_map(|standing| out_words(standing, ids)) {
+    doc.gap().say(answer_for(choice, ids)).gap().push(parts(choice, ids));
+    let sentences = speeds(choice, ids).into_iter().chain(limits(choice, asked, ids));
+    for words in sentences {
+        doc.say(words);
+    }
+    for words in choice.standings.iter().filter_map(|standing| out_words(standing, ids)) {
         doc.push(Paragraph::new(words).listed());
     }
-    if !found.doubts.is_empty() {
-        let names = Text::list(found.doubts.iter().map(|doubt| Spoken::from(doubt).name));
+    if !choice.doubts.is_empty() {
+        let names = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(
             "Beware: these runs differ in what can make their figures incomparable: {names}; `kurabe compare` tells more",
             "注意: これらの測定は、値を比べられなくすることのある点が違います: {names}。詳しくは `kurabe compare` で確かめられます";
@@ -29,14 +31,14 @@ pub fn render_recommendation(found: &Recommendation, asked: &Use, ids: &[&str], 
         );
         doc.push(Paragraph::new(words).role(Role::Warn));
     }
-    let missing = ((1.0 - found.covered) * 100.0).round() as u64;
+    let missing = ((1.0 - choice.covered) * 100.0).round() as u64;
     if missing > 0 {
         doc.say(text!(
             "{missing} % of the use is not measured by all of these runs, so the answer leaves it out",
             "この用途の {missing} % は、すべての測定に共通する項目がないため含めていません"
         ));
     }
-    if found.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
+    if choice.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
         doc.say(text!(
             "≈ the nearest cell that all runs have stands for this part",
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
@@ -46,7 +48,7 @@ pub fn render_recommendation(found: &Recommendation, asked: &Use, ids: &[&str], 
 }
 
 /// What the use bears, and of whom it is known that it keeps to it.
-fn limits(found: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
+fn limits(choice: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
     let limit_ns = asked.limits.iter().map(|limit| limit.worst_stall_ns).min()?;
     let each = |standing: &Standing| {
         let id = ids[standing.run];
@@ -56,7 +58,7 @@ fn limits(found: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
             Some(worst_ns) => format!("{id}: {}", number::latency_ns(worst_ns)).into(),
         }
     };
-    let standstills = Text::list(found.standings.iter().map(each));
+    let standstills = Text::list(choice.standings.iter().map(each));
     let limit = number::latency_ns(limit_ns);
     Some(text!(
         "limit: stands still for {limit} at most; the longest standstill of {standstills}",
@@ -69,14 +71,14 @@ fn limits(found: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
 const COVERED_ENOUGH: f64 = 0.5;
 
 /// The answer in a sentence.
-pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
-    let able: Vec<&Standing> = found.standings.iter().filter(|standing| standing.out.is_none()).collect();
+pub fn answer_for(choice: &Recommendation, ids: &[&str]) -> Text {
+    let able: Vec<&Standing> = choice.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let Some(best) = able.first() else {
         return text!("None of these runs suits this use.", "この用途に向くものはありません。");
     };
     let name = ids[best.run];
-    if found.covered < COVERED_ENOUGH {
-        let covered = number::percent(found.covered);
+    if choice.covered < COVERED_ENOUGH {
+        let covered = number::percent(choice.covered);
         return text!(
             "Only {covered} of this use is measured by all of these runs, which is not enough to choose by.",
             "すべての測定に共通する項目がこの用途の {covered} しかなく、選ぶ根拠には足りません。"
@@ -93,14 +95,14 @@ pub fn answer_for(found: &Recommendation, ids: &[&str]) -> Text {
         };
     };
     let (second, times) = (ids[next.run], best.speed / next.speed);
-    let (percent, shown) = ((found.holds * 100.0).floor() as u64, digits(times));
-    if found.fewest < 2 {
+    let (percent, shown) = ((choice.holds * 100.0).floor() as u64, digits(times));
+    if choice.fewest < 2 {
         return text!(
             "For this use {name} is the better choice by single figures: {shown} times as fast as {second}. How sure that is, nobody can tell.",
             "1 回の値で比べると、この用途には {name} が向いています({second} の {shown} 倍の速さ)。ただし確かさは分かりません。"
         );
     }
-    if found.holds < FIRM_SHARE {
+    if choice.holds < FIRM_SHARE {
         let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
         let mut tied: Vec<&str> = unsure.map(|standing| ids[standing.run]).collect();
         if tied.is_empty() {
@@ -138,13 +140,13 @@ fn digits(ratio: f64) -> String {
     }
 }
 
-fn parts(found: &Recommendation, ids: &[&str]) -> Table {
+fn parts(choice: &Recommendation, ids: &[&str]) -> Table {
     let mut columns = vec![
         Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
         Column::right(text!("share", "割合")),
     ];
     columns.extend(ids.iter().map(|id| Column::right((*id).to_owned())));
-    let rows = found.parts.iter().map(|part| {
+    let rows = choice.parts.iter().map(|part| {
         let direction = words::direction(part.direction);
         let label = match (&part.cell, part.exact) {
             (Some(_), true) => part.label.clone().into(),
@@ -164,14 +166,14 @@ fn parts(found: &Recommendation, ids: &[&str]) -> Table {
 }
 
 /// The speed of each run over the whole use; of one run alone there is nothing to say.
-fn speeds(found: &Recommendation, ids: &[&str]) -> Option<Text> {
+fn speeds(choice: &Recommendation, ids: &[&str]) -> Option<Text> {
     let (first, _) = ids.split_first().filter(|(_, others)| !others.is_empty())?;
-    let each = found.standings.iter().map(|standing| {
+    let each = choice.standings.iter().map(|standing| {
         let (id, speed) = (ids[standing.run], digits(standing.speed));
         let (low, high) = (digits(standing.low), digits(standing.high));
         match standing.run {
             0 => format!("{id} 1").into(),
-            _ if found.fewest < 2 => format!("{id} {speed}").into(),
+            _ if choice.fewest < 2 => format!("{id} {speed}").into(),
             _ => text!("{id} {speed} ({low} to {high})", "{id} {speed} ({low}〜{high})"),
         }
     });

@@ -1,32 +1,27 @@
 //! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
 
+use crate::doc::{Doc, Paragraph};
 use crate::figures::{Figures, stall_count, worst_stall};
 use crate::grid::GENERATOR_SIGN;
-use crate::layout::{hanging, indented, tame, wrap};
+use crate::layout::tame;
 use crate::stutter::{reads_beside, reads_beside_words, stutter_words};
-use crate::style::{Role, Style};
+use crate::style::Role;
 use crate::words;
 use kurabe_core::number;
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, text};
-use kurabe_stats::stutter;
+use kurabe_stats::{ReadsBesideWrites, stutter};
 use std::collections::BTreeSet;
 
-/// A remark of one or more lines, in its tone, continued under its own text.
-fn remark(style: &Style, role: Role, text: &str) -> Vec<String> {
-    hanging(wrap(text, style.width.saturating_sub(2)), 0, 2)
-        .into_iter()
-        .map(|line| {
-            let body = line.trim_start();
-            format!("{}{}", &line[..line.len() - body.len()], style.paint(role, body))
-        })
-        .collect()
+/// A remark in its tone, continued under its own text.
+fn remark(role: Role, words: Text) -> Paragraph {
+    Paragraph::new(words).role(role).indent(0, 2)
 }
 
 /// How the run ended, if not at its end.
-pub(crate) fn status(record: &RunRecord, style: &Style) -> Vec<String> {
+pub(crate) fn status(record: &RunRecord) -> Doc {
     let measured = record.cells.len();
     let planned = match (&record.header.profile, &record.header.target) {
         (Some(profile), Some(target)) => {
@@ -41,50 +36,64 @@ pub(crate) fn status(record: &RunRecord, style: &Style) -> Vec<String> {
             "{planned} 項目中 {measured} 項目は測定済みで、その値は有効です"
         ),
     };
-    let (en, ja) = (holds.en, holds.ja);
     let (word, role) = words::status(record.status);
-    let word = style.say(&word);
-    let sentence = match record.status {
-        RunStatus::Complete if measured > 0 => return Vec::new(),
-        RunStatus::Complete => return remark(style, Role::Warn, style.pick(&en, &ja)),
-        RunStatus::Running => style.say(&text!(
-            "{word}: it still runs, or kurabe was killed; {en}",
-            "{word}: 測定中か、kurabe が強制終了されました。{ja}"
-        )),
-        RunStatus::Interrupted => style.say(&text!("{word}: {en}", "{word}: {ja}")),
-        RunStatus::Failed => {
-            let error = record.error.as_ref().map_or("", |error| error.get(style.lang));
-            let mut lines = remark(style, role, format!("{word}: {error}").trim_end_matches(": "));
-            lines.extend(indented(wrap(style.pick(&en, &ja), style.width.saturating_sub(2)), 2));
-            return lines;
+    let mut doc = Doc::new();
+    match record.status {
+        RunStatus::Complete if measured > 0 => {}
+        RunStatus::Complete => {
+            doc.push(remark(Role::Warn, holds));
         }
-    };
-    remark(style, role, &sentence)
+        RunStatus::Running => {
+            let words = text!(
+                "{word}: it still runs, or kurabe was killed; {holds}",
+                "{word}: 測定中か、kurabe が強制終了されました。{holds}";
+                word, holds
+            );
+            doc.push(remark(role, words));
+        }
+        RunStatus::Interrupted => {
+            doc.push(remark(role, text!("{word}: {holds}", "{word}: {holds}"; word, holds)));
+        }
+        RunStatus::Failed => {
+            let words = match record.error.clone() {
+                Some(error) => text!("{word}: {error}", "{word}: {error}"; word, error),
+                None => word,
+            };
+            doc.push(remark(role, words)).push(Paragraph::new(holds).indent(2, 2));
+        }
+    }
+    doc
 }
 
 /// Mixed cells of which it is told what reads suffer beside writes.
 const BESIDE_TOLD: usize = 2;
 
 /// Everything else below the table, in the order of weight.
-pub(crate) fn below(record: &RunRecord, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
-    lines.extend(worst(record, style));
-    lines.extend(beside(record, style));
-    lines.extend(fill(record, style));
-    let mut told = BTreeSet::new();
-    for notice in &record.notices {
-        let text = notice.text.get(style.lang);
-        if told.insert(text) {
-            let words = format!("{}: {text}", style.say(&words::notice(notice.kind)));
-            lines.extend(remark(style, notice_role(notice.kind), &words));
-        }
-    }
-    if !record.labels.is_empty() {
-        let labels: Vec<String> = record.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let labels = labels.join(", ");
-        lines.extend(remark(style, Role::Plain, &style.say(&text!("labels: {labels}", "ラベル: {labels}"))));
-    }
-    lines
+pub(crate) fn below(record: &RunRecord) -> Doc {
+    let mut remarks = worst(record);
+    remarks.extend(beside(record));
+    remarks.extend(fill(record));
+    let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();
+    remarks.extend(
+        notices(record)
+            .into_iter()
+            .map(|(role, kind, words)| (role, text!("{kind}: {words}", "{kind}: {words}"; kind, words))),
+    );
+    remarks.extend(labels(record).map(|labels| (Role::Plain, text!("labels: {labels}", "ラベル: {labels}"))));
+    remarks.into_iter().map(|(role, words)| remark(role, words)).collect()
+}
+
+/// The labels of a run in a line, if it has any.
+pub(crate) fn labels(record: &RunRecord) -> Option<String> {
+    let labels: Vec<String> = record.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    (!labels.is_empty()).then(|| labels.join(", "))
+}
+
+/// The notices of a run, each once: their tone, what they are about, and what they say.
+pub(crate) fn notices(record: &RunRecord) -> Vec<(Role, Text, Text)> {
+    let mut seen = BTreeSet::new();
+    let new = record.notices.iter().filter(|notice| seen.insert((&notice.text.en, &notice.text.ja)));
+    new.map(|notice| (notice_role(notice.kind), words::notice(notice.kind), notice.text.clone())).collect()
 }
 
 /// Whether a notice warns.
@@ -96,74 +105,61 @@ pub(crate) fn notice_role(kind: NoticeKind) -> Role {
 }
 
 /// The worst stall and how many there were.
-fn worst(record: &RunRecord, style: &Style) -> Vec<String> {
+fn worst(record: &RunRecord) -> Vec<Text> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
-    let length = number::latency_ns(stall.length_ns);
-    let at = style.say(&words::time(&number::moment(at_ns)));
-    let place = style.say(&words::cell(cell));
-    let count = stall_count(&record.cells).max(1);
-    let others = match count {
+    let length = Text::same(number::latency_ns(stall.length_ns));
+    let (at, place) = (words::time(&number::moment(at_ns)), words::cell(cell));
+    let others = match stall_count(&record.cells).max(1) {
         1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
-        _ => {
+        count => {
             let all = number::count(count);
             text!(" ({all} stalls in all)", "停滞は全部で {all} 回")
         }
     };
-    let (en, ja) = (others.en, others.ja);
-    let sentence = text!(
-        "worst stall: {length} at {at} in {place}{en}",
-        "最長の停滞: {length} ({place}、開始から {at})。{ja}"
-    );
-    let mut lines = remark(style, Role::Plain, &style.say(&sentence));
+    let mut remarks = vec![text!(
+        "worst stall: {length} at {at} in {place}{others}",
+        "最長の停滞: {length} ({place}、開始から {at})。{others}";
+        length, at, place, others
+    )];
     let felt = stutter(cell).filter(|stutter| stutter.stalls > 1).and_then(|stutter| stutter_words(&stutter));
-    if let Some(Text { en, ja }) = felt {
-        let place = style.say(&words::cell(cell));
-        let felt = Text { en: format!("in {place} it {en}"), ja: format!("{place}では{ja}") };
-        lines.extend(remark(style, Role::Plain, &style.say(&felt)));
-    }
-    lines
+    remarks.extend(felt.map(|felt| text!("in {place} it {felt}", "{place}では{felt}"; place, felt)));
+    remarks
 }
 
 /// What reads suffer beside writes, where the run has them alone as well.
-fn beside(record: &RunRecord, style: &Style) -> Vec<String> {
-    let found = reads_beside(record);
-    let told = found.iter().take(BESIDE_TOLD).map(|(cell, beside)| {
-        let (words, place) = (reads_beside_words(beside), style.say(&words::label(cell)));
-        let (en, ja) = (words.en, words.ja);
-        style.say(&text!("{place}: {en}", "{place}: {ja}"))
-    });
-    told.flat_map(|sentence| remark(style, Role::Plain, &sentence)).collect()
+fn beside(record: &RunRecord) -> Vec<Text> {
+    let sentence = |(cell, beside): &(&Cell, ReadsBesideWrites)| {
+        let (words, place) = (reads_beside_words(beside), words::label(cell));
+        text!("{place}: {words}", "{place}: {words}"; place, words)
+    };
+    reads_beside(record).iter().take(BESIDE_TOLD).map(sentence).collect()
 }
 
 /// The writing of the test file.
-fn fill(record: &RunRecord, style: &Style) -> Vec<String> {
-    let Some(fill) = record.fill.filter(|fill| fill.written_bytes > 0) else { return Vec::new() };
-    let written = format_bytes(fill.written_bytes);
-    let time = style.say(&words::time(&number::moment(fill.elapsed_ns)));
-    let rate = match fill.elapsed_ns {
+fn fill(record: &RunRecord) -> Option<Text> {
+    let fill = record.fill.filter(|fill| fill.written_bytes > 0)?;
+    let written = Text::same(format_bytes(fill.written_bytes));
+    let time = words::time(&number::moment(fill.elapsed_ns));
+    let rate = Text::from(match fill.elapsed_ns {
         0 => number::rate(0.0),
         ns => number::rate(fill.written_bytes as f64 * 1e9 / ns as f64),
-    };
+    });
     let cut = if fill.written_bytes < fill.asked_bytes {
         let asked = format_bytes(fill.asked_bytes);
         text!(" (the profile asks for {asked})", "(プロファイルの指定は {asked})")
     } else {
-        text!("", "")
+        Text::default()
     };
-    let (en, ja) = (cut.en, cut.ja);
-    remark(
-        style,
-        Role::Plain,
-        &style.say(&text!(
-            "test file: {written} written in {time}, {rate}{en}",
-            "テストファイル: {written} を {time} で書き込み、{rate}{ja}"
-        )),
-    )
+    Some(text!(
+        "test file: {written} written in {time}, {rate}{cut}",
+        "テストファイル: {written} を {time} で書き込み、{rate}{cut}";
+        written, time, rate, cut
+    ))
 }
 
 /// What the signs in the table mean.
-pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
-    let Some(profile) = &record.header.profile else { return Vec::new() };
+pub(crate) fn footnotes(record: &RunRecord) -> Doc {
+    let Some(profile) = &record.header.profile else { return Doc::new() };
     let figures: Vec<Figures> =
         record.cells.iter().map(|cell| Figures::of(cell, profile.statistic)).collect();
     let mut notes = Vec::new();
@@ -179,7 +175,7 @@ pub(crate) fn footnotes(record: &RunRecord, style: &Style) -> Vec<String> {
     }
     let quiet = interval_notes(record, &figures).into_iter().chain(tool_notes(profile, &figures));
     notes.extend(quiet.map(|note| (Role::Quiet, note)));
-    notes.into_iter().flat_map(|(role, note)| remark(style, role, &style.say(&note))).collect()
+    notes.into_iter().map(|(role, note)| remark(role, note)).collect()
 }
 
 /// What ± is of, and why it is missing.
@@ -259,7 +255,7 @@ fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
 }
 
 /// The engines of the cells, told once: `io_uring; queue depth 1: pread/pwrite`.
-pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
+pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let used: Vec<(&str, bool)> = cells
         .iter()
         .filter_map(|cell| {
@@ -283,23 +279,23 @@ pub(crate) fn engines(cells: &[Cell], style: &Style) -> Option<String> {
         names.swap(0, 1);
     }
     let (main, others) = names.split_first()?;
-    let mut words = vec![style.say(&words::engine(main)).to_owned()];
+    let mut words = vec![words::engine(main)];
     for name in others {
-        let engine = style.say(&words::engine(name));
-        words.push(style.say(&if shallow(name) {
-            text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}")
+        let engine = words::engine(name);
+        words.push(if shallow(name) {
+            text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}"; engine)
         } else {
             match count(name) {
-                1 => text!("1 cell: {engine}", "1 項目は {engine}"),
-                n => text!("{n} cells: {engine}", "{n} 項目は {engine}"),
+                1 => text!("1 cell: {engine}", "1 項目は {engine}"; engine),
+                n => text!("{n} cells: {engine}", "{n} 項目は {engine}"; engine),
             }
-        }));
+        });
     }
-    Some(words.join(style.pick("; ", "、")))
+    Some(Text::join(words, ["; ", "、"]))
 }
 
 /// The bytes that will be written, said before they are.
-pub(crate) fn planned_writes(bytes: u64, style: &Style) -> String {
+pub(crate) fn planned_writes(bytes: u64) -> Text {
     let amount = format_bytes_decimal(bytes);
-    style.say(&text!("at least {amount} will be written", "少なくとも {amount} を書き込みます"))
+    text!("at least {amount} will be written", "少なくとも {amount} を書き込みます")
 }

@@ -3,18 +3,18 @@
 //! The model: a trace has block sizes and a share of reads of its own, so its rate alone says little. Operations per
 //! second and latencies stand beside it, for each kind of operation that it holds.
 
-use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
 use crate::figures::Figures;
 use crate::grid::GENERATOR_SIGN;
 use crate::layout::tame;
-use crate::spark::{course, sparkline};
-use crate::style::{Role, Style};
+use crate::spark::course;
+use crate::style::Role;
 use crate::words;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
-use kurabe_core::text;
 use kurabe_core::workload::OpKind;
+use kurabe_core::{Text, text};
 use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_LENGTH: usize = 8;
@@ -25,26 +25,27 @@ pub(crate) fn is_here(cell: &Cell) -> bool {
 }
 
 /// The table; empty without such cells.
-pub(crate) fn render(cells: &[Cell], statistic: Statistic, style: &Style) -> Vec<String> {
-    let cells: Vec<&Cell> = cells.iter().filter(|cell| is_here(cell)).collect();
-    if cells.is_empty() {
-        return Vec::new();
-    }
-    let heads = [
-        Column::left("").cut(Cut::End),
-        Column::right(style.pick("rate", "速度")),
-        Column::left("±"),
-        Column::left("").cut(Cut::Drop),
-        Column::right("IOPS"),
-        Column::right("p50"),
-        Column::right("p99.9"),
+pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
+    let rows: Vec<TableRow> =
+        cells.iter().filter(|cell| is_here(cell)).flat_map(|cell| rows(cell, statistic)).collect();
+    let columns = [
+        Column::untitled().cut(Cut::End),
+        Column::right(text!("rate", "速度")),
+        Column::left(Text::same("±")),
+        Column::untitled().cut(Cut::Drop),
+        Column::right(Text::same("IOPS")),
+        Column::right(Text::same("p50")),
+        Column::right(Text::same("p99.9")),
     ];
-    let rows: Vec<Vec<Entry>> = cells.iter().flat_map(|cell| rows(cell, statistic, style)).collect();
-    columns::render(&heads, &rows, 0, style)
+    let mut doc = Doc::new();
+    if !rows.is_empty() {
+        doc.push(Table::new(columns, rows));
+    }
+    doc
 }
 
-/// The line of a cell, and below it one for each kind of operation, if there are several.
-fn rows(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<Vec<Entry>> {
+/// The row of a cell, and below it one for each kind of operation, if there are several.
+fn rows(cell: &Cell, statistic: Statistic) -> Vec<TableRow> {
     let figures = Figures::of(cell, statistic);
     let kinds: Vec<OpKind> = [OpKind::Read, OpKind::Write, OpKind::Sync]
         .into_iter()
@@ -53,26 +54,28 @@ fn rows(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<Vec<Entry>> {
     let several = kinds.len() > 1;
     let mut sign: Vec<String> = figures.interval().into_iter().collect();
     sign.extend(figures.generator_bound.then(|| GENERATOR_SIGN.to_owned()));
-    let name = if several { tame(&cell.label) } else { style.say(&words::cell(cell)) };
-    let mut rows = vec![vec![
-        plain(name),
-        (Role::Strong, figures.main.map_or(number::NONE.to_owned(), |rate| number::rate(rate).to_string())),
-        plain(sign.join(" ")),
-        (Role::Course, sparkline(&course(cell), COURSE_LENGTH)),
-        plain(figures.rate_iops.map_or(number::NONE.to_owned(), |rate| number::iops(rate).number)),
-        plain(percentile(&figures.latency, 0.5)),
-        plain(percentile(&figures.latency, 0.999)),
-    ]];
-    rows.extend(kinds.into_iter().filter(|_| several).map(|kind| kind_row(cell, kind, statistic, style)));
+    let name = if several { tame(&cell.label).into() } else { words::cell(cell) };
+    let mut rows: Vec<TableRow> = vec![
+        [
+            name.into(),
+            Entry::figure(Role::Strong, figures.main.map(number::rate)),
+            sign.join(" ").into(),
+            Entry::course(course(cell), COURSE_LENGTH),
+            figures.rate_iops.map_or(number::NONE.to_owned(), |rate| number::iops(rate).number).into(),
+            percentile(&figures.latency, 0.5).into(),
+            percentile(&figures.latency, 0.999).into(),
+        ]
+        .into(),
+    ];
+    rows.extend(kinds.into_iter().filter(|_| several).map(|kind| kind_row(cell, kind, statistic).into()));
     if figures.failed > 0 {
         let failed = number::count(figures.failed);
-        let words = style.say(&text!("  failed: {failed}", "  失敗: {failed} 件"));
-        rows.push(vec![(Role::Bad, words)]);
+        rows.push([Entry::new(Role::Bad, text!("  failed: {failed}", "  失敗: {failed} 件"))].into());
     }
     rows
 }
 
-fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic, style: &Style) -> Vec<Entry> {
+fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic) -> [Entry; 7] {
     let per_second = |amount: fn(&OpsRecord) -> u64| {
         let values: Vec<f64> = cell
             .counted()
@@ -89,14 +92,14 @@ fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic, style: &Style) -> V
         OpKind::Sync => String::new(),
         OpKind::Read | OpKind::Write => number::rate(per_second(|side| side.bytes)).to_string(),
     };
-    vec![
-        (Role::Quiet, format!("  {}", style.say(&words::op_kind(kind)))),
-        plain(rate),
-        plain(""),
-        plain(""),
-        plain(number::iops(per_second(|side| side.completed)).number),
-        plain(percentile(&latency, 0.5)),
-        plain(percentile(&latency, 0.999)),
+    [
+        Entry::new(Role::Quiet, words::op_kind(kind).map(|kind| format!("  {kind}"))),
+        rate.into(),
+        Entry::default(),
+        Entry::default(),
+        number::iops(per_second(|side| side.completed)).number.into(),
+        percentile(&latency, 0.5).into(),
+        percentile(&latency, 0.999).into(),
     ]
 }
 

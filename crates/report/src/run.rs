@@ -1,7 +1,8 @@
 //! A run as people see it: two lines of what was measured how, the table, and what else is to be known.
 
+use crate::doc::{Doc, Paragraph};
 use crate::figures::Figures;
-use crate::layout::{Row, display_width, flow, hanging, pad_left, pad_right, page, tame};
+use crate::layout::{Row, display_width, pad_left, pad_right, page, tame};
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
@@ -16,118 +17,107 @@ use kurabe_core::workload::Direction;
 
 /// The whole run: header, table, remarks, and what to do with it next.
 pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    let engines = remarks::engines(&record.cells, style);
-    let mut lines = header_lines(&record.header, headline, engines, style);
-    lines.push(String::new());
+    let mut lines = head(&record.header, headline, remarks::engines(&record.cells)).gap().lines(style);
     let rules = grid::Rules::of(&record.header);
     let tables = [
         grid::render(&record.cells, rules, style),
-        replay::render(&record.cells, rules.statistic, style),
-        times::render(&record.cells, rules.statistic, style),
-        sweep::render(record, rules.statistic, style),
+        replay::doc(&record.cells, rules.statistic).lines(style),
+        times::doc(&record.cells, rules.statistic).lines(style),
+        sweep::doc(record, rules.statistic).lines(style),
         grid::render_list(&record.cells, style),
     ];
-    for table in tables.iter().filter(|table| !table.is_empty()) {
-        lines.extend_from_slice(table);
+    let has_tables = tables.iter().any(|table| !table.is_empty());
+    for table in tables.into_iter().filter(|table| !table.is_empty()) {
+        lines.extend(table);
         lines.push(String::new());
     }
-    lines.extend(derived::render(record, style));
-    lines.extend(positions::render(record, style));
-    lines.extend(steady::render(record, style));
+    let mut doc = derived::doc(record);
+    doc.append(positions::doc(record)).append(steady::doc(record));
+    lines.extend(doc.lines(style));
     lines.extend(sweep_curves::render_sweep(record, style));
-    if tables.iter().any(|table| !table.is_empty()) {
-        let notes = remarks::footnotes(record, style);
-        if !notes.is_empty() {
-            lines.extend(notes);
-            lines.push(String::new());
-        }
+    let notes = if has_tables { remarks::footnotes(record) } else { Doc::new() };
+    if !notes.is_empty() {
+        lines.extend(notes.lines(style));
+        lines.push(String::new());
     }
-    lines.extend(remarks::status(record, style));
-    lines.extend(remarks::below(record, style));
-    lines.extend(closing(record, style));
+    lines.extend(end(record).lines(style));
     page(&lines)
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    let engines = remarks::engines(&record.cells, style);
-    let mut lines = header_lines(&record.header, headline, engines, style);
-    lines.push(String::new());
+    let mut lines = head(&record.header, headline, remarks::engines(&record.cells)).gap().lines(style);
     lines.extend(sweep_curves::render_sweep(record, style));
-    lines.extend(remarks::status(record, style));
-    lines.extend(remarks::below(record, style));
-    lines.extend(closing(record, style));
+    lines.extend(end(record).lines(style));
     page(&lines)
 }
 
 /// The first lines of a run, known before it begins.
 pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> String {
-    page(&header_lines(header, headline, None, style))
+    head(header, headline, None).terminal(style)
 }
 
-fn header_lines(header: &RunHeader, headline: &Text, engines: Option<String>, style: &Style) -> Vec<String> {
+fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
     // What a model was computed on says nothing about it.
-    let of_model = header.model.as_ref().map(model::headline);
-    let headline = of_model.as_ref().unwrap_or(headline).get(style.lang);
-    let target = match (headline, tame(header.target_name())) {
-        ("", name) => name,
-        (headline, name) if name.is_empty() => headline.to_owned(),
-        (headline, name) => format!("{name} ({headline})"),
+    let headline = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
+    let name = Text::same(tame(header.target_name()));
+    let target = match (headline.is_empty(), name.is_empty()) {
+        (true, _) => name,
+        (false, true) => headline,
+        (false, false) => text!("{name} ({headline})", "{name} ({headline})"; name, headline),
     };
-    let name = format!("kurabe run {}", tame(&header.id));
-    let mut first = vec![name.clone(), number::date_minute(header.measured_at()), target];
+    let mut first: Vec<Text> = vec![format!("kurabe run {}", tame(&header.id)).into()];
+    first.extend([number::date_minute(header.measured_at()).into(), target]);
     first.retain(|item| !item.is_empty());
-    let mut lines = hanging(flow(&first, style.width.saturating_sub(2)), 0, 2);
-    if let Some(line) = lines.first_mut()
-        && let Some(rest) = line.strip_prefix(&name)
-    {
-        *line = format!("{}{rest}", style.paint(Role::Strong, &name));
-    }
-    let mut second = vec![tame(&header.profile_name())];
+    let mut second: Vec<Text> = vec![tame(&header.profile_name()).into()];
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
         if profile.needs_span() {
-            second.push(style.say(&words::span(target)));
+            second.push(words::span(target));
             if header.model.is_none() {
-                second.push(style.say(&words::access(target.direct)).to_owned());
-                second.push(style.say(&words::data(profile.rules.data)));
+                second.extend([words::access(target.direct), words::data(profile.rules.data)]);
             }
         }
-        second.push(style.say(&words::repetitions(profile)));
+        second.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
-        second.extend(origin.procedure.as_deref().map(tame));
+        second.extend(origin.procedure.as_deref().map(|procedure| tame(procedure).into()));
         let file = tame(&origin.file);
-        second.push(style.say(&text!("imported from {file}", "{file} から取り込み")));
+        second.push(text!("imported from {file}", "{file} から取り込み"));
     }
     second.extend(engines);
+    let mut doc = Doc::new();
+    doc.push(Paragraph::flow(first).lead(Role::Strong).indent(0, 2));
     if let Some(model) = &header.model {
-        lines.extend(hanging(flow(&model::facts(model, style), style.width.saturating_sub(2)), 2, 2));
+        doc.push(Paragraph::flow(model::facts(model)).indent(2, 2));
     }
-    lines.extend(hanging(flow(&second, style.width.saturating_sub(2)), 0, 2));
-    lines
+    doc.push(Paragraph::flow(second).indent(0, 2));
+    doc
 }
 
-fn closing(record: &RunRecord, style: &Style) -> Vec<String> {
+/// How the run ended, what else is to be known, and what to do with it.
+fn end(record: &RunRecord) -> Doc {
     let header = &record.header;
     let id = tame(&header.id);
     let mut items = vec![
-        style.say(&text!("saved as {id}", "{id} として保存")),
-        style.say(&text!("details: kurabe show {id} --details", "詳細: kurabe show {id} --details")),
-        style.say(&text!("export: kurabe export {id}", "書き出し: kurabe export {id}")),
+        text!("saved as {id}", "{id} として保存"),
+        text!("details: kurabe show {id} --details", "詳細: kurabe show {id} --details"),
+        text!("export: kurabe export {id}", "書き出し: kurabe export {id}"),
     ];
     if header.model.is_some() {
-        items.push(style.say(&text!("where the time went: kurabe why {id}", "時間の内訳: kurabe why {id}")));
+        items.push(text!("where the time went: kurabe why {id}", "時間の内訳: kurabe why {id}"));
     } else if record.cells.iter().flat_map(|cell| &cell.repetitions).any(|one| one.kernel.is_some()) {
-        items.push(style.say(&text!("what limited it: kurabe why {id}", "ボトルネック: kurabe why {id}")));
+        items.push(text!("what limited it: kurabe why {id}", "ボトルネック: kurabe why {id}"));
     }
     let same = header.origin.as_ref().and_then(|origin| origin.profile.as_deref());
     if let Some(profile) = same.filter(|profile| PROFILES.iter().any(|(name, _)| name == profile)) {
-        items.push(style.say(&text!(
+        items.push(text!(
             "measure in the same way: kurabe run --profile {profile}",
             "同じ手順で測定: kurabe run --profile {profile}"
-        )));
+        ));
     }
-    hanging(flow(&items, style.width.saturating_sub(2)), 0, 2)
+    let mut doc = remarks::status(record);
+    doc.append(remarks::below(record)).push(Paragraph::flow(items).indent(0, 2));
+    doc
 }
 
 /// Direction and name of a cell, so that the names of all cells begin below each other; without a direction, and for

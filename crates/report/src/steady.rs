@@ -1,5 +1,6 @@
 //! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
 
+use crate::doc::{Doc, Paragraph};
 use crate::layout::{clip, tame};
 use crate::pictures::course;
 use crate::style::{Role, Style};
@@ -9,7 +10,7 @@ use kurabe_core::number;
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, text};
+use kurabe_core::{Lang, Text, text};
 
 /// `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(
@@ -39,43 +40,38 @@ pub(crate) fn round_line(
 }
 
 /// The verdict and the course of each tracked cell; none for a run without rounds.
-pub(crate) fn render(record: &RunRecord, style: &Style) -> Vec<String> {
-    let Some(rounds) = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref()) else {
-        return Vec::new();
-    };
-    rounds
-        .tracked_cells
-        .iter()
-        .filter_map(|tracked| {
-            record
-                .cells
-                .iter()
-                .find(|cell| cell.label == tracked.label && cell.direction == Some(tracked.direction))
-                .map(|cell| (cell, tracked.direction))
-        })
-        .flat_map(|(cell, direction)| one(record, cell, direction, rounds, style))
-        .collect()
+pub(crate) fn doc(record: &RunRecord) -> Doc {
+    let mut doc = Doc::new();
+    let rounds = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref());
+    if let Some(rounds) = rounds {
+        for tracked in &rounds.tracked_cells {
+            let is_tracked =
+                |cell: &&Cell| cell.label == tracked.label && cell.direction == Some(tracked.direction);
+            if let Some(cell) = record.cells.iter().find(is_tracked) {
+                doc.append(one(record, cell, tracked.direction, rounds));
+            }
+        }
+    }
+    doc
 }
 
-fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds, style: &Style) -> Vec<String> {
+fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -> Doc {
     let values: Vec<f64> = cell
         .repetitions
         .iter()
         .filter(|repetition| repetition.kernel.is_none())
         .filter_map(|repetition| rounds.tracked_value(repetition, direction))
         .collect();
-    let name = style.say(&words::cell(cell));
-    let count = values.len();
-    let (excursion_limit, slope_limit, window_length) =
-        (rounds.excursion_percent, rounds.slope_percent, rounds.window);
+    let (name, count, window_length) = (words::cell(cell), values.len(), rounds.window);
+    let (excursion_limit, slope_limit) = (rounds.excursion_percent, rounds.slope_percent);
     let (role, sentence) = match rounds.over(&values) {
-        None => (
-            Role::Warn,
-            text!(
-                "{name}: {count} rounds, too few to tell a steady state ({window_length} are needed)",
-                "{name}: {count} ラウンドでは定常状態を判定できません({window_length} ラウンド必要)"
-            ),
-        ),
+        None => {
+            let over = text!(
+                "{count} rounds, too few to tell a steady state ({window_length} are needed)",
+                "{count} ラウンドでは定常状態を判定できません({window_length} ラウンド必要)"
+            );
+            (Role::Warn, text!("{name}: {over}", "{name}: {over}"; name, over))
+        }
         Some(window) => {
             let (excursion, slope) = (window.excursion_percent, window.slope_percent);
             let average = value(rounds.tracked, window.average);
@@ -83,41 +79,35 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds, s
                 "over the last {window_length}: average {average}, excursion {excursion:.1} % (limit {excursion_limit} %), slope {slope:.1} % (limit {slope_limit} %)",
                 "最後の {window_length} ラウンド: 平均 {average}、変動幅 {excursion:.1} % (上限 {excursion_limit} %)、傾き {slope:.1} % (上限 {slope_limit} %)"
             );
-            let (en, ja) = (over.en, over.ja);
             match window.steady {
                 true => (
                     Role::Plain,
                     text!(
-                        "{name}: steady state reached in round {count}; {en}",
-                        "{name}: ラウンド {count} で定常状態に達しました。{ja}"
+                        "{name}: steady state reached in round {count}; {over}",
+                        "{name}: ラウンド {count} で定常状態に達しました。{over}";
+                        name, over
                     ),
                 ),
                 false => (
                     Role::Warn,
                     text!(
-                        "{name}: no steady state after {count} rounds; {en}",
-                        "{name}: {count} ラウンド終えても定常状態に達していません。{ja}"
+                        "{name}: no steady state after {count} rounds; {over}",
+                        "{name}: {count} ラウンド終えても定常状態に達していません。{over}";
+                        name, over
                     ),
                 ),
             }
         }
     };
-    let mut lines: Vec<String> = crate::layout::hanging(
-        crate::layout::wrap(&style.say(&sentence), style.width.saturating_sub(2)),
-        0,
-        2,
-    )
-    .iter()
-    .map(|line| style.paint(role, line))
-    .collect();
-    lines.extend(course(record, cell, style.lang).iter().flat_map(|chart| drawn(chart, style)));
-    lines.push(String::new());
-    lines
-}
-
-/// The chart without its title, which is said above it.
-fn drawn(chart: &Chart, style: &Style) -> Vec<String> {
-    chart.terminal(style.width, style.color).into_iter().skip(1).collect()
+    let mut doc = Doc::new();
+    doc.push(Paragraph::new(sentence).role(role).indent(0, 2));
+    // Its title is said above it.
+    let course = |lang| Some(Chart { title: String::new(), ..course(record, cell, lang)? });
+    if let (Some(one), Some(other)) = (course(Lang::En), course(Lang::Ja)) {
+        doc.chart("rounds", [one, other]);
+    }
+    doc.gap();
+    doc
 }
 
 fn value(tracked: Tracked, value: f64) -> String {

@@ -18,7 +18,7 @@ use crate::style::{Role, Style};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
-use tables::{Notes, figure_name, order_lines, part_tables};
+use tables::{Notes, figure_name, order_lines, part_tables, remark_lines};
 
 pub(crate) use tables::{error_words, published};
 
@@ -134,7 +134,7 @@ fn part_doc(part: &PartResult) -> Doc {
         doc.aside(text!("{label}: stored, kurabe show {run}", "{label}: 保存済み、kurabe show {run}"; label));
     }
     doc.append(curves(part));
-    for words in order_lines(part) {
+    for words in order_lines(part).into_iter().chain(remark_lines(part)) {
         doc.aside(words);
     }
     for (number, note) in notes.list.into_iter().enumerate() {

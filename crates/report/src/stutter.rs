@@ -1,6 +1,6 @@
 //! Stutter in one line that a person understands.
 
-use crate::style::Style;
+use crate::words;
 use kurabe_core::number;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, text};
@@ -25,12 +25,13 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     let worst = number::latency_ns(stutter.worst_ns);
     let share = number::percent(stutter.stalled_share);
     let often = how_often(stutter);
-    let at_least = if stutter.all_kept { text!("", "") } else { text!("at least ", "少なくとも ") };
-    let (often_en, often_ja, least_en, least_ja) = (often.en, often.ja, at_least.en, at_least.ja);
+    let least = if stutter.all_kept { Text::default() } else { text!("at least ", "少なくとも ") };
     if stutter.typical_ns >= FELT_NS && !stutter.stops_everything() {
+        let [typical, worst] = [typical, worst].map(Text::same);
         return Some(text!(
-            "holds up single operations for {typical} {often_en} while others go on, at worst for {worst}",
-            "{often_ja}、一部の操作を {typical} ほど待たせる(ほかの操作は進行、最長 {worst})"
+            "holds up single operations for {typical} {often} while others go on, at worst for {worst}",
+            "{often}、一部の操作を {typical} ほど待たせる(ほかの操作は進行、最長 {worst})";
+            typical, often, worst
         ));
     }
     let does = if stutter.typical_ns < FELT_NS {
@@ -38,13 +39,12 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     } else {
         text!("freezes", "止まる")
     };
-    Some(Text {
-        en: format!(
-            "{} for {typical} {often_en} ({least_en}{share} of the time), at worst for {worst}",
-            does.en
-        ),
-        ja: format!("{often_ja}、{typical} ほど{}({least_ja}時間の {share}、最長 {worst})", does.ja),
-    })
+    let [typical, worst, share] = [typical, worst, share].map(Text::same);
+    Some(text!(
+        "{does} for {typical} {often} ({least}{share} of the time), at worst for {worst}",
+        "{often}、{typical} ほど{does}({least}時間の {share}、最長 {worst})";
+        does, typical, often, least, share, worst
+    ))
 }
 
 fn how_often(stutter: &Stutter) -> Text {
@@ -69,26 +69,24 @@ fn how_often(stutter: &Stutter) -> Text {
 /// That nothing stalled, or that nothing stands out only because everything is slow: an operation is a stall when it is
 /// far beyond the median of its kind, and who waits 0.3 s for every one of them does not feel that it runs smoothly.
 /// `slow` is the longest operation of these cells, if a person would feel it.
-pub(crate) fn smooth_words(slow: Option<&(String, u64)>) -> Text {
+pub(crate) fn smooth_words(slow: Option<(&Cell, u64)>) -> Text {
     let Some((cell, longest_ns)) = slow else {
         return text!(
             "no stutter: nothing stalled for 0.1 s or longer",
             "停滞: 0.1 秒以上止まることはなかった"
         );
     };
-    let longest = number::latency_ns(*longest_ns);
+    let (longest, cell) = (Text::same(number::latency_ns(longest_ns)), words::cell(cell));
     text!(
         "no stall stands out, but operations take up to {longest} ({cell})",
-        "際立った停滞はないが、1 回の操作に最長 {longest} かかる({cell})"
+        "際立った停滞はないが、1 回の操作に最長 {longest} かかる({cell})";
+        longest, cell
     )
 }
 
-/// The longest operation that a person would feel among cells of ordinary blocks, with what `name` calls its cell. Blocks
-/// above a mebibyte take long because there is much to move.
-pub(crate) fn slow_operation<'a>(
-    cells: impl Iterator<Item = &'a Cell>,
-    name: impl Fn(&Cell) -> String,
-) -> Option<(String, u64)> {
+/// The longest operation that a person would feel among cells of ordinary blocks, with its cell. Blocks above a mebibyte
+/// take long because there is much to move.
+pub(crate) fn slow_operation<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<(&'a Cell, u64)> {
     const LARGEST_BLOCK: u32 = 1 << 20;
     let ordinary = |cell: &&Cell| {
         let workload = cell.workload.as_ref();
@@ -99,43 +97,41 @@ pub(crate) fn slow_operation<'a>(
         .map(|cell| (cell, cell_latency(cell).max_ns))
         .filter(|(_, longest_ns)| *longest_ns >= FELT_NS)
         .max_by_key(|(_, longest_ns)| *longest_ns)
-        .map(|(cell, longest_ns)| (name(cell), longest_ns))
 }
 
 /// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.
-pub(crate) fn stutter_items(stutter: &Stutter, style: &Style) -> Vec<String> {
+pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
     let mut items = Vec::new();
     if stutter.stalls > 0 {
         let often =
             number::fixed(stutter.stalls_per_minute, if stutter.stalls_per_minute < 10.0 { 1 } else { 0 });
         let (typical, worst) = (number::latency_ns(stutter.typical_ns), number::latency_ns(stutter.worst_ns));
         let share = number::percent(stutter.stalled_share);
-        items.push(style.say(&text!("{often} stalls a minute", "毎分 {often} 回の停滞")));
-        items
-            .push(style.say(&text!("typically {typical}, at worst {worst}", "通常 {typical}、最長 {worst}")));
-        items.push(style.say(&match stutter.all_kept {
+        items.push(text!("{often} stalls a minute", "毎分 {often} 回の停滞"));
+        items.push(text!("typically {typical}, at worst {worst}", "通常 {typical}、最長 {worst}"));
+        items.push(match stutter.all_kept {
             true => text!("stalled {share} of the time", "停滞は時間の {share}"),
             false => text!("stalled at least {share} of the time", "停滞は少なくとも時間の {share}"),
-        }));
+        });
     }
     if stutter.longest_silence_ns > 0 {
         let silence = number::latency_ns(stutter.longest_silence_ns);
-        items.push(style.say(&text!(
+        items.push(text!(
             "{silence} without any completion, at the longest",
             "完了が 1 つもなかった時間は最長 {silence}"
-        )));
+        ));
     }
     if let Some(life) = &stutter.life {
         let (first, last) = (number::latency(life.first.mean_ns), number::latency(life.last.mean_ns));
         let (from, to) = (number::latency_ns(life.first.worst_ns), number::latency_ns(life.last.worst_ns));
-        items.push(style.say(&text!(
+        items.push(text!(
             "latency in the first third {first}, in the last {last}",
             "レイテンシは最初の 1/3 で {first}、最後の 1/3 で {last}"
-        )));
-        items.push(style.say(&text!(
+        ));
+        items.push(text!(
             "the worst of 100 ms typically {from}, then {to}",
             "100 ms ごとの最悪値は通常 {from}、最後は {to}"
-        )));
+        ));
     }
     items
 }
@@ -163,31 +159,33 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
         "p50 {alone} alone, {with} beside writes; p99 {slow}, {slower}",
         "p50 は単独 {alone}、書き込み中 {with}。p99 は {slow}、{slower}"
     );
-    let (en, ja) = (detail.en, detail.ja);
     let longer = |alone_ns: u64, beside_ns: u64| beside_ns as f64 > alone_ns as f64 * NO_LONGER;
     let median_longer = longer(beside.alone_p50_ns, beside.beside_p50_ns);
     let slow_longer = longer(beside.alone_p99_ns, beside.beside_p99_ns);
-    if beside.ratio < NO_LONGER && (median_longer || slow_longer) {
-        let which = match (median_longer, slow_longer) {
-            (true, false) => text!("half of them do", "半数は遅くなります"),
-            (false, true) => text!("the slowest do", "遅いものはさらに遅くなります"),
-            _ => text!("half of them and the slowest do", "半数と、遅いものは遅くなります"),
-        };
-        let (which_en, which_ja) = (which.en, which.ja);
-        return text!(
-            "reads take no longer on average while writing, but {which_en} ({en})",
-            "書き込み中も読み出しの平均は変わりませんが、{which_ja}({ja})"
-        );
-    }
-    if beside.ratio < NO_LONGER {
-        return text!(
-            "reads take no longer while writing ({en})",
-            "書き込み中も読み出しは遅くなりません({ja})"
-        );
-    }
+    let which = match (median_longer, slow_longer) {
+        _ if beside.ratio >= NO_LONGER => {
+            let ratio = Text::same(ratio);
+            return text!(
+                "reads take {ratio} times as long on average while writing ({detail})",
+                "書き込み中は、読み出しに平均 {ratio} 倍の時間がかかります({detail})";
+                ratio, detail
+            );
+        }
+        (false, false) => {
+            return text!(
+                "reads take no longer while writing ({detail})",
+                "書き込み中も読み出しは遅くなりません({detail})";
+                detail
+            );
+        }
+        (true, false) => text!("half of them do", "半数は遅くなります"),
+        (false, true) => text!("the slowest do", "遅いものはさらに遅くなります"),
+        (true, true) => text!("half of them and the slowest do", "半数と、遅いものは遅くなります"),
+    };
     text!(
-        "reads take {ratio} times as long on average while writing ({en})",
-        "書き込み中は、読み出しに平均 {ratio} 倍の時間がかかります({ja})"
+        "reads take no longer on average while writing, but {which} ({detail})",
+        "書き込み中も読み出しの平均は変わりませんが、{which}({detail})";
+        which, detail
     )
 }
 
@@ -232,7 +230,6 @@ mod tests {
 
     #[test]
     fn who_wants_more_gets_all_of_it() {
-        let style = Style { lang: kurabe_core::Lang::En, color: false, width: 80 };
         let life = |ms: u64| Stretch { mean_ns: ms as f64 * 1e6, worst_ns: ms * 10_000_000 };
         let all = Stutter {
             all_kept: false,
@@ -240,7 +237,7 @@ mod tests {
             life: Some(Life { first: life(2), last: life(9) }),
             ..stutter(4, 4.2, 2_100_000_000)
         };
-        let told = stutter_items(&all, &style).join("; ");
+        let told = Text::list(stutter_items(&all)).en;
         for part in [
             "4.2 stalls a minute",
             "at worst 2.10 s",
@@ -251,7 +248,7 @@ mod tests {
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }
-        assert!(stutter_items(&stutter(0, 0.0, 0), &style).is_empty());
+        assert!(stutter_items(&stutter(0, 0.0, 0)).is_empty());
     }
 
     #[test]

@@ -5,17 +5,15 @@
 //! is what one compares, so it gets a column. What does not fit the width is dropped: first what reached the device,
 //! then the memory alone; the details have all of it.
 
-use crate::columns::{self, Column, Cut, Entry, plain};
-use crate::derived;
+use crate::derived::{self, step_name};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::figures::Figures;
-use crate::layout::tame;
-use crate::style::{Role, Style};
+use crate::style::Role;
 use crate::times;
-use kurabe_core::number;
-use kurabe_core::profile::{CopyPart, Statistic, Step};
-use kurabe_core::quantity::format_bytes;
+use kurabe_core::number::{self, Figure};
+use kurabe_core::profile::{CopyPart, Statistic};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::text;
+use kurabe_core::{Text, text};
 use std::collections::BTreeSet;
 
 /// From this many copies on they are a sweep.
@@ -35,71 +33,64 @@ pub(crate) fn is_here(cell: &Cell, cells: &[Cell]) -> bool {
 }
 
 /// The table; empty if the run is no sweep.
-pub(crate) fn render(record: &RunRecord, statistic: Statistic, style: &Style) -> Vec<String> {
+pub(crate) fn doc(record: &RunRecord, statistic: Statistic) -> Doc {
     let cells: Vec<&Cell> = record.cells.iter().filter(|cell| is_here(cell, &record.cells)).collect();
+    let mut doc = Doc::new();
     if cells.is_empty() {
-        return Vec::new();
+        return doc;
     }
-    let ratios = derived::of_steps(record, style);
+    let ratios = derived::of_steps(record);
     let steps: BTreeSet<u32> = cells.iter().map(|cell| cell.step_index).collect();
-    let rows: Vec<Vec<Entry>> = steps
-        .into_iter()
-        .map(|step| {
-            let cell =
-                |part: &str| cells.iter().find(|cell| cell.step_index == step && cell.part == part).copied();
-            let mut row = vec![plain(name(record, step))];
-            let time = |part: CopyPart| time(cell(part.word()), statistic);
-            let memory = [CopyPart::MemoryRead, CopyPart::MemoryWrite].map(time).join(" + ");
-            row.push(plain(memory));
-            row.extend(
-                [CopyPart::FromMemory, CopyPart::ToMemory, CopyPart::Within].map(|part| plain(time(part))),
-            );
-            let within = cell(CopyPart::Within.word());
-            row.push(plain(within.and_then(times::rates_at_device).unwrap_or_default()));
-            let ratio =
-                ratios.iter().flat_map(|(_, values)| values).find(|(place, _)| *place == step as usize);
-            row.push((Role::Strong, ratio.map(|(_, value)| number::ratio(*value)).unwrap_or_default()));
-            row
-        })
-        .collect();
-    let title = ratios.as_ref().map_or("", |(title, _)| title);
-    let heads = [
-        Column::left(style.pick("chunk", "単位")).cut(Cut::End),
-        Column::right(style.pick("memory read + write", "メモリー読み + 書き")).cut(Cut::Drop),
-        Column::right(style.pick("to target", "対象へ")),
-        Column::right(style.pick("from target", "対象から")),
-        Column::right(style.pick("within", "対象内")),
-        Column::right(style.pick("within, at the device", "対象内(デバイスで)")).cut(Cut::Drop),
+    let rows = steps.into_iter().map(|step| {
+        let cell = |part: CopyPart| {
+            cells.iter().find(|cell| cell.step_index == step && cell.part == part.word()).copied()
+        };
+        let time = |part: CopyPart| Entry::figure(Role::Plain, time(cell(part), statistic));
+        let memory = [CopyPart::MemoryRead, CopyPart::MemoryWrite].map(|part| {
+            self::time(cell(part), statistic).map_or_else(|| number::NONE.to_owned(), |time| time.to_string())
+        });
+        let profile = record.header.profile.as_ref();
+        let name = profile.map_or((step + 1).to_string(), |profile| step_name(profile, step as usize));
+        let at_device = cell(CopyPart::Within).and_then(times::rates_at_device).unwrap_or_default();
+        let ratio = ratios.iter().flat_map(|(_, values)| values).find(|(place, _)| *place == step as usize);
+        let ratio = ratio.map(|(_, value)| derived::figure_words(*value)).unwrap_or_default();
+        [
+            name.into(),
+            memory.join(" + ").into(),
+            time(CopyPart::FromMemory),
+            time(CopyPart::ToMemory),
+            time(CopyPart::Within),
+            at_device.into(),
+            Entry::new(Role::Strong, ratio),
+        ]
+    });
+    let title = ratios.as_ref().map(|(title, _)| title.clone()).unwrap_or_default();
+    let columns = [
+        Column::left(text!("chunk", "単位")).cut(Cut::End),
+        Column::right(text!("memory read + write", "メモリー読み + 書き")).cut(Cut::Drop),
+        Column::right(text!("to target", "対象へ")),
+        Column::right(text!("from target", "対象から")),
+        Column::right(text!("within", "対象内")),
+        Column::right(text!("within, at the device", "対象内(デバイスで)")).cut(Cut::Drop),
         Column::right(title),
     ];
-    let mut lines = columns::render(&heads, &rows, 0, style);
-    lines.extend(widest_interval(&cells, statistic, style));
-    lines
+    doc.push(Table::new(columns, rows));
+    doc.append(widest_interval(&cells, statistic).into_iter().collect());
+    doc
 }
 
-/// The size of a step's chunks, or its name if it was given one.
-fn name(record: &RunRecord, step: u32) -> String {
-    let profile = record.header.profile.as_ref();
-    match profile.and_then(|profile| profile.steps.get(step as usize)) {
-        Some(Step::Copy(copy)) if copy.label.is_none() => format_bytes(u64::from(copy.chunk_bytes)),
-        Some(step) => tame(&step.label()),
-        None => (step + 1).to_string(),
-    }
-}
-
-fn time(cell: Option<&Cell>, statistic: Statistic) -> String {
-    let figures = cell.map(|cell| Figures::of(cell, statistic));
-    let main = figures.and_then(|figures| Some(figures.value(figures.main?).to_string()));
-    main.unwrap_or_else(|| number::NONE.to_owned())
+fn time(cell: Option<&Cell>, statistic: Statistic) -> Option<Figure> {
+    let figures = Figures::of(cell?, statistic);
+    Some(figures.value(figures.main?))
 }
 
 /// How uncertain the times are at worst; a column of intervals for each part would hide them.
-fn widest_interval(cells: &[&Cell], statistic: Statistic, style: &Style) -> Option<String> {
+fn widest_interval(cells: &[&Cell], statistic: Statistic) -> Option<Paragraph> {
     let share = |cell: &&Cell| {
         let mean = Figures::of(cell, statistic).mean?;
         Some(mean.half_width? / mean.mean).filter(|share| share.is_finite())
     };
     let widest = cells.iter().filter_map(share).reduce(f64::max).map(number::percent)?;
-    let words = text!("these times have at most ±{widest}", "各時間の ± は最大 {widest}");
-    Some(style.paint(Role::Quiet, &style.say(&words)))
+    let words: Text = text!("these times have at most ±{widest}", "各時間の ± は最大 {widest}");
+    Some(Paragraph::new(words).role(Role::Quiet))
 }

@@ -5,12 +5,13 @@
 //! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
 
 use crate::curve::{Curve, Places, Values};
-use crate::layout::{display_width, flow, hanging, pad_left, wrap};
+use crate::doc::{Doc, Paragraph};
+use crate::layout::{display_width, pad_left};
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{number, text};
+use kurabe_core::{Text, number, text};
 use kurabe_explain::{Axis, Cause, Confidence, Finding, SweepCurve, explain_sweep};
 
 const LONGEST_BAR: usize = 24;
@@ -23,14 +24,11 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
 /// What a sweep shows; nothing of any other run.
 pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
-    let found = explain_sweep(record);
+    let explained = explain_sweep(record);
     let mut lines = Vec::new();
     for (axis, sequential) in Axis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
-        let curves: Vec<&SweepCurve> = found
-            .curves
-            .iter()
-            .filter(|curve| curve.axis == axis && curve.sequential == sequential)
-            .collect();
+        let same = |curve: &&SweepCurve| curve.axis == axis && curve.sequential == sequential;
+        let curves: Vec<&SweepCurve> = explained.curves.iter().filter(same).collect();
         if !curves.is_empty() {
             lines.extend(section(&curves, style));
             lines.push(String::new());
@@ -40,18 +38,18 @@ pub fn render_sweep(record: &RunRecord, style: &Style) -> Vec<String> {
 }
 
 /// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
-pub(crate) fn findings(record: &RunRecord, style: &Style) -> Vec<String> {
+pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
     let found = explain_sweep(record);
     let of_curve = |curve: &SweepCurve| {
-        let title = title(curve, style);
+        let title = title(curve);
         let words = |finding: &Finding| {
-            let (direction, told) =
-                (style.say(&words::direction(finding.direction)), style.say(&finding.text));
-            let evidence = evidence(finding, style);
-            style.say(&text!(
-                "{title} · {direction}: {told} ({evidence})",
-                "{title} · {direction}: {told}({evidence})"
-            ))
+            let (direction, words) = (words::direction(finding.direction), &finding.text);
+            let evidence = evidence(finding);
+            text!(
+                "{title} · {direction}: {words} ({evidence})",
+                "{title} · {direction}: {words}({evidence})";
+                title, direction, words, evidence
+            )
         };
         curve.findings.iter().map(words).collect::<Vec<_>>()
     };
@@ -59,50 +57,49 @@ pub(crate) fn findings(record: &RunRecord, style: &Style) -> Vec<String> {
 }
 
 fn section(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
-    let mut lines = wrap(title(curves[0], style), style.width)
-        .into_iter()
-        .map(|line| style.paint(Role::Strong, &line))
-        .collect::<Vec<_>>();
+    let mut doc = Doc::new();
+    let mut lines = doc.heading(3, title(curves[0])).lines(style);
     match curves[0].axis {
         Axis::BytesWritten => lines.extend(curves.iter().flat_map(|curve| course(curve, style))),
         _ => lines.extend(bars(curves, style)),
     }
     let findings: Vec<&Finding> = curves.iter().flat_map(|curve| &curve.findings).collect();
+    let mut doc = Doc::new();
     if findings.is_empty() {
         let error = number::percent(curves.iter().map(|curve| curve.error).fold(0.0, f64::max));
-        let words = style.say(&text!(
+        let words = text!(
             "no change that stands out (a point is sure to ±{error})",
             "目立つ変化はありません(各点の誤差 ±{error})"
-        ));
-        lines.extend(hanging(wrap(&words, style.width.saturating_sub(2)), 2, 2));
+        );
+        doc.push(Paragraph::new(words).indent(2, 2));
     }
     for finding in findings {
-        lines.extend(sentence(finding, style));
-        lines.extend(
-            hanging(wrap(&evidence(finding, style), style.width.saturating_sub(6)), 6, 6)
-                .iter()
-                .map(|line| style.paint(Role::Quiet, line)),
-        );
+        let (direction, words) = (words::direction(finding.direction), &finding.text);
+        let words = text!("{direction}: {words}", "{direction}: {words}"; direction, words);
+        let role = if finding.confidence == Confidence::None { Role::Warn } else { Role::Plain };
+        doc.push(Paragraph::new(words).role(role).indent(2, 4));
+        doc.push(Paragraph::new(evidence(finding)).role(Role::Quiet).indent(6, 6));
     }
+    lines.extend(doc.lines(style));
     lines
 }
 
-fn title(curve: &SweepCurve, style: &Style) -> &'static str {
+fn title(curve: &SweepCurve) -> Text {
     match (curve.axis, curve.sequential) {
-        (Axis::WorkingSet, _) => style.lang.pick(
+        (Axis::WorkingSet, _) => text!(
             "working set: random 4 KiB, one at a time, over so many bytes",
             "ワーキングセット: この範囲へのランダム 4 KiB、キュー深さ 1",
         ),
-        (Axis::BlockSize, true) => style.lang.pick(
+        (Axis::BlockSize, true) => text!(
             "block size: in ascending order, one at a time",
             "ブロックサイズ: シーケンシャル、キュー深さ 1",
         ),
-        (Axis::BlockSize, false) => style
-            .lang
-            .pick("block size: in random order, one at a time", "ブロックサイズ: ランダム、キュー深さ 1"),
-        (Axis::QueueDepth, _) => style.lang.pick("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
+        (Axis::BlockSize, false) => {
+            text!("block size: in random order, one at a time", "ブロックサイズ: ランダム、キュー深さ 1")
+        }
+        (Axis::QueueDepth, _) => text!("queue depth: random 4 KiB", "キュー深さ: ランダム 4 KiB"),
         (Axis::BytesWritten, _) => {
-            style.lang.pick("long write: rate over the bytes written", "連続書き込み: 書き込んだ量と速さ")
+            text!("long write: rate over the bytes written", "連続書き込み: 書き込んだ量と速さ")
         }
     }
 }
@@ -170,7 +167,7 @@ fn bars(curves: &[&SweepCurve], style: &Style) -> Vec<String> {
 fn mark(finding: &Finding, style: &Style) -> Option<String> {
     let x = finding.x?;
     let direction = style.say(&words::direction(finding.direction));
-    let name = name(finding.name, style);
+    let name = style.say(&name(finding.name));
     let line = format!("  {} ┄ {direction}: {name}", pad_left(&place(finding.axis, rounded(x)), PLACE));
     Some(style.paint(Role::Warn, &line))
 }
@@ -198,47 +195,39 @@ fn course(curve: &SweepCurve, style: &Style) -> Vec<String> {
 }
 
 /// The name of a cause, as a mark has it.
-pub(crate) fn name(cause: Cause, style: &Style) -> &'static str {
-    let (en, ja) = match cause {
-        Cause::HostCache => ("the computer's memory", "コンピューターのメモリー"),
-        Cause::DriveCache => ("drive cache", "ドライブのキャッシュ"),
-        Cause::ControllerCache => ("controller cache", "コントローラーのキャッシュ"),
-        Cause::MappingCache => ("mapping cache", "対応表のキャッシュ"),
-        Cause::WriteCache => ("write cache", "書き込みキャッシュ"),
-        Cause::SlcCache => ("SLC cache", "SLC キャッシュ"),
-        Cause::LinkCeiling => ("link ceiling", "接続の上限"),
-        Cause::Parallelism => ("parallelism", "並行動作"),
-        Cause::OneAtATime => ("one at a time", "1 件ずつ"),
-        Cause::ChainWalk => ("chain walk", "チェーンの探索"),
-        Cause::SeekCurve => ("seek curve", "シーク曲線"),
-        Cause::MappingUnit => ("mapping unit", "マッピング単位"),
-        Cause::Strip => ("strip", "ストリップ"),
-        Cause::Unknown => ("unknown", "不明"),
-    };
-    style.lang.pick(en, ja)
-}
-
-fn sentence(finding: &Finding, style: &Style) -> Vec<String> {
-    let direction = style.say(&words::direction(finding.direction));
-    let words = format!("{direction}: {}", style.say(&finding.text));
-    let lines = hanging(wrap(&words, style.width.saturating_sub(6)), 2, 4);
-    let role = if finding.confidence == Confidence::None { Role::Warn } else { Role::Plain };
-    lines.into_iter().map(|line| style.paint(role, &line)).collect()
+pub(crate) fn name(cause: Cause) -> Text {
+    match cause {
+        Cause::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
+        Cause::DriveCache => text!("drive cache", "ドライブのキャッシュ"),
+        Cause::ControllerCache => text!("controller cache", "コントローラーのキャッシュ"),
+        Cause::MappingCache => text!("mapping cache", "対応表のキャッシュ"),
+        Cause::WriteCache => text!("write cache", "書き込みキャッシュ"),
+        Cause::SlcCache => text!("SLC cache", "SLC キャッシュ"),
+        Cause::LinkCeiling => text!("link ceiling", "接続の上限"),
+        Cause::Parallelism => text!("parallelism", "並行動作"),
+        Cause::OneAtATime => text!("one at a time", "1 件ずつ"),
+        Cause::ChainWalk => text!("chain walk", "チェーンの探索"),
+        Cause::SeekCurve => text!("seek curve", "シーク曲線"),
+        Cause::MappingUnit => text!("mapping unit", "マッピング単位"),
+        Cause::Strip => text!("strip", "ストリップ"),
+        Cause::Unknown => text!("unknown", "不明"),
+    }
 }
 
 /// What speaks for it, how sure that is, and where the change lies.
-fn evidence(finding: &Finding, style: &Style) -> String {
+fn evidence(finding: &Finding) -> Text {
     let sure = match finding.confidence {
-        Confidence::Firm => style.pick("firm", "確実"),
-        Confidence::Likely => style.pick("likely", "推定"),
-        Confidence::None => style.pick("unknown", "不明"),
+        Confidence::Firm => text!("firm", "確実"),
+        Confidence::Likely => text!("likely", "推定"),
+        Confidence::None => text!("unknown", "不明"),
     };
-    let mut items = vec![format!("{sure}: {}", style.say(&finding.evidence))];
+    let words = &finding.evidence;
+    let mut items = vec![text!("{sure}: {words}", "{sure}: {words}"; sure, words)];
     if let (Some(low), Some(high)) = (finding.low, finding.high) {
         let [low, high] = [low, high].map(|x| place(finding.axis, rounded(x)));
         if low != high {
-            items.push(style.say(&text!("between {low} and {high}", "{low} から {high} の間")));
+            items.push(text!("between {low} and {high}", "{low} から {high} の間"));
         }
     }
-    flow(&items, usize::MAX).join(" ")
+    Text::join(items, [" · "; 2])
 }

@@ -1,15 +1,15 @@
 //! The table of cells whose figure is a time, and of those that are neither reads nor writes: copies, programs.
 
-use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::doc::{Column, Cut, Doc, Entry, Table};
 use crate::figures::Figures;
-use crate::style::{Role, Style};
+use crate::style::Role;
 use crate::{replay, sweep, words};
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, CpuUse, Measure, Traffic};
-use kurabe_core::text;
 use kurabe_core::workload::Direction;
+use kurabe_core::{Text, text};
 use kurabe_stats::rate_bytes_per_s;
 use std::num::NonZeroU64;
 
@@ -20,46 +20,42 @@ pub(crate) fn is_here(cell: &Cell) -> bool {
 }
 
 /// The tables: the times, and what reached the device meanwhile. Empty without such cells.
-pub(crate) fn render(cells: &[Cell], statistic: Statistic, style: &Style) -> Vec<String> {
+pub(crate) fn doc(cells: &[Cell], statistic: Statistic) -> Doc {
     let cells: Vec<&Cell> =
         cells.iter().filter(|cell| is_here(cell) && !sweep::is_here(cell, cells)).collect();
+    let mut doc = Doc::new();
     if cells.is_empty() {
-        return Vec::new();
+        return doc;
     }
     let all_times = cells.iter().all(|cell| cell.measure == Measure::Duration);
-    let heads = [
-        Column::left("").cut(Cut::End),
-        Column::right(if all_times { style.pick("time", "時間") } else { style.pick("figure", "値") }),
-        Column::right(style.pick("mean", "平均")),
-        Column::right("±"),
-        Column::right(style.pick("user", "ユーザー")),
-        Column::right(style.pick("system", "システム")),
-        Column::right(style.pick("rate", "速度")).cut(Cut::Drop),
+    let columns = [
+        Column::untitled().cut(Cut::End),
+        Column::right(if all_times { text!("time", "時間") } else { text!("figure", "値") }),
+        Column::right(text!("mean", "平均")),
+        Column::right(Text::same("±")),
+        Column::right(text!("user", "ユーザー")),
+        Column::right(text!("system", "システム")),
+        Column::right(text!("rate", "速度")).cut(Cut::Drop),
     ];
-    let rows: Vec<Vec<Entry>> = cells.iter().map(|cell| row(cell, statistic, style)).collect();
-    let mut lines = columns::render(&heads, &rows, 0, style);
-    let traffic: Vec<Vec<Entry>> = cells.iter().filter_map(|cell| device(cell, style)).collect();
+    doc.push(Table::new(columns, cells.iter().map(|cell| row(cell, statistic))));
+    let traffic: Vec<_> = cells.iter().filter_map(|cell| device(cell)).collect();
     if !traffic.is_empty() {
-        let requests = style.pick("requests", "要求");
-        let heads = [
-            Column::left(style.pick("at the device", "デバイスでの入出力")).cut(Cut::End),
-            Column::right(style.pick("read", "読み出し")),
+        let requests = text!("requests", "要求");
+        let columns = [
+            Column::left(text!("at the device", "デバイスでの入出力")).cut(Cut::End),
+            Column::right(text!("read", "読み出し")),
+            Column::right(requests.clone()).cut(Cut::DropFirst),
+            Column::right(text!("written", "書き込み")),
             Column::right(requests).cut(Cut::DropFirst),
-            Column::right(style.pick("written", "書き込み")),
-            Column::right(requests).cut(Cut::DropFirst),
-            Column::right(style.pick("at once", "同時に")).cut(Cut::Drop),
+            Column::right(text!("at once", "同時に")).cut(Cut::Drop),
         ];
-        lines.push(String::new());
-        lines.extend(columns::render(&heads, &traffic, 0, style));
+        doc.gap().push(Table::new(columns, traffic));
     }
-    lines
+    doc
 }
 
-fn row(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<Entry> {
+fn row(cell: &Cell, statistic: Statistic) -> [Entry; 7] {
     let figures = Figures::of(cell, statistic);
-    let figure = |value: Option<f64>| {
-        value.map_or_else(|| number::NONE.to_owned(), |value| figures.value(value).to_string())
-    };
     let several = figures.counted > 1;
     let mean = figures.mean.filter(|_| several && statistic != Statistic::Mean).map(|mean| mean.mean);
     let bytes = cell.counted().any(|repetition| repetition.bytes(Direction::Mix) > 0);
@@ -69,14 +65,14 @@ fn row(cell: &Cell, statistic: Statistic, style: &Style) -> Vec<Entry> {
         number::rate(rates.iter().sum::<f64>() / rates.len().max(1) as f64).to_string()
     });
     let (user, system) = program_cpu(cell).unwrap_or_default();
-    vec![
-        plain(style.say(&words::label(cell))),
-        (Role::Strong, figure(figures.main)),
-        plain(mean.map(|mean| figure(Some(mean))).unwrap_or_default()),
-        plain(figures.interval().filter(|_| several).unwrap_or_default()),
-        plain(user),
-        plain(system),
-        plain(rate.unwrap_or_default()),
+    [
+        words::label(cell).into(),
+        Entry::figure(Role::Strong, figures.main.map(|main| figures.value(main))),
+        mean.map(|mean| figures.value(mean).to_string()).unwrap_or_default().into(),
+        figures.interval().filter(|_| several).unwrap_or_default().into(),
+        user.into(),
+        system.into(),
+        rate.unwrap_or_default().into(),
     ]
 }
 
@@ -144,7 +140,7 @@ pub(crate) fn rates_at_device(cell: &Cell) -> Option<String> {
 
 /// What reached the device, on average, and at which rates if it was both read and written; nothing of copies that
 /// did not reach it.
-fn device(cell: &Cell, style: &Style) -> Option<Vec<Entry>> {
+fn device(cell: &Cell) -> Option<[Entry; 6]> {
     let at = AtDevice::of(cell)?;
     if at.sum.read_bytes == 0 && at.sum.write_bytes == 0 && !is_program(cell) {
         return None;
@@ -158,40 +154,41 @@ fn device(cell: &Cell, style: &Style) -> Option<Vec<Entry>> {
         sum => number::count(at.mean(sum)),
     };
     let rates = at.rates().filter(|_| cell.direction.is_some());
-    Some(vec![
-        plain(style.say(&words::label(cell))),
-        plain(bytes(at.sum.read_bytes)),
-        plain(requests(at.sum.read_operations)),
-        plain(bytes(at.sum.write_bytes)),
-        plain(requests(at.sum.write_operations)),
-        plain(rates.unwrap_or_default()),
+    Some([
+        words::label(cell).into(),
+        bytes(at.sum.read_bytes).into(),
+        requests(at.sum.read_operations).into(),
+        bytes(at.sum.write_bytes).into(),
+        requests(at.sum.write_operations).into(),
+        rates.unwrap_or_default().into(),
     ])
 }
 
 /// What reached the device, in words for the details; empty if nothing did, or if it is not known.
-pub(crate) fn device_words(cell: &Cell, style: &Style) -> Vec<String> {
+pub(crate) fn device_words(cell: &Cell) -> Vec<Text> {
     let Some(at) = AtDevice::of(cell) else { return Vec::new() };
     let sides = [
-        (style.pick("read", "読み出し"), at.sum.read_bytes, at.sum.read_operations),
-        (style.pick("written", "書き込み"), at.sum.write_bytes, at.sum.write_operations),
+        (text!("read", "読み出し"), at.sum.read_bytes, at.sum.read_operations),
+        (text!("written", "書き込み"), at.sum.write_bytes, at.sum.write_operations),
     ];
     sides
         .into_iter()
         .filter(|(_, bytes, _)| *bytes > 0)
         .map(|(side, bytes, operations)| {
             let (bytes, requests) =
-                (format_bytes_decimal(at.mean(bytes)), number::count(at.mean(operations)));
-            style.say(&text!("{side} {bytes} in {requests} requests", "{side} {bytes} (要求 {requests} 件)"))
+                (Text::same(format_bytes_decimal(at.mean(bytes))), Text::same(number::count(at.mean(operations))));
+            text!("{side} {bytes} in {requests} requests", "{side} {bytes} (要求 {requests} 件)"; side, bytes, requests)
         })
         .collect()
 }
 
 /// The heading of a cell in details: `write · RND 4 KiB Q1 T1`.
-pub(crate) fn title(cell: &Cell, style: &Style) -> String {
-    let (name, label) = (style.say(&words::cell(cell)), style.say(&words::label(cell)));
+pub(crate) fn title(cell: &Cell) -> Text {
+    let (name, label) = (words::cell(cell), words::label(cell));
     match cell.direction {
         Some(direction) if name != label && cell.label != direction.word() => {
-            format!("{} · {label}", style.say(&words::direction(direction)))
+            let direction = words::direction(direction);
+            text!("{direction} · {label}", "{direction} · {label}"; direction, label)
         }
         _ => name,
     }

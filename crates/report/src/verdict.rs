@@ -18,7 +18,7 @@ pub(crate) struct Said {
 
 /// A kind of verdict among the cells.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum Outcome {
     Faster,
     Slower,
     Same,
@@ -28,7 +28,7 @@ enum Kind {
     SameBySingle,
 }
 
-impl Kind {
+impl Outcome {
     const ALL: [Self; 7] = [
         Self::Faster,
         Self::Slower,
@@ -39,8 +39,8 @@ impl Kind {
         Self::Unclear,
     ];
 
-    fn of(said: &Said) -> Self {
-        match (said.verdict, said.single.map(per_cent)) {
+    fn of(judged: &Said) -> Self {
+        match (judged.verdict, judged.single.map(per_cent)) {
             (Verdict::Faster, _) => Self::Faster,
             (Verdict::Slower, _) => Self::Slower,
             (Verdict::Same, _) => Self::Same,
@@ -105,19 +105,19 @@ impl Kind {
 }
 
 /// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `said` is not empty.
-pub(crate) fn tally(said: &[Said], other: &str, baseline: &str) -> Text {
-    let all = said.len();
-    let count = |kind: Kind| said.iter().filter(|one| Kind::of(one) == kind).count();
-    let found: Vec<(Kind, usize)> =
-        Kind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect();
-    if let [(only, _)] = found.as_slice() {
+pub(crate) fn tally(judged: &[Said], other: &str, baseline: &str) -> Text {
+    let all = judged.len();
+    let count = |kind: Outcome| judged.iter().filter(|one| Outcome::of(one) == kind).count();
+    let counts: Vec<(Outcome, usize)> =
+        Outcome::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect();
+    if let [(only, _)] = counts.as_slice() {
         return only.everywhere(all, baseline, other);
     }
-    let told = found.iter().filter(|(kind, _)| *kind != Kind::Unclear);
-    let en: Vec<String> = told.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
+    let clear = counts.iter().filter(|(kind, _)| *kind != Outcome::Unclear);
+    let en: Vec<String> = clear.map(|(kind, count)| format!("{} in {count}", kind.words().en)).collect();
     let ja: Vec<String> =
-        found.iter().map(|(kind, count)| format!("{} {count} 項目", kind.words().ja)).collect();
-    let open = match count(Kind::Unclear) {
+        counts.iter().map(|(kind, count)| format!("{} {count} 項目", kind.words().ja)).collect();
+    let open = match count(Outcome::Unclear) {
         0 => String::new(),
         1 => "; 1 is not clear yet".to_owned(),
         count => format!("; {count} are not clear yet"),
@@ -278,68 +278,71 @@ mod tests {
 
     #[test]
     fn verdicts_can_be_read_aloud_in_both_languages() {
-        let said = |compared: &Compared| verdict_words(compared, 5).1;
-        let words = said(&compared(1.3, 1.27, 1.34, Verdict::Faster));
+        let spoken = |compared: &Compared| verdict_words(compared, 5).1;
+        let words = spoken(&compared(1.3, 1.27, 1.34, Verdict::Faster));
         assert_eq!(words.en, "30 % faster (27 to 34 %)");
         assert_eq!(words.ja, "30 % 速い(27〜34 %)");
-        assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).en, "3.2 times as fast (3.0 to 3.4)");
-        assert_eq!(said(&compared(3.2, 3.0, 3.4, Verdict::Faster)).ja, "3.2 倍の速さ(3.0〜3.4 倍)");
-        assert_eq!(said(&compared(177.2, 177.2, 177.2, Verdict::Faster)).en, "177 times as fast");
-        assert_eq!(said(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
+        assert_eq!(spoken(&compared(3.2, 3.0, 3.4, Verdict::Faster)).en, "3.2 times as fast (3.0 to 3.4)");
+        assert_eq!(spoken(&compared(3.2, 3.0, 3.4, Verdict::Faster)).ja, "3.2 倍の速さ(3.0〜3.4 倍)");
+        assert_eq!(spoken(&compared(177.2, 177.2, 177.2, Verdict::Faster)).en, "177 times as fast");
+        assert_eq!(spoken(&compared(0.62, 0.6, 0.65, Verdict::Slower)).en, "38 % slower (35 to 40 %)");
         assert_eq!(
-            said(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
+            spoken(&compared(0.25, 0.2, 0.3, Verdict::Slower)).ja,
             "遅い: 4.0 倍の時間がかかる(3.3〜5.0 倍)"
         );
-        let words = said(&compared(1.01, 0.99, 1.02, Verdict::Same));
+        let words = spoken(&compared(1.01, 0.99, 1.02, Verdict::Same));
         assert_eq!(words.en, "no measurable difference (-1 to +2 %)");
-        assert_eq!(said(&compared(1.01, 1.008, 1.012, Verdict::Same)).en, "no measurable difference (+1 %)");
+        assert_eq!(
+            spoken(&compared(1.01, 1.008, 1.012, Verdict::Same)).en,
+            "no measurable difference (+1 %)"
+        );
         // Computed figures have no interval.
         assert_eq!(
-            said(&compared(0.04, 0.04, 0.04, Verdict::Slower)).en,
+            spoken(&compared(0.04, 0.04, 0.04, Verdict::Slower)).en,
             "slower: it takes 25 times as long"
         );
-        assert_eq!(said(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし(+1 %)");
+        assert_eq!(spoken(&compared(1.01, 1.01, 1.01, Verdict::Same)).ja, "問題になる差なし(+1 %)");
         let words = verdict_words(&compared(2.0, f64::NAN, f64::NAN, Verdict::NotEnough { more: None }), 1).1;
         assert_eq!(words.en, "2.0 times as fast (single figures)");
     }
 
     #[test]
     fn what_is_not_clear_says_what_would_settle_it_and_no_interval_that_says_nothing() {
-        let said =
+        let spoken =
             |low, high, more| verdict_words(&compared(1.1, low, high, Verdict::NotEnough { more }), 5).1;
-        let words = said(0.9, 1.3, Some(6));
+        let words = spoken(0.9, 1.3, Some(6));
         assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと約 6 回ずつ測れば判断できる見込み");
-        let words = said(0.9, 1.3, Some(1));
+        let words = spoken(0.9, 1.3, Some(1));
         assert_eq!(
             words.en,
             "not clear yet (-10 to +30 %): 1 more repetition of each would likely settle it"
         );
         assert_eq!(words.ja, "まだ判断できない(-10〜+30 %)。あと 1 回ずつ測れば判断できる見込み");
-        assert_eq!(said(0.001, 1200.0, None).en, "not clear yet");
-        assert_eq!(said(f64::NAN, f64::NAN, None).ja, "まだ判断できない");
+        assert_eq!(spoken(0.001, 1200.0, None).en, "not clear yet");
+        assert_eq!(spoken(f64::NAN, f64::NAN, None).ja, "まだ判断できない");
     }
 
     #[test]
     fn all_cells_are_told_in_a_sentence() {
-        let said = |verdict, single| Said { verdict, single };
-        let (fast, slow) = (said(Verdict::Faster, None), said(Verdict::Slower, None));
-        let open = said(Verdict::NotEnough { more: None }, None);
-        let told = |said: &[Said]| tally(said, "b", "a");
-        assert_eq!(told(&[slow; 3]).en, "b is slower than a in all 3 cells.");
-        assert_eq!(told(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
-        assert_eq!(told(&[fast]).en, "b is faster than a in the one cell.");
+        let spoken = |verdict, single| Said { verdict, single };
+        let (fast, slow) = (spoken(Verdict::Faster, None), spoken(Verdict::Slower, None));
+        let open = spoken(Verdict::NotEnough { more: None }, None);
+        let sentence = |spoken: &[Said]| tally(spoken, "b", "a");
+        assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 cells.");
+        assert_eq!(sentence(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
+        assert_eq!(sentence(&[fast]).en, "b is faster than a in the one cell.");
         assert_eq!(
-            told(&[fast, slow, open]).en,
+            sentence(&[fast, slow, open]).en,
             "Of 3 cells, b against a is faster in 1, slower in 1; 1 is not clear yet."
         );
         assert_eq!(
-            told(&[fast, open, open]).ja,
+            sentence(&[fast, open, open]).ja,
             "a と比べた b の結果(全 3 項目): 速い 1 項目、まだ判断できない 2 項目。"
         );
-        let words = told(&[open; 6]);
+        let words = sentence(&[open; 6]);
         assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 cells.");
         assert_eq!(
-            told(&[open; 2]).en,
+            sentence(&[open; 2]).en,
             "Whether b is faster or slower than a is not clear yet in either cell."
         );
     }

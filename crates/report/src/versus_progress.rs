@@ -9,7 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{format_bytes, format_time_setting};
-use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 use kurabe_stats::Blocked;
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ pub struct VersusProgress {
     style: Style,
     mode: Mode,
     bar: ProgressBar,
+    /// Time that is left of the longest, by the repetitions so far.
+    left_ns: u64,
     blocks: u32,
     settled: (usize, usize),
     /// What was told of several targets is told once.
@@ -48,6 +51,7 @@ impl VersusProgress {
             style,
             mode,
             bar,
+            left_ns: 0,
             blocks: 0,
             settled: (0, 0),
             told: BTreeSet::new(),
@@ -59,6 +63,7 @@ impl VersusProgress {
 
     /// What will be done: the runs with the words in parentheses behind their targets, the baseline first.
     pub fn start(&mut self, runs: &[(RunHeader, Text)], time_ns: u64, repetition_ns: u64) {
+        self.left_ns = time_ns;
         for (place, (header, headline)) in runs.iter().enumerate() {
             let role = if place == 0 { self.style.pick(" · baseline", " · 基準") } else { "" };
             let headline = match self.style.say(headline) {
@@ -79,8 +84,11 @@ impl VersusProgress {
     }
 
     /// Takes notice of what happened in the run of this id.
-    pub fn on_event(&mut self, run: &str, event: &Event, left_ns: u64) {
+    pub fn on_event(&mut self, run: &str, event: &Event) {
         match event {
+            Event::RepetitionDone { repetition, .. } => {
+                self.left_ns = self.left_ns.saturating_sub(repetition.elapsed_ns);
+            }
             Event::Notice { notice } => {
                 if let Some(words) = self.notice(run, notice) {
                     self.line(&words);
@@ -98,7 +106,7 @@ impl VersusProgress {
                 let name = self.style.say(&words::directed(*direction, tame(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
-                let left = number::clock(left_ns);
+                let left = number::clock(self.left_ns);
                 let clear = match all {
                     0 => Text::same(""),
                     _ => text!(" · {settled} of {all} clear", " · {all} 項目中 {settled} 項目が確定"),
@@ -114,8 +122,8 @@ impl VersusProgress {
     }
 
     /// A cell became clear.
-    pub fn settled(&mut self, cell: &Cell, other: &str, found: &Blocked) {
-        let name = self.style.say(&words::directed(cell.direction, tame(&cell.label).into()));
+    pub fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, found: &Blocked) {
+        let name = self.style.say(&words::directed(direction, tame(label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
         let words = Text {

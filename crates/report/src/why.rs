@@ -15,13 +15,12 @@ mod stories;
 pub use account::{CauseTime, CellTime, CountOf, Per};
 pub(crate) use brief::is_brief;
 
-use crate::columns::{self, Column, Cut, Entry, plain};
+use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Table, TableRow};
 use crate::figures::Figures;
-use crate::layout::{hanging, page, tame, wrap};
+use crate::layout::tame;
 use crate::stutter::{reads_beside_words, stutter_words};
 use crate::style::{Role, Style};
 use crate::{model, times, words};
-use kurabe_core::model::ModelRecord;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -130,15 +129,13 @@ pub fn render_why(
     style: &Style,
 ) -> Result<String> {
     let whys = explain(record, wanted)?;
-    let mut lines = head(record, headline, style);
+    let mut doc = head(record, headline);
     if is_brief(whys.len()) {
-        lines.push(String::new());
-        lines.extend(brief::lines(record, &whys, style));
-        return Ok(page(&lines));
+        doc.gap().append(brief::doc(record, &whys));
+        return Ok(doc.terminal(style));
     }
     for why in &whys {
-        lines.push(String::new());
-        lines.extend(screen(record, &record.cells[why.number - 1], why, style));
+        doc.gap().append(screen(record, &record.cells[why.number - 1], why));
     }
     if let [first, _, ..] = whys.as_slice() {
         let (id, number) = (tame(&record.header.id), first.number);
@@ -146,12 +143,9 @@ pub fn render_why(
             "one of these alone: kurabe why {id} --cell {number}",
             "1 項目だけ見るには: kurabe why {id} --cell {number}"
         );
-        lines.push(String::new());
-        lines.extend(
-            wrap(words.get(style.lang), style.width).iter().map(|line| style.paint(Role::Quiet, line)),
-        );
+        doc.gap().push(Paragraph::new(words).role(Role::Quiet));
     }
-    Ok(page(&lines))
+    Ok(doc.terminal(style))
 }
 
 /// The cells that are meant, with their numbers from 1.
@@ -194,111 +188,98 @@ fn names(cell: &Cell) -> [String; 3] {
 }
 
 /// The run, and its model if it is of one.
-fn head(record: &RunRecord, headline: &Text, style: &Style) -> Vec<String> {
-    let name = format!("kurabe why {}", tame(&record.header.id));
-    let model: Option<&ModelRecord> = record.header.model.as_ref();
-    let stood_on = model.map_or_else(|| headline.clone(), model::headline);
-    let items: Vec<String> =
-        [record.header.target_name(), stood_on.get(style.lang), &record.header.profile_name()]
-            .into_iter()
-            .filter(|item| !item.is_empty())
-            .map(tame)
-            .collect();
-    let mut lines = vec![style.paint(Role::Strong, &name)];
-    let mut flowed = crate::layout::flow(&items, style.width.saturating_sub(2));
-    if let Some(model) = model {
-        flowed.extend(crate::layout::flow(&model::facts(model, style), style.width.saturating_sub(2)));
+fn head(record: &RunRecord, headline: &Text) -> Doc {
+    let header = &record.header;
+    let mut doc = Doc::new();
+    doc.heading(1, format!("kurabe why {}", tame(&header.id)));
+    let stood_on = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
+    let mut items = vec![Text::same(header.target_name()), stood_on, header.profile_name().into()];
+    items.retain(|item| !item.is_empty());
+    doc.push(Paragraph::flow(items.iter().map(|item| item.map(tame)).collect()).indent(2, 2));
+    if let Some(model) = &header.model {
+        doc.push(Paragraph::flow(model::facts(model)).indent(2, 2));
     }
-    lines.extend(hanging(flowed, 2, 2));
-    lines
+    doc
 }
 
-fn screen(record: &RunRecord, cell: &Cell, why: &Why, style: &Style) -> Vec<String> {
-    let number = why.number;
-    let title = format!("{number}. {}", times::title(cell, style));
-    let mut lines = vec![style.paint(Role::Strong, &crate::layout::clip(&title, style.width))];
-    let facts =
-        crate::layout::flow(&figures(record, cell, why.time.as_ref(), style), style.width.saturating_sub(2));
-    lines.extend(hanging(facts, 2, 2));
-    lines.extend(evidence::limit(&why.limit, style));
-    let felt = why
-        .stutter
-        .as_ref()
-        .and_then(stutter_words)
-        .map(|words| Text { en: format!("it {}", words.en), ja: words.ja });
-    for told in felt.iter().chain(why.reads_beside_writes.as_ref().map(reads_beside_words).iter()) {
-        lines.extend(hanging(wrap(told.get(style.lang), style.width.saturating_sub(4)), 2, 4));
-    }
-    lines.extend(why.kernel.iter().flat_map(|split| evidence::split(split, bar, style)));
-    let Some(time) = &why.time else { return lines };
-    lines.extend(table(time, style));
-    lines.extend(counted(time, style));
-    lines.push(String::new());
-    for sentence in &why.sentences {
-        lines.extend(hanging(wrap(sentence.get(style.lang), style.width.saturating_sub(4)), 2, 4));
-    }
-    lines
+fn screen(record: &RunRecord, cell: &Cell, why: &Why) -> Doc {
+    let (mut doc, number) = (Doc::new(), why.number);
+    doc.heading(3, times::title(cell).map(|title| format!("{number}. {title}")));
+    doc.push(Paragraph::flow(figures(record, cell, why.time.as_ref())).indent(2, 2));
+    doc.append(evidence::limit(&why.limit));
+    let felt = why.stutter.as_ref().and_then(stutter_words);
+    let felt = felt.map(|felt| text!("it {felt}", "{felt}"; felt));
+    let beside = why.reads_beside_writes.as_ref().map(reads_beside_words);
+    doc.append(felt.into_iter().chain(beside).map(sentence).collect());
+    doc.append(why.kernel.iter().map(evidence::split).fold(Doc::new(), Doc::and));
+    let Some(time) = &why.time else { return doc };
+    doc.push(table(time)).append(counted(time)).gap();
+    doc.append(why.sentences.iter().cloned().map(sentence).collect());
+    doc
+}
+
+fn sentence(words: Text) -> Paragraph {
+    Paragraph::new(words).indent(2, 4)
 }
 
 /// The cell's figure, and the time that is taken apart.
-fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>, style: &Style) -> Vec<String> {
+fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text> {
     let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
     let figures = Figures::of(cell, statistic);
-    let mut items: Vec<String> =
-        figures.main.map(|main| figures.value(main).to_string()).into_iter().collect();
+    let mut items: Vec<Text> = figures.main.map(|main| figures.value(main).into()).into_iter().collect();
     let Some(time) = time else {
         let operations = number::count(figures.latency.count);
         let mean =
             figures.latency.mean_ns().filter(|_| figures.measure == Measure::Rate).map(number::latency);
         items.extend(mean.map(|mean| {
-            style.say(&text!(
+            text!(
                 "{operations} operations, {mean} each on average",
                 "{operations} 操作、1 つあたり平均 {mean}"
-            ))
+            )
         }));
         return items;
     };
     let (count, each) = (number::count(time.count), number::latency(time.each_ns));
     let plural = if time.count == 1 { "" } else { "s" };
-    items.push(style.say(&match time.per {
+    items.push(match time.per {
         Per::Operation => text!("{count} operation{plural}", "{count} 操作"),
         Per::Sample => text!("{count} sample{plural}", "{count} サンプル"),
         Per::Repetition => text!("{count} repetition{plural}", "{count} 回"),
-    }));
-    items.push(style.say(&match time.per {
+    });
+    items.push(match time.per {
         Per::Repetition => {
             text!("{each} in operations each, on average", "1 回あたり操作に平均 {each}")
         }
         _ => text!("{each} each on average", "1 つあたり平均 {each}"),
-    }));
+    });
     items
 }
 
-fn per_word(per: Per, style: &Style) -> &'static str {
+fn per_word(per: Per) -> Text {
     match per {
-        Per::Operation => style.lang.pick("per operation", "1 操作あたり"),
-        Per::Sample => style.lang.pick("per sample", "1 サンプルあたり"),
-        Per::Repetition => style.lang.pick("per repetition", "1 回あたり"),
+        Per::Operation => text!("per operation", "1 操作あたり"),
+        Per::Sample => text!("per sample", "1 サンプルあたり"),
+        Per::Repetition => text!("per repetition", "1 回あたり"),
     }
 }
 
-fn table(time: &CellTime, style: &Style) -> Vec<String> {
-    let heads = [
-        Column::left(style.pick("layer", "層")),
-        Column::left(style.pick("where the time went", "時間の行き先")).cut(Cut::Wrap),
-        Column::right(per_word(time.per, style)),
-        Column::right(style.pick("share", "割合")),
-        Column::left("").cut(Cut::Drop),
+fn table(time: &CellTime) -> Table {
+    let columns = [
+        Column::left(text!("layer", "層")),
+        Column::left(text!("where the time went", "時間の行き先")).cut(Cut::Wrap),
+        Column::right(per_word(time.per)),
+        Column::right(text!("share", "割合")),
+        Column::untitled().cut(Cut::Drop),
     ];
-    let bar_columns = (style.width / 4).clamp(10, 30);
-    let row = |layer: &str, name: &str, ns: f64, share: f64, role: Role| -> Vec<Entry> {
-        vec![
-            (Role::Quiet, tame(layer)),
-            (role, tame(name)),
-            (role, number::latency(ns).to_string()),
-            (role, number::percent(share)),
-            (Role::Course, bar(share, bar_columns)),
+    let row = |layer: &str, name: Text, ns: f64, share: f64, role: Role| -> TableRow {
+        [
+            Entry::new(Role::Quiet, tame(layer)),
+            Entry::new(role, name.map(tame)),
+            Entry::new(role, number::latency(ns)),
+            Entry::new(role, number::percent(share)),
+            Entry::bar(share, 4, (10, 30)),
         ]
+        .into()
     };
     let largest = time.by_weight().first().map(|cause| (cause.layer.clone(), cause.cause.clone()));
     let (shown, small): (Vec<&CauseTime>, Vec<&CauseTime>) =
@@ -310,55 +291,41 @@ fn table(time: &CellTime, style: &Style) -> Vec<String> {
         before = &cause.layer;
         let most = largest.as_ref().is_some_and(|(layer, key)| *layer == cause.layer && *key == cause.cause);
         let role = if most { Role::Strong } else { Role::Plain };
-        rows.push(row(layer, cause.name.get(style.lang), cause.each_ns, cause.share, role));
+        rows.push(row(layer, cause.name.clone(), cause.each_ns, cause.share, role));
     }
     if !small.is_empty() {
         let count = small.len();
         let plural = if count == 1 { "" } else { "s" };
-        let name = style.say(&text!("{count} smaller cause{plural}", "ほかの小さな要因 {count} 個"));
+        let name = text!("{count} smaller cause{plural}", "ほかの小さな要因 {count} 個");
         let (ns, share) =
             small.iter().fold((0.0, 0.0), |(ns, share), cause| (ns + cause.each_ns, share + cause.share));
-        rows.push(row("", &name, ns, share, Role::Quiet));
+        rows.push(row("", name, ns, share, Role::Quiet));
     }
-    rows.push(vec![
-        plain(""),
-        plain(style.pick("in all", "合計")),
-        plain(number::latency(time.each_ns).to_string()),
-        plain("100 %"),
-    ]);
-    columns::render(&heads, &rows, 2, style)
+    let all = text!("in all", "合計");
+    rows.push(
+        [Entry::default(), all.into(), number::latency(time.each_ns).into(), Text::same("100 %").into()]
+            .into(),
+    );
+    Table::new(columns, rows).indent(2)
 }
 
-/// A share as a bar, to an eighth of a column.
-fn bar(share: f64, columns: usize) -> String {
-    const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-    let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
-    // What is there at all is seen.
-    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
-    let mut bar = "█".repeat(eighths / 8);
-    if !eighths.is_multiple_of(8) {
-        bar.push(EIGHTHS[eighths % 8]);
-    }
-    bar
-}
-
-fn counted(time: &CellTime, style: &Style) -> Vec<String> {
-    let items: Vec<String> = time
+/// How often the layers did what they count.
+fn counted(time: &CellTime) -> Doc {
+    let items: Vec<Text> = time
         .counts
         .iter()
         .filter(|count| count.count > 0)
         .map(|count| {
-            let (name, layer) = (tame(count.name.get(style.lang)), tame(&count.layer));
-            let amount = amount(count.each);
+            let (layer, amount) = (tame(&count.layer), amount(count.each));
             // Names are plurals, so a count stands behind them: "reads from drives: 1".
-            style.say(&text!("{name}: {amount} ({layer})", "{name}: {amount} ({layer})"))
+            count.name.map(|name| format!("{}: {amount} ({layer})", tame(name)))
         })
         .collect();
-    if items.is_empty() {
-        return Vec::new();
+    let mut doc = Doc::new();
+    if !items.is_empty() {
+        doc.push(Fields::from(vec![(per_word(time.per), items)]));
     }
-    let fields = [(per_word(time.per, style).to_owned(), items)];
-    columns::fields(&fields, 2, columns::key_width(&fields), style)
+    doc
 }
 
 /// A mean count with the digits that mean something.
@@ -374,15 +341,6 @@ fn amount(each: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bar_is_as_long_as_its_share() {
-        assert_eq!(bar(1.0, 10), "██████████");
-        assert_eq!(bar(0.5, 10), "█████");
-        assert_eq!(bar(0.06, 10), "▋");
-        assert_eq!(bar(0.000_1, 10), "▏");
-        assert_eq!(bar(0.0, 10), "");
-    }
 
     #[test]
     fn counts_keep_the_digits_that_mean_something() {

@@ -50,7 +50,7 @@ fn a_model_is_shown_with_every_parameter_and_its_source() {
 #[test]
 fn models_are_listed_with_their_layers() {
     let models = [device_named("ideal-ram-disk").unwrap(), device()];
-    both("models", &[60, 100], |style| render_models(&models, style));
+    both("models", &[60, 120], |style| render_models(&models, style));
 }
 
 #[test]
@@ -74,4 +74,23 @@ fn a_description_tells_calibrated_from_sourced() {
     let card = &described.layers[1];
     let standing: Vec<Standing> = card.parameters.iter().map(|parameter| parameter.standing).collect();
     assert_eq!(standing, [Standing::Sourced, Standing::Calibrated, Standing::Derived, Standing::Changed]);
+}
+
+#[test]
+fn a_description_tells_what_a_parameter_may_become() {
+    let described = describe_model(&device_named("rascsi").unwrap(), None);
+    let layer = |name: &str| described.layers.iter().find(|layer| layer.name == name).unwrap();
+    let find = |layer: &LayerDescription, key: &str| {
+        layer.parameters.iter().find(|parameter| parameter.key == key).unwrap().clone()
+    };
+    let cluster = find(layer("fat-image"), "cluster");
+    assert_eq!(
+        (cluster.range, cluster.unit, cluster.scale),
+        (Some((512.0, 262_144.0)), "B", "powers-of-two")
+    );
+    let lead = find(layer("scsi"), "write_lead");
+    assert_eq!((lead.number, lead.derived_from), (Some(0.0), &["write_piece"][..]));
+    let restart = find(layer("fat-image"), "restart");
+    assert_eq!((restart.choices, restart.live), (vec!["first".to_owned(), "forward".to_owned()], false));
+    assert!(find(layer("card"), "access").live);
 }

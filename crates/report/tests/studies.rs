@@ -1,12 +1,13 @@
 //! Studies and the catalogue as pages: they keep to the width in both languages, and tell what each figure is.
 
+use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Lang, Text, text};
 use kurabe_report::*;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
     Agreement, Answer, Axis, Best, Caveat, CellResult, Choice, ColumnResult, Deciding, OfPublished,
-    PartResult, Published, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult, Swap, Verdict,
-    WhyRun, study_named,
+    PartResult, Published, QuestionResult, RestsOn, RowResult, STUDIES, Said, Standing, Status, StudyResult,
+    Swap, WhyRun, study_named,
 };
 
 fn cell(value: f64, published: Option<f64>) -> CellResult {
@@ -34,6 +35,7 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
         values: values.get(place).cloned().into_iter().collect(),
         path: None,
         run: None,
+        notices: Vec::new(),
         error: None,
         cells: (0..6).map(|column| cell(1000.0 * (place + column + 1) as f64, published)).collect(),
     };
@@ -72,8 +74,8 @@ fn said(agreement: Agreement) -> Option<Said> {
     })
 }
 
-fn untold_verdict() -> Verdict {
-    Verdict {
+fn untold_verdict() -> QuestionResult {
+    QuestionResult {
         id: "price".to_owned(),
         title: text!("Which is cheaper?", "安いのはどちらか"),
         purpose: None,
@@ -93,7 +95,7 @@ fn untold_verdict() -> Verdict {
 }
 
 /// The second is best, by one of two figures.
-fn best_verdict() -> Verdict {
+fn best_verdict() -> QuestionResult {
     let choice = |key: &str, name: Text| Choice { key: key.to_owned(), name, real: false };
     let figure = |name: Text, unit: &str, less_is_better, values: [f64; 2]| Deciding {
         name,
@@ -109,7 +111,7 @@ fn best_verdict() -> Verdict {
         let standings = vec![standing(first, 1.0), standing(second, 0.8)];
         Answer::Best(Best { best: vec![first], standings, rests_on, holds: None })
     };
-    Verdict {
+    QuestionResult {
         id: "which".to_owned(),
         title: text!("Which is better?", "よいのはどちらか"),
         choices: vec![choice("one", text!("first", "一方")), choice("two", text!("second", "他方"))],
@@ -207,6 +209,21 @@ fn a_figure_that_is_not_there_is_neither_calibrated_nor_measured() {
     }
     let page = render_study(&result, &Style { width: 100, ..Style::default() });
     assert!(!page.contains("calibrated [1]") && !page.contains("time of a byte"), "{page}");
+}
+
+#[test]
+fn what_was_said_of_rows_is_told_once() {
+    let notice = |words: &str| Notice { kind: NoticeKind::Noise, text: Text::same(words) };
+    let mut part = part(&["1", "2"], None);
+    part.rows.iter_mut().for_each(|row| row.notices.push(notice("others were busy")));
+    part.rows[0].label = Text::same("A");
+    part.rows[0].notices.push(notice("it was warm"));
+    let result = StudyResult { parts: vec![part], ..result() };
+    let page = render_study(&result, &Style { width: 100, ..Style::default() });
+    for page in [page, render_study_markdown(&result, Lang::En)] {
+        assert_eq!(page.matches("others were busy").count(), 1, "{page}");
+        assert!(page.contains("A: it was warm"), "{page}");
+    }
 }
 
 #[test]
@@ -359,7 +376,7 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
     which.unreached = vec![caveat("read", "a defect")];
     which.assumed = vec![caveat("write", "nobody knows")];
     which.article = said(Agreement::WasGiven);
-    let page = |which: &Verdict, lang| {
+    let page = |which: &QuestionResult, lang| {
         let verdicts = vec![which.clone()];
         render_study(&StudyResult { verdicts, ..result() }, &Style { lang, width: 400, ..Style::default() })
     };

@@ -2,7 +2,6 @@
 
 use crate::account::{Cause, CauseFacts, Counter, CounterFacts, Words};
 use crate::settings::{Settings, Worth};
-use crate::timeline::LONGEST_NS;
 use crate::world::LayerId;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, Text};
@@ -46,6 +45,27 @@ impl Register {
     }
 }
 
+/// Declares causes and counters: a field for each with the call that names it to a builder, and `new`, which names them all
+/// in this order.
+macro_rules! words {
+    (@type counter) => { $crate::account::Counter };
+    (@type $cause:ident) => { $crate::account::Cause };
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident { $($field:ident: $kind:ident($($words:expr),+);)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        $visibility struct $name {
+            $($visibility $field: $crate::build::words!(@type $kind),)+
+        }
+
+        impl $name {
+            $visibility fn new(builder: &mut $crate::build::Builder<'_>) -> Self {
+                Self { $($field: builder.$kind($($words),+),)+ }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
 /// A layer under construction. Its parameters are asked for by key; asking for one that the kind does not have, or as
 /// another type, is a defect and panics.
 pub struct Builder<'a> {
@@ -65,9 +85,9 @@ impl Builder<'_> {
         self.whole(key)
     }
 
-    /// A time in nanoseconds; two years at most.
+    /// A time in nanoseconds; an hour at most.
     pub fn ns(&self, key: &str) -> u64 {
-        self.whole(key).min(LONGEST_NS)
+        self.whole(key)
     }
 
     /// A count.
@@ -76,7 +96,7 @@ impl Builder<'_> {
     }
 
     fn whole(&self, key: &str) -> u64 {
-        match self.settings.worth(key) {
+        match &self.settings.setting(key).worth {
             Worth::Whole(value) => *value,
             other => panic!("`{key}` is {other:?}"),
         }
@@ -89,7 +109,7 @@ impl Builder<'_> {
 
     /// A number.
     pub fn number(&self, key: &str) -> f64 {
-        match self.settings.worth(key) {
+        match &self.settings.setting(key).worth {
             Worth::Real(value) => *value,
             other => panic!("`{key}` is {other:?}"),
         }
@@ -97,7 +117,7 @@ impl Builder<'_> {
 
     /// `true` or `false`.
     pub fn flag(&self, key: &str) -> bool {
-        match self.settings.worth(key) {
+        match &self.settings.setting(key).worth {
             Worth::Flag(value) => *value,
             other => panic!("`{key}` is {other:?}"),
         }
@@ -105,7 +125,7 @@ impl Builder<'_> {
 
     /// One of the parameter's words.
     pub fn word(&self, key: &str) -> &'static str {
-        match self.settings.worth(key) {
+        match &self.settings.setting(key).worth {
             Worth::Word(value) => value,
             other => panic!("`{key}` is {other:?}"),
         }
@@ -113,7 +133,7 @@ impl Builder<'_> {
 
     /// Rows of numbers.
     pub fn rows(&self, key: &str) -> &[Vec<f64>] {
-        match self.settings.worth(key) {
+        match &self.settings.setting(key).worth {
             Worth::Rows(rows) => rows,
             other => panic!("`{key}` is {other:?}"),
         }
@@ -122,6 +142,11 @@ impl Builder<'_> {
     /// An error at a parameter, with its place.
     pub fn error(&self, key: &str, what: &Text) -> Error {
         self.settings.error(self.name, key, what)
+    }
+
+    /// The layer below, of a kind that has one.
+    pub fn only_below(&self) -> LayerId {
+        self.below[0].0
     }
 
     /// The layers below, in order.

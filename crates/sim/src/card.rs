@@ -8,22 +8,12 @@
 //!
 //! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
 
-use crate::account::Cause;
-use crate::build::Builder;
+use crate::build::{Builder, words};
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::{Parameter, ParameterType};
+use crate::schema::{HOUR_NS, Parameter, ParameterType, SOME_SIZE};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
 use kurabe_core::{Result, text};
-
-/// No parameter counts for more than this.
-const HOUR_NS: u64 = 3_600_000_000_000;
-
-/// No unit is larger than this.
-const LARGEST_UNIT_BYTES: u64 = 1 << 40;
-
-/// No command moves more than this.
-const LONGEST_TRANSFER_BYTES: u64 = 1 << 32;
 
 /// The kind.
 pub const CARD: LayerKind = LayerKind {
@@ -32,7 +22,7 @@ pub const CARD: LayerKind = LayerKind {
     of_host: false,
     below: Below::Nothing,
     parameters: &[
-        Parameter::needed("capacity", ParameterType::Bytes, ("bytes of the card", "カードの容量")),
+        Parameter::needed("capacity", SOME_SIZE, ("bytes of the card", "カードの容量")),
         Parameter::needed(
             "interface",
             ParameterType::Rate,
@@ -47,12 +37,14 @@ pub const CARD: LayerKind = LayerKind {
             "0 ms",
             "assumed: contained in the access time",
             ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間"),
-        ),
+        )
+        .live(),
         Parameter::needed(
             "access",
             ParameterType::Time,
             ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間"),
-        ),
+        )
+        .live(),
         Parameter::needed(
             "read",
             ParameterType::Rate,
@@ -69,10 +61,11 @@ pub const CARD: LayerKind = LayerKind {
             "0 ms",
             "assumed: contained in the write rate",
             ("time for which the card is busy after every write", "書き込みのたびにカードがビジーになる時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "longest_transfer",
-            ParameterType::Bytes,
+            ParameterType::Bytes(0, 1 << 32),
             "0 B",
             "assumed: every request is a command",
             (
@@ -82,7 +75,7 @@ pub const CARD: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "write_unit",
-            ParameterType::Bytes,
+            ParameterType::Bytes(1, 1 << 40),
             "512 B",
             "assumed: single sectors, so that nothing is copied",
             (
@@ -96,7 +89,8 @@ pub const CARD: LayerKind = LayerKind {
             "10 MB/s",
             "assumed: of no account where units are single sectors",
             ("rate at which the rest of a unit is copied", "単位の残りをコピーする速度"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "class",
             ParameterType::Word(&["none", "a1", "a2"]),
@@ -108,6 +102,7 @@ pub const CARD: LayerKind = LayerKind {
             ),
         ),
     ],
+    relations: &[],
     build,
 };
 
@@ -149,34 +144,49 @@ struct Open {
     left_bytes: u64,
 }
 
-#[derive(Clone)]
-struct Causes {
-    waiting: Cause,
-    access: Cause,
-    reading: Cause,
-    writing: Cause,
-    programming: Cause,
-    copying: Cause,
+words! {
+    struct Causes {
+        waiting: line("waiting",
+            ("waiting for the card", "カードが空くのを待つ時間"),
+            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"));
+        access: cause("access",
+            ("the card's access time", "カードのアクセス時間"),
+            ("every command takes this long until the first byte, however short it is",
+             "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"));
+        reading: cause("reading",
+            ("reading the card", "カードの読み出し"),
+            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"));
+        writing: cause("writing",
+            ("writing the card", "カードへの書き込み"),
+            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"));
+        programming: cause("programming",
+            ("the card is busy programming", "カードの書き込み完了待ち"),
+            ("after a write the card stores the data in its flash and takes no command",
+             "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"));
+        copying: cause("copying",
+            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
+            ("the card writes large blocks; when only a part of one is written, it copies the rest",
+             "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let interface = builder.rate("interface");
-    let ns = |key: &str| builder.ns(key).min(HOUR_NS);
     let card = Card {
         capacity_bytes: builder.bytes("capacity"),
-        command_ns: ns("command"),
-        access_ns: ns("access"),
+        command_ns: builder.ns("command"),
+        access_ns: builder.ns("access"),
         read_bytes_per_s: builder.rate("read").min(interface),
         write_bytes_per_s: builder.rate("write").min(interface),
-        program_ns: ns("program"),
-        write_unit_bytes: builder.bytes("write_unit").clamp(1, LARGEST_UNIT_BYTES),
-        longest_bytes: builder.bytes("longest_transfer").min(LONGEST_TRANSFER_BYTES),
+        program_ns: builder.ns("program"),
+        write_unit_bytes: builder.bytes("write_unit"),
+        longest_bytes: builder.bytes("longest_transfer"),
         copy_bytes_per_s: builder.rate("copy"),
         open: None,
         written_to: 0,
         from_start: true,
         line: Timeline::default(),
-        causes: causes(builder),
+        causes: Causes::new(builder),
     };
     if let Some(promised) = promised_reads_per_s(builder.word("class")) {
         let takes_ns = card.command_ns + card.access_ns + transfer_ns(4096, card.read_bytes_per_s);
@@ -191,50 +201,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         }
     }
     Ok(Box::new(card))
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the card", "カードが空くのを待つ時間"),
-            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
-        ),
-        access: builder.cause(
-            "access",
-            ("the card's access time", "カードのアクセス時間"),
-            (
-                "every command takes this long until the first byte, however short it is",
-                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります",
-            ),
-        ),
-        reading: builder.cause(
-            "reading",
-            ("reading the card", "カードの読み出し"),
-            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
-        ),
-        writing: builder.cause(
-            "writing",
-            ("writing the card", "カードへの書き込み"),
-            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
-        ),
-        programming: builder.cause(
-            "programming",
-            ("the card is busy programming", "カードの書き込み完了待ち"),
-            (
-                "after a write the card stores the data in its flash and takes no command",
-                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません",
-            ),
-        ),
-        copying: builder.cause(
-            "copying",
-            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
-            (
-                "the card writes large blocks; when only a part of one is written, it copies the rest",
-                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします",
-            ),
-        ),
-    }
 }
 
 impl Card {
@@ -351,7 +317,7 @@ mod tests {
             {extra}
             "#
         );
-        let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
+        let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap();
         Stack::new(&spec, 1).map_err(|error| error.what().en.clone())
     }
 

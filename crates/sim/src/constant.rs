@@ -4,7 +4,7 @@
 use crate::account::Cause;
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::{Parameter, ParameterType};
+use crate::schema::{Parameter, ParameterType, SOME_SIZE};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, World};
 use kurabe_core::Result;
@@ -16,9 +16,10 @@ pub const CONSTANT: LayerKind = LayerKind {
     of_host: false,
     below: Below::Nothing,
     parameters: &[
-        Parameter::needed("capacity", ParameterType::Bytes, ("bytes of the medium", "媒体の容量")),
-        Parameter::needed("access", ParameterType::Time, ("time of every request", "要求ごとの所要時間")),
-        Parameter::needed("rate", ParameterType::Rate, ("rate of its bytes", "転送速度")),
+        Parameter::needed("capacity", SOME_SIZE, ("bytes of the medium", "媒体の容量")),
+        Parameter::needed("access", ParameterType::Time, ("time of every request", "要求ごとの所要時間"))
+            .live(),
+        Parameter::needed("rate", ParameterType::Rate, ("rate of its bytes", "転送速度")).live(),
         Parameter::usual(
             "parallel",
             ParameterType::Count(1, 1024),
@@ -27,6 +28,7 @@ pub const CONSTANT: LayerKind = LayerKind {
             ("requests served at once", "同時に処理できる要求数"),
         ),
     ],
+    relations: &[],
     build,
 };
 

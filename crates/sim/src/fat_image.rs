@@ -18,8 +18,9 @@ mod params;
 mod tests;
 mod tracks;
 
-use crate::account::{Cause, Counter};
-use crate::layer::{Layer, Volatile};
+use crate::build::words;
+use crate::layer::Layer;
+use crate::ranges::{AtRisk, Range, Ranges};
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use chain::{Chain, SECTOR_BYTES, Window};
 use kurabe_core::{Text, text};
@@ -117,6 +118,8 @@ struct Operation {
     kind: Kind,
     next_bytes: u64,
     end_bytes: u64,
+    /// Of bytes of the cache: the oldest write that changed them.
+    number: Option<u64>,
 }
 
 /// The request being served.
@@ -136,8 +139,8 @@ struct FatImage {
     active: Option<Active>,
     /// What is to be done for it.
     operations: VecDeque<Operation>,
-    /// Of the write to the card that is under way.
-    moving_bytes: u64,
+    /// Of a write of cached bytes to the card that is under way.
+    moving: Ranges,
     /// The search under way: what it is, and when it began.
     search: (Search, u64),
     queue: VecDeque<JobId>,
@@ -145,21 +148,31 @@ struct FatImage {
     counters: Counters,
 }
 
-#[derive(Clone)]
-struct Causes {
-    waiting: Cause,
-    opening: Cause,
-    walking: Cause,
+words! {
+    struct Causes {
+        waiting: line("waiting",
+            ("waiting for the firmware", "ファームウェアの処理待ち"),
+            ("the emulator serves one request at a time", "エミュレーターは一度に 1 つの要求しか処理しません"));
+        opening: cause("opening",
+            ("opening the image file", "イメージファイルを開く時間"),
+            ("the firmware looks the file up in the directory again",
+             "ファームウェアがディレクトリでファイルを探し直す時間です"));
+        walking: cause("walking",
+            ("walking the FAT chain", "FAT のチェーンをたどる時間"),
+            ("FAT32 tells of each cluster of the image only which comes next, so the way to a place is followed from cluster to cluster, and the sectors of the FAT are read one by one",
+             "FAT32 に記録されているのは各クラスターの「次」だけです。目的の場所までクラスターを順にたどり、そのたびに FAT のセクターを 1 つずつ読みます"));
+    }
 }
 
-#[derive(Clone)]
-struct Counters {
-    fat_sectors: Counter,
-    restarts: Counter,
-    directory: Counter,
-    loaded: Counter,
-    saved: Counter,
-    dropped: Counter,
+words! {
+    struct Counters {
+        fat_sectors: counter("fat-sectors", ("sectors of the FAT read", "読んだ FAT セクター"));
+        restarts: counter("restarts", ("walks from the first cluster", "先頭クラスターからたどり直した回数"));
+        directory: counter("directory-sectors", ("sectors of the directory read", "読んだディレクトリのセクター"));
+        loaded: counter("loaded", ("tracks loaded", "読み込んだトラック"));
+        saved: counter("saved", ("tracks saved", "書き戻したトラック"));
+        dropped: counter("dropped", ("identical writes dropped", "同じ内容のため捨てた書き込み"));
+    }
 }
 
 impl FatImage {
@@ -179,14 +192,14 @@ impl FatImage {
     fn plan(&mut self, request: Request, world: &mut World) {
         let Some(tracks) = &mut self.tracks else {
             if request.length_bytes > 0 {
-                self.push(request.kind, (request.offset_bytes, request.end_bytes()));
+                self.push(request.kind, (request.offset_bytes, request.end_bytes()), None);
             }
             return;
         };
         if request.kind == Kind::Flush {
-            for stretch in tracks.take_changed() {
+            for (stretch, number) in tracks.take_changed() {
                 world.count(self.counters.saved, 1);
-                self.push(Kind::Write, stretch);
+                self.push(Kind::Write, stretch, Some(number));
             }
             return;
         }
@@ -198,14 +211,22 @@ impl FatImage {
             let number = from / track_bytes;
             let end = (number + 1).saturating_mul(track_bytes).min(request.end_bytes());
             let Some(tracks) = &mut self.tracks else { return };
-            let admission = tracks.use_track(number, changes.then_some((from, end)));
-            if let Some(stretch) = admission.save {
+            let admission = tracks.use_track(number, changes.then_some((from, end, request.number)));
+            if let Some((stretch, number)) = admission.save {
                 world.count(self.counters.saved, 1);
-                self.push(Kind::Write, stretch);
+                self.push(Kind::Write, stretch, Some(number));
             }
             if let Some(stretch) = admission.load {
                 world.count(self.counters.loaded, 1);
-                self.push(Kind::Read, stretch);
+                self.push(Kind::Read, stretch, None);
+            }
+            if request.fua && changes {
+                let Some((stretch, changed)) = self.tracks.as_mut().and_then(|tracks| tracks.save(number))
+                else {
+                    return;
+                };
+                world.count(self.counters.saved, 1);
+                self.push(Kind::Write, stretch, Some(changed));
             }
             from = end;
         }
@@ -214,8 +235,8 @@ impl FatImage {
         }
     }
 
-    fn push(&mut self, kind: Kind, (next_bytes, end_bytes): Stretch) {
-        self.operations.push_back(Operation { kind, next_bytes, end_bytes });
+    fn push(&mut self, kind: Kind, (next_bytes, end_bytes): Stretch, number: Option<u64>) {
+        self.operations.push_back(Operation { kind, next_bytes, end_bytes, number });
     }
 
     /// Begins the next chunk, or ends the request.
@@ -263,8 +284,8 @@ impl FatImage {
         let length_bytes = (end - operation.next_bytes) as u32;
         let at = self.file.chain.card_offset_bytes(operation.next_bytes);
         let data = Request { kind: operation.kind, ..world.request(active.job) }.at(at, length_bytes);
+        self.moving.extend(operation.number.map(|number| (operation.next_bytes, end, number)));
         operation.next_bytes = end;
-        self.moving_bytes = if operation.kind == Kind::Write { u64::from(length_bytes) } else { 0 };
         if operation.next_bytes >= operation.end_bytes {
             self.operations.pop_front();
         }
@@ -291,7 +312,7 @@ impl Layer for FatImage {
         if child.tag == FAT_READ {
             self.found(world);
         } else {
-            self.moving_bytes = 0;
+            self.moving = Ranges::default();
             self.go_on(world);
         }
         self.pump(world);
@@ -302,10 +323,21 @@ impl Layer for FatImage {
     }
 
     /// Without a cache of tracks, what is on its way to the card was not acknowledged.
-    fn volatile(&self, _now_ns: u64) -> Volatile {
-        let Some(tracks) = &self.tracks else { return Volatile::default() };
-        let saving = self.operations.iter().filter(|operation| operation.kind == Kind::Write);
-        let saving_bytes: u64 = saving.map(|operation| operation.end_bytes - operation.next_bytes).sum();
-        Volatile { lost_bytes: tracks.changed_bytes() + saving_bytes + self.moving_bytes, saved_bytes: 0 }
+    fn at_risk(&self, _now_ns: u64) -> AtRisk {
+        let Some(tracks) = &self.tracks else { return AtRisk::default() };
+        let mut lost = self.moving.clone();
+        lost.extend(tracks.changed());
+        for operation in &self.operations {
+            lost.extend(operation.number.map(|number| (operation.next_bytes, operation.end_bytes, number)));
+        }
+        AtRisk::all(lost, false)
+    }
+
+    fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
+        let of_image = |(from, to, number): Range, image: &mut Ranges| {
+            let stretches = self.file.chain.image_stretches(from, to);
+            image.extend(stretches.map(|(from, to)| (from, to.min(self.image_bytes), number)));
+        };
+        below.iter().map(|risk| risk.moved(of_image)).collect()
     }
 }

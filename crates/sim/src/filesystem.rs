@@ -14,20 +14,34 @@ mod kind;
 
 pub use kind::FILESYSTEM;
 
-use crate::account::{Cause, Counter};
+use crate::account::Counter;
+use crate::build::words;
 use crate::layer::Layer;
+use crate::ranges::{AtRisk, Ranges};
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Text, text};
 use std::collections::VecDeque;
 
-/// What the time goes to.
-#[derive(Clone, Debug)]
-struct Causes {
-    admission: Cause,
-    host: Cause,
-    queue: Cause,
-    riding: Cause,
+words! {
+    /// What the time goes to.
+    struct Causes {
+        admission: cause("one-by-one",
+            ("the file system lets no more through", "ファイルシステムによる順番待ち"),
+            ("the file system has only so many requests under way at once, however many are asked for",
+             "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"));
+        host: cause("host",
+            ("the computer's work for a request", "要求ごとのコンピューターの処理"),
+            ("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"));
+        queue: line("queue",
+            ("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
+            ("the device has as many commands as it takes; what continues another request will be merged with it",
+             "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"));
+        riding: line("merged",
+            ("served within a larger command", "結合された大きなコマンドの実行"),
+            ("the request was merged into the command of the one before it",
+             "直前の要求のコマンドに結合され、一緒に処理されました"));
+    }
 }
 
 /// What the file system writes for itself, into the bytes before the data.
@@ -45,6 +59,49 @@ struct OwnWrites {
 struct NextPlace {
     allocation_bytes: u64,
     next_bytes: u64,
+    /// Where the latest bytes were put: first byte of the file, first byte of the place, length.
+    latest: VecDeque<(u64, u64, u64)>,
+}
+
+/// Of so many bytes put in a row it is remembered where they are: more than any device below holds in its memory.
+const MOST_LATEST: usize = 1 << 16;
+
+impl NextPlace {
+    /// Bytes of the file go to the next place: where that is.
+    fn put(&mut self, file_bytes: u64, length_bytes: u64, capacity_bytes: u64) -> u64 {
+        if self.next_bytes.saturating_add(length_bytes) > capacity_bytes {
+            self.next_bytes = 0;
+        }
+        let place_bytes = self.next_bytes;
+        match self.latest.back_mut() {
+            Some((file, place, length))
+                if (*file + *length, *place + *length) == (file_bytes, place_bytes) =>
+            {
+                *length += length_bytes;
+            }
+            _ => self.latest.push_back((file_bytes, place_bytes, length_bytes)),
+        }
+        if self.latest.len() > MOST_LATEST {
+            self.latest.pop_front();
+        }
+        let end_bytes = place_bytes.saturating_add(length_bytes);
+        self.next_bytes = end_bytes.div_ceil(self.allocation_bytes).saturating_mul(self.allocation_bytes);
+        place_bytes
+    }
+
+    /// What is at risk of the latest version of each byte of the file.
+    fn of_file(&self, places: &Ranges) -> Ranges {
+        let (mut risk, mut newer) = (Ranges::default(), Ranges::default());
+        for (file, place, length) in self.latest.iter().rev().copied() {
+            let mut here: Ranges = (places.within(place, place + length))
+                .map(|(from, to, number)| (from - place + file, to - place + file, number))
+                .collect();
+            newer.within(file, file + length).for_each(|(from, to, _)| drop(here.cut(from, to)));
+            risk.extend(here.iter());
+            newer.add(file, file + length, 0);
+        }
+        risk
+    }
 }
 
 #[derive(Clone)]
@@ -133,15 +190,9 @@ impl FileSystem {
     fn place(&mut self, mut command: Request) -> Request {
         if let (Kind::Write, Some(place)) = (command.kind, &mut self.copy_on_write) {
             let length_bytes = u64::from(command.length_bytes);
-            if place.next_bytes.saturating_add(length_bytes) > self.capacity_bytes {
-                place.next_bytes = 0;
-            }
-            command.offset_bytes = place.next_bytes;
+            command.offset_bytes = place.put(command.offset_bytes, length_bytes, self.capacity_bytes);
             // The same bytes as before are not those that lie at the new place.
             command.identical = false;
-            let end_bytes = place.next_bytes.saturating_add(length_bytes);
-            place.next_bytes =
-                end_bytes.div_ceil(place.allocation_bytes).saturating_mul(place.allocation_bytes);
         }
         if command.kind != Kind::Flush {
             command.offset_bytes += self.start_bytes;
@@ -202,6 +253,23 @@ impl Layer for FileSystem {
     fn wake(&mut self, _token: u64, world: &mut World) {
         self.ready.extend(self.prepared.pop_front());
         self.pump(world);
+    }
+
+    /// What the file system writes for itself is before the data, and is nobody's.
+    fn lift(&self, mut below: Vec<AtRisk>) -> Vec<AtRisk> {
+        for risk in &mut below {
+            *risk = risk.moved(|(from, to, number), data| {
+                data.add(
+                    from.max(self.start_bytes) - self.start_bytes,
+                    to.saturating_sub(self.start_bytes),
+                    number,
+                );
+            });
+            if let Some(places) = &self.copy_on_write {
+                *risk = AtRisk { lost: places.of_file(&risk.lost), saved: places.of_file(&risk.saved) };
+            }
+        }
+        below
     }
 
     fn waits_for(&self) -> Option<Text> {

@@ -9,12 +9,12 @@
 use crate::account::Cause;
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::Parameter;
 use crate::schema::ParameterType::{Bytes, Count, Rate, Time};
+use crate::schema::{LONGEST_BYTES, Parameter, Relation, SOME_SIZE};
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::Result;
 use kurabe_core::model::CopyHabits;
-use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
 /// The kind.
@@ -26,7 +26,7 @@ pub const HOST: LayerKind = LayerKind {
     parameters: &[
         Parameter::usual(
             "largest_command",
-            Bytes,
+            Bytes(1, LONGEST_BYTES),
             "1 MiB",
             "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux",
             (
@@ -40,24 +40,26 @@ pub const HOST: LayerKind = LayerKind {
             "256",
             "assumed: more than any device here takes",
             ("most commands handed over at once", "同時に出せるコマンドの数"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "command_time",
             Time,
             "0 ns",
             "assumed: small beside the device",
             ("time of the processor for each command", "コマンドごとのプロセッサー時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "sector",
-            Bytes,
+            Bytes(1, LONGEST_BYTES),
             "512 B",
             "assumed: the sector of every device here",
             ("commands are whole multiples of this", "コマンドの単位となるセクター長"),
         ),
         Parameter::usual(
             "copy_piece",
-            Bytes,
+            Bytes(1, LONGEST_BYTES),
             "64 KiB",
             "assumed: the read-ahead of a buffered copy",
             ("bytes of one operation of a file copy", "ファイルコピーの 1 操作の長さ"),
@@ -91,7 +93,7 @@ pub const HOST: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "copy_turn",
-            Bytes,
+            SOME_SIZE,
             "768 KiB",
             "calibrated: on the copy within the Hitachi HDS721616PLAT80, 199.94 s for 4 GiB, less what its reading and writing take apart: 5445 turns of 14.3 ms, 770 KiB each (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
             (
@@ -113,6 +115,10 @@ pub const HOST: LayerKind = LayerKind {
             "derived: 4,194,304 KB in 1.36 s (Toshiba SSD HG2 Series & HG3 Series Benchmarks)",
             ("rate at which a disk in memory is written", "RAM ディスクの書き込み速度"),
         ),
+    ],
+    relations: &[
+        Relation::MultipleOf("largest_command", "sector"),
+        Relation::NotBelow("copy_turn", "copy_piece"),
     ],
     build,
 };
@@ -155,48 +161,19 @@ struct Host {
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let (sector_bytes, largest_bytes) = (builder.bytes("sector"), builder.bytes("largest_command"));
-    if sector_bytes == 0 {
-        return Err(
-            builder.error("sector", &text!("a sector has at least one byte", "セクターは 1 バイト以上です"))
-        );
-    }
-    if largest_bytes < sector_bytes
-        || largest_bytes > u64::from(u32::MAX)
-        || largest_bytes % sector_bytes != 0
-    {
-        let what = text!(
-            "the largest command is a whole number of sectors, below 4 GiB",
-            "最大コマンド長はセクターの整数倍で、4 GiB 未満です"
-        );
-        return Err(builder.error("largest_command", &what));
-    }
-    let (piece_bytes, turn_bytes) = (builder.bytes("copy_piece"), builder.bytes("copy_turn"));
-    if piece_bytes == 0 || piece_bytes > u64::from(u32::MAX) {
-        let what = text!(
-            "a piece has at least one byte and less than 4 GiB",
-            "1 操作は 1 バイト以上 4 GiB 未満です"
-        );
-        return Err(builder.error("copy_piece", &what));
-    }
-    if turn_bytes < piece_bytes {
-        let what = text!("a turn is at least one piece long", "1 回の切り替え量は 1 操作以上です");
-        return Err(builder.error("copy_turn", &what));
-    }
-    let below: Vec<LayerId> = builder.below().collect();
     Ok(Box::new(Host {
-        below: below[0],
+        below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
-        largest_bytes,
+        largest_bytes: builder.bytes("largest_command"),
         most: builder.count("in_flight") as u32,
         command_ns: builder.ns("command_time"),
-        sector_bytes,
+        sector_bytes: builder.bytes("sector"),
         copy: CopyHabits {
-            piece_bytes: piece_bytes as u32,
+            piece_bytes: builder.bytes("copy_piece") as u32,
             iodepth: builder.count("copy_depth") as u32,
             read_gap_ns: builder.ns("copy_read_gap"),
             write_gap_ns: builder.ns("copy_write_gap"),
-            turn_bytes,
+            turn_bytes: builder.bytes("copy_turn"),
             memory_read_bytes_per_s: builder.rate("memory_read"),
             memory_write_bytes_per_s: builder.rate("memory_write"),
         },
@@ -343,7 +320,7 @@ mod tests {
             access = { value = "1 ms", source = "test" }
             rate = { value = "1 MB/s", source = "test" }
         "#;
-        DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap()
+        DeviceSpec::parse("test", source, &|_, _| unreachable!()).unwrap()
     }
 
     fn stack() -> Stack {

@@ -5,18 +5,28 @@
 //! asks for the time in between. A medium is a layer with nothing below it.
 
 use crate::build::Builder;
-use crate::schema::Parameter;
+use crate::ranges::AtRisk;
+use crate::schema::{Parameter, Relation};
 use crate::world::{Child, JobId, World};
 use kurabe_core::model::CopyHabits;
-use kurabe_core::{Result, Text};
+use kurabe_core::{Result, Text, text};
 
-/// What a power cut would take, or spare.
+/// How much a power cut would take, or spare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Volatile {
     /// Bytes that were acknowledged and would be gone.
     pub lost_bytes: u64,
     /// Bytes that were acknowledged, are not on the medium, and would be saved by a battery or a capacitor.
     pub saved_bytes: u64,
+}
+
+/// What is done to a layer from outside in the midst of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// A member fails, by its place from 0. What is with it already comes back; nothing else goes there.
+    FailMember(usize),
+    /// Random writes have gone over all data that flash holds until nothing changes any more, in no time.
+    Wear,
 }
 
 /// Copies a layer behind its trait; every layer that is `Clone` can be copied so.
@@ -61,9 +71,25 @@ pub trait Layer: CloneLayer + Send {
         None
     }
 
-    /// What a power cut now would take from its memory.
-    fn volatile(&self, _now_ns: u64) -> Volatile {
-        Volatile::default()
+    /// What a power cut now would take from its own memory, or spare, at its own addresses.
+    fn at_risk(&self, _now_ns: u64) -> AtRisk {
+        AtRisk::default()
+    }
+
+    /// What is at risk below, by what can be addressed there in order, at the addresses of each of its own units.
+    fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
+        below
+    }
+
+    /// Does to it what is asked from outside.
+    ///
+    /// # Errors
+    /// When it has nothing to which that could be done.
+    fn control(&mut self, control: Control, _world: &mut World) -> Result<(), Text> {
+        Err(match control {
+            Control::FailMember(_) => text!("it has no members", "メンバーを持たない層です"),
+            Control::Wear => text!("it does not wear", "摩耗のない層です"),
+        })
     }
 
     /// How files are copied here, if this is a host.
@@ -95,6 +121,8 @@ pub struct LayerKind {
     pub below: Below,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What must hold between them.
+    pub relations: &'static [Relation],
     /// Builds one.
     pub build: fn(&mut Builder<'_>) -> Result<Box<dyn Layer>>,
 }

@@ -4,13 +4,22 @@ use crate::spec::DeviceSpec;
 use kurabe_core::{Error, ErrorKind, Result, nearest_of_many, text};
 
 macro_rules! library {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../devices/", $name, ".toml")))),*]
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../", $folder, $name, ".toml")))),*]
     };
 }
 
+/// Name and text of every fragment that devices use: computers with their buses, controllers.
+pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments/":
+    "adaptec-asynchronous",
+    "adaptec-synchronous",
+    "power-macintosh-8100",
+    "windows-xp-2009",
+    "zfs-mirror",
+];
+
 /// Name and text of every device, in the order in which they are listed.
-pub const DEVICES: &[(&str, &str)] = library![
+pub const DEVICES: &[(&str, &str)] = library!["devices/":
     // SCSI disk emulators.
     "henkan-bancho",
     "henkan-bancho-mac",
@@ -70,8 +79,8 @@ pub const DEVICES: &[(&str, &str)] = library![
 /// # Errors
 /// When there is none of this name; the nearest is named.
 pub fn device_named(name: &str) -> Result<DeviceSpec> {
-    let (file, source) = find(name)?;
-    DeviceSpec::parse(&file, &source, &find)
+    let (file, source) = embedded(DEVICES, name).ok_or_else(|| no_model(name, DEVICES))?;
+    DeviceSpec::parse(&file, source, &find)
 }
 
 /// A device by name, or from a file of the user's own if `name` looks like a path.
@@ -79,14 +88,7 @@ pub fn device_named(name: &str) -> Result<DeviceSpec> {
 /// # Errors
 /// When there is none, or its file is wrong.
 pub fn load_device(name: &str) -> Result<DeviceSpec> {
-    let is_path = name.ends_with(".toml") || name.contains('/');
-    if !is_path {
-        return device_named(name);
-    }
-    let source = std::fs::read_to_string(name).map_err(|error| {
-        Error::os(text!("cannot read the device file {name}", "デバイスファイル {name} を読めません"), &error)
-    })?;
-    read_device(name, &source)
+    if is_path(name) { read_device(name, &read_file(name)?) } else { device_named(name) }
 }
 
 /// A device from the text of its file; `name` is shown in errors.
@@ -97,14 +99,37 @@ pub fn read_device(name: &str, source: &str) -> Result<DeviceSpec> {
     DeviceSpec::parse(name, source, &find)
 }
 
-fn find(name: &str) -> Result<(String, String)> {
-    if let Some((name, source)) = DEVICES.iter().find(|(known, _)| *known == name) {
-        return Ok((format!("devices/{name}.toml"), (*source).to_owned()));
+/// A device or a fragment for a file that uses it: one of the library, or a path that begins where that file is.
+fn find(name: &str, user: &str) -> Result<(String, String)> {
+    if is_path(name) {
+        let path = std::path::Path::new(user).with_file_name(name).to_string_lossy().into_owned();
+        let source = read_file(&path)?;
+        return Ok((path, source));
     }
-    let names: Vec<&str> = DEVICES.iter().map(|(name, _)| *name).collect();
-    Err(Error::new(
-        ErrorKind::Usage,
-        text!("there is no model named `{name}`", "`{name}` というモデルはありません"),
-    )
-    .remedy(nearest_of_many(name, &names, "kurabe models")))
+    let found = embedded(DEVICES, name).or_else(|| embedded(FRAGMENTS, name));
+    let (file, source) = found.ok_or_else(|| no_model(name, &[DEVICES, FRAGMENTS].concat()))?;
+    Ok((file, source.to_owned()))
+}
+
+fn is_path(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains('/')
+}
+
+fn read_file(path: &str) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Error::os(text!("cannot read the device file {path}", "デバイスファイル {path} を読めません"), &error)
+    })
+}
+
+fn embedded(files: &[(&str, &'static str)], name: &str) -> Option<(String, &'static str)> {
+    let (_, source) = files.iter().find(|(file, _)| *file == name)?;
+    let folder =
+        if DEVICES.iter().any(|(device, _)| *device == name) { "devices" } else { "devices/fragments" };
+    Some((format!("{folder}/{name}.toml"), source))
+}
+
+fn no_model(name: &str, files: &[(&str, &str)]) -> Error {
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let what = text!("there is no model named `{name}`", "`{name}` というモデルはありません");
+    Error::new(ErrorKind::Usage, what).remedy(nearest_of_many(name, &names, "kurabe models"))
 }

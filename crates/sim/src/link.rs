@@ -14,7 +14,6 @@ use crate::account::Cause;
 use crate::build::Builder;
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
-use kurabe_core::{Result, text};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -90,20 +89,6 @@ impl Link {
         let piece = bytes.min(self.piece_bytes);
         (transfer_ns(bytes, self.rate_bytes_per_s), transfer_ns(piece, self.rate_bytes_per_s))
     }
-}
-
-/// A parameter that is a share of a rate: above 0, at most 1.
-///
-/// # Errors
-/// When it is none.
-pub(crate) fn share(builder: &Builder<'_>, key: &str) -> Result<f64> {
-    let share = builder.number(key);
-    // A thousandth of a link is a mistake in the file, and its times would be beyond all sense.
-    if (0.001..=1.0).contains(&share) {
-        return Ok(share);
-    }
-    Err(builder
-        .error(key, &text!("a share from 0.001 to 1 is expected", "0.001 以上 1 以下の割合を指定します")))
 }
 
 /// Everything below that can be addressed, in order: layers with several units stand for each of them.

@@ -5,16 +5,18 @@
 //! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
 //! after the other). Each drive has so many reads and writes in flight; the others wait in a queue of their own, reads
 //! and writes in the order of arrival (`vdev_queue.c`). A write is done with the last drive. A flush goes to all drives.
-//! With one drive below, what is left is the queue: a pool of a single drive.
+//! With one drive below, what is left is the queue: a pool of a single drive. A drive that failed is passed over; without
+//! any left, requests fail.
 //!
 //! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
 //! order of priorities within a queue, and repair.
 
 use crate::account::{Cause, Counter};
 use crate::build::Builder;
-use crate::layer::{Below, Layer, LayerKind};
+use crate::layer::{Below, Control, Layer, LayerKind};
 use crate::link::{common_capacity_bytes, targets};
-use crate::schema::{Parameter, ParameterType};
+use crate::ranges::{AtRisk, Ranges};
+use crate::schema::{Parameter, ParameterType, SIZE};
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -43,29 +45,34 @@ pub const MIRROR: LayerKind = LayerKind {
             "5",
             "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_inc",
             ("load of a read far from the drive's last place", "直前の位置から遠い読み出しの負荷"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "seek_near",
-            ParameterType::Bytes,
+            SIZE,
             "1 MiB",
             "OpenZFS vdev_mirror.c: zfs_vdev_mirror_rotating_seek_offset",
             ("within this distance half of that load counts", "この距離以内なら負荷は半分になる"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "reads",
             ParameterType::Count(1, 1000),
             "10",
             "OpenZFS vdev_queue.c: zfs_vdev_sync_read_max_active; of reads that nobody waits for it is 3",
             ("reads in flight at each drive", "ドライブごとに同時に出す読み出し数"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "writes",
             ParameterType::Count(1, 1000),
             "10",
             "OpenZFS vdev_queue.c: zfs_vdev_async_write_max_active",
             ("writes in flight at each drive", "ドライブごとに同時に出す書き込み数"),
-        ),
+        )
+        .live(),
     ],
+    relations: &[],
     build,
 };
 
@@ -83,6 +90,7 @@ struct Drive {
     writes: u64,
     waiting_reads: VecDeque<JobId>,
     waiting_writes: VecDeque<JobId>,
+    failed: bool,
 }
 
 #[derive(Clone)]
@@ -111,6 +119,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         writes: 0,
         waiting_reads: VecDeque::new(),
         waiting_writes: VecDeque::new(),
+        failed: false,
     };
     Ok(Box::new(Mirror {
         drives: targets(builder).into_iter().map(drive).collect(),
@@ -139,7 +148,7 @@ impl Mirror {
     fn choose(&mut self, offset_bytes: u64, world: &mut World) -> usize {
         let mut lowest = (u64::MAX, 0);
         self.least.clear();
-        for (index, drive) in self.drives.iter().enumerate() {
+        for (index, drive) in self.drives.iter().enumerate().filter(|(_, drive)| !drive.failed) {
             let seek = match drive.last_end_bytes.abs_diff(offset_bytes) {
                 0 => 0,
                 distance if distance < self.near_bytes => self.seek_load / 2,
@@ -158,6 +167,17 @@ impl Mirror {
         world.count(if seeks { self.far } else { self.near }, 1);
         let place = (offset_bytes >> PLACE_SHIFT) as usize % self.least.len().max(1);
         self.least.get(place).copied().unwrap_or(0)
+    }
+
+    /// A request that was at several drives has come back from one, or will never go there.
+    fn came(&mut self, job: JobId, world: &mut World) {
+        match self.open.get_mut(&job) {
+            Some(open) if *open > 1 => *open -= 1,
+            _ => {
+                self.open.remove(&job);
+                world.finish(job);
+            }
+        }
     }
 
     /// Sends to a drive what it may have; the tag is its number.
@@ -190,7 +210,8 @@ impl Layer for Mirror {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
-        if self.drives.is_empty() {
+        let drives = self.drives.iter().filter(|drive| !drive.failed).count();
+        if drives == 0 {
             return world.fail(job, ErrorNumber::IO);
         }
         if request.kind == Kind::Read {
@@ -198,9 +219,12 @@ impl Layer for Mirror {
             self.drives[index].waiting_reads.push_back(job);
             return self.feed(index, world);
         }
-        self.open.insert(job, self.drives.len());
+        self.open.insert(job, drives);
         for index in 0..self.drives.len() {
             let drive = &mut self.drives[index];
+            if drive.failed {
+                continue;
+            }
             if request.kind.writes() {
                 drive.waiting_writes.push_back(job);
                 self.feed(index, world);
@@ -219,18 +243,48 @@ impl Layer for Mirror {
             Kind::Write | Kind::WriteZeroes => self.drives[index].writes -= 1,
             Kind::Flush | Kind::Trim => {}
         }
-        let is_last = match self.open.get_mut(&job) {
-            Some(open) if *open > 1 => {
-                *open -= 1;
-                false
-            }
-            Some(_) => self.open.remove(&job).is_some(),
-            None => true,
-        };
-        if is_last {
-            world.finish(job);
-        }
+        self.came(job, world);
         self.feed(index, world);
+    }
+
+    /// What waits at a drive that fails goes to another, if it reads, or is done without it.
+    fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
+        let Control::FailMember(index) = control else {
+            return Err(text!("it does not wear", "摩耗のない層です"));
+        };
+        let count = self.drives.len();
+        let drive = self.drives.get_mut(index).ok_or_else(|| {
+            text!("it has drives 0 to {}", "ドライブは 0 から {} までです", count.saturating_sub(1))
+        })?;
+        drive.failed = true;
+        let (reads, writes) =
+            (std::mem::take(&mut drive.waiting_reads), std::mem::take(&mut drive.waiting_writes));
+        let any_left = self.drives.iter().any(|drive| !drive.failed);
+        for job in writes {
+            if any_left {
+                self.came(job, world);
+            } else if self.open.remove(&job).is_some() {
+                world.fail(job, ErrorNumber::IO);
+            }
+        }
+        reads.into_iter().for_each(|job| self.arrive(job, world));
+        Ok(())
+    }
+
+    /// What any drive has is not at risk.
+    fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
+        let drives = below.into_iter().zip(&self.drives).filter(|(_, drive)| !drive.failed);
+        let mut drives = drives.map(|(risk, _)| risk);
+        let Some(mut all) = drives.next() else { return Vec::new() };
+        for drive in drives {
+            let any = |risk: &AtRisk| risk.lost.iter().chain(risk.saved.iter()).collect::<Ranges>();
+            let (one, other) = (any(&all), any(&drive));
+            all = AtRisk { lost: all.lost.both(&drive.lost), saved: one.both(&other) };
+            for (from, to, _) in all.lost.iter().collect::<Vec<_>>() {
+                all.saved.cut(from, to);
+            }
+        }
+        vec![all]
     }
 
     fn waits_for(&self) -> Option<Text> {
@@ -242,6 +296,7 @@ impl Layer for Mirror {
 
 #[cfg(test)]
 mod tests {
+    use super::Control;
     use crate::link::laws::{any_requests, device, ends_ns, last_ns, request};
     use crate::stack::Stack;
     use crate::world::{Kind, Request};
@@ -305,6 +360,34 @@ mod tests {
         assert_eq!(counted(&spec, &turns, "near"), 39);
         // As one drive it seeks all the time.
         assert_eq!(counted(&device(&["mirror", DRIVE]), &turns, "far"), 39);
+    }
+
+    #[test]
+    fn a_mirror_goes_on_without_drives_that_failed_until_none_is_left() {
+        let mut stack = Stack::new(&device(&["mirror members=2 writes=1", DRIVE]), 1).unwrap();
+        let mut end = |control: Option<usize>, kinds: &[Kind]| {
+            for kind in kinds {
+                stack.submit(stack.now_ns(), request(*kind, 0, 0, 4096), 0);
+            }
+            if let Some(drive) = control {
+                stack.control("mirror", Control::FailMember(drive)).unwrap();
+            }
+            let started_ns = stack.now_ns();
+            while let Some(at_ns) = stack.next_wake_ns() {
+                stack.advance(at_ns);
+            }
+            let ends: Vec<_> = std::iter::from_fn(|| stack.take_completion()).collect();
+            assert_eq!((ends.len(), stack.in_flight()), (kinds.len(), 0));
+            (ends.iter().filter(|done| done.outcome.is_ok()).count(), stack.now_ns() - started_ns)
+        };
+        // Two reads at once are one on each drive, and one after the other on the one that is left.
+        let read_ns = 1_000_000 + 40_960;
+        assert_eq!(end(None, &[Kind::Read; 2]), (2, read_ns));
+        assert_eq!(end(Some(1), &[]), (0, 0));
+        assert_eq!(end(None, &[Kind::Read; 2]), (2, 2 * read_ns));
+        // The write that is with the last drive comes back; the one that waits for it cannot be kept anywhere.
+        assert_eq!(end(Some(0), &[Kind::Write; 2]).0, 1);
+        assert_eq!(end(None, &[Kind::Read, Kind::Write, Kind::Flush]).0, 0);
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl ModelTarget {
         Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
-    /// What a power cut at this moment would take, and spare, by layer.
+    /// How much a power cut at this moment would take, and spare, by layer.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
         self.stack.volatile()
     }

@@ -10,9 +10,9 @@ use crate::account::Cause;
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::link::Link;
-use crate::schema::{Parameter, ParameterType};
+use crate::schema::{Parameter, ParameterType, SIZE, Scale};
 use crate::world::{Child, JobId, LayerId, World};
-use kurabe_core::{Result, text};
+use kurabe_core::Result;
 
 /// The kind.
 pub const PCIE: LayerKind = LayerKind {
@@ -36,22 +36,25 @@ pub const PCIE: LayerKind = LayerKind {
                 "data bytes of a packet; 24 more are its headers",
                 "パケットのデータ長。ほかに 24 バイトのヘッダーが付く",
             ),
-        ),
+        )
+        .scaled(Scale::PowersOfTwo),
         Parameter::usual(
             "latency",
             ParameterType::Time,
             "2 us",
             "assumed: doorbell, command fetch and interrupt, each a few crossings of half a microsecond",
             ("time of every request", "要求ごとの時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "piece",
-            ParameterType::Bytes,
+            SIZE,
             "4 KiB",
             "assumed: a page, the unit of a scatter list",
             ("data that are passed on at once", "一度に渡すデータの単位"),
         ),
     ],
+    relations: &[],
     build,
 };
 
@@ -83,9 +86,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let payload = builder.count("payload") as f64;
     let lanes = builder.count("lanes") as f64;
     let rate = lane_bytes_per_s(builder.count("generation")) * lanes * payload / (payload + 24.0);
-    let Some(below) = builder.below().next() else {
-        return Err(builder.error("lanes", &text!("a device is missing", "デバイスがありません")));
-    };
     let busy = builder.cause(
         "slot-busy",
         ("waiting for the slot", "スロットが空くのを待つ時間"),
@@ -101,7 +101,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     );
     let link = Link::new(rate, builder.bytes("piece"), busy, transfer);
     Ok(Box::new(Pcie {
-        below,
+        below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
         units: builder.below_units(0),
         to_host: link.clone(),

@@ -11,9 +11,9 @@
 use crate::account::{Cause, Counter};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::link::{Link, common_capacity_bytes, share, targets};
+use crate::link::{Link, common_capacity_bytes, targets};
 use crate::sata::rate_bytes_per_s;
-use crate::schema::{Parameter, ParameterType};
+use crate::schema::{Parameter, ParameterType, SIZE};
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -46,7 +46,7 @@ pub const PORT_MULTIPLIER: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "efficiency",
-            ParameterType::Number,
+            ParameterType::Number(0.001, 1.0),
             "0.93",
             "derived: the fastest 6 Gb/s drives are sold with 560 MB/s, of 600 MB/s after 8b/10b coding",
             ("share of the rate that is data", "転送速度のうちデータが占める割合"),
@@ -57,15 +57,17 @@ pub const PORT_MULTIPLIER: LayerKind = LayerKind {
             "20 us",
             "assumed: the host writes the port number and starts its engine again",
             ("turning to another drive, by cbs", "cbs で別のドライブに切り替える時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "piece",
-            ParameterType::Bytes,
+            SIZE,
             "8 KiB",
             "Serial ATA 2.5: a data frame holds at most 8192 bytes",
             ("data that are passed on at once", "一度に渡すデータの単位"),
         ),
     ],
+    relations: &[],
     build,
 };
 
@@ -89,7 +91,7 @@ struct PortMultiplier {
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let rate = rate_bytes_per_s(builder.word("generation")) * share(builder, "efficiency")?;
+    let rate = rate_bytes_per_s(builder.word("generation")) * builder.number("efficiency");
     let busy = builder.cause(
         "port-busy",
         ("waiting for the shared port", "共有ポートが空くのを待つ時間"),

@@ -11,13 +11,17 @@
 //! that were read and data that were written through. Reads under direct I/O look into it but leave nothing there.
 //! So with write-through and direct I/O it stays empty, and helps no reads either.
 //!
-//! Non-goals: a degraded array and its rebuild, patrol reads, boot time, trim (the card takes it and does nothing, as cards of
+//! Of a member that failed, RAID with parity computes what it held from the others, and copies are read elsewhere; writes
+//! leave it out. An array that lacks more than that fails every request.
+//!
+//! Non-goals: the rebuild of a member, patrol reads, boot time, trim (the card takes it and does nothing, as cards of
 //! its time do). Parity is read from the members even if the old data are in the memory. A flush that drains the memory
 //! holds later writes back.
 
 mod ahead;
 mod cache;
 mod card;
+mod degraded;
 mod destage;
 mod geometry;
 mod index;
@@ -33,15 +37,11 @@ mod writes;
 
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::{Parameter, ParameterType};
+use crate::link::{common_capacity_bytes, targets};
+use crate::schema::{Parameter, ParameterType, SIZE, Scale};
 use card::{Card, Costs, Policies, ReadAhead};
-use geometry::{Geometry, MOST_MEMBERS};
-use kurabe_core::{Result, text};
-
-/// Longer times are cut to this, one hour: no card is so slow, and sums stay in range.
-const MOST_NS: u64 = 3_600_000_000_000;
-/// The most that can be read ahead.
-const MOST_AHEAD_BYTES: u64 = 64 << 20;
+use geometry::{BLOCK_BYTES, Geometry, MOST_MEMBERS};
+use kurabe_core::Result;
 
 /// The kind.
 pub const RAID: LayerKind = LayerKind {
@@ -50,13 +50,14 @@ pub const RAID: LayerKind = LayerKind {
     of_host: false,
     below: Below::Members,
     parameters: PARAMETERS,
+    relations: &[],
     build,
 };
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::needed(
         "level",
-        ParameterType::Count(0, 10),
+        ParameterType::OneOf(&[0, 1, 5, 6, 10]),
         ("RAID level: 0, 1, 5, 6 or 10", "RAID レベル。0、1、5、6、10 のいずれか"),
     ),
     Parameter::usual(
@@ -68,14 +69,14 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "strip",
-        ParameterType::Bytes,
+        ParameterType::Bytes(BLOCK_BYTES, 1 << 30),
         "64 KiB",
         "default of MegaRAID firmware: `Strip Size : 64kB` in MegaCli -AdpAllInfo (github.com/npinto/megaclisas-status issue 7)",
         (
             "consecutive bytes on one drive before the next drive's turn",
             "次のドライブへ移る前に 1 台に続けて置くバイト数(ストライプサイズ)",
         ),
-    ),
+    ).scaled(Scale::Multiples(BLOCK_BYTES)),
     Parameter::usual(
         "latency",
         ParameterType::Time,
@@ -85,14 +86,14 @@ const PARAMETERS: &[Parameter] = &[
             "time of a request in driver and card during which the card's processor is free for others",
             "ドライバーとカードが要求ごとにかける時間のうち、カードのプロセッサーが空いている分",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "request_time",
         ParameterType::Time,
         "0 us",
         "assumed",
         ("time of the card's processor for a request", "要求 1 件に使うプロセッサー時間"),
-    ),
+    ).live(),
     Parameter::usual(
         "strip_time",
         ParameterType::Time,
@@ -102,7 +103,7 @@ const PARAMETERS: &[Parameter] = &[
             "time of the card's processor for every strip that a request touches",
             "要求がまたがるストリップ 1 個ごとに使うプロセッサー時間",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "strips_per_request",
         ParameterType::Count(1, 1 << 20),
@@ -112,17 +113,17 @@ const PARAMETERS: &[Parameter] = &[
             "strips that the firmware takes at once; a longer request costs the processor several times",
             "ファームウェアが一度に扱うストリップ数。これを超える要求は複数回分の処理時間がかかる",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "parity_rate",
         ParameterType::Rate,
         "2 GB/s",
         "assumed",
         ("rate at which parity is computed", "パリティーの計算速度"),
-    ),
+    ).live(),
     Parameter::usual(
         "cache",
-        ParameterType::Bytes,
+        SIZE,
         "0 B",
         "assumed",
         ("memory for data", "データ用のキャッシュメモリーの容量"),
@@ -137,7 +138,7 @@ const PARAMETERS: &[Parameter] = &[
              even without one",
             "through: ドライブに書けてから完了。back: バッテリーがあればメモリーに入った時点で完了。always-back: バッテリーがなくても同様",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "io_policy",
         ParameterType::Word(&["direct", "cached"]),
@@ -147,7 +148,7 @@ const PARAMETERS: &[Parameter] = &[
             "direct: reads go past the memory to the host; cached: they are put into it and copied from there",
             "direct: 読み出したデータはメモリーに残さず直接渡す。cached: いったんメモリーに入れてから渡す",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "read_policy",
         ParameterType::Word(&["none", "always", "adaptive"]),
@@ -157,31 +158,31 @@ const PARAMETERS: &[Parameter] = &[
             "reading ahead: never, after every read, or after two reads in a row",
             "先読み。しない、毎回、2 回続けて連続したときだけ、のいずれか",
         ),
-    ),
+    ).live(),
     Parameter::usual(
         "read_ahead",
-        ParameterType::Bytes,
+        ParameterType::Bytes(0, 64 << 20),
         "1 MiB",
         "assumed",
         ("how far ahead, up to 64 MiB", "先読みする量(64 MiB まで)"),
-    ),
+    ).live(),
     Parameter::usual(
         "memory_read_rate",
         ParameterType::Rate,
         "2 GB/s",
         "assumed",
         ("rate from the card's memory to the host", "カードのメモリーからホストへの速度"),
-    ),
+    ).live(),
     Parameter::usual(
         "memory_write_rate",
         ParameterType::Rate,
         "2 GB/s",
         "assumed",
         ("rate from the host to the card's memory", "ホストからカードのメモリーへの速度"),
-    ),
+    ).live(),
     Parameter::usual(
         "high_water",
-        ParameterType::Number,
+        ParameterType::Number(0.0, 1.0),
         "0.8",
         "assumed",
         (
@@ -195,43 +196,33 @@ const PARAMETERS: &[Parameter] = &[
         "4 s",
         "default of MegaRAID firmware: `Flush Time : 4 seconds` (github.com/npinto/megaclisas-status issue 7)",
         ("age of written data at which writing back begins", "書き込みデータをためておく時間の上限"),
-    ),
+    ).live(),
     Parameter::usual(
         "destages",
         ParameterType::Count(1, 4096),
         "16",
         "assumed",
         ("rows that are written back at once", "同時に書き戻すストライプの数"),
-    ),
+    ).live(),
     Parameter::usual(
         "battery",
         ParameterType::Flag,
         "true",
         "assumed",
         ("whether a battery saves the memory at a power cut", "停電時にメモリーを保持するバッテリーの有無"),
-    ),
+    ).live(),
 ];
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let layers: Vec<_> = builder.below().collect();
-    let smallest_bytes =
-        (0..layers.len()).map(|index| builder.below_capacity_bytes(index)).min().unwrap_or(0);
+    let members = targets(builder);
+    let smallest_bytes = common_capacity_bytes(builder);
     let geometry =
-        Geometry::new(builder.count("level"), layers.len() as u64, builder.bytes("strip"), smallest_bytes)
+        Geometry::new(builder.count("level"), members.len() as u64, builder.bytes("strip"), smallest_bytes)
             .map_err(|(key, what)| builder.error(key, &what))?;
-    let high_water = builder.number("high_water");
-    if !(0.0..=1.0).contains(&high_water) {
-        return Err(builder
-            .error("high_water", &text!("this is a share from 0 to 1", "0 から 1 までの割合を書きます")));
-    }
-    if builder.bytes("read_ahead") > MOST_AHEAD_BYTES {
-        return Err(builder.error("read_ahead", &text!("not above 64 MiB", "64 MiB までです")));
-    }
-    let ns = |key: &str| builder.ns(key).min(MOST_NS);
     let costs = Costs {
-        latency_ns: ns("latency"),
-        request_ns: ns("request_time"),
-        strip_ns: ns("strip_time"),
+        latency_ns: builder.ns("latency"),
+        request_ns: builder.ns("request_time"),
+        strip_ns: builder.ns("strip_time"),
         strips_per_request: builder.count("strips_per_request"),
         parity_bytes_per_s: builder.rate("parity_rate"),
         memory_read_bytes_per_s: builder.rate("memory_read_rate"),
@@ -251,13 +242,17 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             _ => ReadAhead::None,
         },
         ahead_bytes: builder.bytes("read_ahead"),
-        flush_ns: ns("flush_interval"),
+        flush_ns: builder.ns("flush_interval"),
         destages: builder.count("destages"),
         battery,
     };
-    let cache = (cache_bytes >= geometry::BLOCK_BYTES).then(|| {
-        cache::Cache::new(cache_bytes, (cache_bytes as f64 * high_water) as u64, geometry.strip_bytes)
+    let cache = (cache_bytes >= BLOCK_BYTES).then(|| {
+        cache::Cache::new(
+            cache_bytes,
+            (cache_bytes as f64 * builder.number("high_water")) as u64,
+            geometry.strip_bytes,
+        )
     });
     let words = words::Words::new(builder);
-    Ok(Box::new(Card::new(layers, geometry, costs, policies, cache, words)))
+    Ok(Box::new(Card::new(members, geometry, costs, policies, cache, words)))
 }

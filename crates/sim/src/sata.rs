@@ -10,8 +10,8 @@
 use crate::account::{Cause, Counter};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::link::{Link, Places, share};
-use crate::schema::{Parameter, ParameterType};
+use crate::link::{Link, Places};
+use crate::schema::{Parameter, ParameterType, SIZE};
 use crate::world::{Child, JobId, Kind, LayerId, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub const SATA: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "efficiency",
-            ParameterType::Number,
+            ParameterType::Number(0.001, 1.0),
             "0.93",
             "derived: the fastest 6 Gb/s drives are sold with 560 MB/s, of 600 MB/s after 8b/10b coding",
             ("share of the rate that is data", "転送速度のうちデータが占める割合"),
@@ -51,15 +51,17 @@ pub const SATA: LayerKind = LayerKind {
             "10 us",
             "assumed",
             ("overhead of a command", "コマンド 1 回の処理時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "piece",
-            ParameterType::Bytes,
+            SIZE,
             "8 KiB",
             "Serial ATA 2.5: a data frame holds at most 8192 bytes",
             ("data that are passed on at once", "一度に渡すデータの単位"),
         ),
     ],
+    relations: &[],
     build,
 };
 
@@ -95,11 +97,8 @@ struct Sata {
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let rate = rate_bytes_per_s(builder.word("generation")) * share(builder, "efficiency")?;
+    let rate = rate_bytes_per_s(builder.word("generation")) * builder.number("efficiency");
     let depth = builder.count("depth");
-    let Some(below) = builder.below().next() else {
-        return Err(builder.error("generation", &text!("a drive is missing", "ドライブがありません")));
-    };
     let busy = builder.cause(
         "cable-busy",
         ("waiting for the cable", "ケーブルが空くのを待つ時間"),
@@ -114,7 +113,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         ),
     );
     Ok(Box::new(Sata {
-        below,
+        below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
         units: builder.below_units(0),
         link: Link::new(rate, builder.bytes("piece"), busy, transfer),

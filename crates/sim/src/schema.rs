@@ -1,23 +1,39 @@
-//! The parameters of layers: key, type, default and meaning in one place, for the reader of device files, for `--set`,
-//! for `kurabe models show` and for the documentation.
+//! The parameters of layers: key, type, range, default and meaning in one place, for the reader of device files, for
+//! `--set`, for `kurabe models show`, for the documentation, and for whoever lets people move a parameter.
 
-use crate::settings::{Setting, Worth};
-use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
+use crate::settings::{Settings, Worth};
+use kurabe_core::quantity::{GIB, KIB, MIB, parse_bytes, parse_duration_ns};
 use kurabe_core::{Result, Text, Value, text};
 
-/// What kind of quantity a parameter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The largest size, 1 PiB: beyond every device, and sums of many stay in 64 bits.
+pub(crate) const MOST_BYTES: u64 = 1 << 50;
+/// The longest request: its length is a number of 32 bits.
+pub(crate) const LONGEST_BYTES: u64 = u32::MAX as u64;
+/// The longest time, 1 h: no device is so slow, and sums of many stay in 64 bits.
+pub(crate) const HOUR_NS: u64 = 3_600_000_000_000;
+/// The fastest rate, 1 PB/s: beyond every device.
+const MOST_BYTES_PER_S: u64 = 1_000_000_000_000_000;
+
+/// Any size.
+pub(crate) const SIZE: ParameterType = ParameterType::Bytes(0, MOST_BYTES);
+/// A size of something that is there.
+pub(crate) const SOME_SIZE: ParameterType = ParameterType::Bytes(1, MOST_BYTES);
+
+/// What kind of quantity a parameter is, and its range.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterType {
-    /// A size: `"64 KiB"`.
-    Bytes,
-    /// A time: `"0.97 ms"`.
+    /// A size from the first number of bytes to the second: `"64 KiB"`.
+    Bytes(u64, u64),
+    /// A time up to an hour: `"0.97 ms"`.
     Time,
-    /// Bytes per second: `"3.1 MB/s"`.
+    /// Bytes per second, from 1 B/s to 1 PB/s: `"3.1 MB/s"`.
     Rate,
-    /// A whole number within limits.
+    /// A whole number from the first to the second.
     Count(u64, u64),
-    /// A number from 0 up.
-    Number,
+    /// One of these whole numbers, which rise.
+    OneOf(&'static [u64]),
+    /// A number from the first to the second.
+    Number(f64, f64),
     /// `true` or `false`.
     Flag,
     /// One of these words.
@@ -26,29 +42,97 @@ pub enum ParameterType {
     Rows(&'static [&'static str]),
 }
 
+/// Which values of its range a parameter can have, and how one goes through them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Every value, by equal steps.
+    Linear,
+    /// Every value, by equal ratios.
+    Log,
+    /// Powers of two, and 0 where the range begins with it.
+    PowersOfTwo,
+    /// Whole multiples of this.
+    Multiples(u64),
+    /// Single values.
+    Choice,
+}
+
 impl ParameterType {
     /// What a value looks like.
     pub fn example(self) -> Text {
         match self {
-            Self::Bytes => text!("a size: 64 KiB, 1 GiB", "大きさを書きます(例: 64 KiB、1 GiB)"),
+            Self::Bytes(..) => text!("a size: 64 KiB, 1 GiB", "大きさを書きます(例: 64 KiB、1 GiB)"),
             Self::Time => {
                 text!("a time with its unit: 10 us, 8.5 ms", "単位付きの時間を書きます(例: 10 us、8.5 ms)")
             }
             Self::Rate => text!("a rate: 3.1 MB/s", "転送速度を書きます(例: 3.1 MB/s)"),
-            Self::Count(least, most) => {
-                text!("a whole number from {least} to {most}", "{least} から {most} までの整数を書きます")
+            Self::Count(..) => text!("a whole number", "整数を書きます"),
+            Self::OneOf(_) | Self::Word(_) => {
+                let choices = self.choices().join(", ");
+                text!("one of: {choices}", "使えるもの: {choices}")
             }
-            Self::Number => text!("a number from 0 up", "0 以上の数を書きます"),
+            Self::Number(..) => text!("a number", "数を書きます"),
             Self::Flag => text!("true or false", "true か false を書きます"),
-            Self::Word(words) => {
-                let words = words.join(", ");
-                text!("one of: {words}", "使えるもの: {words}")
-            }
             Self::Rows(columns) => {
                 let columns = columns.join(", ");
                 text!("rows of numbers: [[{columns}], …]", "数の行の一覧を書きます: [[{columns}], …]")
             }
         }
+    }
+
+    /// Least and most, in its [unit](Self::unit); nothing where it is no number.
+    pub fn range(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Bytes(least, most) | Self::Count(least, most) => Some((least as f64, most as f64)),
+            Self::Time => Some((0.0, HOUR_NS as f64)),
+            Self::Rate => Some((1.0, MOST_BYTES_PER_S as f64)),
+            Self::OneOf(numbers) => Some((*numbers.first()? as f64, *numbers.last()? as f64)),
+            Self::Number(least, most) => Some((least, most)),
+            Self::Flag | Self::Word(_) | Self::Rows(_) => None,
+        }
+    }
+
+    /// Its values, if they are few words or numbers.
+    pub fn choices(self) -> Vec<String> {
+        match self {
+            Self::OneOf(numbers) => numbers.iter().map(u64::to_string).collect(),
+            Self::Word(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+            Self::Flag => vec!["true".to_owned(), "false".to_owned()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The unit of its range; a value may be written as a number with it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Bytes(..) => "B",
+            Self::Time => "ns",
+            Self::Rate => "B/s",
+            _ => "",
+        }
+    }
+
+    const fn scale(self) -> Scale {
+        match self {
+            Self::Bytes(..) | Self::Time | Self::Rate => Scale::Log,
+            // From a few hundred values on, small steps matter at the lower end only.
+            Self::Count(_, most) if most > 256 => Scale::Log,
+            Self::Count(..) | Self::Number(..) | Self::Rows(_) => Scale::Linear,
+            Self::OneOf(_) | Self::Flag | Self::Word(_) => Scale::Choice,
+        }
+    }
+
+    /// A number of its unit as people write it, without loss.
+    fn words(self, number: f64) -> String {
+        let units: &[(u64, &str)] = match self {
+            Self::Bytes(..) => &[(GIB * KIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"), (1, "B")],
+            Self::Time => &[(HOUR_NS, "h"), (1, "ns")],
+            Self::Rate => &[(1_000_000_000_000, "TB/s"), (1, "B/s")],
+            _ => return number.to_string(),
+        };
+        let whole = |(factor, _): &&(u64, &str)| number >= *factor as f64 && number % *factor as f64 == 0.0;
+        let (factor, unit) = units.iter().find(whole).copied().unwrap_or((1, self.unit()));
+        format!("{} {unit}", number / factor as f64)
     }
 }
 
@@ -57,8 +141,14 @@ impl ParameterType {
 pub struct Parameter {
     /// Key in device files.
     pub key: &'static str,
-    /// Its type.
+    /// Its type and range.
     pub kind: ParameterType,
+    /// Which values of its range it can have.
+    pub scale: Scale,
+    /// Whether it may change while requests are served.
+    pub live: bool,
+    /// Keys of the parameters from which its value is worked out where it is left out.
+    pub derived_from: &'static [&'static str],
     /// Value, as a device file writes it (a string in double quotes), and its source, where a file does not give it.
     pub default: Option<(&'static str, &'static str)>,
     /// What it is, in English and Japanese.
@@ -72,7 +162,7 @@ impl Parameter {
         kind: ParameterType,
         meaning: (&'static str, &'static str),
     ) -> Self {
-        Self { key, kind, default: None, meaning }
+        Self { key, kind, scale: kind.scale(), live: false, derived_from: &[], default: None, meaning }
     }
 
     /// A parameter with a default; `value` is written as in a device file.
@@ -83,44 +173,171 @@ impl Parameter {
         source: &'static str,
         meaning: (&'static str, &'static str),
     ) -> Self {
-        Self { key, kind, default: Some((value, source)), meaning }
+        Self { default: Some((value, source)), ..Self::needed(key, kind, meaning) }
+    }
+
+    /// One that may change while requests are served.
+    pub(crate) const fn live(self) -> Self {
+        Self { live: true, ..self }
+    }
+
+    /// One with other values than every one of its range.
+    pub(crate) const fn scaled(self, scale: Scale) -> Self {
+        Self { scale, ..self }
+    }
+
+    /// One that is worked out from others where it is left out.
+    pub(crate) const fn derived_from(self, keys: &'static [&'static str]) -> Self {
+        Self { derived_from: keys, ..self }
+    }
+
+    /// Its range in words; nothing where its type says all.
+    pub fn range(&self) -> Option<Text> {
+        let (least, most) = self.kind.range().filter(|_| self.scale != Scale::Choice)?;
+        let (least, most) = (self.kind.words(least), self.kind.words(most));
+        Some(match self.scale {
+            Scale::PowersOfTwo => {
+                text!("{least} to {most}, a power of two", "{least} から {most} までの 2 のべき乗")
+            }
+            Scale::Multiples(step) => {
+                let step = self.kind.words(step as f64);
+                text!("{least} to {most}, a multiple of {step}", "{least} から {most} までの {step} の倍数")
+            }
+            Scale::Linear | Scale::Log | Scale::Choice => {
+                text!("{least} to {most}", "{least} から {most} まで")
+            }
+        })
+    }
+
+    /// What to write for it.
+    pub(crate) fn remedy(&self) -> Text {
+        let (example, range) = (self.kind.example(), self.range());
+        range.map_or(example.clone(), |range| Text {
+            en: format!("{}; from {}", example.en, range.en),
+            ja: format!("{}。{}です", example.ja, range.ja),
+        })
     }
 
     /// Reads a value of this type.
     ///
     /// # Errors
-    /// When it is something else, with its place.
-    pub(crate) fn read(&self, value: &Value<'_>, source: &str) -> Result<Setting> {
-        let worth = match self.kind {
-            ParameterType::Bytes => Worth::Whole(value.parsed(parse_bytes)?),
-            ParameterType::Time => Worth::Whole(value.parsed(parse_duration_ns)?),
-            ParameterType::Rate => Worth::Real(value.parsed(parse_rate)?),
+    /// When it is something else or outside of the range, with its place and what to write.
+    pub(crate) fn read(&self, value: &Value<'_>) -> Result<Worth> {
+        let worth = self.worth(value).and_then(|worth| match self.has(&worth) {
+            true => Ok(worth),
+            false => {
+                let (key, written) = (self.key, value.written());
+                Err(value.error(&text!(
+                    "`{written}` is outside of the range of `{key}`",
+                    "`{written}` は `{key}` の範囲外です"
+                )))
+            }
+        });
+        worth.map_err(|error| match error.remedy_text() {
+            Some(_) => error,
+            None => error.remedy(self.remedy()),
+        })
+    }
+
+    /// A value of this type, in its range or not. A size, a time and a rate may be written without quotes.
+    fn worth(&self, value: &Value<'_>) -> Result<Worth> {
+        let parsed =
+            |parse: fn(&str) -> Result<u64, Text>| parse(value.written()).map_err(|what| value.error(&what));
+        Ok(match self.kind {
+            ParameterType::Bytes(..) => Worth::Whole(parsed(parse_bytes)?),
+            ParameterType::Time => Worth::Whole(parsed(parse_duration_ns)?),
+            ParameterType::Rate => Worth::Real(parsed(parse_rate)? as f64),
             ParameterType::Count(least, most) => Worth::Whole(value.integer(least..=most)?),
-            ParameterType::Number => Worth::Real(value.number()?),
+            ParameterType::OneOf(_) => Worth::Whole(value.integer(0..=u64::MAX)?),
+            ParameterType::Number(..) => Worth::Real(value.number()?),
             ParameterType::Flag => Worth::Flag(value.boolean()?),
             ParameterType::Word(words) => {
-                let choices: Vec<(&'static str, &'static str)> =
-                    words.iter().map(|word| (*word, *word)).collect();
+                let choices: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
                 Worth::Word(value.choice(&choices)?)
             }
             ParameterType::Rows(columns) => Worth::Rows(read_rows(value, columns)?),
-        };
-        let written = value.written().to_owned();
-        Ok(Setting {
-            key: self.key,
-            worth,
-            written,
-            source: source.to_owned(),
-            place: Some(value.place()),
-            changed: false,
         })
+    }
+
+    fn has(&self, worth: &Worth) -> bool {
+        let (Some(number), Some((least, most))) = (worth.number(), self.kind.range()) else { return true };
+        let whole = number as u64;
+        (least..=most).contains(&number)
+            && match (self.scale, self.kind) {
+                (Scale::PowersOfTwo, _) => whole == 0 || whole.is_power_of_two(),
+                (Scale::Multiples(step), _) => whole.is_multiple_of(step),
+                (_, ParameterType::OneOf(numbers)) => numbers.contains(&whole),
+                _ => true,
+            }
     }
 }
 
-/// Bytes per second: `3.1 MB/s`.
-fn parse_rate(words: &str) -> Result<f64, Text> {
-    let rate = words.trim().strip_suffix("/s").and_then(|bytes| parse_bytes(bytes).ok());
-    rate.filter(|rate| *rate > 0).map(|rate| rate as f64).ok_or_else(|| {
+/// What must hold between two parameters of a layer.
+#[derive(Clone, Copy, Debug)]
+pub enum Relation {
+    /// The first is not below the second; 0 of the first stands for something else.
+    NotBelow(&'static str, &'static str),
+    /// The first is a whole multiple of the second.
+    MultipleOf(&'static str, &'static str),
+    /// The first is more than its least only where the second is on.
+    Needs(&'static str, &'static str),
+}
+
+impl Relation {
+    /// The two parameters.
+    pub fn keys(self) -> (&'static str, &'static str) {
+        let (Self::NotBelow(one, other) | Self::MultipleOf(one, other) | Self::Needs(one, other)) = self;
+        (one, other)
+    }
+
+    /// As a sentence.
+    pub fn sentence(self) -> Text {
+        let (one, other) = self.keys();
+        match self {
+            Self::NotBelow(..) => {
+                text!("`{one}` is not below `{other}`", "`{one}` は `{other}` 以上です")
+            }
+            Self::MultipleOf(..) => {
+                text!("`{one}` is a multiple of `{other}`", "`{one}` は `{other}` の倍数です")
+            }
+            Self::Needs(..) => text!("`{one}` needs `{other}`", "`{one}` には `{other}` が必要です"),
+        }
+    }
+
+    /// # Errors
+    /// When it does not hold, at one of the parameters; the remedy names the other.
+    pub(crate) fn check(self, layer: &str, settings: &Settings) -> Result<()> {
+        let (first, second) = self.keys();
+        let (mut first, mut second) = (settings.setting(first), settings.setting(second));
+        let (one, other) = (first.number().unwrap_or(0.0), second.number().unwrap_or(0.0));
+        let holds = match self {
+            Self::NotBelow(..) => one == 0.0 || one >= other,
+            Self::MultipleOf(..) => one % other == 0.0,
+            Self::Needs(..) => {
+                let least = first.parameter.kind.range().map_or(0.0, |(least, _)| least);
+                one <= least || other > 0.0
+            }
+        };
+        if holds {
+            return Ok(());
+        }
+        // At the one that the user changed, if it was one of them.
+        if second.changed && !first.changed {
+            std::mem::swap(&mut first, &mut second);
+        }
+        let (key, written) = (second.parameter.key, &second.written);
+        Err(settings.error(layer, first.parameter.key, &self.sentence()).remedy(text!(
+            "change it, or `{layer}.{key}`, which is {written}",
+            "この値か `{layer}.{key}`(現在 {written})を変更してください"
+        )))
+    }
+}
+
+/// Bytes per second: `3.1 MB/s`, or a number of them.
+fn parse_rate(words: &str) -> Result<u64, Text> {
+    let bare = words.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let bytes = if bare { Some(words) } else { words.trim().strip_suffix("/s") };
+    bytes.and_then(|bytes| parse_bytes(bytes).ok()).ok_or_else(|| {
         text!(
             "`{words}` is not a rate (examples: 3.1 MB/s, 600 kB/s, 2 GiB/s)",
             "`{words}` は転送速度として読めません(例: 3.1 MB/s、600 kB/s、2 GiB/s)"

@@ -1,6 +1,7 @@
 //! The values of a layer's parameters, each with its source and the place where it stands.
 
-use kurabe_core::{Error, ErrorKind, Place, Text, text};
+use crate::schema::Parameter;
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, Value, text};
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,11 +15,23 @@ pub(crate) enum Worth {
     Rows(Vec<Vec<f64>>),
 }
 
+impl Worth {
+    /// As a number: a flag is 1 or 0.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Whole(number) => Some(*number as f64),
+            Self::Real(number) => Some(*number),
+            Self::Flag(flag) => Some(f64::from(u8::from(*flag))),
+            Self::Word(_) | Self::Rows(_) => None,
+        }
+    }
+}
+
 /// A parameter's value.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The parameter's key.
-    pub key: &'static str,
+    /// The parameter.
+    pub parameter: &'static Parameter,
     pub(crate) worth: Worth,
     /// As it was written, with its unit.
     pub written: String,
@@ -30,12 +43,24 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The value, if it is a size, a time in nanoseconds or a count.
-    pub(crate) fn whole(&self) -> Option<u64> {
-        match self.worth {
-            Worth::Whole(value) => Some(value),
-            _ => None,
-        }
+    /// Reads a value where it stands.
+    ///
+    /// # Errors
+    /// When it is no value of the parameter.
+    pub(crate) fn read(parameter: &'static Parameter, value: &Value<'_>, source: &str) -> Result<Self> {
+        Ok(Self {
+            parameter,
+            worth: parameter.read(value)?,
+            written: value.written().to_owned(),
+            source: source.to_owned(),
+            place: Some(value.place()),
+            changed: false,
+        })
+    }
+
+    /// The value in the unit of its type, if it is a number; 1 or 0 of a flag.
+    pub fn number(&self) -> Option<f64> {
+        self.worth.number()
     }
 }
 
@@ -51,26 +76,42 @@ impl Settings {
         self.list.iter()
     }
 
-    /// Whether both hold the same values, in whatever order and from whatever source.
+    /// Whether both hold the same values, from whatever source.
     pub(crate) fn are_same(&self, other: &Self) -> bool {
-        let has = |setting: &Setting| {
-            other.list.iter().any(|same| same.key == setting.key && same.worth == setting.worth)
+        let worths = |settings: &Self| {
+            settings
+                .list
+                .iter()
+                .map(|setting| (setting.parameter.key, setting.worth.clone()))
+                .collect::<Vec<_>>()
         };
-        self.list.len() == other.list.len() && self.list.iter().all(has)
+        worths(self) == worths(other)
     }
 
-    /// The value of a key that its kind of layer has.
+    /// The setting of a key, if it has one: `members` has none where members are listed.
+    pub(crate) fn find(&self, key: &str) -> Option<&Setting> {
+        self.list.iter().find(|setting| setting.parameter.key == key)
+    }
+
+    /// Takes a setting in place of another of its parameter.
+    pub(crate) fn put(&mut self, setting: Setting) {
+        match self.list.iter_mut().find(|other| other.parameter.key == setting.parameter.key) {
+            Some(other) => *other = setting,
+            None => self.list.push(setting),
+        }
+    }
+
+    /// The setting of a key that its kind of layer has.
     ///
     /// # Panics
     /// When the kind of layer has no such parameter: a defect of the layer.
-    pub(crate) fn worth(&self, key: &str) -> &Worth {
-        let found = self.list.iter().find(|setting| setting.key == key);
-        &found.unwrap_or_else(|| panic!("the layer has no parameter `{key}`")).worth
+    pub(crate) fn setting(&self, key: &str) -> &Setting {
+        self.find(key).unwrap_or_else(|| panic!("the layer has no parameter `{key}`"))
     }
 
     /// An error at a parameter: its place in the file, or the value that the user gave it.
     pub(crate) fn error(&self, layer: &str, key: &str, what: &Text) -> Error {
-        let setting = self.list.iter().find(|setting| setting.key == key);
+        let setting = self.find(key);
         let (kind, at) = match setting.filter(|setting| setting.changed) {
             Some(setting) => (ErrorKind::Usage, format!("{layer}.{key}={}", setting.written)),
             None => (ErrorKind::DataFile, format!("{layer}.{key}")),

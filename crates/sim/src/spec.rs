@@ -2,12 +2,17 @@
 //!
 //! The model: `[[layer]]` entries stand in order from the host down. A layer whose kind has members stands above as many
 //! copies of the rest of the list as its parameter `members` says, or above the members that `[[layer.member]]` lists.
-//! A layer `use = "…"` stands for the layers of another device, those of its host left out.
+//! A layer `use = "…"` stands for the layers of another file: those of a device without its host, or all of a fragment,
+//! which is a file without a name; tables named like these layers change their parameters.
 
 use crate::layer::{Below, KINDS, LayerKind};
 use crate::schema::Parameter;
 use crate::settings::{Setting, Settings};
 use kurabe_core::{DataFile, Error, ErrorKind, Result, Table, Text, Value, nearest, text};
+use std::sync::LazyLock;
+
+/// Keys of a file.
+const KEYS: &[&str] = &["schema", "name", "title", "note", "layer"];
 
 /// Devices that use devices that use devices: no further than this.
 const DEEPEST_USE: u32 = 8;
@@ -53,8 +58,19 @@ impl std::fmt::Debug for LayerKind {
     }
 }
 
-/// Finds another device's text by its name.
-pub(crate) type Find<'a> = &'a dyn Fn(&str) -> Result<(String, String)>;
+/// Finds another device or a fragment by its name, given the file that uses it: the name of its file, and its text.
+pub(crate) type Find<'a> = &'a dyn Fn(&str, &str) -> Result<(String, String)>;
+
+/// The default of every parameter of every kind.
+static DEFAULTS: LazyLock<Vec<Vec<Option<Setting>>>> = LazyLock::new(|| {
+    let default = |parameter: &'static Parameter| {
+        let (value, source) = parameter.default?;
+        let setting =
+            read_flag(parameter, value).unwrap_or_else(|error| panic!("{}: {error}", parameter.key));
+        Some(Setting { changed: false, source: source.to_owned(), ..setting })
+    };
+    KINDS.iter().map(|kind| kind.parameters.iter().map(default).collect()).collect()
+});
 
 impl DeviceSpec {
     /// Reads a device file; `name` is shown in errors. `find` gives name and text of the devices that it uses.
@@ -62,24 +78,19 @@ impl DeviceSpec {
     /// # Errors
     /// At the first thing that is wrong, with its line.
     pub(crate) fn parse(name: &str, source: &str, find: Find<'_>) -> Result<Self> {
-        Self::parse_at(name, source, find, 0)
-    }
-
-    fn parse_at(name: &str, source: &str, find: Find<'_>, depth: u32) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
-        let root = file.root(&["schema", "name", "title", "note", "layer"])?;
+        let root = file.root(KEYS)?;
         root.require("schema")?.integer(1..=1)?;
-        let reader = Reader { find, depth };
+        let reader = Reader { find, file: name, depth: 0, partial: false };
+        let list = root.require("layer")?;
         let spec = Self {
             name: root.require("name")?.string()?.to_owned(),
             title: root.require("title")?.text()?,
             note: root.get("note").map(|note| note.text()).transpose()?,
-            layers: reader.layers(&root.require("layer")?)?,
+            layers: reader.layers(&list)?,
         };
-        if depth == 0 {
-            check_ends(&spec.layers, &root.require("layer")?)?;
-            check_names(&spec.layers, &mut Vec::new(), &root.require("layer")?)?;
-        }
+        check_ends(&spec.layers, &list)?;
+        check_names(&spec.layers, &mut Vec::new(), &list)?;
         Ok(spec)
     }
 
@@ -116,8 +127,7 @@ impl DeviceSpec {
     pub fn get(&self, path: &str) -> Option<String> {
         let (layer, key) = path.split_once('.')?;
         let mut settings = self.all_layers().into_iter().filter(|spec| spec.name == layer);
-        let found = settings.find_map(|spec| spec.settings.iter().find(|setting| setting.key == key))?;
-        Some(found.written.clone())
+        settings.find_map(|spec| Some(spec.settings.find(key)?.written.clone()))
     }
 
     /// Whether both behave alike, whatever they are called and wherever their values come from: the same layers with the
@@ -145,6 +155,29 @@ fn are_same_layers(one: &[LayerSpec], other: &[LayerSpec]) -> bool {
 }
 
 impl LayerSpec {
+    /// Gives what is left out its default, all in the order of the kind. `table` is where the layer stands, and `path` what
+    /// its keys begin with there.
+    fn complete(&mut self, table: &Table<'_>, path: &str) -> Result<()> {
+        let kind = KINDS.iter().position(|kind| kind.word == self.kind.word);
+        let mut list = Vec::with_capacity(self.kind.parameters.len());
+        for (index, parameter) in self.kind.parameters.iter().enumerate() {
+            let default = || kind.and_then(|kind| DEFAULTS[kind][index].clone());
+            let listed = parameter.key == "members" && !self.members.is_empty();
+            match self.settings.find(parameter.key).cloned() {
+                Some(setting) => list.push(setting),
+                None if listed => {}
+                None => match default() {
+                    Some(setting) => list.push(setting),
+                    None => {
+                        table.require(&format!("{path}{}", parameter.key))?;
+                    }
+                },
+            }
+        }
+        self.settings = Settings { list };
+        Ok(())
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         let members = || self.members.iter().zip(&other.members);
         self.kind.word == other.kind.word
@@ -162,8 +195,8 @@ impl LayerSpec {
             Below::Nothing => Vec::new(),
             Below::One => vec![(1, rest)],
             Below::Members if self.members.is_empty() => {
-                let members = self.settings.iter().find(|setting| setting.key == "members");
-                let count = members.map_or(1, |members| members.whole().unwrap_or(1));
+                let members = self.settings.find("members").and_then(Setting::number);
+                let count = members.map_or(1, |count| count as u64);
                 vec![(count, rest)]
             }
             Below::Members => {
@@ -210,10 +243,9 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
                         ja: format!("--set {at}: {}", bare(&what.ja)),
                     },
                 )
-                .remedy(parameter.kind.example())
+                .remedy(error.remedy_text().cloned().unwrap_or_else(|| parameter.remedy()))
             })?;
-            layer.settings.list.retain(|setting| setting.key != key);
-            layer.settings.list.push(changed);
+            layer.settings.put(changed);
         }
         for member in &mut layer.members {
             change(&mut member.layers, name, key, value)?;
@@ -228,13 +260,13 @@ fn bare(what: &str) -> &str {
 }
 
 /// A value from the command line: a word where it is no number, table or truth value.
-fn read_flag(parameter: &Parameter, value: &str) -> Result<Setting> {
+fn read_flag(parameter: &'static Parameter, value: &str) -> Result<Setting> {
     let bare = format!("value = {value}");
     let quoted = format!("value = {value:?}");
     let source = if DataFile::parse("--set", &bare).is_ok() { bare } else { quoted };
     let file = DataFile::parse("--set", &source)?;
     let value = file.root(&["value"])?.require("value")?;
-    let mut setting = parameter.read(&value, "set for this run")?;
+    let mut setting = Setting::read(parameter, &value, "set for this run")?;
     (setting.place, setting.changed) = (None, true);
     Ok(setting)
 }
@@ -291,9 +323,14 @@ fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value
     Ok(())
 }
 
+#[derive(Clone, Copy)]
 struct Reader<'a> {
     find: Find<'a>,
+    /// The file that is read.
+    file: &'a str,
     depth: u32,
+    /// Whether it is a fragment, in which a layer may lack parameters that it needs.
+    partial: bool,
 }
 
 impl Reader<'_> {
@@ -302,31 +339,51 @@ impl Reader<'_> {
         for value in list.elements() {
             let table = value.any_table()?;
             match table.get("use") {
-                Some(used) => {
-                    value.table(&["use"])?;
-                    layers.extend(self.used(&used)?);
-                }
+                Some(used) => layers.extend(self.used(&value, &used, &["use"])?),
                 None => layers.push(self.layer(&value, &table)?),
             }
         }
         Ok(layers)
     }
 
-    /// The layers of another device, those of its host left out.
-    fn used(&self, name: &Value<'_>) -> Result<Vec<LayerSpec>> {
-        if self.depth >= DEEPEST_USE {
-            return Err(
-                name.error(&text!("devices use one another without end", "デバイスの参照が循環しています"))
-            );
+    /// The layers of another file, with the changes of the table that uses them; `known` are its other keys.
+    fn used(&self, user: &Value<'_>, name: &Value<'_>, known: &[&str]) -> Result<Vec<LayerSpec>> {
+        let mut layers = self.file_layers(name.string()?).map_err(|error| name.error_of_named(error))?;
+        let names: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
+        let keys: Vec<&str> = names.iter().map(String::as_str).chain(known.iter().copied()).collect();
+        let table = user.table(&keys)?;
+        for layer in &mut layers {
+            if let Some(changes) = table.get(&layer.name) {
+                let keys: Vec<&str> = layer.kind.parameters.iter().map(|parameter| parameter.key).collect();
+                let changes = changes.table(&keys)?;
+                given(layer.kind, &changes)?.into_iter().for_each(|setting| layer.settings.put(setting));
+            }
+            if !self.partial {
+                layer.complete(&table, &format!("{}.", layer.name.clone()))?;
+            }
         }
-        let (file, source) = (self.find)(name.string()?).map_err(|error| name.error_of_named(error))?;
-        let spec = DeviceSpec::parse_at(&file, &source, self.find, self.depth + 1)?;
-        Ok(spec.layers.into_iter().filter(|layer| !layer.kind.of_host).collect())
+        Ok(layers)
+    }
+
+    /// All layers of a fragment; of a device those that are not of its host.
+    fn file_layers(&self, name: &str) -> Result<Vec<LayerSpec>> {
+        if self.depth >= DEEPEST_USE {
+            let what = text!("devices use one another without end", "デバイスの参照が循環しています");
+            return Err(Error::new(ErrorKind::DataFile, what));
+        }
+        let (file, source) = (self.find)(name, self.file)?;
+        let data = DataFile::parse(&file, &source)?;
+        let root = data.root(KEYS)?;
+        root.require("schema")?.integer(1..=1)?;
+        let partial = root.get("name").is_none();
+        let reader = Reader { find: self.find, file: &file, depth: self.depth + 1, partial };
+        let mut layers = reader.layers(&root.require("layer")?)?;
+        layers.retain(|layer| partial || !layer.kind.of_host);
+        Ok(layers)
     }
 
     fn layer(&self, value: &Value<'_>, table: &Table<'_>) -> Result<LayerSpec> {
-        let kinds: Vec<(&'static str, &'static LayerKind)> =
-            KINDS.iter().map(|kind| (kind.word, *kind)).collect();
+        let kinds: Vec<_> = KINDS.iter().map(|kind| (kind.word, *kind)).collect();
         let kind = table.require("kind")?.choice(&kinds)?;
         let mut keys: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.key).collect();
         keys.extend(["kind", "name"]);
@@ -334,36 +391,31 @@ impl Reader<'_> {
             keys.push("member");
         }
         let table = value.table(&keys)?;
-        let members = table.get("member").map(|list| self.members(&list)).transpose()?.unwrap_or_default();
-        let mut list = Vec::new();
-        for parameter in kind.parameters {
-            let listed = parameter.key == "members" && !members.is_empty();
-            match (table.get(parameter.key), parameter.default) {
-                (Some(given), _) => list.push(read_parameter(parameter, &given)?),
-                (None, Some((default, source))) => list.push(read_default(parameter, default, source)?),
-                (None, None) if listed => {}
-                (None, None) => {
-                    table.require(parameter.key)?;
-                }
-            }
-        }
-        Ok(LayerSpec {
+        let members = table.get("member").map(|list| Reader { partial: false, ..*self }.members(&list));
+        let mut layer = LayerSpec {
             kind,
             name: table.get("name").map_or(Ok(kind.word), |name| name.string())?.to_owned(),
-            settings: Settings { list },
-            members,
-        })
+            settings: Settings { list: given(kind, &table)? },
+            members: members.transpose()?.unwrap_or_default(),
+        };
+        if !self.partial {
+            layer.complete(&table, "")?;
+        }
+        Ok(layer)
     }
 
     fn members(&self, list: &Value<'_>) -> Result<Vec<MemberSpec>> {
         list.elements()
             .iter()
             .map(|member| {
-                let table = member.table(&["count", "use", "layer"])?;
+                let table = member.any_table()?;
                 let count = table.get("count").map_or(Ok(1), |count| count.integer(1..=256))?;
                 let layers = match (table.get("use"), table.get("layer")) {
-                    (Some(used), None) => self.used(&used)?,
-                    (None, Some(list)) => self.layers(&list)?,
+                    (Some(used), None) => self.used(member, &used, &["count", "use"])?,
+                    (None, Some(list)) => {
+                        member.table(&["count", "layer"])?;
+                        self.layers(&list)?
+                    }
                     _ => {
                         return Err(member.error(&text!(
                             "a member has either `use` or its own `layer` entries",
@@ -377,8 +429,14 @@ impl Reader<'_> {
     }
 }
 
+/// The parameters that a table gives.
+fn given(kind: &'static LayerKind, table: &Table<'_>) -> Result<Vec<Setting>> {
+    let read = |parameter: &'static Parameter| Some(read_parameter(parameter, &table.get(parameter.key)?));
+    kind.parameters.iter().filter_map(read).collect()
+}
+
 /// `strip = { value = "64 KiB", source = "…" }`
-fn read_parameter(parameter: &Parameter, given: &Value<'_>) -> Result<Setting> {
+fn read_parameter(parameter: &'static Parameter, given: &Value<'_>) -> Result<Setting> {
     if !given.is_table() {
         let key = parameter.key;
         return Err(given
@@ -399,12 +457,5 @@ fn read_parameter(parameter: &Parameter, given: &Value<'_>) -> Result<Setting> {
                 "URL、文書名、`derived: …`、`assumed: …`、`calibrated: 合わせた値` のいずれかです"
             )));
     }
-    parameter.read(&table.require("value")?, source)
-}
-
-/// A default is written in the code as a device file would write it.
-fn read_default(parameter: &Parameter, default: &str, source: &str) -> Result<Setting> {
-    let mut setting = read_flag(parameter, default)?;
-    (setting.changed, setting.source) = (false, source.to_owned());
-    Ok(setting)
+    Setting::read(parameter, &table.require("value")?, source)
 }

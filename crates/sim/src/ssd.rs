@@ -27,19 +27,21 @@ mod words;
 mod write;
 
 use crate::build::Builder;
-use crate::layer::{Below, Layer, LayerKind, Volatile};
+use crate::layer::{Below, Control, Layer, LayerKind};
+use crate::ranges::AtRisk;
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
 use ahead::ReadAhead;
 use config::{Config, Geometry};
 use die::{Dies, Manners};
 use flash::ReadPath;
-use kurabe_core::Result;
+use kurabe_core::random::Random;
+use kurabe_core::{Result, Text, text};
 use mapping_cache::{Lookup, MappingCache};
 use schedule::Schedule;
 use store::{Place, Store};
 use words::{Causes, Counters};
-use write::OpenRow;
+use write::{Latest, OpenRow};
 
 /// The kind.
 pub const SSD: LayerKind = LayerKind {
@@ -48,12 +50,15 @@ pub const SSD: LayerKind = LayerKind {
     of_host: false,
     below: Below::Nothing,
     parameters: parameters::PARAMETERS,
+    relations: &[],
     build,
 };
 
 #[derive(Clone)]
 struct Ssd {
     config: Config,
+    /// What the layout of a worn drive is drawn from.
+    random: Random,
     store: Store,
     dies: Dies,
     manners: Manners,
@@ -64,6 +69,7 @@ struct Ssd {
     /// Rows in the write buffer, as far as is known.
     rows_used: u64,
     open_row: Option<OpenRow>,
+    latest: Latest,
     /// The die whose turn it is to get a row.
     next_die: u32,
     mapping: Option<MappingCache>,
@@ -81,6 +87,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let units_per_page = (config.page_bytes / 4).clamp(1, 1 << 30) as u32;
     Ok(Box::new(Ssd {
         store: Store::new(&config, builder.random()),
+        random: builder.random(),
         dies: Dies::new(geometry.dies),
         manners: Manners {
             program_ns: config.program_ns,
@@ -93,6 +100,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         processor: Timeline::default(),
         rows_used: 0,
         open_row: None,
+        latest: Latest::new(&config),
         next_die: 0,
         mapping: config.mapping_pages.map(|pages| MappingCache::new(geometry.units, units_per_page, pages)),
         ahead: ReadAhead::new(config.read_ahead_bytes),
@@ -250,6 +258,7 @@ impl Ssd {
         } else {
             request.end_bytes() / unit_bytes
         };
+        self.latest.trim(first * unit_bytes, (whole * unit_bytes).max(first * unit_bytes));
         for unit in first..whole {
             self.store.trim(unit as u32);
         }
@@ -298,19 +307,30 @@ impl Layer for Ssd {
         self.serve(job, world.now_ns(), world);
     }
 
-    /// A row counts until it is programmed, and as a whole even if it was flushed half full.
-    fn volatile(&self, now_ns: u64) -> Volatile {
-        let geometry = &self.config.geometry;
-        let waiting =
-            (0..geometry.dies).map(|die| self.dies.get(die).unsafe_rows(now_ns, self.config.program_ns));
-        let rows_bytes = waiting.map(u64::from).sum::<u64>() * geometry.row_bytes();
-        let open_bytes = self.open_row.map_or(0, |row| u64::from(row.filled) * geometry.unit_bytes);
-        // Without a buffer a write is acknowledged when it is in flash.
-        let bytes = if self.config.buffer_rows == 0 { 0 } else { rows_bytes + open_bytes };
-        if self.config.power_loss_protection {
-            Volatile { lost_bytes: 0, saved_bytes: bytes }
-        } else {
-            Volatile { lost_bytes: bytes, saved_bytes: 0 }
+    fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
+        if control != Control::Wear {
+            return Err(text!("it has no members", "メンバーを持たない層です"));
         }
+        // The open row has its place among blocks that are laid out anew.
+        self.program_row(world.now_ns());
+        self.config.worn = true;
+        self.store = Store::new(&self.config, self.random.clone());
+        Ok(())
+    }
+
+    /// A row counts until it is programmed. Without a buffer a write is acknowledged when it is in flash.
+    fn at_risk(&self, now_ns: u64) -> AtRisk {
+        let Geometry { dies, blocks_per_die, rows_per_block, .. } = self.config.geometry;
+        let open = |die| u32::from(self.open_row.is_some_and(|row| row.die == die));
+        let rows: Vec<u32> = (0..dies)
+            .map(|die| self.dies.get(die).unsafe_rows(now_ns, self.config.program_ns) + open(die))
+            .collect();
+        if self.config.buffer_rows == 0 {
+            return AtRisk::default();
+        }
+        AtRisk::all(
+            self.latest.in_rows(now_ns, &rows, blocks_per_die * rows_per_block),
+            self.config.power_loss_protection,
+        )
     }
 }

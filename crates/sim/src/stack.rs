@@ -2,7 +2,8 @@
 
 use crate::account::{CauseFacts, Words};
 use crate::build::{Builder, Register};
-use crate::layer::{Layer, Volatile};
+use crate::layer::{Control, Layer, Volatile};
+use crate::ranges::AtRisk;
 use crate::spec::{DeviceSpec, LayerSpec};
 use crate::world::{Completion, LayerId, Message, Request, World};
 use kurabe_core::device::ErrorNumber;
@@ -11,7 +12,7 @@ use kurabe_core::model::{
     TimeAccount, TimeShare, TimeSums,
 };
 use kurabe_core::random::Random;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Layers of a stack, all instances counted.
@@ -26,6 +27,8 @@ pub struct Stack {
     layers: Vec<Box<dyn Layer>>,
     /// By layer: the place of its name in the register, and how many layers are above it.
     places: Vec<(u16, u32)>,
+    /// By layer: those right below it.
+    below: Vec<Vec<LayerId>>,
     world: World,
     register: Register,
     seed: u64,
@@ -50,13 +53,15 @@ impl Stack {
             in_line: false,
         };
         let register = Register { names: Vec::new(), causes: vec![unexplained], counters: Vec::new() };
-        let mut assembly = Assembly { layers: Vec::new(), places: Vec::new(), register, seed };
+        let (layers, places, below) = (Vec::new(), Vec::new(), Vec::new());
+        let mut assembly = Assembly { layers, places, below, register, seed };
         assembly.branch(&spec.layers, 0)?;
-        let Assembly { layers, places, register, .. } = assembly;
+        let Assembly { layers, places, below, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
         Ok(Self {
             layers: layers.into_iter().flatten().collect(),
             places,
+            below,
             world,
             register,
             seed,
@@ -201,6 +206,28 @@ impl Stack {
         ))
     }
 
+    /// Does something to a layer, to each of this name.
+    ///
+    /// # Errors
+    /// When there is no such layer, or it has nothing to which that could be done.
+    pub fn control(&mut self, layer: &str, control: Control) -> Result<()> {
+        let names = &self.register.names;
+        let Some(name) = names.iter().position(|name| name == layer) else {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let what = text!("the stack has no layer `{layer}`", "スタックに `{layer}` という層はありません");
+            return Err(Error::new(ErrorKind::Usage, what).remedy(nearest(layer, &names)));
+        };
+        for place in (0..self.layers.len()).filter(|place| usize::from(self.places[*place].0) == name) {
+            self.world.enter(LayerId(place as u16));
+            self.layers[place].control(control, &mut self.world).map_err(|what| {
+                let what = Text { en: format!("{layer}: {}", what.en), ja: format!("{layer}: {}", what.ja) };
+                Error::new(ErrorKind::Usage, what)
+            })?;
+        }
+        self.settle(self.now_ns());
+        Ok(())
+    }
+
     /// Every layer with its name.
     fn named_layers(&self) -> impl DoubleEndedIterator<Item = (&str, &dyn Layer)> {
         let names = self.places.iter().map(|(name, _)| self.register.names[usize::from(*name)].as_str());
@@ -248,11 +275,36 @@ impl Stack {
         self.account(&sums)
     }
 
-    /// What a power cut at this moment would take, and spare, by layer; layers with nothing to tell are left out.
+    /// How much a power cut at this moment would take, and spare, by layer; layers with nothing to tell are left out.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
         let now_ns = self.now_ns();
-        let layers = self.named_layers().map(|(name, layer)| (name, layer.volatile(now_ns)));
+        let layers = self.named_layers().map(|(name, layer)| {
+            let AtRisk { lost, saved } = layer.at_risk(now_ns);
+            (name, Volatile { lost_bytes: lost.bytes(), saved_bytes: saved.bytes() })
+        });
         layers.filter(|(_, volatile)| *volatile != Volatile::default()).collect()
+    }
+
+    /// What a power cut at this moment would take, and spare, of the writes that were acknowledged, at the addresses of the
+    /// stack.
+    pub fn at_risk(&self) -> AtRisk {
+        let mut all = self.at_risk_from(LayerId(0)).swap_remove(0);
+        let in_flight = self.world.numbers_in_flight();
+        all.lost.without(&in_flight);
+        all.saved.without(&in_flight);
+        all
+    }
+
+    /// The same of a layer and those below it, by unit; what was not acknowledged yet is in it.
+    fn at_risk_from(&self, layer: LayerId) -> Vec<AtRisk> {
+        let place = usize::from(layer.0);
+        let below = &self.below[place];
+        let layer = &self.layers[place];
+        let mut units = layer.lift(below.iter().flat_map(|below| self.at_risk_from(*below)).collect());
+        units.resize(usize::from(layer.units()).max(1), AtRisk::default());
+        let of_layers_below = std::mem::take(&mut units[0]);
+        units[0] = of_layers_below.below(&layer.at_risk(self.now_ns()));
+        units
     }
 
     /// How files are copied here, as the host does it.
@@ -277,17 +329,14 @@ impl Stack {
         let mut depths = self.places.iter().filter(|(place, _)| *place == name).map(|(_, depth)| *depth);
         let depth = depths.next();
         let text = |(en, ja): Words| Text { en: en.to_owned(), ja: ja.to_owned() };
-        let parameters = layer.kind.parameters.iter();
-        let settings = parameters
-            .filter_map(|parameter| layer.settings.iter().find(|setting| setting.key == parameter.key));
         LayerRecord {
             name: layer.name.clone(),
             kind: layer.kind.word.to_owned(),
             instances: depth.map_or(0, |_| 1 + depths.count() as u32),
             depth: depth.unwrap_or(0),
-            parameters: settings
+            parameters: (layer.settings.iter())
                 .map(|setting| ParameterRecord {
-                    key: setting.key.to_owned(),
+                    key: setting.parameter.key.to_owned(),
                     value: setting.written.clone(),
                     source: setting.source.clone(),
                     changed: setting.changed,
@@ -311,6 +360,7 @@ impl Stack {
 struct Assembly {
     layers: Vec<Option<Box<dyn Layer>>>,
     places: Vec<(u16, u32)>,
+    below: Vec<Vec<LayerId>>,
     register: Register,
     seed: u64,
 }
@@ -337,11 +387,15 @@ impl Assembly {
         self.layers.push(None);
         let name_place = self.register.name(&spec.name);
         self.places.push((name_place, depth));
+        self.below.push(Vec::new());
         let mut below = Vec::new();
         for (count, layers) in spec.below(rest) {
             for _ in 0..count {
                 below.push(self.branch(layers, depth + 1)?);
             }
+        }
+        for relation in spec.kind.relations {
+            relation.check(&spec.name, &spec.settings)?;
         }
         let mut builder = Builder {
             name: &spec.name,
@@ -354,6 +408,7 @@ impl Assembly {
         let layer = (spec.kind.build)(&mut builder)?;
         let built = (LayerId(index as u16), layer.capacity_bytes(), layer.units());
         self.layers[index] = Some(layer);
+        self.below[index] = below.iter().map(|(layer, ..)| *layer).collect();
         Ok(built)
     }
 }

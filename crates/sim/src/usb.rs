@@ -10,8 +10,8 @@
 use crate::account::{Cause, Counter};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::link::{Link, Places, common_capacity_bytes, share, targets};
-use crate::schema::{Parameter, ParameterType};
+use crate::link::{Link, Places, common_capacity_bytes, targets};
+use crate::schema::{Parameter, ParameterType, SIZE};
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -52,7 +52,7 @@ pub const USB: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "efficiency",
-            ParameterType::Number,
+            ParameterType::Number(0.001, 1.0),
             "0.8",
             "electronicdesign.com (2012): about 400 MB/s by UAS, of 500 MB/s after 8b/10b coding",
             ("share of the rate that is data", "転送速度のうちデータが占める割合"),
@@ -70,7 +70,8 @@ pub const USB: LayerKind = LayerKind {
             "100 us",
             BOT_SOURCE,
             ("from the host's call until the drive has the command", "ドライブにコマンドが届くまでの時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "status",
             ParameterType::Time,
@@ -80,22 +81,25 @@ pub const USB: LayerKind = LayerKind {
                 "from the end of the data until the host knows",
                 "データの終わりからホストが完了を知るまでの時間",
             ),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "gap",
             ParameterType::Time,
             "46 us",
             BOT_SOURCE,
             ("from a status until the next command, by BOT", "BOT で、完了から次のコマンドまでの間隔"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "piece",
-            ParameterType::Bytes,
+            SIZE,
             "16 KiB",
             "assumed: the bridge's buffer is passed on at this size",
             ("data that are passed on at once", "一度に渡すデータの単位"),
         ),
     ],
+    relations: &[],
     build,
 };
 
@@ -128,7 +132,7 @@ struct Usb {
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let rate = rate_bytes_per_s(builder.word("generation")) * share(builder, "efficiency")?;
+    let rate = rate_bytes_per_s(builder.word("generation")) * builder.number("efficiency");
     let bot = builder.word("protocol") == "bot";
     let waiting = if bot {
         builder.cause(

@@ -306,6 +306,11 @@ impl World {
         self.later.clear();
     }
 
+    /// Numbers of writes of the user that were not acknowledged yet.
+    pub(crate) fn numbers_in_flight(&self) -> Vec<u64> {
+        self.of_user().filter(|job| job.request.kind.writes()).map(|job| job.request.number).collect()
+    }
+
     /// Requests of the user that are in the stack.
     fn of_user(&self) -> impl Iterator<Item = &Job> {
         let mut is_free = vec![false; self.jobs.len()];

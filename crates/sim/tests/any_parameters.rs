@@ -13,21 +13,12 @@ const PATIENCE: usize = 4000;
 fn values(parameter: &Parameter) -> Vec<String> {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     match parameter.kind {
-        ParameterType::Bytes => words(&[
-            "0 B",
-            "1 B",
-            "511 B",
-            "512 B",
-            "4 KiB",
-            "12345 B",
-            "64 KiB",
-            "1 MiB",
-            "3 GiB",
-            "1 TiB",
-            "8000000000 GiB",
+        ParameterType::Bytes(..) => words(&[
+            "0 B", "1 B", "511 B", "512 B", "4 KiB", "12345 B", "64 KiB", "1 MiB", "3 GiB", "1 TiB",
+            "1000 TiB",
         ]),
-        ParameterType::Time => words(&["0 ns", "1 ns", "1 us", "7 ms", "1 h", "2500000 h"]),
-        ParameterType::Rate => words(&["1 B/s", "1 kB/s", "3 MB/s", "1 GB/s", "8000000000 GB/s"]),
+        ParameterType::Time => words(&["0 ns", "1 ns", "1 us", "7 ms", "1 h", "59 min"]),
+        ParameterType::Rate => words(&["1 B/s", "1 kB/s", "3 MB/s", "1 GB/s", "1000 TB/s"]),
         // So many members of the largest drives would need all memory.
         ParameterType::Count(least, most) if parameter.key == "members" => {
             [least, 2, 3, 5].map(|count| count.clamp(least, most).to_string()).to_vec()
@@ -35,7 +26,8 @@ fn values(parameter: &Parameter) -> Vec<String> {
         ParameterType::Count(least, most) => {
             [least, least + 1, 3, most / 2, most].map(|count| count.clamp(least, most).to_string()).to_vec()
         }
-        ParameterType::Number => words(&["0", "1e-300", "0.001", "0.5", "1", "2", "7200", "1e300"]),
+        ParameterType::Number(..) => words(&["0", "1e-300", "0.001", "0.5", "1", "2", "7200", "1e300"]),
+        ParameterType::OneOf(numbers) => numbers.iter().map(ToString::to_string).collect(),
         ParameterType::Flag => words(&["true", "false"]),
         ParameterType::Word(choices) => words(choices),
         ParameterType::Rows(columns) => {

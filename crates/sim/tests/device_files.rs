@@ -1,7 +1,7 @@
 //! Device files: what is read, and what is refused, with its line.
 
 use kurabe_core::ErrorKind;
-use kurabe_sim::{DeviceSpec, Stack, read_device};
+use kurabe_sim::{DEVICES, DeviceSpec, FRAGMENTS, Stack, load_device, read_device};
 
 const HEAD: &str = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n";
 const MEDIUM: &str = "[[layer]]\nkind = \"constant\"\ncapacity = { value = \"1 MiB\", source = \"t\" }\n\
@@ -44,6 +44,7 @@ fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
         ("access =", "acces =", "7: x.toml: unknown key `acces`"),
         ("1 MB/s", "1 MB", "8: x.toml: `1 MB` is not a rate"),
         ("1 ms", "1 week", "7: x.toml: `1 week` is not a time"),
+        ("1 ms", "2 h", "7: x.toml: `2 h` is outside of the range of `access`"),
     ] {
         let error = read(&MEDIUM.replace(from, to)).unwrap_err();
         assert!(error.starts_with(says), "{error}");
@@ -71,16 +72,17 @@ fn a_device_uses_the_parts_of_another_that_are_not_of_its_computer() {
 
 #[test]
 fn what_does_not_fit_together_shows_the_line_or_the_value_that_the_user_gave() {
-    let host = "[[layer]]\nkind = \"host\"\ncopy_piece = { value = \"0 B\", source = \"t\" }\n";
+    let host = "[[layer]]\nkind = \"host\"\ncopy_turn = { value = \"4 KiB\", source = \"t\" }\n";
     let spec = read(&format!("{host}{MEDIUM}")).unwrap();
     let error = Stack::new(&spec, 1).err().unwrap();
     assert_eq!((error.kind(), error.place().unwrap().line), (ErrorKind::DataFile, 6));
+    assert!(error.remedy_text().unwrap().en.contains("`host.copy_piece`, which is 64 KiB"), "{error:?}");
     let mut spec = read(&format!("[[layer]]\nkind = \"host\"\n{MEDIUM}")).unwrap();
-    spec.set("host.copy_piece", "0 B").unwrap();
+    spec.set("host.copy_piece", "1 GiB").unwrap();
     let error = Stack::new(&spec, 1).err().unwrap();
     assert_eq!((error.kind(), error.place()), (ErrorKind::Usage, None));
-    assert!(error.what().ja.starts_with("host.copy_piece=0 B: "), "{error:?}");
-    assert!(error.remedy_text().unwrap().en.contains("kurabe models show"), "{error:?}");
+    assert!(error.what().ja.starts_with("host.copy_piece=1 GiB: "), "{error:?}");
+    assert!(error.remedy_text().unwrap().en.contains("`host.copy_turn`, which is 768 KiB"), "{error:?}");
 }
 
 #[test]
@@ -105,8 +107,12 @@ fn a_change_reaches_the_layer_and_is_marked() {
     spec.set("constant.access", "2 ms").unwrap();
     spec.set("constant.parallel", "4").unwrap();
     assert_eq!(spec.get("constant.access").as_deref(), Some("2 ms"));
-    let changed: Vec<&str> =
-        spec.layers[0].settings.iter().filter(|setting| setting.changed).map(|setting| setting.key).collect();
+    let changed: Vec<&str> = spec.layers[0]
+        .settings
+        .iter()
+        .filter(|setting| setting.changed)
+        .map(|setting| setting.parameter.key)
+        .collect();
     assert_eq!(changed, ["access", "parallel"]);
     for (path, value) in [
         ("constant.parallel", "0"),
@@ -125,4 +131,50 @@ fn layers_of_one_branch_have_different_names() {
     let host = "[[layer]]\nkind = \"host\"\n";
     assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers are called `host`"));
     assert!(read(&format!("{host}name = \"second\"\n{host}{MEDIUM}")).is_ok());
+}
+
+/// A device of a folder with a fragment of the user's own, whose text is given: the error, or the device.
+fn with_fragment(name: &str, fragment: &str, uses: &str) -> Result<DeviceSpec, kurabe_core::Error> {
+    let folder = std::env::temp_dir().join(format!("kurabe-fragment-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("host.toml"), format!("schema = 1\n{fragment}")).unwrap();
+    let file = folder.join("device.toml");
+    std::fs::write(&file, format!("{HEAD}[[layer]]\nuse = \"./host.toml\"\n{uses}\n{MEDIUM}")).unwrap();
+    let spec = load_device(file.to_str().unwrap());
+    std::fs::remove_dir_all(&folder).unwrap();
+    spec
+}
+
+#[test]
+fn a_fragment_gives_its_layers_and_its_user_changes_their_parameters() {
+    let fragment = "[[layer]]\nkind = \"host\"\nin_flight = { value = 1, source = \"slow\" }\n[[layer]]\nkind = \"usb\"\n";
+    let changes = "usb.generation = { value = \"usb-2\", source = \"t\" }\nusb.protocol = { value = \"bot\", source = \"t\" }\n\
+                   host.copy_depth = { value = 2, source = \"t\" }";
+    let spec = with_fragment("good", fragment, changes).unwrap();
+    let values = ["host.in_flight", "host.copy_depth", "usb.generation"].map(|path| spec.get(path).unwrap());
+    assert_eq!(values, ["1", "2", "usb-2"]);
+    // What the fragment leaves open must be given where it is used.
+    let error = with_fragment("open", fragment, "").unwrap_err();
+    assert!(error.what().en.ends_with("the key `usb.generation` is missing here"), "{error}");
+    assert_eq!(error.place().unwrap().line, 4);
+    let error = with_fragment("word", fragment, "usbb.generation = {}").unwrap_err();
+    assert!(error.remedy_text().unwrap().en.contains("`usb`"), "{error:?}");
+}
+
+#[test]
+fn an_error_in_a_fragment_shows_its_line_and_who_uses_it() {
+    let fragment = "[[layer]]\nkind = \"host\"\nin_flight = { value = 0, source = \"t\" }\n";
+    let error = with_fragment("wrong", fragment, "").unwrap_err();
+    let place = error.place().unwrap();
+    assert!(place.file.ends_with("host.toml") && place.line == 4, "{place:?}");
+    assert!(error.what().en.ends_with("device.toml, line 5)"), "{error}");
+}
+
+#[test]
+fn every_fragment_is_used_and_is_no_device() {
+    for (name, _) in FRAGMENTS {
+        let uses = format!("use = \"{name}\"");
+        assert!(DEVICES.iter().any(|(_, source)| source.contains(&uses)), "{name}");
+        assert!(DEVICES.iter().all(|(device, _)| device != name), "{name}");
+    }
 }

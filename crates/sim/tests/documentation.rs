@@ -28,15 +28,25 @@ fn section(kind: &LayerKind) -> String {
     };
     let host = if kind.of_host { "; part of the computer, left out by `use`" } else { "" };
     let mut out = format!("### `{}`: {}\n\n{below}{host}.\n\n", kind.word, kind.title.0);
-    out.push_str("| parameter | value | if left out | meaning |\n|---|---|---|---|\n");
+    out.push_str("| parameter | value | range | if left out | meaning |\n|---|---|---|---|---|\n");
     for parameter in kind.parameters {
         let default = match parameter.default {
             Some((value, source)) => format!("`{}` ({})", cell(value), cell(source)),
             None => "must be given".to_owned(),
         };
+        let default = match parameter.derived_from {
+            [] => default,
+            keys => format!("{default}, by `{}`", keys.join("`, `")),
+        };
         let (key, example, meaning) = (parameter.key, parameter.kind.example().en, parameter.meaning.0);
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "| `{key}` | {} | {default} | {} |", cell(&example), cell(meaning));
+        let range = parameter.range().map_or(String::new(), |range| range.en);
+        let live = if parameter.live { ", live" } else { "" };
+        let (example, meaning) = (cell(&example), cell(meaning));
+        let _ = writeln!(out, "| `{key}`{live} | {example} | {range} | {default} | {meaning} |");
+    }
+    for relation in kind.relations {
+        let _ = write!(out, "\n{}.\n", relation.sentence().en);
     }
     out.push('\n');
     out

@@ -7,4 +7,5 @@ mod device_files;
 mod disks;
 mod documentation;
 mod one_computer;
+mod parameters;
 mod scsi_emulators;

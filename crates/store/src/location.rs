@@ -40,7 +40,7 @@ mod tests {
 
     fn path(variables: &[(&str, &str)]) -> Result<PathBuf> {
         default_path(|name| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| OsString::from(value))
         })
     }
 

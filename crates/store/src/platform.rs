@@ -55,7 +55,7 @@ pub(crate) fn is_on_network(directory: &Path) -> bool {
         0x7461_636F, // OCFS2
     ];
     // The type is a signed word on some machines; only its low 32 bits carry the number.
-    rustix::fs::statfs(directory).is_ok_and(|found| TYPES.contains(&(found.f_type as u32)))
+    rustix::fs::statfs(directory).is_ok_and(|file_system| TYPES.contains(&(file_system.f_type as u32)))
 }
 
 /// Not known here: the database library decides alone.

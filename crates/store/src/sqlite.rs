@@ -53,8 +53,8 @@ impl Store for SqliteStore {
     fn update_header(&self, header: &RunHeader) -> Result<()> {
         self.change_run(&header.id, |transaction| {
             transaction.execute(
-                "UPDATE runs SET header = ?2 WHERE id = ?1",
-                params![header.id, json::to_text(&storable(header))],
+                "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
+                params![header.id, json::to_text(&storable(header)), header.target_name()],
             )
         })
     }

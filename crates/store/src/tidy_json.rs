@@ -136,7 +136,7 @@ mod tests {
             "a": { "buckets": [[1, 2], [3, 4]], "empty": [], "none": {} },
             "b": { "intervals": [{ "x": 1, "y": [2] }, { "x": 3, "y": [] }], "last": ["buckets", "}"] },
         });
-        let wanted = r#"{
+        let tidy = r#"{
   "a": {
     "buckets": [[1, 2], [3, 4]],
     "empty": [],
@@ -155,7 +155,7 @@ mod tests {
 }
 "#;
         let words = to_tidy_text(&value);
-        assert_eq!(words, wanted);
+        assert_eq!(words, tidy);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&words).unwrap(), value);
     }
 }

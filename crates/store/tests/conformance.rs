@@ -3,7 +3,7 @@
 use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
 use crate::memory::MemoryStore;
 use kurabe_core::ErrorKind;
-use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
 use kurabe_store::Store;
 use kurabe_testkit::sample::{
     sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
@@ -94,12 +94,15 @@ fn an_id_is_drawn_for_each_run_and_is_never_a_number(store: &dyn Store) {
 }
 
 fn a_header_is_replaced_under_the_same_id(store: &dyn Store) {
-    let mut header = sample_header();
+    // The target is known when it is open.
+    let mut header = RunHeader { target: None, ..sample_header() };
     let id = store.begin_run(&mut header, &owner()).unwrap();
     assert_eq!(header.id, id);
+    header.target = sample_header().target;
     header.environment.machine.kernel = Some("Linux 7.0".to_owned());
     store.update_header(&header).unwrap();
     assert_eq!(store.load(&id).unwrap().header, header);
+    assert_eq!(store.list().unwrap()[0].target, header.target_name());
 }
 
 fn a_removed_run_is_gone(store: &dyn Store) {

@@ -3,7 +3,7 @@
 use crate::catalogue::check_figure;
 use kurabe_core::Text;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::record::{Cell, LatencyRecord};
+use kurabe_core::record::{Cell, LatencyRecord, Notice};
 use kurabe_core::text;
 use kurabe_stats::derived_values;
 
@@ -43,6 +43,8 @@ pub enum PowerCut {
 pub struct Measured {
     /// Its cells.
     pub cells: Vec<Cell>,
+    /// What was said of it.
+    pub notices: Vec<Notice>,
     /// Bytes that a power cut at the end would have lost, and saved; `None` on a real target, where nobody cuts it.
     pub power_cut: Option<(u64, u64)>,
     /// The id of the stored run, if it was stored.

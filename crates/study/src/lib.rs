@@ -12,7 +12,7 @@
 mod axis;
 pub mod catalogue;
 mod figure;
-mod known;
+mod marks;
 mod plan;
 mod published;
 mod question;
@@ -23,7 +23,7 @@ mod verdict;
 
 pub use axis::{Along, Axis};
 pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
-pub use plan::{Options, Plan, PlannedPart, PlannedRow, Point, PointTarget, plan};
+pub use plan::{Options, PlannedPart, PlannedRow, Point, PointTarget, StudyPlan, plan};
 pub use published::Published;
 pub use question::{
     Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
@@ -31,10 +31,10 @@ pub use question::{
 pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
 pub use run::{Models, Paths, run};
 pub use study::{
-    Column, Mark, MarkKind, Part, Row, STUDIES, Study, TRACES, WhyRun, embedded_profile, embedded_trace,
+    Column, Mark, MarkKind, Part, STUDIES, Study, StudyRow, TRACES, WhyRun, embedded_profile, embedded_trace,
     load_study, study_named,
 };
 pub use verdict::{
-    Agreement, Answer, Best, Caveat, Change, Choice, Course, Deciding, OfPublished, RestsOn, Said, Standing,
-    Verdict,
+    Agreement, Answer, Best, Caveat, Change, Choice, Course, Deciding, OfPublished, QuestionResult, RestsOn,
+    Said, Standing,
 };

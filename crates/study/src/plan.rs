@@ -5,12 +5,13 @@
 //! before anything is measured.
 
 use crate::axis::Axis;
-use crate::known::{Known, Subject, changes, known_of, library, marks};
+use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::question::Question;
-use crate::study::{Mark, Part, Row, Study, WhyRun};
+use crate::study::{Mark, Part, Study, StudyRow, WhyRun};
 use kurabe_core::profile::Profile;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_sim::{DeviceSpec, load_device};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What the user changes of a study.
@@ -43,27 +44,16 @@ pub enum PointTarget {
 }
 
 /// Something that is measured once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Point {
     /// Where.
     pub target: PointTarget,
+    /// The modelled device with its changes, if the target is a model.
+    pub device: Option<DeviceSpec>,
     /// What is done; every step has a name.
     pub profile: Profile,
     /// Seed of the model.
     pub seed: u64,
-}
-
-impl Point {
-    /// The modelled device with its changes, if the target is a model.
-    ///
-    /// # Errors
-    /// When there is no such model or parameter.
-    pub fn device(&self) -> Result<Option<DeviceSpec>> {
-        match &self.target {
-            PointTarget::Model { name, sets } => device(name, sets).map(Some),
-            PointTarget::Path(_) => Ok(None),
-        }
-    }
 }
 
 /// A row as it will be measured.
@@ -95,8 +85,8 @@ pub struct PlannedPart {
 }
 
 /// A study as it will be measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+#[derive(Clone, Debug)]
+pub struct StudyPlan {
     /// The study.
     pub name: String,
     /// What it asks.
@@ -126,22 +116,23 @@ const USUAL_SEED: u64 = 1;
 ///
 /// # Errors
 /// When a part, a model, a parameter or a name of a target is not there.
-pub fn plan(study: &Study, options: &Options) -> Result<Plan> {
+pub fn plan(study: &Study, options: &Options) -> Result<StudyPlan> {
+    let mut devices = Devices::default();
     let mut parts = chosen_parts(study, &options.parts)?;
     check_bindings(&parts, options)?;
-    apply_axes(&mut parts, &options.axes, &study.name)?;
-    check_sets(&parts, &options.sets, &study.name)?;
+    apply_axes(&mut parts, &options.axes, &study.name, &mut devices)?;
+    check_sets(&parts, &options.sets, &study.name, &mut devices)?;
     let mut planner = Planner {
         options,
         study,
-        known: known_of(study)?,
-        all_known: library()?,
+        carried: carried_marks(study, &mut devices)?,
+        of_library: library()?,
         points: Vec::new(),
-        devices: Vec::new(),
+        devices,
         seed: options.seed.unwrap_or(USUAL_SEED),
     };
     let parts = parts.into_iter().map(|part| planner.part(part)).collect::<Result<Vec<_>>>()?;
-    Ok(Plan {
+    Ok(StudyPlan {
         name: study.name.clone(),
         title: study.title.clone(),
         source: study.source.clone(),
@@ -175,21 +166,21 @@ fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
 }
 
 fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
-    let mut known: Vec<&str> =
+    let mut names: Vec<&str> =
         parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.on.as_deref()).collect();
-    known.sort_unstable();
-    known.dedup();
+    names.sort_unstable();
+    names.dedup();
     for (name, _) in &options.on {
-        if known.contains(&name.as_str()) {
+        if names.contains(&name.as_str()) {
             continue;
         }
         let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
-        return Err(match known.is_empty() {
+        return Err(match names.is_empty() {
             true => usage(what).remedy(text!(
                 "this study runs on models only; measure a device with `kurabe run --profile …`",
                 "このスタディはモデル専用です。実機は `kurabe run --profile …` で測れます"
             )),
-            false => usage(what).remedy(nearest(name, &known)),
+            false => usage(what).remedy(nearest(name, &names)),
         });
     }
     Ok(())
@@ -197,7 +188,7 @@ fn check_bindings(parts: &[Part], options: &Options) -> Result<()> {
 
 /// The user's axes: in the place of the study's of the same parameter, or added where a model has the parameter. Parts
 /// that have nothing to do with them are left out.
-fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
+fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str, devices: &mut Devices) -> Result<()> {
     for axis in axes {
         let mut applied = false;
         let mut kept = Vec::new();
@@ -207,7 +198,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
             } else {
                 let mut fitting = Vec::new();
                 for row in part.rows {
-                    if has_parameter(&row.model, &axis.parameter)? {
+                    if devices.named(&row.model)?.get(&axis.parameter).is_some() {
                         fitting.push(row);
                     }
                 }
@@ -227,7 +218,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[Axis], study: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<()> {
+fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &mut Devices) -> Result<()> {
     for (parameter, value) in sets {
         // An axis goes through its own values, so the change would be told and do nothing.
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
@@ -240,11 +231,11 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str) -> Result<
                 "軸の値として指定してください: --axis {parameter}={value}"
             )));
         }
-        let mut found = false;
+        let mut has_any = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
-            found = found || has_parameter(&row.model, parameter)?;
+            has_any = has_any || devices.named(&row.model)?.get(parameter).is_some();
         }
-        if !found {
+        if !has_any {
             return Err(no_parameter("--set", parameter, study));
         }
     }
@@ -262,27 +253,37 @@ fn no_parameter(flag: &str, parameter: &str, study: &str) -> Error {
     ))
 }
 
-fn has_parameter(model: &str, parameter: &str) -> Result<bool> {
-    Ok(load_device(model)?.get(parameter).is_some())
-}
+/// The devices of models, each read once.
+#[derive(Default)]
+pub(crate) struct Devices(BTreeMap<String, DeviceSpec>);
 
-pub(crate) fn device(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
-    let mut spec = load_device(name)?;
-    for (parameter, value) in sets {
-        spec.set(parameter, value)?;
+impl Devices {
+    /// As its file describes it.
+    fn named(&mut self, name: &str) -> Result<&DeviceSpec> {
+        if !self.0.contains_key(name) {
+            self.0.insert(name.to_owned(), load_device(name)?);
+        }
+        Ok(&self.0[name])
     }
-    Ok(spec)
+
+    /// With changes.
+    pub(crate) fn changed(&mut self, name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
+        let mut spec = self.named(name)?.clone();
+        for (parameter, value) in sets {
+            spec.set(parameter, value)?;
+        }
+        Ok(spec)
+    }
 }
 
 struct Planner<'a> {
     options: &'a Options,
     study: &'a Study,
     /// What the study tells of figures, and what the others do.
-    known: Vec<Known>,
-    all_known: &'static [Known],
+    carried: Vec<CarriedMarks>,
+    of_library: &'static [CarriedMarks],
     points: Vec<Point>,
-    /// The modelled devices of the points; `None` where one is a path.
-    devices: Vec<Option<DeviceSpec>>,
+    devices: Devices,
     seed: u64,
 }
 
@@ -299,20 +300,24 @@ impl Planner<'_> {
     }
 
     /// What a row is of without the user's flags, at each value of the study's own axes; `None` if there are no flags.
-    fn own_subjects(&self, part: &str, row: &Row) -> Result<Option<Vec<Subject>>> {
+    fn own_subjects(&mut self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
         let own = self.study.parts.iter().find(|own| own.id == part);
         let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
             return Ok(None);
         };
-        changes(&own.axes).map(|axes| Subject::of_row(own, row, &axes)).collect::<Result<_>>().map(Some)
+        let devices = &mut self.devices;
+        changes(&own.axes)
+            .map(|axes| Tested::of_row(own, row, &axes, devices))
+            .collect::<Result<_>>()
+            .map(Some)
     }
 
     fn row(
         &mut self,
         part: &Part,
-        (index, row): (usize, &Row),
+        (index, row): (usize, &StudyRow),
         axes: &[(String, String)],
-        own: Option<&[Subject]>,
+        own: Option<&[Tested]>,
     ) -> Result<PlannedRow> {
         let profile = row.profile.as_ref().unwrap_or(&part.profile);
         let (target, spec) = self.target(row, axes)?;
@@ -332,17 +337,21 @@ impl Planner<'_> {
             marks: Vec::new(),
         };
         if let Some(spec) = spec {
-            let subject = Subject::new(spec, below.map(|(_, spec)| spec), profile);
-            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&subject)));
+            let tested = Tested::new(spec, below.map(|(_, spec)| spec), profile);
+            planned.changed = own.is_some_and(|own| !own.iter().any(|own| own.has_same_devices(&tested)));
             let of_row = if planned.changed { Vec::new() } else { row.marks.clone() };
-            let known = self.known.iter().chain(self.all_known);
-            planned.marks = marks(of_row, (&self.study.name, part, row), &subject, known);
+            let carried = self.carried.iter().chain(self.of_library);
+            planned.marks = marks(of_row, (&self.study.name, part, row), &tested, carried);
         }
         Ok(planned)
     }
 
     /// Where a row is measured, and the device if that is a model.
-    fn target(&self, row: &Row, axes: &[(String, String)]) -> Result<(PointTarget, Option<DeviceSpec>)> {
+    fn target(
+        &mut self,
+        row: &StudyRow,
+        axes: &[(String, String)],
+    ) -> Result<(PointTarget, Option<DeviceSpec>)> {
         let bound = self.options.on.iter().rfind(|(name, _)| row.on.as_deref() == Some(name.as_str()));
         match bound {
             Some((_, path)) => Ok((PointTarget::Path(path.clone()), None)),
@@ -352,15 +361,15 @@ impl Planner<'_> {
 
     /// A model with its changes: the row's, then the user's, then the axes'. Each is tried.
     fn model(
-        &self,
+        &mut self,
         name: &str,
         sets: &[(String, String)],
         axes: &[(String, String)],
     ) -> Result<(PointTarget, DeviceSpec)> {
-        let spec = load_device(name)?;
+        let spec = self.devices.named(name)?;
         let own = self.options.sets.iter().filter(|(parameter, _)| spec.get(parameter).is_some());
         let sets: Vec<(String, String)> = sets.iter().chain(own).chain(axes).cloned().collect();
-        let spec = device(name, &sets)?;
+        let spec = self.devices.changed(name, &sets)?;
         Ok((PointTarget::Model { name: name.to_owned(), sets }, spec))
     }
 
@@ -370,18 +379,17 @@ impl Planner<'_> {
         if let Some(seed) = self.options.seed {
             profile.rules.seed = seed;
         }
-        let alike = |(known, device): (&Point, &Option<DeviceSpec>)| {
-            let same_target = match (device, &spec) {
+        let alike = |point: &Point| {
+            let same_target = match (&point.device, &spec) {
                 (Some(one), Some(other)) => one.is_same_stack(other),
-                _ => known.target == target,
+                _ => point.target == target,
             };
-            same_target && known.profile == profile
+            same_target && point.profile == profile
         };
-        match self.points.iter().zip(&self.devices).position(alike) {
+        match self.points.iter().position(alike) {
             Some(place) => place,
             None => {
-                self.points.push(Point { target, profile, seed: self.seed });
-                self.devices.push(spec);
+                self.points.push(Point { target, device: spec, profile, seed: self.seed });
                 self.points.len() - 1
             }
         }

@@ -3,8 +3,9 @@
 use crate::axis::Axis;
 use crate::published::Published;
 use crate::study::{Mark, MarkKind, WhyRun};
-use crate::verdict::Verdict;
+use crate::verdict::QuestionResult;
 use kurabe_core::Text;
+use kurabe_core::record::Notice;
 use serde::Serialize;
 
 /// The version of the form of a result.
@@ -48,7 +49,7 @@ pub struct StudyResult {
     /// Its tables.
     pub parts: Vec<PartResult>,
     /// The answers to what it asks of their figures.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<QuestionResult>,
     /// Names of questions that need a table which was not run.
     pub unasked: Vec<String>,
 }
@@ -116,6 +117,8 @@ pub struct RowResult {
     pub path: Option<String>,
     /// The id of the stored run.
     pub run: Option<String>,
+    /// What was said while it was measured.
+    pub notices: Vec<Notice>,
     /// Why it has no figures.
     pub error: Option<Text>,
     /// One place for each column.
@@ -154,7 +157,7 @@ pub struct Swap {
 
 /// What a figure was measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub(crate) enum MeasuredOn {
     /// The model of what was published.
     Model,
     /// That model, changed by the user, so that it is another device.
@@ -169,10 +172,10 @@ impl CellResult {
         published: Option<Published>,
         column: &str,
         marks: &[Mark],
-        ground: Ground,
+        ground: MeasuredOn,
     ) -> Self {
         let reason = |kind: MarkKind| {
-            let own = |mark: &&Mark| mark.kind == kind && mark.column == column && ground != Ground::Real;
+            let own = |mark: &&Mark| mark.kind == kind && mark.column == column && ground != MeasuredOn::Real;
             marks.iter().find(own).map(|mark| mark.reason.clone())
         };
         let kinds = [
@@ -182,7 +185,7 @@ impl CellResult {
         ];
         let marked = kinds.into_iter().find_map(|(kind, status)| Some((status, reason(kind)?)));
         let (status, why) = match marked {
-            _ if ground == Ground::Real => (Status::Measured, None),
+            _ if ground == MeasuredOn::Real => (Status::Measured, None),
             Some((status, why)) => (status, Some(why)),
             None => (Status::Predicted, None),
         };
@@ -190,7 +193,7 @@ impl CellResult {
             value,
             published,
             error_percent: value
-                .filter(|_| ground != Ground::Changed)
+                .filter(|_| ground != MeasuredOn::Changed)
                 .and_then(|value| published?.error_percent(value)),
             status,
             reason: why,
@@ -264,14 +267,14 @@ mod tests {
     fn what_nobody_marked_is_predicted_and_what_is_real_is_measured() {
         let status = |marks: &[Mark], ground| CellResult::new(Some(1.0), None, "read", marks, ground).status;
         let both = [mark(MarkKind::Source), mark(MarkKind::Calibrated)];
-        assert_eq!(status(&[], Ground::Model), Status::Predicted);
-        assert_eq!(status(&both[..1], Ground::Model), Status::Source);
-        assert_eq!(status(&both, Ground::Model), Status::Calibrated);
-        assert_eq!(status(&[mark(MarkKind::Anomaly)], Ground::Model), Status::Predicted);
-        assert_eq!(status(&both, Ground::Real), Status::Measured);
+        assert_eq!(status(&[], MeasuredOn::Model), Status::Predicted);
+        assert_eq!(status(&both[..1], MeasuredOn::Model), Status::Source);
+        assert_eq!(status(&both, MeasuredOn::Model), Status::Calibrated);
+        assert_eq!(status(&[mark(MarkKind::Anomaly)], MeasuredOn::Model), Status::Predicted);
+        assert_eq!(status(&both, MeasuredOn::Real), Status::Measured);
         let assumed = [mark(MarkKind::Assumed)];
-        assert_eq!(status(&assumed, Ground::Model), Status::Assumed);
-        let other = CellResult::new(Some(1.0), None, "write", &both, Ground::Model);
+        assert_eq!(status(&assumed, MeasuredOn::Model), Status::Assumed);
+        let other = CellResult::new(Some(1.0), None, "write", &both, MeasuredOn::Model);
         assert_eq!((other.status, other.reason), (Status::Predicted, None));
     }
 
@@ -286,13 +289,14 @@ mod tests {
             values: Vec::new(),
             path: None,
             run: None,
+            notices: Vec::new(),
             error: None,
             cells: vec![CellResult::new(
                 Some(*value),
                 Some(Published::exact(*published)),
                 "read",
                 marks,
-                Ground::Model,
+                MeasuredOn::Model,
             )],
         });
         PartResult {

@@ -5,10 +5,12 @@
 //! leaves its cells empty, with the reason; the others still count.
 
 use crate::figure::Measured;
-use crate::plan::{Plan, PlannedPart, PlannedRow, Point, PointTarget};
+use crate::plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyPlan};
 use crate::question::Question;
-use crate::result::{CellResult, ColumnResult, Ground, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
-use crate::study::Row;
+use crate::result::{
+    CellResult, ColumnResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult,
+};
+use crate::study::StudyRow;
 use crate::verdict::verdicts;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::sync::Mutex;
@@ -36,7 +38,12 @@ pub trait Paths {
 ///
 /// # Errors
 /// `Interrupted` when the user stops it. Whatever else goes wrong with a point stands in the result.
-pub fn run(plan: &Plan, models: &impl Models, paths: &mut impl Paths, threads: usize) -> Result<StudyResult> {
+pub fn run(
+    plan: &StudyPlan,
+    models: &impl Models,
+    paths: &mut impl Paths,
+    threads: usize,
+) -> Result<StudyResult> {
     let mut answers = run_models(&plan.points, models, threads);
     for (point, answer) in plan.points.iter().zip(&mut answers) {
         if matches!(point.target, PointTarget::Path(_)) && answer.is_none() {
@@ -106,7 +113,7 @@ fn run_models(points: &[Point], models: &impl Models, threads: usize) -> Vec<Opt
         .collect()
 }
 
-fn part_result(planned: &PlannedPart, plan: &Plan, answers: &[Result<Measured>]) -> PartResult {
+fn part_result(planned: &PlannedPart, plan: &StudyPlan, answers: &[Result<Measured>]) -> PartResult {
     let part = &planned.part;
     let rows = planned.rows.iter().map(|row| row_result(planned, row, plan, answers)).collect();
     let columns = part.columns.iter().map(|column| ColumnResult {
@@ -136,10 +143,10 @@ fn part_result(planned: &PlannedPart, plan: &Plan, answers: &[Result<Measured>])
 fn row_result(
     planned: &PlannedPart,
     at: &PlannedRow,
-    plan: &Plan,
+    plan: &StudyPlan,
     answers: &[Result<Measured>],
 ) -> RowResult {
-    let row: &Row = &planned.part.rows[at.row];
+    let row: &StudyRow = &planned.part.rows[at.row];
     let (model, sets, path) = match &at.target {
         PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
         PointTarget::Path(path) => (None, Vec::new(), Some(path.display().to_string())),
@@ -154,6 +161,7 @@ fn row_result(
         changed: at.changed,
         values: at.values.clone(),
         run: answers[at.point].as_ref().ok().and_then(|measured| measured.run.clone()),
+        notices: answers[at.point].as_ref().map_or_else(|_| Vec::new(), |measured| measured.notices.clone()),
         error: asked(at.point).or_else(|| asked(at.over?)),
         cells: (0..planned.part.columns.len())
             .map(|column| cell_result(planned, at, column, plan, answers))
@@ -176,7 +184,7 @@ fn told(error: &Error) -> Text {
     Text { en, ja }
 }
 
-fn label(row: &Row, path: Option<&str>) -> Text {
+fn label(row: &StudyRow, path: Option<&str>) -> Text {
     match path {
         None => row.label.clone(),
         Some(path) => {
@@ -189,7 +197,7 @@ fn cell_result(
     planned: &PlannedPart,
     at: &PlannedRow,
     index: usize,
-    plan: &Plan,
+    plan: &StudyPlan,
     answers: &[Result<Measured>],
 ) -> CellResult {
     let (row, column) = (&planned.part.rows[at.row], &planned.part.columns[index]);
@@ -205,9 +213,9 @@ fn cell_result(
         }
     };
     let ground = match &at.target {
-        PointTarget::Path(_) => Ground::Real,
-        PointTarget::Model { .. } if at.changed => Ground::Changed,
-        PointTarget::Model { .. } => Ground::Model,
+        PointTarget::Path(_) => MeasuredOn::Real,
+        PointTarget::Model { .. } if at.changed => MeasuredOn::Changed,
+        PointTarget::Model { .. } => MeasuredOn::Model,
     };
     CellResult::new(value, row.published.get(index).copied().flatten(), &column.key, &at.marks, ground)
 }

@@ -91,7 +91,7 @@ pub struct Part {
     /// Parameters that every row goes through.
     pub axes: Vec<Axis>,
     /// Its rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StudyRow>,
 }
 
 /// A figure of every row.
@@ -113,7 +113,7 @@ pub struct Column {
 
 /// A row: a target with changed parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct StudyRow {
     /// Its name within the part, if questions speak of it.
     pub id: Option<String>,
     /// What it is called.
@@ -177,7 +177,7 @@ impl Study {
 /// # Errors
 /// When there is none of this name; the nearest is named.
 pub fn study_named(name: &str, catalogue: &Catalogue) -> Result<Study> {
-    match STUDIES.iter().find(|(known, _)| *known == name) {
+    match STUDIES.iter().find(|(listed, _)| *listed == name) {
         Some((name, source)) => Study::parse(&format!("studies/{name}.toml"), source, catalogue),
         None => {
             let names: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
@@ -203,12 +203,12 @@ pub fn load_study(name: &str, catalogue: &Catalogue) -> Result<Study> {
 
 /// The text of a trace that comes with kurabe, if it has one of this name.
 pub fn embedded_trace(name: &str) -> Option<&'static str> {
-    TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    TRACES.iter().find(|(listed, _)| *listed == name).map(|(_, text)| *text)
 }
 
 /// The text of a profile that only studies use, if there is one of this name.
 pub fn embedded_profile(name: &str) -> Option<&'static str> {
-    STUDY_PROFILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    STUDY_PROFILES.iter().find(|(listed, _)| *listed == name).map(|(_, text)| *text)
 }
 
 /// A profile by name, one of a study's own, or from a file.

@@ -16,7 +16,7 @@ pub(crate) use gather::Cells;
 use crate::axis::{Along, is_same_value};
 use crate::question::{Article, Ask, Becomes, Conclusion, Goes, Question};
 use crate::result::PartResult;
-use gather::Grid;
+use gather::ChoiceGrid;
 use kurabe_compare::Out;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Concordance, Line};
@@ -24,7 +24,7 @@ use serde::Serialize;
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct QuestionResult {
     /// The question's name within the study.
     pub id: String,
     /// What was asked.
@@ -228,7 +228,11 @@ fn place_of(choices: &[Choice], key: &str) -> Option<usize> {
 
 /// The verdicts on questions whose tables are all there, in their order; what no figure tells is said only beside others.
 /// `cells` are what was measured, for uses.
-pub(crate) fn verdicts(questions: &[Question], parts: &[PartResult], cells: &Cells<'_>) -> Vec<Verdict> {
+pub(crate) fn verdicts(
+    questions: &[Question],
+    parts: &[PartResult],
+    cells: &Cells<'_>,
+) -> Vec<QuestionResult> {
     let is_there = |question: &&Question| question.parts().all(|id| parts.iter().any(|part| part.id == id));
     let needs_tables = |question: &&Question| question.parts().next().is_some();
     let none_asked = questions.iter().any(|question| needs_tables(&question))
@@ -239,14 +243,14 @@ pub(crate) fn verdicts(questions: &[Question], parts: &[PartResult], cells: &Cel
     questions.iter().filter(is_there).map(|question| verdict(question, parts, cells)).collect()
 }
 
-fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> Verdict {
+fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> QuestionResult {
     let purpose = match &question.ask {
-        Ask::BestFor(wanted) => Some((wanted.name.clone(), wanted.title.clone())),
+        Ask::BestFor(purpose) => Some((purpose.name.clone(), purpose.title.clone())),
         _ => None,
     };
     let (grid, answer) = match &question.ask {
-        Ask::Untold(_) => (Grid::default(), None),
-        Ask::BestFor(wanted) => match gather::for_use(question, wanted, parts, cells) {
+        Ask::Untold(_) => (ChoiceGrid::default(), None),
+        Ask::BestFor(purpose) => match gather::for_use(question, purpose, parts, cells) {
             Some(grid) => {
                 let answer = decide::decide(question, &grid, &grid.values());
                 (grid, answer)
@@ -275,8 +279,9 @@ fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> Verd
         agreement: question.article.as_ref().and_then(|article| held(article, &answer)),
         answer,
     });
-    let article = question.article.as_ref().map(|article| said(article, &grid, answer.as_ref(), margin));
-    Verdict {
+    let article =
+        question.article.as_ref().map(|article| judge_article(article, &grid, answer.as_ref(), margin));
+    QuestionResult {
         id: question.id.clone(),
         title: question.title.clone(),
         purpose,
@@ -295,7 +300,7 @@ fn verdict(question: &Question, parts: &[PartResult], cells: &Cells<'_>) -> Verd
     }
 }
 
-fn said(article: &Article, grid: &Grid, answer: Option<&Answer>, margin: f64) -> Said {
+fn judge_article(article: &Article, grid: &ChoiceGrid, answer: Option<&Answer>, margin: f64) -> Said {
     let agreement = match (&article.conclusion, answer) {
         (Some(conclusion), Some(answer)) => {
             // What was put in and comes out again confirms nothing; that something else comes out would tell.

@@ -1,6 +1,7 @@
 //! A study from its file to its result, with a runner that invents the cells.
 
 use crate::common::cells;
+use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
@@ -65,7 +66,7 @@ impl Inventor {
                 .remedy(text!("mend it", "直してください")));
         }
         let bytes = if slow { 250_000_000 } else { 1_000_000_000 };
-        Ok(Measured { cells: cells(bytes, 1_000_000_000), power_cut: Some((0, 0)), run: None })
+        Ok(Measured { cells: cells(bytes, 1_000_000_000), power_cut: Some((0, 0)), ..Measured::default() })
     }
 }
 
@@ -81,7 +82,8 @@ struct Walker(Vec<PointTarget>);
 impl Paths for Walker {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         self.0.push(point.target.clone());
-        Ok(Measured { run: Some("abc".to_owned()), ..Measured::default() })
+        let notices = vec![Notice { kind: NoticeKind::Noise, text: Text::same("others were busy") }];
+        Ok(Measured { run: Some("abc".to_owned()), notices, ..Measured::default() })
     }
 }
 
@@ -197,6 +199,7 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
     assert_eq!(walker.0, [PointTarget::Path("/mnt/x".into())]);
     let rows = &result.parts[0].rows;
     assert_eq!((rows[0].path.as_deref(), rows[0].run.as_deref()), (Some("/mnt/x"), Some("abc")));
+    assert_eq!(rows[0].notices[0].text.en, "others were busy");
     assert_eq!(rows[0].cells[0].status, Status::Measured);
     assert_eq!(rows[1].model.as_deref(), Some("ideal-ram-disk"));
 }

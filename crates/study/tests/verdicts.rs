@@ -4,8 +4,8 @@ use crate::common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Axis, Becomes, Goes, Measured, Models, Options, Paths, Point, PointTarget, Study,
-    StudyResult, Verdict, plan, run,
+    Agreement, Answer, Axis, Becomes, Goes, Measured, Models, Options, Paths, Point, PointTarget,
+    QuestionResult, Study, StudyResult, plan, run,
 };
 
 /// What every repetition moves.
@@ -107,7 +107,7 @@ impl Models for Inventor {
         let (_, access) = sets.iter().rfind(|(key, _)| key == "memory.access").expect("an access");
         let us: u64 = access.split(' ').next().and_then(|word| word.parse().ok()).expect("a number");
         let seconds = if us == 5 { 50 } else { us };
-        Ok(Measured { cells: cells(BYTES, seconds * 1_000_000_000), power_cut: None, run: None })
+        Ok(Measured { cells: cells(BYTES, seconds * 1_000_000_000), power_cut: None, ..Measured::default() })
     }
 }
 
@@ -125,12 +125,12 @@ fn asked(source: &str, options: &Options, disk: &mut Disk) -> StudyResult {
     run(&plan(&study, options).unwrap(), &Inventor, disk, 3).unwrap()
 }
 
-fn verdict(id: &str, source: &str, options: &Options) -> Verdict {
+fn verdict(id: &str, source: &str, options: &Options) -> QuestionResult {
     let result = asked(source, options, &mut Disk(None));
     result.verdicts.into_iter().find(|verdict| verdict.id == id).unwrap()
 }
 
-fn agreement(verdict: &Verdict) -> Option<Agreement> {
+fn agreement(verdict: &QuestionResult) -> Option<Agreement> {
     verdict.article.as_ref()?.agreement
 }
 

@@ -71,11 +71,11 @@ pub(crate) fn read_line_of(line: &str, ours: &dyn Fn(u32, &str) -> bool) -> Read
     if let Some(lost) = read_lost(line) {
         return Read::Lost(lost);
     }
-    let found = What::NAMES.iter().find_map(|(name, what)| {
+    let event = What::NAMES.iter().find_map(|(name, what)| {
         let at = line.find(&format!(": {name}: "))?;
         Some((*what, &line[..at], &line[at + name.len() + 4..]))
     });
-    match found {
+    match event {
         Some((what, before, after)) => {
             read_event(what, before, after, ours).map_or(Read::Strange, Read::Event)
         }

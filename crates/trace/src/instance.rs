@@ -51,13 +51,13 @@ pub(crate) struct Instance {
 
 impl Instance {
     /// Makes an instance that records what is wanted, and starts its thread.
-    pub(crate) fn start(tracefs: Tracefs, wanted: &Wanted, ours: Ours) -> Result<Self> {
+    pub(crate) fn start(tracefs: Tracefs, events: &Wanted, ours: Ours) -> Result<Self> {
         let directory = tracefs.new_instance();
         std::fs::create_dir(&directory).map_err(|error| refusal(&error))?;
         let mut instance =
             Self { directory, stop: Arc::new(AtomicBool::new(false)), reader: None, _tracefs: tracefs };
         // On an error from here on, the value is dropped and the instance removed.
-        instance.configure(wanted).map_err(|error| refusal(&error))?;
+        instance.configure(events).map_err(|error| refusal(&error))?;
         let pipe =
             open_nonblocking(&instance.directory.join("trace_pipe")).map_err(|error| refusal(&error))?;
         let stop = Arc::clone(&instance.stop);
@@ -82,13 +82,13 @@ impl Instance {
         std::fs::write(self.directory.join(file), words)
     }
 
-    fn configure(&self, wanted: &Wanted) -> std::io::Result<()> {
+    fn configure(&self, events: &Wanted) -> std::io::Result<()> {
         self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
         // A smaller buffer does, too; what it cannot hold is counted.
         let _ = self.write("buffer_size_kb", &BUFFER_KIB.to_string());
-        for (what, numbers) in wanted {
-            let name = What::NAMES.iter().find(|(_, known)| known == what).map_or("", |(name, _)| name);
+        for (what, numbers) in events {
+            let name = What::NAMES.iter().find(|(_, event)| event == what).map_or("", |(name, _)| name);
             if !numbers.is_empty() {
                 self.write(&format!("events/block/{name}/filter"), &filter(numbers))?;
                 self.write(&format!("events/block/{name}/enable"), "1")?;

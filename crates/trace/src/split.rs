@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn an_operation_waits_and_is_served() {
         // Arrives at 0, is issued after 20 µs and completed after 100 µs; a request of somebody else does not count.
-        let found = of(
+        let split = of(
             "
  kurabe-io-9 [000] . 1.000000: block_bio_queue: 254,1 R 2048 + 8 [kurabe-io]
  kurabe-io-9 [000] . 1.000020: block_rq_issue: 254,0 R 4096 () 2048 + 8 be,0,4 [kurabe-io]
@@ -308,16 +308,16 @@ mod tests {
  idle-0 [000] . 1.000100: block_rq_complete: 254,0 R () 2048 + 8 be,0,4 [0]",
             Some(4096),
         );
-        assert_eq!((found.operations, found.unfollowed_operations, found.requests), (1, 0, 1));
-        assert_eq!((found.queue.mean_ns, found.device.mean_ns), (20_000.0, 80_000.0));
-        assert_eq!((found.other_requests, found.merged_requests), (1, 0));
-        assert_eq!(found.request_sizes, [RequestSize { size_bytes: 4096, count: 1 }]);
+        assert_eq!((split.operations, split.unfollowed_operations, split.requests), (1, 0, 1));
+        assert_eq!((split.queue.mean_ns, split.device.mean_ns), (20_000.0, 80_000.0));
+        assert_eq!((split.other_requests, split.merged_requests), (1, 0));
+        assert_eq!(split.request_sizes, [RequestSize { size_bytes: 4096, count: 1 }]);
     }
 
     #[test]
     fn an_operation_that_is_split_ends_with_its_last_part() {
         // 16 KiB arrive in two pieces and go out in three requests; two of them overlap in the device.
-        let found = of(
+        let split = of(
             "
  k-9 [000] . 1.000000: block_bio_queue: 254,0 W 0 + 16 [kurabe-io]
  k-9 [000] . 1.000001: block_bio_queue: 254,0 W 16 + 16 [kurabe-io]
@@ -329,17 +329,17 @@ mod tests {
  k-9 [000] . 1.000090: block_rq_complete: 254,0 W () 16 + 16 [0]",
             Some(16 << 10),
         );
-        assert_eq!((found.operations, found.requests), (1, 3));
-        assert_eq!((found.queue.p50_ns, found.device.p50_ns), (20_000, 70_000));
-        assert_eq!(found.requests_per_operation(), Some(3.0));
+        assert_eq!((split.operations, split.requests), (1, 3));
+        assert_eq!((split.queue.p50_ns, split.device.p50_ns), (20_000, 70_000));
+        assert_eq!(split.requests_per_operation(), Some(3.0));
         let sizes: Vec<(u64, u64)> =
-            found.request_sizes.iter().map(|size| (size.size_bytes, size.count)).collect();
+            split.request_sizes.iter().map(|size| (size.size_bytes, size.count)).collect();
         assert_eq!(sizes, [(4096, 2), (8192, 1)]);
     }
 
     #[test]
     fn operations_that_are_merged_are_one_request() {
-        let found = of(
+        let split = of(
             "
  k-9 [000] . 1.000000: block_bio_queue: 254,0 W 0 + 8 [kurabe-io]
  k-9 [000] . 1.000004: block_bio_queue: 254,0 W 8 + 8 [kurabe-io]
@@ -348,13 +348,13 @@ mod tests {
  k-9 [000] . 1.000050: block_rq_complete: 254,0 W () 8 + 8 [0]",
             Some(4096),
         );
-        assert_eq!((found.operations, found.requests, found.merged_requests), (2, 1, 1));
-        assert_eq!((found.queue.mean_ns, found.device.mean_ns), (8_000.0, 40_000.0));
+        assert_eq!((split.operations, split.requests, split.merged_requests), (2, 1, 1));
+        assert_eq!((split.queue.mean_ns, split.device.mean_ns), (8_000.0, 40_000.0));
     }
 
     #[test]
     fn what_is_given_back_waits_again_and_what_does_not_end_is_told() {
-        let found = of(
+        let split = of(
             "
  k-9 [000] . 1.000000: block_bio_queue: 254,0 R 0 + 8 [kurabe-io]
  k-9 [000] . 1.000010: block_rq_issue: 254,0 R 4096 () 0 + 8 [kurabe-io]
@@ -366,9 +366,9 @@ mod tests {
  k-9 [000] . 1.000100: block_bio_queue: 254,0 R 64 + 8 [kurabe-io]",
             Some(4096),
         );
-        assert_eq!((found.operations, found.unfollowed_operations, found.requests), (1, 1, 1));
-        assert_eq!(found.other_requests, 0, "each issue found its operation");
-        assert_eq!((found.queue.mean_ns, found.device.mean_ns), (40_000.0, 50_000.0));
+        assert_eq!((split.operations, split.unfollowed_operations, split.requests), (1, 1, 1));
+        assert_eq!(split.other_requests, 0, "each issue found its operation");
+        assert_eq!((split.queue.mean_ns, split.device.mean_ns), (40_000.0, 50_000.0));
     }
 
     #[test]
@@ -382,9 +382,9 @@ mod tests {
             event(" k-9 [0] . 1.000010: block_rq_issue: 254,0 R 4096 () 0 + 8 [k]"),
             event(" k-9 [0] . 9.000000: block_rq_complete: 254,0 R () 0 + 8 [0]"),
         ];
-        let found = split(&[disk()], Recording { events, lost: 3 }, Some(4096));
-        assert_eq!((found.operations, found.unfollowed_operations, found.lost_events), (0, 1, 3));
-        assert_eq!((found.requests, found.device), (0, TimeSplit::default()));
+        let split = split(&[disk()], Recording { events, lost: 3 }, Some(4096));
+        assert_eq!((split.operations, split.unfollowed_operations, split.lost_events), (0, 1, 3));
+        assert_eq!((split.requests, split.device), (0, TimeSplit::default()));
     }
 
     proptest! {
@@ -402,11 +402,11 @@ mod tests {
                 lines += &format!("k-9 [0] . 1.{:06}: block_rq_complete: 254,0 R () {sector} + {sectors} [0]\n", at + wait + serve);
                 longest_ns = longest_ns.max((wait + serve) * 1000);
             }
-            let found = of(&lines, None);
-            prop_assert_eq!(found.operations, starts.len() as u64);
-            prop_assert!(found.queue.p99_ns.max(found.device.p99_ns) <= longest_ns);
+            let split = of(&lines, None);
+            prop_assert_eq!(split.operations, starts.len() as u64);
+            prop_assert!(split.queue.p99_ns.max(split.device.p99_ns) <= longest_ns);
             let waits: u64 = starts.iter().map(|(_, _, wait, _)| wait * 1000).sum();
-            prop_assert!((found.queue.mean_ns * starts.len() as f64 - waits as f64).abs() < 1.0);
+            prop_assert!((split.queue.mean_ns * starts.len() as f64 - waits as f64).abs() < 1.0);
         }
     }
 

@@ -240,8 +240,8 @@ fn a_device_without_requests_is_recorded_where_operations_arrive() {
     assert_eq!(recorded.lost_events, 0);
     // Without a cache it is given no flushes.
     let moved = |op: &(OpKind, u64, u32)| op.0 != Sync;
-    let found: Vec<_> = known(&recorded).into_iter().filter(moved).collect();
-    assert_eq!(found, KNOWN.into_iter().filter(moved).collect::<Vec<_>>());
+    let recorded_here: Vec<_> = known(&recorded).into_iter().filter(moved).collect();
+    assert_eq!(recorded_here, KNOWN.into_iter().filter(moved).collect::<Vec<_>>());
     assert!(recorded.latencies_ns.iter().all(Option::is_some));
 }
 
@@ -278,18 +278,18 @@ fn a_partition_of_a_loop_device_is_recorded_from_its_own_start() {
     let recorded = trace.stop().expect("recorded");
     // The flush of the whole device is told of the partition, too.
     let without_flushes = |op: &(OpKind, u64, u32)| op.0 != Sync;
-    let found: Vec<_> = known(&recorded).into_iter().filter(without_flushes).collect();
-    assert_eq!(found, KNOWN.into_iter().filter(without_flushes).collect::<Vec<_>>());
+    let recorded_here: Vec<_> = known(&recorded).into_iter().filter(without_flushes).collect();
+    assert_eq!(recorded_here, KNOWN.into_iter().filter(without_flushes).collect::<Vec<_>>());
     assert_eq!(recorded.trace.summary().syncs, 2);
 }
 
 #[test]
 fn the_devices_under_a_loop_device_include_it_and_what_lies_under_its_file() {
     let Some(device) = LoopDevice::new() else { return };
-    let found = kurabe_host::devices_under(&device.node);
-    assert_eq!(found.first(), Some(&device.number()));
+    let numbers = kurabe_host::devices_under(&device.node);
+    assert_eq!(numbers.first(), Some(&device.number()));
     let below = kurabe_host::devices_under(device.directory.path());
-    assert_eq!(found[1..], below);
+    assert_eq!(numbers[1..], below);
 }
 
 fn own_instances(tracefs: &Tracefs) -> Vec<String> {
@@ -306,9 +306,9 @@ fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
         return;
     };
     let Some(device) = LoopDevice::new() else { return };
-    let wanted = vec![(What::Issued, vec![device.number()])];
+    let events = vec![(What::Issued, vec![device.number()])];
     let tracefs_of_it = Tracefs::find(&Roots::default()).expect("tracefs");
-    let instance = Instance::start(tracefs_of_it, &wanted, Arc::new(|_, _| false));
+    let instance = Instance::start(tracefs_of_it, &events, Arc::new(|_, _| false));
     let name = roots::base(instance.as_ref().expect("an instance").directory());
     assert!(own_instances(&tracefs).contains(&name));
     drop(instance);

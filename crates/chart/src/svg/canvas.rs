@@ -38,7 +38,7 @@ pub(super) struct Canvas {
     body: String,
     inks: BTreeSet<Ink>,
     patterns: BTreeSet<usize>,
-    told: Vec<String>,
+    described: Vec<String>,
 }
 
 /// A place in the drawing, to the tenth of a pixel. What is not a number is 0: a coordinate is never left out.
@@ -82,7 +82,7 @@ impl Canvas {
             body: String::new(),
             inks: BTreeSet::new(),
             patterns: BTreeSet::new(),
-            told: Vec::new(),
+            described: Vec::new(),
         }
     }
 
@@ -197,8 +197,8 @@ impl Canvas {
             r#"<g class="mark" data-label="{l}" data-value="{v}"><title>{}</title>"#,
             escape(&both)
         );
-        if self.told.len() < TOLD {
-            self.told.push(both);
+        if self.described.len() < TOLD {
+            self.described.push(both);
         }
     }
 
@@ -214,12 +214,12 @@ impl Canvas {
         let defs: String = patterns.into_iter().map(|index| self.pattern(index)).collect();
         let style = if self.theme == Theme::Auto { self.style() } else { String::new() };
         let defs = if defs.is_empty() { defs } else { format!("<defs>{defs}</defs>") };
-        let told: Vec<String> = notes.iter().cloned().chain(self.told).collect();
+        let described: Vec<String> = notes.iter().cloned().chain(self.described).collect();
         let (w, h) = (px(self.width), px(height));
         let out = format!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" id="{PREFIX}" class="kurabe-chart" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" aria-labelledby="{PREFIX}t {PREFIX}d" font-family="{FAMILY}" style="font-variant-numeric:tabular-nums" fill="{text}"><title id="{PREFIX}t">{}</title><desc id="{PREFIX}d">{}</desc>{style}{defs}<rect width="{w}" height="{h}" fill="{paper}"/>{}</svg>"#,
             escape(title),
-            escape(&told.join("; ")),
+            escape(&described.join("; ")),
             self.body,
         );
         let prefix = format!("k{:08x}", hash(&out) as u32);

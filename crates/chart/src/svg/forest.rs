@@ -51,7 +51,7 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
         canvas.lines_mid(PAD_PX, middle, Align::Start, LABEL, Ink::Text, &texts.label);
         let ink = if row.outcome == Outcome::Open { Ink::Quiet } else { Ink::Text };
         canvas.lines_mid(span.to + 22.0, middle, Align::Start, LABEL, ink, &texts.words);
-        canvas.open_mark(&row.label, &said(row));
+        canvas.open_mark(&row.label, &row_words(row));
         draw_ratio(row, canvas, &span, middle);
         canvas.close_mark();
         y += height;
@@ -79,7 +79,7 @@ fn span(forest: &Forest, rows: &[Texts], width: f64) -> Span {
 }
 
 /// Ratio, interval and verdict in words.
-fn said(row: &ForestRow) -> String {
+fn row_words(row: &ForestRow) -> String {
     match row.ratio {
         Some((ratio, low, high)) => {
             let words = |value: f64| Unit::Factor.words(value);

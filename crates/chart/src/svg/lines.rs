@@ -8,7 +8,7 @@ use super::span::{Ends, Span, shown};
 use super::ticks::{self, Ticks, Way};
 use super::{LABEL, PAD_PX, TICK, room_for, thin};
 use crate::font;
-use crate::plot::{Axis, Line, LineStyle, Lines, Mark};
+use crate::plot::{Axis, ChartLine, LineStyle, Lines, Mark};
 use std::fmt::Write as _;
 
 /// So many points may each have a marker and say their value.
@@ -34,14 +34,14 @@ struct Frame {
 }
 
 impl Frame {
-    fn span(&self, line: &Line) -> &Span {
+    fn span(&self, line: &ChartLine) -> &Span {
         match &self.right {
             Some(right) if line.at_right => right,
             _ => &self.left,
         }
     }
 
-    fn places<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = thin::Placed> + 'a {
+    fn places<'a>(&'a self, line: &'a ChartLine) -> impl Iterator<Item = thin::Placed> + 'a {
         let span = self.span(line);
         line.points.iter().map(move |(x, y)| Some((self.x.at(*x)?, span.at(*y)?)))
     }
@@ -102,13 +102,13 @@ fn entries(lines: &Lines, frame: &Frame) -> Vec<(Sample, String)> {
 }
 
 /// Whether a line's points stand so close that dashes would look like data.
-fn is_dense(line: &Line, frame: &Frame) -> bool {
+fn is_dense(line: &ChartLine, frame: &Frame) -> bool {
     let shown = line.points.iter().filter(|(x, y)| shown(*x).is_some() && shown(*y).is_some()).count();
     shown as f64 > (frame.x.to - frame.x.from) / DENSE_PX
 }
 
 /// Lines of many points are solid, with a marker here and there; others have dashes.
-fn looks(lines: &Lines, line: &Line, frame: &Frame) -> Looks {
+fn looks(lines: &Lines, line: &ChartLine, frame: &Frame) -> Looks {
     let dense = is_dense(line, frame);
     let few = line.points.len() <= FEW;
     Looks {
@@ -197,7 +197,7 @@ fn stretches(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
     }
 }
 
-fn draw_line(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, index: usize) {
+fn draw_line(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame, index: usize) {
     let few = line.points.len() <= FEW;
     if line.style == LineStyle::Dots {
         if !few {
@@ -265,7 +265,7 @@ fn landmarks(canvas: &mut Canvas, pieces: &[Vec<(f64, f64)>], index: usize) {
     }
 }
 
-fn markers(lines: &Lines, line: &Line, canvas: &mut Canvas, frame: &Frame, index: usize) {
+fn markers(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame, index: usize) {
     let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
     for ((x, y), place) in line.points.iter().zip(frame.places(line)) {
         let Some(place) = place else { continue };
@@ -328,9 +328,10 @@ fn draw_rules(lines: &Lines, canvas: &mut Canvas, frame: &Frame, rules: &[Rule])
 
 /// Unseen strips over lines of many points, which say the lowest and the highest value in them.
 fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
-    let many =
-        |line: &&Line| line.points.len() > FEW || matches!(line.style, LineStyle::Joined | LineStyle::Steps);
-    let chosen: Vec<&Line> = lines.lines.iter().filter(many).take(4).collect();
+    let many = |line: &&ChartLine| {
+        line.points.len() > FEW || matches!(line.style, LineStyle::Joined | LineStyle::Steps)
+    };
+    let chosen: Vec<&ChartLine> = lines.lines.iter().filter(many).take(4).collect();
     let step = (frame.x.to - frame.x.from) / STRIPS as f64;
     if chosen.is_empty() || step <= 0.0 {
         return;

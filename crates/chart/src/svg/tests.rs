@@ -67,7 +67,7 @@ fn lines() -> impl Strategy<Value = Plot> {
     let styles = vec![LineStyle::Joined, LineStyle::Marked, LineStyle::Dots, LineStyle::Steps];
     let points = proptest::collection::vec((number(), number()), 0..120);
     let line = (words(), proptest::sample::select(styles), any::<bool>(), points)
-        .prop_map(|(name, style, at_right, points)| Line { name, style, at_right, points });
+        .prop_map(|(name, style, at_right, points)| ChartLine { name, style, at_right, points });
     let mark = (number(), words()).prop_map(|(x, label)| Mark { x, label });
     let stretch = (number(), number(), words()).prop_map(|(from, to, label)| Stretch { from, to, label });
     (axis(), axis(), proptest::option::of(axis()), some(line), some(mark), some(stretch)).prop_map(
@@ -168,7 +168,7 @@ fn small_bars() -> Chart {
 }
 
 fn small_lines() -> Chart {
-    let line = Line {
+    let line = ChartLine {
         name: "read".to_owned(),
         style: LineStyle::Marked,
         at_right: false,
@@ -273,7 +273,7 @@ fn ten_hours(lines: usize) -> Chart {
             })
             .collect()
     };
-    let line = |index: usize| Line {
+    let line = |index: usize| ChartLine {
         name: format!("line {index}"),
         style: LineStyle::Joined,
         at_right: false,
@@ -360,7 +360,7 @@ fn lines_are_drawn_as_high_as_a_place_allows() {
             x: axis_of("time", Unit::Moment, Scale::Linear),
             y: axis_of("Throughput", Unit::Rate, Scale::Linear),
             right: None,
-            lines: vec![Line {
+            lines: vec![ChartLine {
                 name: String::new(),
                 style: LineStyle::Joined,
                 at_right: false,

@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn gaps_as_wide_as_a_pixel_stay_and_narrower_ones_do_not() {
         let place = |x: f64| Some((x, 1.0));
-        let found = pieces([place(0.0), place(3.0), None, place(9.0), None, place(9.4), None].into_iter());
-        assert_eq!(found, [vec![(0.0, 1.0), (3.0, 1.0)], vec![(9.0, 1.0)]]);
+        let lines = pieces([place(0.0), place(3.0), None, place(9.0), None, place(9.4), None].into_iter());
+        assert_eq!(lines, [vec![(0.0, 1.0), (3.0, 1.0)], vec![(9.0, 1.0)]]);
         assert!(pieces([None, None].into_iter()).is_empty());
     }
 

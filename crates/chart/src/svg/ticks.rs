@@ -387,8 +387,12 @@ mod tests {
             (Unit::Share, Tail, (0.0, 0.9999), "axis (%)", "0|50|90|99|99.9|99.99|100"),
             (Unit::Factor, Log, (0.4, 2.5), "axis (×)", "0.4|0.5|0.6|0.7|0.8|0.9|1|1.2|1.4|1.6|1.8|2|2.5"),
         ] {
-            let (found, ticks) = words(unit, scale, low, high);
-            assert_eq!((found.as_str(), ticks.join("|").as_str()), (label, numbers), "{unit:?} {scale:?}");
+            let (unit_words, ticks) = words(unit, scale, low, high);
+            assert_eq!(
+                (unit_words.as_str(), ticks.join("|").as_str()),
+                (label, numbers),
+                "{unit:?} {scale:?}"
+            );
         }
     }
 
@@ -405,9 +409,9 @@ mod tests {
             let axis = Axis { label: String::new(), unit, scale };
             let span = Span::over([low, low * times].into_iter(), scale, Ends::AtValues).between(0.0, 600.0);
             for tick in ticks(&axis, &span, Way::Across).ticks {
-                let said: f64 = tick.words.replace(' ', "").parse().unwrap();
+                let shown: f64 = tick.words.replace(' ', "").parse().unwrap();
                 let meant = tick.value / written(unit, span.high).one;
-                prop_assert!((said - meant).abs() <= meant.abs() * 1e-6, "{} stands at {}", tick.words, meant);
+                prop_assert!((shown - meant).abs() <= meant.abs() * 1e-6, "{} stands at {}", tick.words, meant);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Bars with intervals: a line for each bar, with its value behind it.
 
 use super::letter;
-use super::row::{Ink, Row};
+use super::row::{Ink, InkedLine};
 use crate::plot::{Bar, Bars};
 use crate::unit::Unit;
 use kurabe_core::display::{clip, display_width, pad_left, pad_right};
@@ -14,7 +14,7 @@ const MAYBE: char = '░';
 const SHORTEST: usize = 8;
 const LONGEST: usize = 60;
 
-pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Row> {
+pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
     let all = || {
         bars.groups.iter().flat_map(|group| group.bars.iter().flatten()).filter(|bar| bar.value.is_finite())
     };
@@ -44,7 +44,8 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Row> {
             if bar.is_none() && !several {
                 continue;
             }
-            let mut row = Row::of(Ink::Plain, "  ").and(Ink::Plain, &pad_right(&label, label_width + 1));
+            let mut row =
+                InkedLine::of(Ink::Plain, "  ").and(Ink::Plain, &pad_right(&label, label_width + 1));
             label.clear();
             if several {
                 row.put(Ink::Series(series), &format!("{} ", letter(series)));
@@ -68,12 +69,12 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<Row> {
     rows
 }
 
-fn legend(series: &[String], several: bool) -> Vec<Row> {
+fn legend(series: &[String], several: bool) -> Vec<InkedLine> {
     if !several {
         return Vec::new();
     }
     let line = |(index, name): (usize, &String)| {
-        Row::of(Ink::Plain, "  ")
+        InkedLine::of(Ink::Plain, "  ")
             .and(Ink::Series(index), &format!("{} ", letter(index)))
             .and(Ink::Plain, name)
     };
@@ -81,7 +82,7 @@ fn legend(series: &[String], several: bool) -> Vec<Row> {
 }
 
 /// The bar up to the low end of its interval, and lighter up to the high one.
-fn put_bar(row: &mut Row, bar: &Bar, most: f64, length: usize, series: usize) {
+fn put_bar(row: &mut InkedLine, bar: &Bar, most: f64, length: usize, series: usize) {
     let eighths = |value: f64| {
         let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
         (share * (length * 8) as f64).round() as usize

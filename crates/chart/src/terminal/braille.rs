@@ -1,6 +1,6 @@
 //! A drawing in braille characters: two dots across and four down in each column and line (Unicode 16, block U+2800).
 
-use super::row::{Ink, Row};
+use super::row::{Ink, InkedLine};
 
 /// The bits of a character, by line and column of its dots.
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
@@ -117,7 +117,7 @@ impl Canvas {
     }
 
     /// Puts the characters of a line of the drawing, from the top, behind a row.
-    pub(super) fn put_line(&self, line: usize, row: &mut Row) {
+    pub(super) fn put_line(&self, line: usize, row: &mut InkedLine) {
         for spot in &self.spots[line * self.columns..(line + 1) * self.columns] {
             let ink = spot.series.map_or(Ink::Quiet, Ink::Series);
             let drawn = char::from_u32(0x2800 + u32::from(spot.dots)).filter(|_| spot.dots > 0);

@@ -1,6 +1,6 @@
 //! Ratios with intervals against 1.
 
-use super::row::{Ink, Row};
+use super::row::{Ink, InkedLine};
 use crate::plot::{Forest, ForestRow, Outcome};
 use kurabe_core::display::{clip, display_width, pad_right, wrap};
 use kurabe_core::number;
@@ -10,7 +10,7 @@ const LONGEST: usize = 60;
 /// Words behind the drawing, at most; longer ones make it narrower than it must be.
 const WORDS: usize = 44;
 
-pub(super) fn draw(forest: &Forest, width: usize) -> Vec<Row> {
+pub(super) fn draw(forest: &Forest, width: usize) -> Vec<InkedLine> {
     if forest.rows.is_empty() {
         return Vec::new();
     }
@@ -24,7 +24,7 @@ pub(super) fn draw(forest: &Forest, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for row in &forest.rows {
         let label = pad_right(&clip(&row.label, label_width), label_width + 1);
-        let mut line = Row::of(Ink::Plain, "  ").and(Ink::Plain, &label);
+        let mut line = InkedLine::of(Ink::Plain, "  ").and(Ink::Plain, &label);
         scale.put(row, &mut line);
         let words = wrap(&row.words, if beside { words_width } else { width.saturating_sub(4) });
         let mut words = words.iter();
@@ -34,10 +34,14 @@ pub(super) fn draw(forest: &Forest, width: usize) -> Vec<Row> {
         }
         rows.push(line);
         let indent = if beside { 2 + label_width + 1 + length + 2 } else { 4 };
-        rows.extend(words.map(|rest| Row::of(Ink::Plain, &" ".repeat(indent)).and(ink(row.outcome), rest)));
+        rows.extend(
+            words.map(|rest| InkedLine::of(Ink::Plain, &" ".repeat(indent)).and(ink(row.outcome), rest)),
+        );
     }
     rows.extend(scale.axis(2 + label_width + 1));
-    rows.push(Row::of(Ink::Plain, &" ".repeat(2 + label_width + 1)).and(Ink::Quiet, &forest.axis_label));
+    rows.push(
+        InkedLine::of(Ink::Plain, &" ".repeat(2 + label_width + 1)).and(Ink::Quiet, &forest.axis_label),
+    );
     rows
 }
 
@@ -73,7 +77,7 @@ impl Scale {
         (share * (self.length - 1) as f64).round() as usize
     }
 
-    fn put(&self, row: &ForestRow, line: &mut Row) {
+    fn put(&self, row: &ForestRow, line: &mut InkedLine) {
         let mut drawn = vec![(Ink::Quiet, ' '); self.length];
         let band = self.column(1.0 / (1.0 + self.margin))..=self.column(1.0 + self.margin);
         drawn[band].fill((Ink::Quiet, '░'));
@@ -91,7 +95,7 @@ impl Scale {
     }
 
     /// Round ratios below the drawing.
-    fn axis(&self, start: usize) -> Vec<Row> {
+    fn axis(&self, start: usize) -> Vec<InkedLine> {
         let most = self.reach.exp();
         let round: &[f64] = match most {
             most if most > 30.0 => &[10.0, 100.0, 1000.0],
@@ -104,7 +108,7 @@ impl Scale {
         let mut ratios: Vec<f64> = both.chain([1.0]).collect();
         ratios.sort_by(f64::total_cmp);
         let mut rule = vec!['─'; self.length];
-        let mut words = Row::default();
+        let mut words = InkedLine::default();
         words.pad_to(start);
         for ratio in ratios {
             let column = self.column(ratio);
@@ -119,7 +123,8 @@ impl Scale {
             words.pad_to(at);
             words.put(Ink::Quiet, name);
         }
-        let line = Row::of(Ink::Plain, &" ".repeat(start)).and(Ink::Quiet, &rule.iter().collect::<String>());
+        let line =
+            InkedLine::of(Ink::Plain, &" ".repeat(start)).and(Ink::Quiet, &rule.iter().collect::<String>());
         vec![line, words]
     }
 }

@@ -1,6 +1,6 @@
 //! A value over two categories: a shade and a number in each place.
 
-use super::row::{Ink, Row};
+use super::row::{Ink, InkedLine};
 use crate::plot::Heat;
 use kurabe_core::display::{clip, display_width, pad_left};
 use kurabe_core::number;
@@ -10,7 +10,7 @@ const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 /// Columns of a shade beside its number.
 const SHADE: usize = 2;
 
-pub(super) fn draw(heat: &Heat, width: usize) -> Vec<Row> {
+pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
     let values = || heat.values.iter().flatten().flatten().copied().filter(|value| value.is_finite());
     let (least, most) = values()
         .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
@@ -30,18 +30,18 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<Row> {
     let at_once = (room / (wide + 2)).max(1);
     let unit = values().next().map(|value| words(value).1).unwrap_or_default();
     let heading = format!("{} → {} ({unit})", heat.x_label, heat.axis.label);
-    let mut rows = vec![Row::of(Ink::Plain, "  ").and(Ink::Quiet, heading.trim_end_matches(" ()"))];
+    let mut rows = vec![InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, heading.trim_end_matches(" ()"))];
     for first in (0..heat.columns.len()).step_by(at_once) {
         let columns = first..(first + at_once).min(heat.columns.len());
-        let mut head = Row::of(Ink::Plain, "  ")
+        let mut head = InkedLine::of(Ink::Plain, "  ")
             .and(Ink::Quiet, &pad_left(&clip(&heat.y_label, label_width), label_width));
         for name in &heat.columns[columns.clone()] {
             head.put(Ink::Quiet, &format!("  {}", pad_left(name, wide)));
         }
         rows.push(head);
         for (label, line) in heat.rows.iter().zip(&heat.values) {
-            let mut row =
-                Row::of(Ink::Plain, "  ").and(Ink::Plain, &pad_left(&clip(label, label_width), label_width));
+            let mut row = InkedLine::of(Ink::Plain, "  ")
+                .and(Ink::Plain, &pad_left(&clip(label, label_width), label_width));
             for column in columns.clone() {
                 let value = line.get(column).copied().flatten().filter(|value| value.is_finite());
                 let number = value.filter(|_| numbers).map_or(String::new(), |value| words(value).0);
@@ -57,7 +57,7 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<Row> {
     let scale: String = SHADES.iter().flat_map(|shade| [*shade; SHADE]).collect();
     let ends = [least, most].map(|value| heat.axis.unit.words(value));
     rows.push(
-        Row::of(Ink::Plain, "  ")
+        InkedLine::of(Ink::Plain, "  ")
             .and(Ink::Quiet, &ends[0])
             .and(Ink::Plain, " ")
             .and(Ink::Series(0), &scale)

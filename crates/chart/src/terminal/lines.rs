@@ -2,9 +2,9 @@
 
 use super::braille::Canvas;
 use super::letter;
-use super::row::{Ink, Row};
+use super::row::{Ink, InkedLine};
 use super::ticks::Range;
-use crate::plot::{Line, LineStyle, Lines};
+use crate::plot::{ChartLine, LineStyle, Lines};
 use kurabe_core::display::{clip, display_width, pad_left};
 
 const LEAST_LINES: usize = 10;
@@ -22,7 +22,7 @@ struct Drawing {
     right: Option<Range>,
 }
 
-pub(super) fn draw(lines: &Lines, width: usize) -> Vec<Row> {
+pub(super) fn draw(lines: &Lines, width: usize) -> Vec<InkedLine> {
     let height = (width / 6).clamp(LEAST_LINES, MOST_LINES);
     let Some(drawing) = Drawing::of(lines, width, height) else { return Vec::new() };
     let left = labels(&drawing.left, height);
@@ -52,7 +52,7 @@ pub(super) fn draw(lines: &Lines, width: usize) -> Vec<Row> {
     }
     let mut rows = vec![axis_names(&drawing, width)];
     for line in 0..height {
-        let mut row = Row::of(Ink::Plain, "  ").and(Ink::Quiet, &pad_left(&left[line], left_width));
+        let mut row = InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &pad_left(&left[line], left_width));
         row.put(Ink::Quiet, if left[line].is_empty() { " │" } else { " ┤" });
         canvas.put_line(line, &mut row);
         if let Some(right) = &right {
@@ -69,8 +69,8 @@ pub(super) fn draw(lines: &Lines, width: usize) -> Vec<Row> {
 impl Drawing {
     fn of(lines: &Lines, width: usize, height: usize) -> Option<Self> {
         let of = |at_right: bool| {
-            let wanted = lines.lines.iter().filter(move |line| line.at_right == at_right);
-            wanted.flat_map(|line| &line.points).map(|point| point.1)
+            let of_side = lines.lines.iter().filter(move |line| line.at_right == at_right);
+            of_side.flat_map(|line| &line.points).map(|point| point.1)
         };
         // A mark beyond the lines is no reason to make room for it; a stretch is part of what happened.
         let xs = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
@@ -95,7 +95,7 @@ fn labels(range: &Range, height: usize) -> Vec<String> {
 }
 
 /// The points of a line as shares of the drawing; gaps are `None`.
-fn placed(line: &Line, drawing: &Drawing) -> Vec<Option<(f64, f64)>> {
+fn placed(line: &ChartLine, drawing: &Drawing) -> Vec<Option<(f64, f64)>> {
     let range = drawing.right.as_ref().filter(|_| line.at_right).unwrap_or(&drawing.left);
     line.points.iter().map(|(x, y)| Some((drawing.x.share(*x)?, range.share(*y)?))).collect()
 }
@@ -132,8 +132,8 @@ fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize
 }
 
 /// What the axes are: the left one's name at the left, the right one's at the right.
-fn axis_names(drawing: &Drawing, width: usize) -> Row {
-    let mut row = Row::of(Ink::Plain, "  ").and(Ink::Quiet, &clip(drawing.left.label(), width / 2));
+fn axis_names(drawing: &Drawing, width: usize) -> InkedLine {
+    let mut row = InkedLine::of(Ink::Plain, "  ").and(Ink::Quiet, &clip(drawing.left.label(), width / 2));
     if let Some(right) = &drawing.right {
         let label = clip(right.label(), width / 3);
         row.pad_to(width.saturating_sub(display_width(&label)));
@@ -143,9 +143,9 @@ fn axis_names(drawing: &Drawing, width: usize) -> Row {
 }
 
 /// The horizontal axis: its line, the words below it, its name.
-fn below(range: &Range, start: usize, columns: usize) -> Vec<Row> {
+fn below(range: &Range, start: usize, columns: usize) -> Vec<InkedLine> {
     let mut rule = vec!['─'; columns];
-    let mut words = Row::default();
+    let mut words = InkedLine::default();
     words.pad_to(start);
     for (share, name) in range.ticks() {
         let column = ((share * (columns - 1) as f64).round() as usize).min(columns - 1);
@@ -160,22 +160,22 @@ fn below(range: &Range, start: usize, columns: usize) -> Vec<Row> {
         words.pad_to(at);
         words.put(Ink::Quiet, name);
     }
-    let line = Row::of(Ink::Plain, &" ".repeat(start - 1)).and(Ink::Quiet, "└");
+    let line = InkedLine::of(Ink::Plain, &" ".repeat(start - 1)).and(Ink::Quiet, "└");
     let line = line.and(Ink::Quiet, &rule.iter().collect::<String>());
-    let mut name = Row::default();
+    let mut name = InkedLine::default();
     name.pad_to((start + columns).saturating_sub(display_width(range.label())).max(start));
     name.put(Ink::Quiet, range.label());
     vec![line, words, name]
 }
 
-fn legend(lines: &Lines, alone: bool) -> Vec<Row> {
+fn legend(lines: &Lines, alone: bool) -> Vec<InkedLine> {
     let mut rows = Vec::new();
     for (index, line) in lines.lines.iter().enumerate() {
         if alone && lines.right.is_none() {
             continue;
         }
         let sign = if alone { '─' } else { letter(index) };
-        let mut row = Row::of(Ink::Plain, "  ")
+        let mut row = InkedLine::of(Ink::Plain, "  ")
             .and(Ink::Series(index), &format!("{sign} "))
             .and(Ink::Plain, &line.name);
         if let Some(axis) = lines.right.as_ref().filter(|_| line.at_right) {
@@ -186,7 +186,9 @@ fn legend(lines: &Lines, alone: bool) -> Vec<Row> {
     for mark in &lines.marks {
         let at = lines.x.unit.words(mark.x);
         rows.push(
-            Row::of(Ink::Plain, "  ").and(Ink::Quiet, &format!("┊ {at}: ")).and(Ink::Plain, &mark.label),
+            InkedLine::of(Ink::Plain, "  ")
+                .and(Ink::Quiet, &format!("┊ {at}: "))
+                .and(Ink::Plain, &mark.label),
         );
     }
     rows

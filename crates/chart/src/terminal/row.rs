@@ -39,12 +39,12 @@ impl Ink {
 
 /// A line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
+pub(super) struct InkedLine {
     pieces: Vec<(Ink, String)>,
     width: usize,
 }
 
-impl Row {
+impl InkedLine {
     pub(super) fn of(ink: Ink, words: &str) -> Self {
         Self::default().and(ink, words)
     }

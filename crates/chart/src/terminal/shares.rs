@@ -1,7 +1,7 @@
 //! Where the time went: a bar of parts in each row, each part with its pattern and its letter.
 
 use super::letter;
-use super::row::{Ink, Row};
+use super::row::{Ink, InkedLine};
 use crate::plot::{ShareRow, Shares};
 use kurabe_core::display::{clip, display_width, pad_right};
 use kurabe_core::number;
@@ -13,7 +13,7 @@ const LETTERED: usize = 3;
 const SHORTEST: usize = 20;
 const LONGEST: usize = 100;
 
-pub(super) fn draw(shares: &Shares, width: usize) -> Vec<Row> {
+pub(super) fn draw(shares: &Shares, width: usize) -> Vec<InkedLine> {
     if shares.rows.is_empty() || shares.parts.is_empty() {
         return Vec::new();
     }
@@ -25,7 +25,7 @@ pub(super) fn draw(shares: &Shares, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for row in &shares.rows {
         let label = pad_right(&clip(&row.label, label_width), label_width + 1);
-        let mut line = Row::of(Ink::Plain, "  ").and(Ink::Plain, &label);
+        let mut line = InkedLine::of(Ink::Plain, "  ").and(Ink::Plain, &label);
         let whole = if shares.relative { sum(row) } else { most };
         let columns = columns(row, whole, length);
         for (part, count) in columns.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn draw(shares: &Shares, width: usize) -> Vec<Row> {
     }
     for (part, name) in shares.parts.iter().enumerate() {
         let sign = format!("{}{} ", PATTERNS[part % PATTERNS.len()], letter(part));
-        rows.push(Row::of(Ink::Plain, "  ").and(Ink::Series(part), &sign).and(Ink::Plain, name));
+        rows.push(InkedLine::of(Ink::Plain, "  ").and(Ink::Series(part), &sign).and(Ink::Plain, name));
     }
     rows
 }

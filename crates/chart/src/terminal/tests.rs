@@ -35,7 +35,7 @@ fn a_bar_is_as_long_as_its_value_and_says_it() {
 #[test]
 fn a_falling_line_falls() {
     let points = (0..=10).map(|x| (f64::from(x), 100.0 - 10.0 * f64::from(x))).collect();
-    let line = Line { name: "r".into(), style: LineStyle::Joined, at_right: false, points };
+    let line = ChartLine { name: "r".into(), style: LineStyle::Joined, at_right: false, points };
     let lines = chart(Plot::Lines(Lines {
         x: axis(Unit::Count, Scale::Linear),
         y: axis(Unit::Count, Scale::Linear),
@@ -137,12 +137,8 @@ fn any_lines() -> impl Strategy<Value = Plot> {
     let style =
         prop::sample::select(vec![LineStyle::Joined, LineStyle::Marked, LineStyle::Dots, LineStyle::Steps]);
     let points = prop::collection::vec((number(), number()), 0..20);
-    let line = (words(), style, any::<bool>(), points).prop_map(|(name, style, at_right, points)| Line {
-        name,
-        style,
-        at_right,
-        points,
-    });
+    let line = (words(), style, any::<bool>(), points)
+        .prop_map(|(name, style, at_right, points)| ChartLine { name, style, at_right, points });
     let mark = (number(), words()).prop_map(|(x, label)| Mark { x, label });
     let stretch = (number(), number(), words()).prop_map(|(from, to, label)| Stretch { from, to, label });
     (

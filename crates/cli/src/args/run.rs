@@ -1,11 +1,22 @@
 //! The words of `kurabe run`.
 
-use super::{block_size, bytes, duration, duration_or_zero, rate};
+use super::{block_size, bytes, duration, duration_or_zero, labels, rate};
 use crate::lang::t;
+use crate::words::assignments;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
-use kurabe_core::profile::{MOST_IODEPTH, MOST_THREADS};
-use std::path::PathBuf;
+use kurabe_core::profile::{IoStep, MOST_IODEPTH, MOST_THREADS, ReplayStep, ReplayTiming, Step};
+use kurabe_core::workload::{
+    Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
+};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_lab::{
+    CachePolicy, Engine, EngineChoice, Overrides, Pages, Procedure, RunRequest, Settings, WaitMode, Writing,
+};
+use std::path::{Path, PathBuf};
+
+/// Operations in flight of a replay: enough that a device's queue is not the replay's limit.
+const DEFAULT_REPLAY_IODEPTH: u32 = 32;
 
 const SINGLE_EN: &str = "A single workload, without a profile (fio's words)";
 /// The words of the trace formats, as kurabe-interop has them.
@@ -91,7 +102,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Share of reads of rw and randrw [default: 50]", "rw と randrw の読み出しの割合 [既定: 50]"))]
     pub rwmixread: Option<u8>,
     #[arg(long, value_name = "ORDER", value_parser = order, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Another order of offsets: interleaved, permutation, zipf or zipf:EXPONENT", "オフセットの順序: interleaved、permutation、zipf、zipf:指数"))]
-    pub order: Option<kurabe_core::workload::Pattern>,
+    pub order: Option<Pattern>,
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("First byte of the span", "範囲の先頭"))]
     pub offset: Option<u64>,
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("End a repetition after this many bytes", "このバイト数で 1 回を終える"))]
@@ -132,26 +143,170 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// What they ask for.
+    ///
+    /// # Errors
+    /// When words do not go together.
+    pub fn request(&self) -> Result<RunRequest> {
+        self.check_replay_words()?;
+        let procedure = match (&self.profile, &self.replay) {
+            (Some(name), _) => Procedure::Named(name.clone()),
+            (None, Some(trace)) => Procedure::Single(Box::new(Step::Replay(self.replay_step(trace)))),
+            (None, None) if self.is_single() => Procedure::Single(Box::new(Step::Io(self.io_step()))),
+            (None, None) => Procedure::Usual,
+        };
+        Ok(RunRequest {
+            target: self.target.clone(),
+            procedure,
+            overrides: Overrides {
+                size_bytes: self.size,
+                runs: self.runs,
+                time_ns: self.time,
+                interval_ns: self.interval,
+                data: self.data,
+                seed: self.seed,
+                direct: (self.direct || self.buffered).then_some(self.direct),
+                chunk_bytes: self.chunk,
+                files: self.files,
+            },
+            settings: self.settings(),
+            kernel_trace: self.trace,
+            labels: labels(&self.label)?,
+            sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
+            writing: Writing {
+                existing_file: self.write_existing,
+                destroy_data_on: self.destroy_data_on.clone(),
+            },
+            with_serial: self.with_serial,
+        })
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            engine: engine(&self.engine),
+            wait: match self.wait.as_str() {
+                "spin" => WaitMode::Spin,
+                "poll" => WaitMode::Poll,
+                _ => WaitMode::Sleep,
+            },
+            pages: if self.pages == "huge" { Pages::Huge } else { Pages::Small },
+            cache: if self.cache == "keep" { CachePolicy::Keep } else { CachePolicy::Drop },
+        }
+    }
+
+    /// Words that belong to a single workload, and not to a replay, and whether they were given.
+    fn workload_words(&self) -> [(&'static str, bool); 11] {
+        [
+            ("--rwmixread", self.rwmixread.is_some()),
+            ("--threads", self.threads.is_some()),
+            ("--order", self.order.is_some()),
+            ("--offset", self.offset.is_some()),
+            ("--bytes", self.bytes.is_some()),
+            ("--passes", self.passes.is_some()),
+            ("--warm-up", self.warm_up.is_some()),
+            ("--rate", self.rate.is_some()),
+            ("--fsync", self.fsync.is_some()),
+            ("--end-fsync", self.end_fsync.is_some()),
+            ("--o-sync", self.o_sync),
+        ]
+    }
+
     /// Whether a word was given that belongs to a single workload.
-    pub fn is_single(&self) -> bool {
+    fn is_single(&self) -> bool {
         self.rw.is_some()
             || self.bs.is_some()
             || self.iodepth.is_some()
-            || self.threads.is_some()
-            || self.rwmixread.is_some()
-            || self.order.is_some()
-            || self.offset.is_some()
-            || self.bytes.is_some()
-            || self.passes.is_some()
-            || self.warm_up.is_some()
-            || self.rate.is_some()
-            || self.fsync.is_some()
-            || self.end_fsync.is_some()
-            || self.o_sync
+            || self.workload_words().iter().any(|(_, given)| *given)
+    }
+
+    /// A trace says itself what is done: words of a workload beside it would change nothing.
+    fn check_replay_words(&self) -> Result<()> {
+        let speed = ("--speed", self.speed.is_some() && self.timing != "timestamps");
+        let mut words = self.workload_words().into_iter().chain([speed]);
+        let Some((word, _)) = words.find(|(_, given)| *given).filter(|_| self.replay.is_some()) else {
+            return Ok(());
+        };
+        Err(Error::new(
+            ErrorKind::Usage,
+            text!("{word} changes nothing in this replay", "この再生では {word} は効きません"),
+        )
+        .remedy(text!(
+            "leave it out; a replay takes --iodepth, --size, --runs and --timing, and --speed with --timing timestamps",
+            "外してください。再生で使えるのは --iodepth、--size、--runs、--timing と、--timing timestamps での --speed です"
+        )))
+    }
+
+    fn replay_step(&self, trace: &Path) -> ReplayStep {
+        ReplayStep {
+            id: None,
+            label: None,
+            trace: trace.display().to_string(),
+            format: self.trace_format.clone(),
+            timing: match self.timing.as_str() {
+                "closed" => ReplayTiming::Closed,
+                "timestamps" => ReplayTiming::Timestamps { speed: self.speed.unwrap_or(1.0) },
+                _ => ReplayTiming::Fast,
+            },
+            iodepth: self.iodepth.unwrap_or(DEFAULT_REPLAY_IODEPTH),
+        }
+    }
+
+    fn io_step(&self) -> IoStep {
+        let rw = self.rw.as_deref().unwrap_or("randread");
+        let direction = match rw {
+            "read" | "randread" => Direction::Read,
+            "write" | "randwrite" => Direction::Write,
+            _ => Direction::Mix,
+        };
+        let usual = if rw.starts_with("rand") { Pattern::Random } else { Pattern::Sequential };
+        let mut end = End { bytes: self.bytes, passes: self.passes, ..End::default() };
+        if end.is_given() {
+            end.time_ns = self.time;
+        }
+        IoStep {
+            id: None,
+            label: None,
+            directions: vec![direction],
+            read_percent: self.rwmixread.unwrap_or(50),
+            pattern: self.order.unwrap_or(usual),
+            thread_share: ThreadShare::Usual,
+            block_sizes: vec![BlockSize { size_bytes: self.bs.unwrap_or(4096), weight: 1 }],
+            iodepth: self.iodepth.unwrap_or(1),
+            threads: self.threads.unwrap_or(1),
+            offset_bytes: self.offset.unwrap_or(0),
+            span_bytes: None,
+            rewrite_every_reads: None,
+            open_loop: self.rate.map(|rate_iops| OpenLoop {
+                rate_iops,
+                arrival: if self.poisson { Arrival::Poisson } else { Arrival::Even },
+            }),
+            warm_up_ns: self.warm_up.unwrap_or(0),
+            warm_up_passes: 0,
+            end,
+            sync: SyncRule {
+                o_sync: self.o_sync,
+                every_writes: self.fsync,
+                at_end: match self.end_fsync.as_deref() {
+                    Some("timed") => EndSync::Timed,
+                    Some("untimed") => EndSync::Untimed,
+                    _ => EndSync::None,
+                },
+            },
+            data: None,
+        }
     }
 }
 
-fn data(words: &str) -> Result<kurabe_core::workload::Data, String> {
+/// The engine of a word.
+pub fn engine(word: &str) -> EngineChoice {
+    match word {
+        "uring" => EngineChoice::Fixed(Engine::Uring),
+        "threads" => EngineChoice::Fixed(Engine::Threads),
+        _ => EngineChoice::Auto,
+    }
+}
+
+fn data(words: &str) -> std::result::Result<kurabe_core::workload::Data, String> {
     use kurabe_core::workload::Data;
     match (words, words.split_once(':')) {
         ("random", _) => Ok(Data::Random),
@@ -169,8 +324,7 @@ fn data(words: &str) -> Result<kurabe_core::workload::Data, String> {
     }
 }
 
-fn order(words: &str) -> Result<kurabe_core::workload::Pattern, String> {
-    use kurabe_core::workload::Pattern;
+fn order(words: &str) -> std::result::Result<Pattern, String> {
     match (words, words.split_once(':')) {
         ("interleaved", _) => Ok(Pattern::Interleaved),
         ("permutation", _) => Ok(Pattern::Permutation),
@@ -189,6 +343,8 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use kurabe_core::profile::Profile;
+    use kurabe_core::quantity::NS_PER_S;
 
     #[test]
     fn the_trace_formats_are_those_that_can_be_read() {
@@ -213,5 +369,40 @@ mod tests {
         assert!(run.is_single());
         assert!(Cli::try_parse_from(["kurabe", "run", "--size", "0"]).is_err());
         assert!(Cli::try_parse_from(["kurabe", "run", "--profile", "quick", "--bs", "4k"]).is_err());
+    }
+
+    fn planned(words: &[&str]) -> Profile {
+        let cli = Cli::parse_from(["kurabe", "run"].iter().chain(words));
+        let Command::Run(args) = cli.command else { panic!("run") };
+        kurabe_lab::Prepared::new(args.request().unwrap()).unwrap().profile().clone()
+    }
+
+    #[test]
+    fn fio_words_make_one_workload() {
+        let plan =
+            planned(&["--rw", "randrw", "--bs", "8k", "--iodepth", "4", "--numjobs", "2", "--time", "3s"]);
+        let tasks = plan.tasks(1 << 30);
+        assert_eq!(tasks.len(), 1);
+        let workload = tasks[0].workload().unwrap();
+        assert_eq!((workload.read_percent, workload.iodepth, workload.threads), (50, 4, 2));
+        assert_eq!(workload.end.time_ns, Some(3 * NS_PER_S));
+        assert_eq!(workload.largest_block_bytes(), 8192);
+    }
+
+    #[test]
+    fn flags_override_the_profile() {
+        let plan =
+            planned(&["--profile", "cdm-9", "--size", "64m", "--runs", "5", "--time", "1s", "--buffered"]);
+        assert_eq!((plan.rules.size_bytes, plan.rules.runs, plan.rules.direct), (64 << 20, 5, false));
+        assert_eq!(plan.tasks(1 << 30)[0].workload().unwrap().end.time_ns, Some(NS_PER_S));
+    }
+
+    #[test]
+    fn an_end_by_bytes_is_not_cut_by_the_usual_time() {
+        let plan = planned(&["--rw", "write", "--bytes", "1g"]);
+        assert_eq!(
+            plan.tasks(1 << 30)[0].workload().unwrap().end,
+            End { bytes: Some(1 << 30), ..End::default() }
+        );
     }
 }

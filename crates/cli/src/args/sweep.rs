@@ -1,9 +1,13 @@
 //! The words of `kurabe sweep`.
 
-use super::{bytes, duration};
+use super::{bytes, duration, labels};
 use crate::lang::t;
+use crate::words::assignments;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
+use kurabe_core::Result;
+use kurabe_core::workload::Direction;
+use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan, Writing};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -63,4 +67,48 @@ pub struct SweepArgs {
     pub destroy_data_on: Option<PathBuf>,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,
+}
+
+impl SweepArgs {
+    /// What they ask for.
+    ///
+    /// # Errors
+    /// When a label or a change of a model has another form.
+    pub fn request(&self) -> Result<RunRequest> {
+        let moves = |axis: SweepAxis| {
+            let word = match axis {
+                SweepAxis::WorkingSet => "size",
+                SweepAxis::BlockSize => "block-size",
+                SweepAxis::QueueDepth => "queue-depth",
+                SweepAxis::BytesWritten => "write",
+            };
+            self.over.iter().any(|over| over == "all" || over == word)
+        };
+        let plan = SweepPlan {
+            // In the order of the axes, each once.
+            axes: SweepAxis::ALL.into_iter().filter(|axis| moves(*axis)).collect(),
+            directions: match self.direction.as_str() {
+                "read" => vec![Direction::Read],
+                "write" => vec![Direction::Write],
+                _ => vec![Direction::Read, Direction::Write],
+            },
+            max_bytes: self.max,
+            time_ns: self.time,
+            runs: self.runs,
+            direct: !self.buffered,
+            seed: self.seed,
+        };
+        Ok(RunRequest {
+            target: self.target.clone(),
+            procedure: Procedure::Sweep(plan),
+            overrides: Overrides { direct: self.buffered.then_some(false), ..Overrides::default() },
+            labels: labels(&self.label)?,
+            sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
+            writing: Writing {
+                existing_file: self.write_existing,
+                destroy_data_on: self.destroy_data_on.clone(),
+            },
+            ..RunRequest::default()
+        })
+    }
 }

@@ -1,9 +1,13 @@
 //! The words of `kurabe versus`.
 
-use super::{bytes, duration, duration_or_zero, margin};
+use super::run::engine;
+use super::{bytes, duration, duration_or_zero, labels, margin};
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
+use kurabe_core::Result;
+use kurabe_lab::Settings;
+use kurabe_lab::versus::VersusRequest;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -66,4 +70,28 @@ pub struct VersusArgs {
     pub write_existing: bool,
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help = t("Write to this block device, which must be a target; everything on it is lost (once for each)", "対象であるこのブロックデバイスに書き込む(中身はすべて失われます。デバイスごとに指定)"))]
     pub destroy_data_on: Vec<PathBuf>,
+}
+
+impl VersusArgs {
+    /// What they ask for.
+    ///
+    /// # Errors
+    /// When a label has another form.
+    pub fn request(&self) -> Result<VersusRequest> {
+        Ok(VersusRequest {
+            targets: self.targets.clone(),
+            profile: self.profile.clone(),
+            time_ns: self.time,
+            repetition_ns: self.repetition,
+            interval_ns: self.interval,
+            margin: self.margin,
+            size_bytes: self.size,
+            seed: self.seed,
+            labels: labels(&self.label)?,
+            settings: Settings { engine: engine(&self.engine), ..Settings::default() },
+            buffered: self.buffered,
+            write_existing: self.write_existing,
+            destroy_data_on: self.destroy_data_on.clone(),
+        })
+    }
 }

@@ -4,7 +4,7 @@
 //! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn.
 
 use kurabe_chart::{Size, Theme, png};
-use kurabe_compare::{DIGEST_VERSION, PivotWanted, USES, Use, digest, history, pair, pivot, recommend};
+use kurabe_compare::{DIGEST_VERSION, PivotRequest, USES, Use, digest, history, pair, pivot, recommend};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text};
 use kurabe_interop::ExportFormat;
@@ -61,7 +61,7 @@ fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
     assert!(digests.unreadable.is_empty());
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
-        let wanted = PivotWanted { by: vec![by.to_owned()], margin: MARGIN, ..PivotWanted::default() };
+        let wanted = PivotRequest { by: vec![by.to_owned()], margin: MARGIN, ..PivotRequest::default() };
         // Where no run tells it, that is said.
         if let Ok(found) = pivot(&list, &digests, &wanted, &PIVOT_WORDS) {
             render_pivot(&found, style);

@@ -5,7 +5,7 @@
 //! decides), the cells are shown apart instead.
 
 use super::keys::{KeySource, natural};
-use super::{Line, PivotKey, PivotWords};
+use super::{PivotKey, PivotWords, RunFacts};
 use crate::fairness::{Fact, Weight};
 use kurabe_core::Text;
 use serde::Serialize;
@@ -57,7 +57,7 @@ impl Watch {
     }
 
     /// A run stands at a place.
-    pub(super) fn meet(&mut self, place: usize, line: &Line<'_>) {
+    pub(super) fn meet(&mut self, place: usize, line: &RunFacts<'_>) {
         if self.places.len() <= place {
             self.places.resize(place + 1, vec![Seen::Nothing; self.untold.len()]);
         }

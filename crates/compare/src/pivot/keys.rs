@@ -1,6 +1,6 @@
 //! The keys by which runs are laid out: facts of the record, labels of the user, and what the list shows.
 
-use super::{Line, PivotWords};
+use super::{PivotWords, RunFacts};
 use crate::fairness::Fact;
 use kurabe_core::record::RunSummary;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
@@ -86,7 +86,7 @@ impl PivotKey {
     }
 
     /// The value that a run has.
-    pub(super) fn value(&self, line: &Line<'_>) -> Option<Text> {
+    pub(super) fn value(&self, line: &RunFacts<'_>) -> Option<Text> {
         let run = line.run;
         let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
         let shown = |words: &str| (!words.is_empty()).then(|| Text::same(words));

@@ -3,7 +3,7 @@
 use super::differ::Watch;
 use super::keys::{KeySource, is_meant, natural};
 use super::sums::{Gathered, is_nothing};
-use super::{Baseline, Group, Line, PivotFigure, PivotKey, PivotWords, Place, Words, unknown_value};
+use super::{Baseline, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, RunFacts, Words, unknown_value};
 use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
 use kurabe_core::record::Measure;
@@ -16,9 +16,9 @@ use std::collections::HashMap;
 pub(super) struct Layout<'a> {
     pub(super) rows: Vec<Vec<Text>>,
     pub(super) columns: Vec<Text>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PivotPlace>,
     /// Runs with the number of their place.
-    pub(super) placed: Vec<(usize, Line<'a>)>,
+    pub(super) placed: Vec<(usize, RunFacts<'a>)>,
     /// For each key how many runs do not tell it.
     pub(super) lacking: Vec<usize>,
     pub(super) watch: Watch,
@@ -28,7 +28,7 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     pub(super) fn new(
         keys: &[PivotKey],
-        lines: Vec<Line<'a>>,
+        lines: Vec<RunFacts<'a>>,
         word_count: usize,
         words: PivotWords,
     ) -> Result<Self> {
@@ -41,7 +41,7 @@ impl<'a> Layout<'a> {
             watch: Watch::new(keys, word_count, words),
             words,
         };
-        let mut known: HashMap<Vec<String>, usize> = HashMap::new();
+        let mut place_of: HashMap<Vec<String>, usize> = HashMap::new();
         for line in lines {
             let mut values = Vec::new();
             for (key, lacking) in keys.iter().zip(&mut layout.lacking) {
@@ -54,7 +54,7 @@ impl<'a> Layout<'a> {
                 continue;
             }
             let names = values.iter().map(|value| value.en.clone()).collect();
-            let place = *known.entry(names).or_insert_with(|| layout.add_place(values));
+            let place = *place_of.entry(names).or_insert_with(|| layout.add_place(values));
             layout.watch.meet(place, &line);
             layout.places[place].runs.push(line.run.id.clone());
             layout.placed.push((place, line));
@@ -77,7 +77,7 @@ impl<'a> Layout<'a> {
     fn add_place(&mut self, mut values: Vec<Text>) -> usize {
         let column = values.pop().map_or(0, |value| position_or_push(&mut self.columns, value));
         let row = position_or_push(&mut self.rows, values);
-        self.places.push(Place { row, column, runs: Vec::new() });
+        self.places.push(PivotPlace { row, column, runs: Vec::new() });
         self.places.len() - 1
     }
 
@@ -97,35 +97,35 @@ impl<'a> Layout<'a> {
     }
 
     /// The value of a key at a place.
-    fn value(&self, place: &Place, key_index: usize) -> &Text {
+    fn value(&self, place: &PivotPlace, key_index: usize) -> &Text {
         self.rows[place.row].get(key_index).unwrap_or(&self.columns[place.column])
     }
 
     /// The baseline that words mean.
     pub(super) fn baseline(&self, keys: &[PivotKey], words: &str) -> Result<Baseline> {
         let (named, value) = match words.split_once('=') {
-            Some((key, value)) if keys.iter().any(|known| known.is_called(key)) => (Some(key), value),
+            Some((key, value)) if keys.iter().any(|one| one.is_called(key)) => (Some(key), value),
             _ => (None, words),
         };
         let candidates: Vec<usize> =
             (0..keys.len()).filter(|index| named.is_none_or(|name| keys[*index].is_called(name))).collect();
         let mut values: Vec<String> = Vec::new();
-        let mut found: Vec<Baseline> = Vec::new();
+        let mut baselines: Vec<Baseline> = Vec::new();
         for place in &self.places {
             for index in &candidates {
-                let there = self.value(place, *index);
-                let baseline = Baseline { key_index: *index, value: there.clone() };
-                if is_meant(there, value) {
-                    if !found.contains(&baseline) {
-                        found.push(baseline);
+                let own = self.value(place, *index);
+                let baseline = Baseline { key_index: *index, value: own.clone() };
+                if is_meant(own, value) {
+                    if !baselines.contains(&baseline) {
+                        baselines.push(baseline);
                     }
-                } else if !values.contains(&there.en) {
-                    values.push(there.en.clone());
+                } else if !values.contains(&own.en) {
+                    values.push(own.en.clone());
                 }
             }
         }
-        match found.len() {
-            1 => Ok(found.remove(0)),
+        match baselines.len() {
+            1 => Ok(baselines.remove(0)),
             0 => Err(unknown_value(
                 text!(
                     "--baseline {words}: none of the runs shown has this value",
@@ -135,7 +135,7 @@ impl<'a> Layout<'a> {
                 &mut values,
             )),
             _ => {
-                let key = &keys[found[0].key_index].key;
+                let key = &keys[baselines[0].key_index].key;
                 Err(Error::new(
                     ErrorKind::Usage,
                     text!(
@@ -154,13 +154,13 @@ impl<'a> Layout<'a> {
     /// The cells with their figures.
     pub(super) fn groups(&self, words: &Words, apart: &[Fact], cell: Option<&str>) -> Result<Vec<Group>> {
         let mut gathered: Vec<Gathered<'_>> = Vec::new();
-        let mut known: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
+        let mut group_of: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
         for (place, line) in &self.placed {
             let signs: Vec<Option<u32>> = apart.iter().map(|fact| line.words[*fact as usize]).collect();
             for (word, summary) in &line.digest.figures {
                 let word = *word as usize;
                 let Some(Some(name)) = words.cells.get(word) else { continue };
-                let group = *known.entry((words.same[word], signs.clone())).or_insert_with(|| {
+                let group = *group_of.entry((words.same[word], signs.clone())).or_insert_with(|| {
                     gathered.push(Gathered { name, line, sums: HashMap::new() });
                     gathered.len() - 1
                 });
@@ -198,8 +198,8 @@ impl<'a> Layout<'a> {
                 let base = of_place[figure.place].filter(|place| *place != figure.place);
                 // Figures are in the order of their places.
                 let base = base.and_then(|base| {
-                    let found = group.figures.binary_search_by_key(&base, |other| other.place).ok()?;
-                    group.figures.get(found)
+                    let position = group.figures.binary_search_by_key(&base, |other| other.place).ok()?;
+                    group.figures.get(position)
                 });
                 let Some(base) = base else { continue };
                 sides.push(sides_of(base, figure, group.cell.measure == Measure::Rate));
@@ -213,17 +213,17 @@ impl<'a> Layout<'a> {
 
     /// For each place the one that differs from it in nothing but having the baseline's value.
     fn places_of_baseline(&self, baseline: &Baseline) -> Vec<Option<usize>> {
-        let values = |place: &Place| -> Vec<String> {
+        let values = |place: &PivotPlace| -> Vec<String> {
             (0..=self.rows[place.row].len()).map(|key| self.value(place, key).en.clone()).collect()
         };
-        let known: HashMap<Vec<String>, usize> =
+        let number_of: HashMap<Vec<String>, usize> =
             self.places.iter().enumerate().map(|(number, place)| (values(place), number)).collect();
-        let wanted = |place: &Place| {
+        let base_values = |place: &PivotPlace| {
             let mut values = values(place);
             values[baseline.key_index].clone_from(&baseline.value.en);
             values
         };
-        self.places.iter().map(|place| known.get(&wanted(place)).copied()).collect()
+        self.places.iter().map(|place| number_of.get(&base_values(place)).copied()).collect()
     }
 }
 
@@ -238,9 +238,9 @@ fn has_words(name: &Text, words: &str) -> bool {
 /// Two runs of a model that were computed alike are the same.
 fn sides_of(base: &PivotFigure, other: &PivotFigure, higher_is_better: bool) -> SummarySides {
     let single = base.run_count == 1 && other.run_count == 1;
-    let told =
+    let figures =
         |figure: &PivotFigure| (figure.modelled, figure.repetition_count, figure.mean, figure.deviation);
-    let alike = single && told(base) == told(other);
+    let alike = single && figures(base) == figures(other);
     let repeats = |figure: &PivotFigure| {
         let several = figure.repetition_count.is_some_and(|count| count > 1);
         figure.modelled && (alike || several && is_nothing(figure.deviation, figure.mean))
@@ -248,14 +248,14 @@ fn sides_of(base: &PivotFigure, other: &PivotFigure, higher_is_better: bool) -> 
     let computed = [base, other].into_iter().all(|figure| figure.run_count > 1 || repeats(figure));
     let summary = |figure: &PivotFigure| {
         let count = figure.repetition_count.filter(|_| single).unwrap_or(figure.run_count);
-        let known = count > 1 && !(figure.run_count == 1 && repeats(figure));
-        Summary { mean: figure.mean, deviation: if known { figure.deviation } else { 0.0 }, count }
+        let has_spread = count > 1 && !(figure.run_count == 1 && repeats(figure));
+        Summary { mean: figure.mean, deviation: if has_spread { figure.deviation } else { 0.0 }, count }
     };
     SummarySides { baseline: summary(base), other: summary(other), higher_is_better, computed }
 }
 
 fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
-    list.iter().position(|known| *known == value).unwrap_or_else(|| {
+    list.iter().position(|other| *other == value).unwrap_or_else(|| {
         list.push(value);
         list.len() - 1
     })

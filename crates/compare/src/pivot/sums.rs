@@ -1,7 +1,7 @@
 //! The figures of a cell, added up run by run.
 
 use super::differ::Watch;
-use super::{Group, Line, PivotFigure};
+use super::{Group, PivotFigure, RunFacts};
 use crate::digest::CellName;
 use crate::fairness::Fact;
 use kurabe_core::digest::Summary;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub(super) struct Gathered<'a> {
     pub(super) name: &'a CellName,
     /// A run that has it.
-    pub(super) line: &'a Line<'a>,
+    pub(super) line: &'a RunFacts<'a>,
     pub(super) sums: HashMap<usize, Sum>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Sum {
 
 impl Sum {
     /// Adds a run.
-    pub(super) fn add(&mut self, summary: &Summary, line: &Line<'_>) {
+    pub(super) fn add(&mut self, summary: &Summary, line: &RunFacts<'_>) {
         self.count += 1;
         let distance = summary.mean - self.mean;
         self.mean += distance / f64::from(self.count);

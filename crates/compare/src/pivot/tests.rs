@@ -83,9 +83,9 @@ impl Runs {
         self
     }
 
-    fn try_pivot(&self, by: &str, change: impl FnOnce(&mut PivotWanted)) -> Result<Pivot> {
+    fn try_pivot(&self, by: &str, change: impl FnOnce(&mut PivotRequest)) -> Result<Pivot> {
         let by = by.split(',').map(str::to_owned).collect();
-        let mut wanted = PivotWanted { by, margin: 0.05, ..PivotWanted::default() };
+        let mut wanted = PivotRequest { by, margin: 0.05, ..PivotRequest::default() };
         change(&mut wanted);
         pivot(&self.list, &self.digests, &wanted, &WORDS)
     }

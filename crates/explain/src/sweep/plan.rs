@@ -11,6 +11,7 @@ use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
 use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Block of random access: the page of most memories and file systems.
@@ -31,7 +32,7 @@ const MOST_FURTHER: usize = 12;
 const FILL_LIMIT_NS: u64 = 20 * NS_PER_S;
 
 /// What is swept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPlan {
     /// The axes.
     pub axes: Vec<Axis>,

@@ -160,7 +160,7 @@ impl Block {
         }
     }
 
-    fn said(&self, key: &str) -> Option<&str> {
+    fn setting(&self, key: &str) -> Option<&str> {
         self.origin.facts.get(key).map(String::as_str)
     }
 
@@ -172,7 +172,7 @@ impl Block {
 
     /// The statistics: CrystalDiskMark's own, or what another tool says of itself.
     fn statistics(&self) -> (PrintedStatistic, PrintedStatistic) {
-        match self.said("Statistic") {
+        match self.setting("Statistic") {
             _ if self.origin.tool == PRODUCT => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
             Some("best") => (PrintedStatistic::Highest, PrintedStatistic::Lowest),
             Some("mean") => (PrintedStatistic::Mean, PrintedStatistic::Mean),
@@ -191,7 +191,7 @@ impl Block {
                  表示します。同じ測定の平均なら、これより低くなります"
             )));
         }
-        if let Some(model) = self.said("Model") {
+        if let Some(model) = self.setting("Model") {
             // kurabe says so of what it computed.
             notices.push(notice(Text::same(model)));
         }
@@ -203,14 +203,14 @@ impl Block {
 
     /// Profile, test, mode and times as printed.
     fn procedure(&self) -> Option<String> {
-        let drive = self.said("Drive").map(|drive| format!(" [{drive}]"));
-        let test = self.said("Test").map(|test| match &drive {
+        let drive = self.setting("Drive").map(|drive| format!(" [{drive}]"));
+        let test = self.setting("Test").map(|test| match &drive {
             Some(drive) => test.replacen(drive.as_str(), "", 1),
             None => test.to_owned(),
         });
-        let parts: Vec<String> = [self.said("Profile").map(str::to_owned), test]
+        let parts: Vec<String> = [self.setting("Profile").map(str::to_owned), test]
             .into_iter()
-            .chain([self.said("Mode").map(str::to_owned), self.said("Time").map(str::to_owned)])
+            .chain([self.setting("Mode").map(str::to_owned), self.setting("Time").map(str::to_owned)])
             .flatten()
             .collect();
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -229,7 +229,7 @@ impl Block {
         if older.is_some() || !(7..=9).contains(&major) {
             return older.map(str::to_owned);
         }
-        let preset = preset(major, self.said("Profile")?, &tests, self.said("Time"))?;
+        let preset = preset(major, self.setting("Profile")?, &tests, self.setting("Time"))?;
         let mix =
             if results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) { "-mix" } else { "" };
         Some(format!("cdm-{major}{preset}{mix}"))

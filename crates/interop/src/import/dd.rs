@@ -46,8 +46,8 @@ fn read(input: &Input<'_>) -> Outcome {
     let (mut progress, mut command) = (Vec::new(), Command::default());
     let mut after_records = !counted;
     for (_, line) in input.lines() {
-        if let Some(found) = Command::read(line) {
-            (command, progress) = (found, Vec::new());
+        if let Some(next) = Command::read(line) {
+            (command, progress) = (next, Vec::new());
         } else if is_records_out(line) {
             after_records = true;
         } else if let Some(transfer) = Transfer::read(line) {
@@ -121,8 +121,9 @@ impl<'a> Transfer<'a> {
         let (rate_number, rate_unit) = split_unit(rate)?;
         number(seconds)?;
         let binary = seconds_unit == "seconds" && !rate.trim().contains(' ');
-        let known = matches!(seconds_unit, "s" | "seconds" | "秒") && factor(rate_unit, binary).is_some();
-        known.then_some(Self { bytes, seconds, seconds_unit, rate: rate_number, rate_unit, binary })
+        let is_summary =
+            matches!(seconds_unit, "s" | "seconds" | "秒") && factor(rate_unit, binary).is_some();
+        is_summary.then_some(Self { bytes, seconds, seconds_unit, rate: rate_number, rate_unit, binary })
     }
 
     fn rate_figure(&self) -> Option<PrintedFigure> {

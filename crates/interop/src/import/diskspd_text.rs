@@ -240,8 +240,8 @@ fn span_cells(
         for target in targets {
             let figures = files.get(target.path.as_str()).map(|row| row_figures(row)).unwrap_or_default();
             if !figures.is_empty() {
-                let told = described(std::slice::from_ref(target), origin);
-                let imported = ImportedCell { threads: Some(1), figures, ..told };
+                let setting = described(std::slice::from_ref(target), origin);
+                let imported = ImportedCell { threads: Some(1), figures, ..setting };
                 cells.push(parts::cell(format!("{prefix}{}", target.path), Some(direction), imported));
             }
         }
@@ -316,11 +316,11 @@ mod tests {
         assert_eq!(run.origin.measured_at.as_deref(), Some("2024-06-14T13:49:12Z"));
         assert_eq!(run.origin.target.as_deref(), Some("testfile.dat"));
         let [read, write] = run.cells.as_slice() else { panic!() };
-        let told = of(read);
-        assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(65_536), Some(8), Some(2)));
-        assert_eq!((told.sequential, told.read_percent), (Some(false), Some(70.0)));
-        assert_figure(&told.figures[0], "105.00", "MiB/s", 105.0 * 1_048_576.0);
-        assert_figure(&told.figures[1], "1680.00", "I/O per s", 1680.0);
+        let setting = of(read);
+        assert_eq!((setting.block_bytes, setting.iodepth, setting.threads), (Some(65_536), Some(8), Some(2)));
+        assert_eq!((setting.sequential, setting.read_percent), (Some(false), Some(70.0)));
+        assert_figure(&setting.figures[0], "105.00", "MiB/s", 105.0 * 1_048_576.0);
+        assert_figure(&setting.figures[1], "1680.00", "I/O per s", 1680.0);
         let latency = |cell, statistic| figure(cell, Quantity::Latency, statistic, None);
         assert_figure(latency(read, Statistic::Mean), "4.125", "ms", 4_125_000.0);
         assert_figure(latency(read, Statistic::StandardDeviation), "1.500", "ms", 1_500_000.0);

@@ -147,13 +147,13 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
     let threads = text_of(span, "ThreadCount").and_then(|words| words.parse().ok());
     let mut cells = Vec::new();
     let all: Vec<Node<'_, '_>> = targets.iter().flat_map(|(_, nodes)| nodes.iter().copied()).collect();
-    let all_told: Vec<Node<'_, '_>> = profile
+    let all_targets: Vec<Node<'_, '_>> = profile
         .and_then(|profile| path(profile, &["Targets"]))
         .map(|targets| children(targets, "Target").collect())
         .unwrap_or_default();
-    let mut told: HashMap<Option<&str>, Vec<Node<'_, '_>>> = HashMap::new();
-    for target in &all_told {
-        told.entry(text_of(*target, "Path")).or_default().push(*target);
+    let mut of_path: HashMap<Option<&str>, Vec<Node<'_, '_>>> = HashMap::new();
+    for target in &all_targets {
+        of_path.entry(text_of(*target, "Path")).or_default().push(*target);
     }
     for (direction, word) in DIRECTIONS {
         let mut figures = rates(&all, word, time);
@@ -164,7 +164,7 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
         figures.extend(lab::RUN_SECONDS.figure_of(FigureOf::TestTime, Statistic::Sum, time));
         let mut imported = ImportedCell { threads, runs: Some(1), figures, ..ImportedCell::default() };
         imported.series.extend(buckets(span, word));
-        describe(&all_told, &mut imported);
+        describe(&all_targets, &mut imported);
         cells.push(parts::cell(format!("{prefix}total"), Some(direction), imported));
     }
     for (name, nodes) in targets.iter().filter(|_| targets.len() > 1) {
@@ -174,9 +174,9 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
             if imported.figures.is_empty() {
                 continue;
             }
-            let told = told.get(&Some(*name)).map_or(&[][..], Vec::as_slice);
-            describe(told, &mut imported);
-            imported.threads = common(told, "ThreadsPerFile").and_then(|words| words.parse().ok());
+            let of_path = of_path.get(&Some(*name)).map_or(&[][..], Vec::as_slice);
+            describe(of_path, &mut imported);
+            imported.threads = common(of_path, "ThreadsPerFile").and_then(|words| words.parse().ok());
             cells.push(parts::cell(format!("{prefix}{name}"), Some(direction), imported));
         }
     }
@@ -310,18 +310,18 @@ mod tests {
         assert_eq!(run.origin.measured_at.as_deref(), Some("2024-06-14T13:49:12Z"));
         assert_eq!(run.origin.target.as_deref(), Some("testfile.dat"));
         let [read, write] = run.cells.as_slice() else { panic!() };
-        let told = of(read);
-        assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(65_536), Some(8), Some(2)));
-        assert_eq!((told.sequential, told.read_percent), (Some(false), Some(70.0)));
+        let of_path = of(read);
+        assert_eq!((of_path.block_bytes, of_path.iodepth, of_path.threads), (Some(65_536), Some(8), Some(2)));
+        assert_eq!((of_path.sequential, of_path.read_percent), (Some(false), Some(70.0)));
         // Two threads of 734003200 and 367001600 bytes in 10.00 s.
-        assert_figure(&told.figures[0], "10.00", "s for 1101004800 bytes", 110_100_480.0);
-        assert_figure(&told.figures[1], "10.00", "s for 16800 operations", 1680.0);
+        assert_figure(&of_path.figures[0], "10.00", "s for 1101004800 bytes", 110_100_480.0);
+        assert_figure(&of_path.figures[1], "10.00", "s for 16800 operations", 1680.0);
         let latency = |cell, statistic| figure(cell, Quantity::Latency, statistic, None);
         assert_figure(latency(read, Statistic::Mean), "4.125", "ms", 4_125_000.0);
         assert_figure(latency(read, Statistic::Percentile(99.9)), "12.500", "ms", 12_500_000.0);
         assert_figure(latency(write, Statistic::Highest), "48.250", "ms", 48_250_000.0);
         assert_figure(latency(write, Statistic::Lowest), "0.250", "ms", 250_000.0);
-        assert_eq!(told.series[0].points, [(0.0, 1600.0), (1e9, 1760.0)]);
+        assert_eq!(of_path.series[0].points, [(0.0, 1600.0), (1e9, 1760.0)]);
     }
 
     #[test]

@@ -55,10 +55,10 @@ pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
     {
         let fields: Vec<&str> = line.split(',').collect();
         if fields.len() != header.len() {
-            let (found, expected) = (fields.len(), header.len());
+            let (count, expected) = (fields.len(), header.len());
             let what = text!(
-                "elbencho's row has {found} fields; its header has {expected}",
-                "elbencho のこの行は {found} 列ですが、見出しは {expected} 列です"
+                "elbencho's row has {count} fields; its header has {expected}",
+                "elbencho のこの行は {count} 列ですが、見出しは {expected} 列です"
             );
             return lab::broken(input, number, what);
         }
@@ -161,11 +161,11 @@ fn json_phase(document: &Json) -> Phase<'_> {
             }
         }
         for (key, of) in [("IO", FigureOf::OperationLatency), ("entries", FigureOf::EntryLatency)] {
-            let found = within(&part(&latencies, key));
+            let latency = within(&part(&latencies, key));
             let named = [
-                (Statistic::Mean, found.text_of("avg_us")),
-                (Statistic::Lowest, found.text_of("min_us")),
-                (Statistic::Highest, found.text_of("max_us")),
+                (Statistic::Mean, latency.text_of("avg_us")),
+                (Statistic::Lowest, latency.text_of("min_us")),
+                (Statistic::Highest, latency.text_of("max_us")),
             ];
             figures.extend(lab::figures_of(lab::MICROSECONDS, of, named));
         }
@@ -325,8 +325,8 @@ pub(super) fn read_live(input: &Input<'_>) -> Outcome {
         let at = *places.entry(words).or_insert_with(|| {
             let direction = live_direction(phase, words[2]);
             // The kind of a mix is the direction of its cell.
-            let told = if direction.is_some() { &words[..2] } else { &words[..] };
-            let name = told.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+            let named = if direction.is_some() { &words[..2] } else { &words[..] };
+            let name = named.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             phases.push(LivePhase { name, direction, ..LivePhase::default() });
             phases.len() - 1
         });
@@ -399,10 +399,13 @@ mod tests {
         assert_eq!(run.origin.measured_at.as_deref(), Some("2026-11-21T13:39:07.497+00:00"));
         let write = find(run, "WRITE");
         assert_eq!(write.direction, Some(Direction::Write));
-        let told = of(write);
-        assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(131_072), Some(1), Some(2)));
-        assert_eq!(told.sequential, Some(true));
-        assert_figure(&told.figures[0], "2006", "MiB/s", 2006.0 * 1_048_576.0);
+        let printed = of(write);
+        assert_eq!(
+            (printed.block_bytes, printed.iodepth, printed.threads),
+            (Some(131_072), Some(1), Some(2))
+        );
+        assert_eq!(printed.sequential, Some(true));
+        assert_figure(&printed.figures[0], "2006", "MiB/s", 2006.0 * 1_048_576.0);
         let rate = |cell, of| figure(cell, Quantity::Rate, Statistic::Mean, Some(of));
         assert_figure(rate(write, FIRST), "2116", "MiB/s", 2116.0 * 1_048_576.0);
         assert_figure(rate(find(&json[0], "WRITE"), LAST), "2104253856", "B/s", 2_104_253_856.0);

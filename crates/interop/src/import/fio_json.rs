@@ -101,13 +101,13 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
     let mut notices = Vec::new();
     let mut target = None;
     let mut procedures: Vec<String> = Vec::new();
-    let mut told = HashSet::new();
+    let mut lines = HashSet::new();
     for job in jobs(document) {
         let options = Options::of(document, job);
         let mut group = job_cells(job, &options);
         if !group.is_empty() {
             target = target.or_else(|| options.get(&["filename", "directory"]).map(str::to_owned));
-            procedures.extend(options.line().filter(|line| told.insert(line.clone())));
+            procedures.extend(options.line().filter(|line| lines.insert(line.clone())));
         }
         notices.extend(error_of(job));
         cells.append(&mut group);
@@ -217,22 +217,22 @@ fn samples(ddir: &Json, key: &str, of: FigureOf, deviation: &str, unit: Unit) ->
 
 /// A latency in all its statistics; none if nothing was sampled.
 fn latency(ddir: &Json, key: &str, of: FigureOf) -> Vec<PrintedFigure> {
-    let in_ns = ddir.get(&format!("{key}_ns")).map(|found| (found, lab::NANOSECONDS));
-    let Some((found, unit)) = in_ns.or(ddir.get(key).map(|found| (found, lab::MICROSECONDS))) else {
+    let in_ns = ddir.get(&format!("{key}_ns")).map(|summary| (summary, lab::NANOSECONDS));
+    let Some((summary, unit)) = in_ns.or(ddir.get(key).map(|summary| (summary, lab::MICROSECONDS))) else {
         return Vec::new();
     };
     // fio 2 does not tell the number of samples; an operation takes some time.
-    if !found.text_of("N").or(found.text_of("max")).is_some_and(lab::positive) {
+    if !summary.text_of("N").or(summary.text_of("max")).is_some_and(lab::positive) {
         return Vec::new();
     }
     let named = [
-        (Statistic::Mean, found.text_of("mean")),
-        (Statistic::Lowest, found.text_of("min")),
-        (Statistic::Highest, found.text_of("max")),
-        (Statistic::StandardDeviation, found.text_of("stddev")),
+        (Statistic::Mean, summary.text_of("mean")),
+        (Statistic::Lowest, summary.text_of("min")),
+        (Statistic::Highest, summary.text_of("max")),
+        (Statistic::StandardDeviation, summary.text_of("stddev")),
     ];
     let mut figures: Vec<_> = lab::figures_of(unit, of.clone(), named).collect();
-    for (percent, value) in found.get("percentile").map_or(&[][..], Json::members) {
+    for (percent, value) in summary.get("percentile").map_or(&[][..], Json::members) {
         // fio 2 fills its list of twenty with `0.00`.
         let Some(percent) = parts::number(percent).filter(|percent| (0.001..=100.0).contains(percent)) else {
             continue;

@@ -15,13 +15,16 @@ fn a_sequential_read_behind_a_note() {
     assert_eq!(run.environment.devices[0].name, "vda");
     let [cell] = run.cells.as_slice() else { panic!() };
     assert_eq!((cell.label.as_str(), cell.direction), ("seqread", Some(Direction::Read)));
-    let told = of(cell);
-    assert_eq!((told.block_bytes, told.iodepth, told.threads), (Some(1 << 20), Some(8), None));
-    assert_eq!((told.sequential, told.runs, told.read_percent), (Some(true), Some(1), None));
+    let printed = of(cell);
+    assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(1 << 20), Some(8), None));
+    assert_eq!((printed.sequential, printed.runs, printed.read_percent), (Some(true), Some(1), None));
     let options = "name=seqread filename=t.dat size=16m rw=read bs=1m iodepth=8 ioengine=psync";
-    assert_eq!(told.procedure.as_deref(), Some(options));
-    assert_figure(&told.figures[0], "1290555076", "B/s", 1_290_555_076.0);
-    assert_eq!((told.figures[0].quantity, told.figures[0].statistic), (Quantity::Rate, Statistic::Mean));
+    assert_eq!(printed.procedure.as_deref(), Some(options));
+    assert_figure(&printed.figures[0], "1290555076", "B/s", 1_290_555_076.0);
+    assert_eq!(
+        (printed.figures[0].quantity, printed.figures[0].statistic),
+        (Quantity::Rate, Statistic::Mean)
+    );
     assert_figure(figure(cell, Quantity::Iops, Statistic::Mean, None), "1230.769231", "IOPS", 1230.769231);
     let clat = |statistic| figure(cell, Quantity::Latency, statistic, Some("completion latency"));
     assert_figure(clat(Statistic::Mean), "782652.000000", "ns", 782_652.0);
@@ -30,7 +33,8 @@ fn a_sequential_read_behind_a_note() {
     assert_figure(clat(Statistic::Percentile(99.9)), "6979584", "ns", 6_979_584.0);
     let total = figure(cell, Quantity::Duration, Statistic::Sum, Some("run time"));
     assert_figure(total, "13", "ms", 13e6);
-    let none = |of_what: &str| !told.figures.iter().any(|f| f.of == Some(FigureOf::from(of_what.to_owned())));
+    let none =
+        |of_what: &str| !printed.figures.iter().any(|f| f.of == Some(FigureOf::from(of_what.to_owned())));
     assert!(none("submission latency"), "nothing was sampled of it");
     assert!(none("bandwidth samples"), "the run was over before the first sample");
 }
@@ -42,9 +46,9 @@ fn json_plus_with_reads_writes_and_syncs() {
     let expected = [("base", Some(Direction::Read)), ("base", Some(Direction::Write)), ("base sync", None)];
     assert_eq!(labels, expected);
     let [read, _, sync] = runs[0].cells.as_slice() else { panic!() };
-    let told = of(read);
-    assert_eq!((told.threads, told.iodepth, told.read_percent), (Some(2), Some(4), Some(70.0)));
-    assert_eq!(told.sequential, Some(false));
+    let printed = of(read);
+    assert_eq!((printed.threads, printed.iodepth, printed.read_percent), (Some(2), Some(4), Some(70.0)));
+    assert_eq!(printed.sequential, Some(false));
     let percentile = |of_what| figure(read, Quantity::Latency, Statistic::Percentile(50.0), Some(of_what));
     assert!(percentile("total latency").value > 0.0);
     assert!(
@@ -68,8 +72,8 @@ fn directions_reported_as_one_are_a_mix() {
 #[test]
 fn each_job_is_a_cell_and_trims_have_no_direction() {
     let run = &imported("lab/fio3-two-jobs.json")[0];
-    let told: Vec<_> = run.cells.iter().map(|cell| (cell.label.as_str(), of(cell).block_bytes)).collect();
-    assert_eq!(told, [("r", Some(65_536)), ("w", Some(8192))]);
+    let printed: Vec<_> = run.cells.iter().map(|cell| (cell.label.as_str(), of(cell).block_bytes)).collect();
+    assert_eq!(printed, [("r", Some(65_536)), ("w", Some(8192))]);
     let trim = &imported("lab/fio3-trim.json")[0].cells[0];
     assert_eq!((trim.label.as_str(), trim.direction), ("tr trim", None));
 }

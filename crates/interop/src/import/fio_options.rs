@@ -85,7 +85,7 @@ pub(super) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
         Some(letter) if !letter.is_empty() => (letter, 2024 - kb_base),
         _ => (suffix, kb_base),
     };
-    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == letter)?;
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|prefix| *prefix == letter)?;
     number.parse::<u64>().ok()?.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
 }
 

@@ -39,9 +39,11 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     let mut devices = HashSet::new();
     let mut seen = 0;
     for (number, text) in input.lines() {
-        if let Some((name, told)) = text.split_once(": (g=") {
-            patterns
-                .insert(name.to_owned(), told.split_once("): ").map_or(told, |(_, told)| told).to_owned());
+        if let Some((name, pattern)) = text.split_once(": (g=") {
+            patterns.insert(
+                name.to_owned(),
+                pattern.split_once("): ").map_or(pattern, |(_, pattern)| pattern).to_owned(),
+            );
         }
         let fields: Vec<&str> = text.split(';').collect();
         if !is_mine(&fields) {
@@ -107,7 +109,7 @@ fn directions(line: &Line<'_>) -> &'static [&'static str] {
     }
 }
 
-fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, known: &mut HashSet<String>) {
+fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, devices_named: &mut HashSet<String>) {
     if run.origin.tool.is_empty() {
         run.origin = Origin {
             tool: "fio".to_owned(),
@@ -126,7 +128,7 @@ fn add(run: &mut ImportedRun, line: &Line<'_>, pattern: Option<&str>, known: &mu
     // Devices follow in groups of nine: name, operations, merges, ticks, queue and use.
     for device in line.rest.chunks(9).filter(|group| group.len() == 9 && group[8].ends_with('%')) {
         let Environment { devices, .. } = &mut run.environment;
-        if known.insert(device[0].to_owned()) {
+        if devices_named.insert(device[0].to_owned()) {
             devices.push(BlockDevice { name: device[0].to_owned(), ..BlockDevice::default() });
         }
     }

@@ -28,7 +28,7 @@ fn timing(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.trim().strip_prefix("Timing ")?.split_once(':')?;
     ["cached reads", "buffered disk reads", "buffer-cache reads", "O_DIRECT"]
         .iter()
-        .any(|known| name.starts_with(known))
+        .any(|test| name.starts_with(test))
         .then(|| (name.trim(), rest.trim()))
 }
 

@@ -389,16 +389,16 @@ mod tests {
         assert_eq!(run.origin.target.as_deref(), Some("ior.tst"));
         let [write, read] = run.cells.as_slice() else { panic!() };
         assert_eq!((write.label.as_str(), read.direction), ("test 0", Some(Direction::Read)));
-        let told = of(write);
-        assert_eq!((told.runs, told.block_bytes, told.threads), (Some(3), Some(262_144), Some(1)));
-        assert_eq!(told.sequential, Some(true));
-        assert_figure(&told.figures[0], "3943.8684", "MiB/s", 3943.8684 * 1_048_576.0);
-        assert_eq!(told.figures[0].statistic, Statistic::Highest);
+        let printed = of(write);
+        assert_eq!((printed.runs, printed.block_bytes, printed.threads), (Some(3), Some(262_144), Some(1)));
+        assert_eq!(printed.sequential, Some(true));
+        assert_figure(&printed.figures[0], "3943.8684", "MiB/s", 3943.8684 * 1_048_576.0);
+        assert_eq!(printed.figures[0].statistic, Statistic::Highest);
         let mean = figure(write, Quantity::Rate, Statistic::Mean, None);
         assert_figure(mean, "3667.7477", "MiB/s", 3667.7477 * 1_048_576.0);
         let spread = figure(read, Quantity::Iops, Statistic::StandardDeviation, None);
         assert_figure(spread, "6417.7288", "OPs", 6417.7288);
-        let rates: Vec<f64> = told.series[0].points.iter().map(|(_, rate)| rate / 1_048_576.0).collect();
+        let rates: Vec<f64> = printed.series[0].points.iter().map(|(_, rate)| rate / 1_048_576.0).collect();
         assert_eq!(rates, [3220.195, 3943.8684, 3839.1799]);
         let names: Vec<_> = of(read).series.iter().map(|series| series.name.as_str()).collect();
         assert_eq!(names, ["bw", "IOPS", "total"], "latencies of 0.0000 are none");
@@ -408,23 +408,26 @@ mod tests {
     fn text_and_csv() {
         let run = &imported("lab/ior.txt")[0];
         assert_eq!(run.origin.measured_at.as_deref(), Some("2026-11-21T13:23:39"));
-        let told = of(find(run, "test 0 read"));
-        assert_eq!((told.runs, told.block_bytes, told.sequential), (Some(2), Some(262_144), Some(false)));
-        assert_figure(&told.figures[0], "20213.51", "MiB/s", 20213.51 * 1_048_576.0);
-        let latency = told.series.iter().find(|series| series.name == "latency").unwrap();
+        let printed = of(find(run, "test 0 read"));
+        assert_eq!(
+            (printed.runs, printed.block_bytes, printed.sequential),
+            (Some(2), Some(262_144), Some(false))
+        );
+        assert_figure(&printed.figures[0], "20213.51", "MiB/s", 20213.51 * 1_048_576.0);
+        let latency = printed.series.iter().find(|series| series.name == "latency").unwrap();
         assert_eq!(latency.points, [(0.0, 0.000_013 * 1e9), (1.0, 0.000_012 * 1e9)]);
         let deviation = figure(find(run, "test 0 read"), Quantity::Iops, Statistic::StandardDeviation, None);
         assert_figure(deviation, "3391.23", "OPs", 3391.23);
         let old = &imported("lab/ior-3.0.txt")[0];
-        let told = of(find(old, "test 0 write"));
-        assert_eq!((told.runs, told.block_bytes, told.threads), (Some(1), Some(1 << 20), Some(4)));
-        assert_figure(&told.figures[0], "512.50", "MiB/s", 512.5 * 1_048_576.0);
+        let printed = of(find(old, "test 0 write"));
+        assert_eq!((printed.runs, printed.block_bytes, printed.threads), (Some(1), Some(1 << 20), Some(4)));
+        assert_figure(&printed.figures[0], "512.50", "MiB/s", 512.5 * 1_048_576.0);
         let time = figure(find(old, "test 0 write"), Quantity::Duration, Statistic::Mean, None);
         assert_figure(time, "0.49951", "s", 0.49951e9);
         let csv = &imported("lab/ior.csv")[0];
-        let told = of(find(csv, "test 0 write"));
-        assert_eq!((told.runs, told.block_bytes, told.threads), (Some(2), Some(262_144), Some(1)));
-        assert_figure(&told.figures[0], "3983.1947", "MiB/s", 3983.1947 * 1_048_576.0);
+        let printed = of(find(csv, "test 0 write"));
+        assert_eq!((printed.runs, printed.block_bytes, printed.threads), (Some(2), Some(262_144), Some(1)));
+        assert_figure(&printed.figures[0], "3983.1947", "MiB/s", 3983.1947 * 1_048_576.0);
     }
 
     #[test]

@@ -72,10 +72,10 @@ fn ordered(names: &[&str]) -> Vec<(usize, Column)> {
 fn header(line: &str) -> Option<Vec<&str>> {
     let mut names: Vec<&str> = line.split_whitespace().collect();
     let device = column(names.first()?).is_none() && names[0].starts_with(|c: char| c.is_alphabetic());
-    let known = names.contains(&"r/s") && names.contains(&"w/s")
+    let has_rates = names.contains(&"r/s") && names.contains(&"w/s")
         || names.contains(&"tps")
             && names.iter().any(|name| name.ends_with("B/s") || name.contains("B_read/s"));
-    (device && known).then(|| names.split_off(1))
+    (device && has_rates).then(|| names.split_off(1))
 }
 
 /// Reads iostat's text.
@@ -107,8 +107,8 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let mut time = None;
     let mut within = false;
     for (number, line) in input.lines() {
-        if let Some(found) = header(line) {
-            if found != names {
+        if let Some(header) = header(line) {
+            if header != names {
                 let what = text!("the columns change here", "ここで列が変わっています");
                 return lab::broken(input, number, what);
             }

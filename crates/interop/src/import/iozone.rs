@@ -103,10 +103,10 @@ fn origin(input: &Input<'_>) -> Origin {
 
 /// The unit of the matrix.
 fn unit(input: &Input<'_>) -> Unit {
-    let said = |words: &str| input.lines().any(|(_, line)| line.trim().starts_with(words));
-    if said("OPS Mode") {
+    let has_line = |words: &str| input.lines().any(|(_, line)| line.trim().starts_with(words));
+    if has_line("OPS Mode") {
         lab::unit("ops/s", Quantity::Iops, 1.0)
-    } else if said("Microseconds/op Mode") {
+    } else if has_line("Microseconds/op Mode") {
         lab::unit("us/op", Quantity::Latency, 1e3)
     } else {
         lab::unit("kBytes/sec", Quantity::Rate, 1024.0)
@@ -174,7 +174,7 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let unquoted = |word: &'a str| word.strip_prefix('"').and_then(|word| word.strip_suffix('"'));
         if let Some(title) = unquoted(line.trim()).filter(|title| title.ends_with("report")) {
-            test = TESTS.iter().position(|(_, known, ..)| *known == title);
+            test = TESTS.iter().position(|(_, name, ..)| *name == title);
             records.clear();
         } else if words.is_empty() {
             test = None;
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn empty_columns_are_tests_that_were_left_out() {
         let run = &imported("lab/iozone-ops.txt")[0];
-        let told: Vec<_> = run
+        let rates: Vec<_> = run
             .cells
             .iter()
             .map(|c| (c.label.split(',').next().unwrap(), c.part.as_str(), of(c).figures[0].value))
@@ -318,7 +318,7 @@ mod tests {
             ("random", "write", 148_726.0),
             ("stride", "read", 336_853.0),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(rates, expected);
         assert_eq!(of(&run.cells[0]).figures[0].unit_printed, "ops/s");
     }
 

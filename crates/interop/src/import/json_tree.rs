@@ -68,7 +68,7 @@ impl Json {
 
 /// All documents of a text that begin with `{` at the start of a line. Other lines between them are passed over.
 pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
-    let mut found = Vec::new();
+    let mut trees = Vec::new();
     let (mut at, mut line) = (0, 1);
     while at < text.len() {
         let rest = &text[at..];
@@ -85,7 +85,7 @@ pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
                 None => break,
             };
             let end = stream.byte_offset();
-            found.push(tree(raw.get(), 0).map_err(|cause| JsonError { line, cause })?);
+            trees.push(tree(raw.get(), 0).map_err(|cause| JsonError { line, cause })?);
             line += rest[..end].matches('\n').count();
             at += end;
         }
@@ -95,7 +95,7 @@ pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
         }
         line += 1;
     }
-    Ok(found)
+    Ok(trees)
 }
 
 fn tree(raw: &str, depth: u32) -> Result<Json, String> {
@@ -154,14 +154,14 @@ mod tests {
     fn numbers_keep_their_characters_and_members_their_order() {
         let text =
             "warning: something\n{\"b\": 1.500, \"a\": [true, null, \"x\\u00e9\"]}\n{\"c\": 1e3} tail\nend";
-        let found = documents(text).unwrap();
+        let trees = documents(text).unwrap();
         let expected = Json::List(vec![Json::Bool(true), Json::Null, Json::Text("xé".to_owned())]);
         assert_eq!(
-            found[0].members(),
+            trees[0].members(),
             [("b".to_owned(), Json::Number("1.500".to_owned())), ("a".to_owned(), expected)]
         );
-        assert_eq!(found[1].text_of("c"), Some("1e3"));
-        assert_eq!(found.len(), 2);
+        assert_eq!(trees[1].text_of("c"), Some("1e3"));
+        assert_eq!(trees.len(), 2);
     }
 
     #[test]

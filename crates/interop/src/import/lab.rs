@@ -92,7 +92,8 @@ impl Unit {
                 return number(printed).map(|value| value * self.base).filter(|value| value.is_finite());
             }
             (Scale::Powers, letters) => {
-                let power = ["", "K", "M", "G", "T", "P", "E"].iter().position(|known| *known == letters)?;
+                let power =
+                    ["", "K", "M", "G", "T", "P", "E"].iter().position(|prefix| *prefix == letters)?;
                 1024_f64.powi(i32::try_from(power).ok()?)
             }
             (Scale::Times, "" | "ns") => 1.0,
@@ -240,11 +241,11 @@ pub(super) mod test {
     }
 
     /// The cell of a label alone, or of a label and a direction word: `vda read`.
-    pub(crate) fn find<'a>(run: &'a ImportedRun, wanted: &str) -> &'a Cell {
+    pub(crate) fn find<'a>(run: &'a ImportedRun, label: &str) -> &'a Cell {
         run.cells
             .iter()
-            .find(|cell| cell.label == wanted || name(cell) == wanted)
-            .unwrap_or_else(|| panic!("no {wanted} in {:?}", run.cells.iter().map(name).collect::<Vec<_>>()))
+            .find(|cell| cell.label == label || name(cell) == label)
+            .unwrap_or_else(|| panic!("no {label} in {:?}", run.cells.iter().map(name).collect::<Vec<_>>()))
     }
 
     /// The figure of a kind, as printed, with its value.

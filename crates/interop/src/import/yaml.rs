@@ -30,12 +30,12 @@ struct Line {
 
 /// Lines that say something; a quoted scalar over several lines is made one.
 fn lines(text: &str) -> Result<Vec<Line>, usize> {
-    let mut found: Vec<Line> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     let mut scan = None;
     for (index, line) in text.lines().enumerate() {
         let words = line.trim();
         if let Some((from, escaped)) = scan {
-            let Some(before) = found.last_mut() else { return Err(index + 1) };
+            let Some(before) = lines.last_mut() else { return Err(index + 1) };
             // A backslash at the end joins without a space, and one at the beginning keeps the space after it.
             if escaped {
                 before.words.truncate(from);
@@ -52,11 +52,11 @@ fn lines(text: &str) -> Result<Vec<Line>, usize> {
         }
         let indent = line.len() - line.trim_start_matches(' ').len();
         scan = start_of_quoted(words).and_then(|start| open_from(words, start));
-        found.push(Line { number: index + 1, indent, words: words.to_owned() });
+        lines.push(Line { number: index + 1, indent, words: words.to_owned() });
     }
-    match (scan, found.last()) {
+    match (scan, lines.last()) {
         (Some(_), Some(line)) => Err(line.number),
-        _ => Ok(found),
+        _ => Ok(lines),
     }
 }
 

@@ -55,7 +55,7 @@ fn is_statistics(line: &str) -> bool {
     named.or_else(|| line.strip_prefix("Total")).is_some_and(|rest| rest.starts_with(" ("))
 }
 
-fn read_line(line: Line<'_>, builder: &mut Builder, wanted: &str) -> Result<()> {
+fn read_line(line: Line<'_>, builder: &mut Builder, point: &str) -> Result<()> {
     let fields: Vec<&str> = line.text.split_whitespace().collect();
     let [device, _cpu, _number, time, _process, action, letters, rest @ ..] = &fields[..] else {
         return Err(line.miscounted(fields.len(), 7));
@@ -66,7 +66,7 @@ fn read_line(line: Line<'_>, builder: &mut Builder, wanted: &str) -> Result<()> 
     if !ACTIONS.contains(action) {
         return Err(line.wrong(action, &text!("an action of blkparse", "blkparse のアクション")));
     }
-    if *action != wanted {
+    if *action != point {
         return Ok(());
     }
     let at_ns = line.time_ns(time, 1_000_000_000)?;

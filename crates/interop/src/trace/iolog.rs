@@ -24,9 +24,9 @@ pub(super) fn read(source: Source<'_>, builder: &mut Builder) -> Result<()> {
         "fio version 2 iolog" => false,
         "fio version 3 iolog" => true,
         other => {
-            let wanted =
+            let versions =
                 text!("a version of fio's log that kurabe knows (2, 3)", "対応している fio ログの版(2、3)");
-            return Err(first.wrong(other, &wanted));
+            return Err(first.wrong(other, &versions));
         }
     };
     builder.trace.timed = timed;

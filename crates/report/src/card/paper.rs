@@ -224,8 +224,8 @@ impl Paper {
         };
         // Drawn smaller and enlarged, as far as the height allows it, so that its words can be read on a card.
         let fits = |(_, scale, factor): &(Drawing, f64, f64)| *scale > factor * 0.98;
-        let found = [1.3, 1.2, 1.1].into_iter().map(enlarged).find(fits);
-        let (Drawing { svg, width_px, height_px }, scale, _) = found.unwrap_or_else(|| enlarged(1.0));
+        let fitting = [1.3, 1.2, 1.1].into_iter().map(enlarged).find(fits);
+        let (Drawing { svg, width_px, height_px }, scale, _) = fitting.unwrap_or_else(|| enlarged(1.0));
         let left = area.x + (area.width - width_px * scale) / 2.0;
         let top = area.y + (area.height - height_px * scale) / 2.0;
         let _ =

@@ -55,11 +55,11 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
         let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
         let label = match (paired, cell.imported.is_some()) {
             (true, _) => style.say(&words::label(cell)),
-            (false, true) => crate::imported::name(cell, style),
+            (false, true) => style.say(&crate::imported::name(cell)),
             (false, false) => style.say(&words::cell(cell)),
         };
         let key = (cell.step_index, label.clone());
-        let same = keyed.iter_mut().find(|(known, row)| *known == key && row.paired && paired);
+        let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
         match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
             Some((_, row)) => row.entries.push(entry),
             None => keyed.push((key, Row { label, entries: vec![entry], paired })),

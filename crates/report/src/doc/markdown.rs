@@ -4,7 +4,7 @@
 //! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
 
 use super::table::{Flush, Shown, Table};
-use super::{Block, Doc, Fields, Paragraph};
+use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
 use crate::layout::tame;
 use crate::spark::sparkline;
 use crate::style::Role;
@@ -21,7 +21,7 @@ impl Doc {
             if text.is_empty() {
                 continue;
             }
-            let is_item = matches!(block, Block::Paragraph(paragraph) if paragraph.listed);
+            let is_item = matches!(block, Block::Paragraph(paragraph) if paragraph.what.is_listed());
             out.push_str(if out.is_empty() || (in_list && is_item) { "" } else { "\n" });
             out.push_str(&text);
             in_list = is_item;
@@ -33,7 +33,7 @@ impl Doc {
 fn written(block: &Block, lang: Lang) -> String {
     let words = |text: &Text| escaped(text.get(lang));
     match block {
-        Block::Gap | Block::Chart(_) | Block::Curve(_) => String::new(),
+        Block::Gap | Block::Chart(..) | Block::Curve(_) => String::new(),
         Block::Drawing { wide, .. } => format!("```\n{}\n```\n", wide.get(lang)),
         Block::Heading(level, title) => format!("{} {}\n", "#".repeat(*level), words(title)),
         Block::Paragraph(paragraph) => of_paragraph(paragraph, lang),
@@ -45,7 +45,10 @@ fn written(block: &Block, lang: Lang) -> String {
             })
             .collect(),
         Block::Table(table) => of_table(table, lang),
-        Block::Fold(title, doc) => {
+        Block::Section { title, doc, folds: false, .. } => {
+            format!("### {}\n\n{}", words(title), doc.markdown(lang))
+        }
+        Block::Section { title, doc, .. } | Block::Fold(title, doc) => {
             let (title, body) = (escaped_html(title.get(lang)), doc.markdown(lang));
             format!("<details><summary>{title}</summary>\n\n{body}\n</details>\n")
         }
@@ -58,38 +61,48 @@ fn written(block: &Block, lang: Lang) -> String {
 }
 
 fn of_paragraph(paragraph: &Paragraph, lang: Lang) -> String {
-    let between = if paragraph.flows { " · " } else { "" };
-    let items: Vec<String> = paragraph.items.iter().map(|item| escaped(item.get(lang))).collect();
-    let words = match (items.concat().is_empty(), paragraph.role) {
-        (true, _) => return String::new(),
-        (_, Role::Strong) => format!("**{}**", items.join(between)),
-        (_, Role::Warn | Role::Bad) if !paragraph.listed => format!("⚠ {}", items.join(between)),
-        _ => items.join(between),
-    };
+    let items = paragraph.items.iter().chain(&paragraph.tags);
+    let mut items: Vec<String> = items.map(|item| escaped(item.get(lang))).collect();
+    if items.concat().is_empty() {
+        return String::new();
+    }
+    if let Some(lead) = items.first_mut().filter(|_| paragraph.what == Purpose::Run) {
+        *lead = format!("**{lead}**");
+    }
+    let words = items.join(if paragraph.flows { " · " } else { "" });
     let sign = match paragraph.mark.as_str() {
-        "" if paragraph.listed => "- ".to_owned(),
         "" => String::new(),
         mark => format!("{} ", escaped(mark)),
     };
-    format!("{sign}{words}\n")
+    match (paragraph.what, paragraph.role) {
+        (Purpose::Item | Purpose::Note | Purpose::Run, _) if sign.is_empty() => format!("- {words}\n"),
+        (Purpose::Answer, _) | (_, Role::Strong) => format!("{sign}**{words}**\n"),
+        (Purpose::Plain | Purpose::Notice, Role::Warn | Role::Bad) => format!("{sign}⚠ {words}\n"),
+        _ => format!("{sign}{words}\n"),
+    }
 }
 
 fn of_table(table: &Table, lang: Lang) -> String {
     let figures = |place: usize| table.columns[place].flush == Flush::Right;
-    let entry = |place: usize, shown: &Shown| {
-        let words = match shown {
+    let entry = |place: usize, entry: &Entry| {
+        let words = match &entry.shown {
             Shown::Words(words) => escaped(words.get(lang)),
             Shown::Missing => number::NONE.to_owned(),
             // The share stands beside it as a figure.
             Shown::Bar { .. } => String::new(),
             Shown::Course(values, longest) => sparkline(values, *longest),
         };
-        if figures(place) { words.replace(' ', "\u{a0}") } else { words }
+        let words = if figures(place) { words.replace(' ', "\u{a0}") } else { words };
+        match escaped(entry.under.get(lang)) {
+            under if under.is_empty() => words,
+            under if under.contains(['(', '(']) => format!("{words}<br>{under}"),
+            under => format!("{words} ({under})"),
+        }
     };
     let rows: Vec<Vec<String>> = table
         .rows
         .iter()
-        .map(|row| row.entries.iter().enumerate().map(|(place, one)| entry(place, &one.shown)).collect())
+        .map(|row| row.entries.iter().enumerate().map(|(place, one)| entry(place, one)).collect())
         .collect();
     let is_used =
         |place: &usize| rows.iter().any(|row| row.get(*place).is_some_and(|words| !words.is_empty()));
@@ -97,7 +110,13 @@ fn of_table(table: &Table, lang: Lang) -> String {
     let line = |of: &dyn Fn(usize) -> String| {
         format!("| {} |\n", kept.iter().map(|place| of(*place)).collect::<Vec<_>>().join(" | "))
     };
-    let mut out = line(&|place| escaped(table.columns[place].title.get(lang)));
+    let mut out = line(&|place| {
+        let column = &table.columns[place];
+        match escaped(column.under.get(lang)) {
+            under if under.is_empty() => escaped(column.title.get(lang)),
+            under => format!("{} ({under})", escaped(column.title.get(lang))),
+        }
+    });
     let rule: String = kept.iter().map(|place| if figures(*place) { "--:|" } else { ":--|" }).collect();
     out.push_str(&format!("|{rule}\n"));
     for row in &rows {

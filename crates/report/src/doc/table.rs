@@ -4,6 +4,7 @@ use crate::style::Role;
 use kurabe_core::Text;
 use kurabe_core::number::{self, Figure};
 
+use crate::columns::GAP;
 pub(crate) use crate::columns::{Cut, Flush};
 
 /// A table.
@@ -11,10 +12,30 @@ pub(crate) use crate::columns::{Cut, Flush};
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<TableRow>,
+    /// What it is of, where nothing above it says so.
+    pub(crate) caption: Text,
+    /// How a page lays it out.
+    pub(crate) form: TableForm,
     /// Columns of a terminal before it.
     pub(crate) indent: usize,
     /// So many columns name a row; behind them a terminal that is too narrow parts the table.
     pub(crate) parted_behind: Option<usize>,
+    /// Columns of a terminal between its own.
+    pub(crate) gap: usize,
+}
+
+/// How a page lays a table out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum TableForm {
+    /// Rows that a click sorts.
+    #[default]
+    Sorts,
+    /// The same, with rows that become cards on a narrow screen.
+    Cards,
+    /// The same, with many columns.
+    Wide,
+    /// Words, not to be sorted.
+    Facts,
 }
 
 impl Table {
@@ -22,7 +43,29 @@ impl Table {
         columns: impl Into<Vec<Column>>,
         rows: impl IntoIterator<Item = impl Into<TableRow>>,
     ) -> Self {
-        Self { columns: columns.into(), rows: rows.into_iter().map(Into::into).collect(), ..Self::default() }
+        let rows = rows.into_iter().map(Into::into).collect();
+        Self { columns: columns.into(), rows, gap: GAP, ..Self::default() }
+    }
+
+    /// With its caption and its form on a page.
+    pub(crate) fn on_page(self, caption: &Text, form: TableForm) -> Self {
+        Self { caption: caption.clone(), form, ..self }
+    }
+
+    /// Without the columns from a place on that hold no value.
+    pub(crate) fn with_values_from(mut self, first: usize) -> Self {
+        let has_value = |place: usize| {
+            self.rows.iter().any(|row| row.entries.get(place).is_some_and(|entry| entry.value.is_some()))
+        };
+        let kept: Vec<bool> =
+            (0..self.columns.len()).map(|place| place < first || has_value(place)).collect();
+        let mut places = kept.iter();
+        self.columns.retain(|_| places.next().copied().unwrap_or_default());
+        for row in &mut self.rows {
+            let mut places = kept.iter();
+            row.entries.retain(|_| places.next().copied().unwrap_or_default());
+        }
+        self
     }
 
     pub(crate) fn indent(self, indent: usize) -> Self {
@@ -62,6 +105,8 @@ impl Table {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     pub(super) title: Text,
+    /// What stands below the title, smaller.
+    pub(super) under: Text,
     pub(super) flush: Flush,
     pub(super) cut: Cut,
     /// Columns of a terminal that it takes at most before the table is parted.
@@ -71,7 +116,8 @@ pub(crate) struct Column {
 impl Column {
     /// A column of words.
     pub(crate) fn left(title: impl Into<Text>) -> Self {
-        Self { title: title.into(), flush: Flush::Left, cut: Cut::Never, least: usize::MAX }
+        let title = title.into();
+        Self { title, under: Text::default(), flush: Flush::Left, cut: Cut::Never, least: usize::MAX }
     }
 
     /// A column of figures.
@@ -82,6 +128,10 @@ impl Column {
     /// A column without a title.
     pub(crate) fn untitled() -> Self {
         Self::left(Text::default())
+    }
+
+    pub(crate) fn under(self, under: Text) -> Self {
+        Self { under, ..self }
     }
 
     pub(crate) fn cut(self, cut: Cut) -> Self {
@@ -119,6 +169,12 @@ impl From<Vec<Entry>> for TableRow {
 pub(crate) struct Entry {
     pub(crate) role: Role,
     pub(crate) shown: Shown,
+    /// What stands below it, smaller.
+    pub(crate) under: Text,
+    /// What it is sorted by, if not by its words.
+    pub(crate) value: Option<f64>,
+    /// What is shown to who points at it.
+    pub(crate) hint: Text,
 }
 
 /// Words or a drawing in them.
@@ -145,7 +201,7 @@ impl Default for Shown {
 
 impl Entry {
     pub(crate) fn new(role: Role, words: impl Into<Text>) -> Self {
-        Self { role, shown: Shown::Words(words.into()) }
+        Self { role, shown: Shown::Words(words.into()), ..Self::default() }
     }
 
     pub(crate) fn plain(words: impl Into<Text>) -> Self {
@@ -159,7 +215,7 @@ impl Entry {
 
     /// A figure that there is none of.
     pub(crate) fn missing() -> Self {
-        Self { role: Role::Quiet, shown: Shown::Missing }
+        Self { role: Role::Quiet, shown: Shown::Missing, ..Self::default() }
     }
 
     fn is_blank(&self) -> bool {
@@ -171,8 +227,26 @@ impl Entry {
         Self::new(role, figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string()))
     }
 
+    /// A figure with the value that it is sorted by.
+    pub(crate) fn number(words: impl Into<Text>, value: f64) -> Self {
+        Self { value: Some(value), ..Self::plain(words) }
+    }
+
+    pub(crate) fn role(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
+
+    pub(crate) fn under(self, under: impl Into<Text>) -> Self {
+        Self { under: under.into(), ..self }
+    }
+
+    /// A share as a bar of one `part` of a terminal's width, within limits.
+    pub(crate) fn bar(share: f64, part: usize, columns: (usize, usize)) -> Self {
+        Self { role: Role::Course, shown: Shown::Bar { share, part, columns }, ..Self::default() }
+    }
+
     pub(crate) fn course(values: Vec<f64>, longest: usize) -> Self {
-        Self { role: Role::Course, shown: Shown::Course(values, longest) }
+        Self { role: Role::Course, shown: Shown::Course(values, longest), ..Self::default() }
     }
 }
 

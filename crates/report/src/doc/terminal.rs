@@ -35,8 +35,10 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
         }
         Block::Curve(curve) => curve.render(style),
         Block::Drawing { wide, narrow } => drawing([wide, narrow].map(|lines| lines.get(style.lang)), style),
-        Block::Chart(chart) => chart[usize::from(style.lang == Lang::Ja)].terminal(style.width, style.color),
-        Block::Fold(title, doc) => {
+        Block::Chart(_, chart) => {
+            chart[usize::from(style.lang == Lang::Ja)].terminal(style.width, style.color)
+        }
+        Block::Section { title, doc, .. } | Block::Fold(title, doc) => {
             let mut lines = painted(wrap(title.get(style.lang), style.width), Role::Strong, style);
             lines.extend(doc.lines(style));
             lines
@@ -58,7 +60,8 @@ fn of_paragraph(paragraph: &Paragraph, style: &Style) -> Vec<String> {
     let (first, rest) = paragraph.indent;
     let mark = if paragraph.mark.is_empty() { 0 } else { display_width(&paragraph.mark) + 1 };
     let room = style.width.saturating_sub(first.max(rest) + mark);
-    let items: Vec<String> = paragraph.items.iter().map(|item| style.say(item)).collect();
+    let items = paragraph.items.iter().chain(&paragraph.tags);
+    let items: Vec<String> = items.map(|item| style.say(item)).collect();
     let broken = if paragraph.flows { flow(&items, room) } else { wrap(&items.concat(), room) };
     let mut lines = painted(hanging(broken, first + mark, rest + mark), paragraph.role, style);
     if let Some(line) = lines.first_mut().filter(|_| mark > 0) {
@@ -130,7 +133,8 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         .collect();
     let entry = |entry: &super::Entry| -> Entry {
         let words = match &entry.shown {
-            Shown::Words(words) => style.say(words),
+            Shown::Words(words) if entry.under.is_empty() => style.say(words),
+            Shown::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
             Shown::Missing => number::NONE.to_owned(),
             Shown::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
@@ -146,7 +150,7 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         let note = row.note.iter().flat_map(|note| wrap(note.get(style.lang), room));
         hanging(note.collect(), table.indent + 2, table.indent + 2)
     });
-    columns::render_with_notes(&heads, &rows, &notes.collect::<Vec<_>>(), table.indent, style)
+    columns::render_with_notes(&heads, &rows, &notes.collect::<Vec<_>>(), (table.indent, table.gap), style)
 }
 
 /// A share as a bar, to an eighth of a column.

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::style::Style;
-use kurabe_core::text;
+use kurabe_chart::Theme;
+use kurabe_core::{Lang, text};
 use proptest::prelude::*;
 
 /// Any table of a few columns; figures are unlike any other.
@@ -13,7 +14,9 @@ fn any_table() -> impl Strategy<Value = Table> {
             1 => Column::right(text!("figure {place}", "値 {place}")),
             _ => Column::right(text!("figure {place}", "値 {place}")).cut(Cut::Wrap),
         };
-        let entry = |row: usize, place: usize| Entry::plain(format!("f{row}x{place}"));
+        let entry = |row: usize, place: usize| {
+            Entry::plain(format!("f{row}x{place}")).under(format!("u{row}x{place}"))
+        };
         let row = |row: usize| TableRow {
             entries: (0..columns).map(|place| entry(row, place)).collect(),
             note: (row % 2 == 0).then(|| text!("note {row}", "注 {row}")),
@@ -29,13 +32,19 @@ proptest! {
         doc.push(table.clone().indent(indent));
         for lang in [Lang::En, Lang::Ja] {
             let style = Style { lang, color: false, width: 120 };
-            for written in [doc.terminal(&style), doc.markdown(lang)] {
+            let mut page = Html::new();
+            doc.write_html(&mut page, lang, Theme::Light);
+            for written in [doc.terminal(&style), doc.markdown(lang), page.finish()] {
                 for (index, row) in table.rows.iter().enumerate() {
                     for place in 0..table.columns.len() {
                         let figure = format!("f{index}x{place}");
-                        prop_assert!(written.contains(&figure), "{figure}: {written}");
+                        let under = format!("u{index}x{place}");
+                        prop_assert!(written.contains(&figure) && written.contains(&under), "{figure}: {written}");
                     }
-                    let note = row.note.iter().all(|note| written.contains(note.get(lang)));
+                    // A page tells the note of a row at its figure, so there must be one.
+                    let has_figure = table.columns.len() > 1;
+                    let mut notes = row.note.iter().filter(|_| has_figure);
+                    let note = notes.all(|note| written.contains(note.get(lang)));
                     prop_assert!(note, "{written}");
                 }
             }

@@ -173,7 +173,7 @@ mod tests {
     }
 
     const fn kind(word: &'static str, title: (&'static str, &'static str), below: Below) -> LayerKind {
-        LayerKind { word, title, of_host: false, below, parameters: &[], build: never }
+        LayerKind { word, title, of_host: false, below, parameters: &[], relations: &[], build: never }
     }
 
     static HOST: LayerKind = kind("host", ("the computer", "コンピューター"), Below::One);
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn members_stand_side_by_side_below_their_bus() {
-        let wanted = "
+        let expected = "
    ┌──────────────┐
    │ host         │
    │ the computer │
@@ -214,13 +214,13 @@ mod tests {
 │ old    │  │ new    │
 │ a disk │  │ a disk │
 └────────┘  └────────┘";
-        assert_eq!(drawn(80, Lang::En).join("\n"), wanted.trim_start_matches('\n'));
+        assert_eq!(drawn(80, Lang::En).join("\n"), expected.trim_start_matches('\n'));
     }
 
     #[test]
     fn a_narrow_page_gets_a_tree() {
-        let wanted = ["host  the compu…", "└─ bus  a share…", "   ├─ old  a di…", "   └─ 2 × new  …"];
-        assert_eq!(drawn(16, Lang::En), wanted);
+        let expected = ["host  the compu…", "└─ bus  a share…", "   ├─ old  a di…", "   └─ 2 × new  …"];
+        assert_eq!(drawn(16, Lang::En), expected);
     }
 
     #[test]

@@ -9,14 +9,13 @@ use super::rows::{Entry, Row};
 use crate::compare::answer;
 use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
-use crate::style::Style;
 use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Measure, RunStatus};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Text, text};
 use kurabe_stats::Verdict;
 
 /// What programs and file systems ask for at once, at least.
@@ -25,18 +24,11 @@ const USUAL_BLOCK_BYTES: u64 = 4096;
 impl Report<'_> {
     /// The answer: sentences in the order of weight, as one text.
     pub fn answer(&self) -> Text {
-        // Names of cells are in the language of a report.
-        let both = |of: fn(&Self) -> Vec<Text>| {
-            let [en, ja] = [Lang::En, Lang::Ja]
-                .map(|lang| of(&Report { style: Style { lang, ..self.style }, ..self.clone() }));
-            en.into_iter().zip(ja).map(|(one, other)| Text { en: one.en, ja: other.ja }).collect()
-        };
-        let sentences = match self.pairs.as_slice() {
-            [] => both(Self::of_one),
-            [_] => both(Self::of_two),
+        Text::sentences(match self.pairs.as_slice() {
+            [] => self.of_one(),
+            [_] => self.of_two(),
             pairs => of_many(&self.runs[0].header.id, pairs),
-        };
-        joined(&sentences)
+        })
     }
 
     fn of_one(&self) -> Vec<Text> {
@@ -83,11 +75,6 @@ impl Report<'_> {
         }
         said
     }
-}
-
-fn joined(sentences: &[Text]) -> Text {
-    let en: Vec<&str> = sentences.iter().map(|text| text.en.as_str()).collect();
-    Text { en: en.join(" "), ja: sentences.iter().map(|text| text.ja.as_str()).collect() }
 }
 
 /// The one entry of a row in the report of one run.
@@ -167,12 +154,12 @@ fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
 fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
     let told = |row: &Row<'_>| {
         let (_, value) = only(row)?;
-        let (name, time) = (&row.name, number::measured(row.measure, value));
+        let (name, time) = (&row.name, Text::from(number::measured(row.measure, value)));
         Some(match row.measure {
             Measure::AccessTime => {
-                text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。")
+                text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。"; name, time)
             }
-            _ => text!("{name} takes {time}.", "「{name}」: {time}。"),
+            _ => text!("{name} takes {time}.", "「{name}」: {time}。"; name, time),
         })
     };
     rows.iter().filter_map(told).take(3).collect()
@@ -186,18 +173,19 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
         .filter_map(|(row, stutter)| Some((row, stutter, stutter_words(stutter)?)))
         .max_by(|(_, one, _), (_, two, _)| one.stalled_share.total_cmp(&two.stalled_share));
     match worst {
-        Some((row, _, Text { en, ja })) => {
+        Some((row, _, felt)) => {
             let name = &row.name;
-            Some(text!("In {name} it {en}.", "{name}では{ja}。"))
+            Some(text!("In {name} it {felt}.", "{name}では{felt}。"; name, felt))
         }
         None if measured.is_empty() => None,
         None => Some(match slow(rows) {
             None => text!("No stall was long enough to be felt.", "体感されるような停滞はありません。"),
             Some((name, longest_ns)) => {
-                let longest = number::latency_ns(longest_ns);
+                let longest = Text::same(number::latency_ns(longest_ns));
                 text!(
                     "No stall stands out, but operations take up to {longest} ({name}).",
-                    "際立った停滞はありませんが、1 回の操作に最長 {longest} かかります({name})。"
+                    "際立った停滞はありませんが、1 回の操作に最長 {longest} かかります({name})。";
+                    longest, name
                 )
             }
         }),
@@ -205,12 +193,13 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
 }
 
 /// The longest operation that a person would feel, with its cell.
-fn slow(rows: &[Row<'_>]) -> Option<(String, u64)> {
-    let found = rows.iter().filter_map(|row| {
-        let (_, longest_ns) = slow_operation(std::iter::once(only(row)?.0.cell), |_| String::new())?;
+pub(super) fn slow(rows: &[Row<'_>]) -> Option<(Text, u64)> {
+    let cells = rows.iter().flat_map(|row| row.entries.iter().flatten().map(move |entry| (row, entry)));
+    let longest = cells.filter_map(|(row, entry)| {
+        let (_, longest_ns) = slow_operation(std::iter::once(entry.cell))?;
         Some((row.name.clone(), longest_ns))
     });
-    found.max_by_key(|(_, longest_ns)| *longest_ns)
+    longest.max_by_key(|(_, longest_ns)| *longest_ns)
 }
 
 /// The largest difference that is sure.
@@ -230,10 +219,11 @@ fn largest(pair: &Pair, rows: &[Row<'_>]) -> Option<Text> {
         against.is_some_and(|against| std::ptr::eq(against, *cell))
     };
     let name = &rows.iter().find(of_it)?.name;
-    Some(Text {
-        en: format!("The largest difference is in {name}: {}.", words.en),
-        ja: format!("最も差が大きいのは「{name}」({})。", words.ja),
-    })
+    Some(text!(
+        "The largest difference is in {name}: {words}.",
+        "最も差が大きいのは「{name}」({words})。";
+        name, words
+    ))
 }
 
 /// How many runs are faster or slower than the baseline, by whether all their sure cells agree.
@@ -253,22 +243,23 @@ fn of_many(baseline: &str, pairs: &[Pair]) -> Vec<Text> {
             (false, false) => unclear += 1,
         }
     }
-    let (mut en, mut ja) = (Vec::new(), Vec::new());
-    for (number, words_en, words_ja) in [
-        (faster, "faster in some cells and slower in none", "遅い項目がなく、速い項目がある"),
-        (slower, "slower in some cells and faster in none", "速い項目がなく、遅い項目がある"),
-        (mixed, "faster in some and slower in others", "速い項目と遅い項目がある"),
-        (same, "not measurably different in any", "どの項目にも測れる差がない"),
-        (unclear, "not clear yet", "まだ判断できない"),
-    ] {
-        if number > 0 {
-            en.push(format!("{number} {} {words_en}", if number == 1 { "is" } else { "are" }));
-            ja.push(format!("{words_ja}: {number} 件"));
-        }
-    }
-    let (all, en, ja) = (pairs.len(), en.join("; "), ja.join("、"));
+    let kinds = [
+        (faster, text!("faster in some cells and slower in none", "遅い項目がなく、速い項目がある")),
+        (slower, text!("slower in some cells and faster in none", "速い項目がなく、遅い項目がある")),
+        (mixed, text!("faster in some and slower in others", "速い項目と遅い項目がある")),
+        (same, text!("not measurably different in any", "どの項目にも測れる差がない")),
+        (unclear, text!("not clear yet", "まだ判断できない")),
+    ];
+    let counts = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| {
+        let are = if count == 1 { "is" } else { "are" };
+        let count = Text { en: format!("{count} {are}"), ja: format!("{count} 件") };
+        text!("{count} {words}", "{words}: {count}"; count, words)
+    });
+    let (baseline, counts) = (Text::same(baseline), Text::join(counts, ["; ", "、"]));
+    let all = pairs.len();
     vec![text!(
-        "Of the {all} runs held against {baseline}, {en}.",
-        "基準 {baseline} と比べた {all} 件の内訳です({ja})。"
+        "Of the {all} runs held against {baseline}, {counts}.",
+        "基準 {baseline} と比べた {all} 件の内訳です({counts})。";
+        baseline, counts
     )]
 }

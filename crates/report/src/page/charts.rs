@@ -4,16 +4,13 @@
 //! reader's system unless they are fixed. The main picture is the ratios where two runs are held against each other, else
 //! the first that there is.
 
-use super::html::Html;
-use super::sections::{folded, section};
 use super::{PageTheme, Report};
+use crate::doc::{Block, Doc, Paragraph, Purpose};
 use crate::pictures::{Picture, pictures};
-use kurabe_chart::{Chart, Size, Theme};
+use kurabe_chart::{Chart, Size};
 use kurabe_core::record::RunRecord;
-use kurabe_core::text;
+use kurabe_core::{Lang, text};
 
-/// Width of a chart in the page.
-const PAGE_WIDTH_PX: u32 = 960;
 /// Width of a picture of its own.
 const PICTURE_WIDTH_PX: u32 = 1000;
 /// More runs than this in one chart cannot be told apart: the page draws the first of them.
@@ -22,51 +19,55 @@ const DRAWN_RUNS: usize = 8;
 pub(super) const SHOWN: usize = 3;
 
 impl Report<'_> {
-    pub(super) fn pictures(&self) -> Vec<Picture> {
+    fn pictures_in(&self, lang: Lang) -> Vec<Picture> {
         let drawn: Vec<&RunRecord> = self.runs.iter().copied().take(DRAWN_RUNS).collect();
         let pair = match self.pairs.as_slice() {
             [pair] => Some(pair),
             _ => None,
         };
-        pictures(&drawn, pair, self.style.lang)
+        pictures(&drawn, pair, lang)
     }
 
-    /// The section of charts, if there is anything to draw.
-    pub(super) fn charts(&self, html: &mut Html, pictures: &[Picture], theme: PageTheme) {
+    /// The pictures in English and in Japanese.
+    pub(super) fn pictures(&self) -> Vec<[Picture; 2]> {
+        let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| self.pictures_in(lang));
+        english.into_iter().zip(japanese).map(|(one, other)| [one, other]).collect()
+    }
+
+    /// The charts of the page, of which some stand behind a title.
+    pub(super) fn charts(&self, pictures: &[[Picture; 2]]) -> Doc {
+        let mut doc = Doc::new();
         if pictures.is_empty() {
-            return;
+            return doc;
         }
-        section(html, "charts", self.style.pick("Charts", "グラフ"), |html| {
-            if self.runs.len() > DRAWN_RUNS {
-                let (drawn, all) = (DRAWN_RUNS, self.runs.len());
-                let words = text!(
-                    "The charts show the first {drawn} of {all} runs; the tables hold all.",
-                    "グラフは {all} 件のうち最初の {drawn} 件です。表にはすべてあります。"
-                );
-                html.element("p", &[], &self.style.say(&words));
-            }
-            let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
-            write(html, first, theme);
-            if let Some(left_out) = self.charts_left_out(pictures.len()) {
-                html.element("p", &[("class", "notice")], &self.style.say(&left_out));
-            } else if !more.is_empty() {
-                let count = more.len();
-                let title = text!("More charts ({count})", "ほかのグラフ({count})");
-                folded(html, &self.style.say(&title), |html| write(html, more, theme));
-            }
-        });
+        if self.runs.len() > DRAWN_RUNS {
+            let (drawn, all) = (DRAWN_RUNS, self.runs.len());
+            doc.say(text!(
+                "The charts show the first {drawn} of {all} runs; the tables hold all.",
+                "グラフは {all} 件のうち最初の {drawn} 件です。表にはすべてあります。"
+            ));
+        }
+        let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
+        doc.append(drawn(first));
+        if let Some(left_out) = self.charts_left_out(pictures.len()) {
+            doc.push(Paragraph::new(left_out).as_a(Purpose::Notice));
+        } else if !more.is_empty() {
+            let count = more.len();
+            doc.push(Block::Fold(text!("More charts ({count})", "ほかのグラフ({count})"), drawn(more)));
+        }
+        doc
     }
 
     /// The names of the charts that can be drawn.
     pub fn picture_names(&self) -> Vec<&'static str> {
-        let mut names: Vec<&str> = self.pictures().iter().map(|picture| picture.name).collect();
+        let mut names: Vec<&str> = self.pictures_in(self.lang).iter().map(|picture| picture.name).collect();
         names.dedup();
         names
     }
 
     /// The first chart of a name; without one the main chart, if there is anything to draw.
     fn chart(&self, wanted: Option<&str>) -> Option<Chart> {
-        let mut pictures = self.pictures();
+        let mut pictures = self.pictures_in(self.lang);
         let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
         let place = match wanted {
             Some(wanted) => named(wanted)?,
@@ -78,22 +79,14 @@ impl Report<'_> {
     /// A chart as SVG: the first of a name (one of [`crate::PICTURE_NAMES`]), or the main one; nothing if no run has the
     /// data for it.
     pub fn picture(&self, wanted: Option<&str>, theme: PageTheme) -> Option<String> {
-        Some(self.chart(wanted)?.svg(&Size { width_px: PICTURE_WIDTH_PX }, drawn_in(theme)))
+        Some(self.chart(wanted)?.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()))
     }
 }
 
-fn write(html: &mut Html, pictures: &[Picture], theme: PageTheme) {
-    for picture in pictures {
-        html.open("figure", &[("data-picture", picture.name)]).raw("<div class=\"scroll\" tabindex=\"0\">");
-        html.drawing(&picture.chart.svg(&Size { width_px: PAGE_WIDTH_PX }, drawn_in(theme)));
-        html.raw("</div>").close("figure");
+fn drawn(pictures: &[[Picture; 2]]) -> Doc {
+    let mut doc = Doc::new();
+    for [one, other] in pictures {
+        doc.chart(one.name, [one.chart.clone(), other.chart.clone()]);
     }
-}
-
-fn drawn_in(theme: PageTheme) -> Theme {
-    match theme {
-        PageTheme::Auto => Theme::Auto,
-        PageTheme::Light => Theme::Light,
-        PageTheme::Dark => Theme::Dark,
-    }
+    doc
 }

@@ -98,7 +98,7 @@ fn line(report: &Report<'_>, run: &RunRecord, row: &Row<'_>, entry: &Entry<'_>) 
         header.measured_at().to_owned(),
         source.to_owned(),
         header.target_name().to_owned(),
-        run_name(run, &report.style),
+        run_name(run).take(report.lang),
         header.profile_name(),
         cell.label.clone(),
         cell.part.clone(),

@@ -50,14 +50,14 @@ impl Report<'_> {
         records: impl FnOnce(usize) -> Embedded,
     ) -> Page {
         let pictures = self.pictures();
-        let mut html = self.body(theme, &pictures);
+        let mut html = self.page(theme, &pictures);
         let mut extent = Extent::Whole;
         for thinner in Extent::THINNER {
             if html.bytes() + ROOM_BEHIND_BYTES <= most_bytes {
                 break;
             }
             extent = thinner;
-            html = Report { extent, ..self.clone() }.body(theme, &pictures);
+            html = Report { extent, ..self.clone() }.page(theme, &pictures);
         }
         let embedded = records(html.bytes());
         let thinner = Report { extent, ..self.clone() };

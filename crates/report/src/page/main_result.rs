@@ -11,17 +11,17 @@ impl Report<'_> {
     /// The main results of the only run, or of both.
     pub(super) fn main_results(&self) -> Vec<Text> {
         let derived = match self.runs.as_slice() {
-            [one, other] => derived::side_by_side(one, other, &self.style),
-            [one, ..] => derived::sentences(one, &self.style),
+            [one, other] => derived::side_by_side(one, other),
+            [one, ..] => derived::sentences(one),
             [] => Vec::new(),
         };
         let several = self.runs.len() > 1;
         let worst = self.runs.iter().filter_map(|run| {
-            let Text { en, ja } = beside_writes(run).into_iter().next()?;
+            let words = beside_writes(run).into_iter().next()?;
             let id = &run.header.id;
-            Some(if several { text!("{id} · {en}", "{id} · {ja}") } else { Text { en, ja } })
+            Some(if several { words.map(|words| format!("{id} · {words}")) } else { words })
         });
-        derived.into_iter().map(Text::same).chain(worst).collect()
+        derived.into_iter().chain(worst).collect()
     }
 }
 

@@ -6,12 +6,12 @@
 
 use crate::facts::note;
 use crate::figures::Figures;
-use crate::style::Style;
 use crate::words;
 use kurabe_compare::{CellKey, CellName, ComparedCell, Pair, values};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, stutter};
 
 /// A cell of one run.
@@ -35,7 +35,7 @@ pub(super) struct Row<'a> {
     /// What its figures tell.
     pub(super) measure: Measure,
     /// Its name in the first run that has it.
-    pub(super) name: String,
+    pub(super) name: Text,
     /// In the order of the runs.
     pub(super) entries: Vec<Option<Entry<'a>>>,
 }
@@ -48,7 +48,7 @@ impl Row<'_> {
 }
 
 /// The rows of these runs; `pairs` holds the comparison of each but the first with the first.
-pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style) -> Vec<Row<'a>> {
+pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let pair = place.checked_sub(1).and_then(|place| pairs.get(place));
@@ -62,7 +62,8 @@ pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair], style: &Style)
                 None => {
                     let mut entries: Vec<Option<Entry<'a>>> = runs.iter().map(|_| None).collect();
                     entries[place] = Some(entry);
-                    let name = style.say(&words::cell(cell)) + &style.say(&note(&named.key, &named.label));
+                    let (name, note) = (words::cell(cell), note(&named.key, &named.label));
+                    let name = text!("{name}{note}", "{name}{note}"; name, note);
                     rows.push(Row { key: named.key, measure: cell.measure, name, entries });
                 }
             }

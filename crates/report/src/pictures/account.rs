@@ -71,7 +71,7 @@ fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(Key, String)> {
     let mut all: Vec<(Key, String, f64)> = Vec::new();
     for cause in times.iter().flat_map(|time| &time.causes) {
         let key = (cause.layer.clone(), cause.cause.clone());
-        match all.iter_mut().find(|(known, ..)| *known == key) {
+        match all.iter_mut().find(|(other, ..)| *other == key) {
             Some((_, _, share)) => *share += cause.share,
             None => {
                 let name = format!("{}: {}", tame(&cause.layer), tame(cause.name.get(view.style.lang)));
@@ -82,7 +82,7 @@ fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(Key, String)> {
     let mut weights: Vec<f64> = all.iter().map(|(_, _, share)| *share).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PARTS - 1).copied().unwrap_or(0.0);
-    let order = |layer: &str| layers(times).iter().position(|known| known == layer);
+    let order = |layer: &str| layers(times).iter().position(|other| other == layer);
     let mut largest: Vec<(Key, String)> =
         all.into_iter().filter(|(_, _, share)| *share >= least).map(|(key, name, _)| (key, name)).collect();
     largest.sort_by_key(|((layer, _), _)| order(layer));

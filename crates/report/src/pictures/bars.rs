@@ -129,14 +129,14 @@ fn groups(view: &View<'_>, kind: Kind, basis: Basis) -> Vec<BarGroup> {
         .map(|cells: Vec<_>| cells.into_iter().filter(|(_, cell)| Kind::of(cell) == kind).collect())
         .collect();
     for (key, cell) in keyed.iter().flatten() {
-        if !keys.iter().any(|(known, _)| known == key) {
+        if !keys.iter().any(|(other, _)| other == key) {
             keys.push((key.clone(), view.cell(cell) + &view.say(&note(key, &cell.label))));
         }
     }
     keys.into_iter()
         .map(|(key, label)| {
             let of_run =
-                |cells: &Vec<(CellKey, &Cell)>| bar(cells.iter().find(|(known, _)| *known == key)?.1, basis);
+                |cells: &Vec<(CellKey, &Cell)>| bar(cells.iter().find(|(other, _)| *other == key)?.1, basis);
             BarGroup { label, bars: keyed.iter().map(of_run).collect() }
         })
         .filter(|group| group.bars.iter().any(Option::is_some))

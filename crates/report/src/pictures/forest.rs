@@ -55,7 +55,7 @@ fn ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
     if !value.is_finite() || value <= 0.0 {
         return None;
     }
-    let known = low.is_finite() && high.is_finite();
+    let is_finite = low.is_finite() && high.is_finite();
     let (low, high) = (low.max(value.min(1.0 / FARTHEST)), high.min(value.max(FARTHEST)));
-    Some(if known { (value, low, high) } else { (value, value, value) })
+    Some(if is_finite { (value, low, high) } else { (value, value, value) })
 }

@@ -30,12 +30,12 @@ fn one(run: &RunRecord, family: &[(&Cell, Shape)], view: &View<'_>) -> Option<Pi
         return None;
     }
     let value = |block: u64, depth: u64| {
-        let found = family
+        let (cell, _) = family
             .iter()
             .find(|(_, shape)| shape.get(PLANE[0]) == Some(block) && shape.get(PLANE[1]) == Some(depth))?;
-        match &found.0.imported {
-            Some(_) => values(found.0).first().copied(),
-            None => Figures::of(found.0, statistic(run)).main,
+        match &cell.imported {
+            Some(_) => values(cell).first().copied(),
+            None => Figures::of(cell, statistic(run)).main,
         }
     };
     let (cell, shape) = &family[0];

@@ -6,7 +6,7 @@
 use super::{MOST_LINES, Picture, View};
 use crate::facts::note;
 use crate::figures::Figures;
-use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_compare::CellKey;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
@@ -59,17 +59,17 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 
 fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
     let cells = telling(run);
-    let all: Vec<(&Cell, Line)> =
+    let all: Vec<(&Cell, ChartLine)> =
         cells.into_iter().filter_map(|cell| Some((cell, line(cell, view.cell(cell))?))).collect();
     if all.len() <= TOGETHER {
-        let lines: Vec<Line> = all.into_iter().map(|(_, line)| line).collect();
+        let lines: Vec<ChartLine> = all.into_iter().map(|(_, line)| line).collect();
         return chart(&[run], "", lines, view).into_iter().collect();
     }
     let mut directions: Vec<_> = all.iter().map(|(cell, _)| cell.direction).collect();
     directions.dedup();
     let mut charts = Vec::new();
     for direction in directions {
-        let of_direction: Vec<Line> = all
+        let of_direction: Vec<ChartLine> = all
             .iter()
             .filter(|(cell, _)| cell.direction == direction)
             .map(|(_, line)| line.clone())
@@ -89,14 +89,14 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     for cell in telling(runs[0]) {
         let place = runs[0].cells.iter().position(|other| std::ptr::eq(other, cell));
         let Some(key) = place.and_then(|place| keyed[0].get(place)) else { continue };
-        let lines: Vec<Line> = runs
+        let lines: Vec<ChartLine> = runs
             .iter()
             .zip(&keyed)
             .filter_map(|(run, keys)| {
                 let mut cells = run.cells.iter().zip(keys);
-                let (found, _) =
-                    cells.find(|(other, known)| *known == key && other.measure == cell.measure)?;
-                line(found, view.run_name(run))
+                let (counterpart, _) =
+                    cells.find(|(other, own)| *own == key && other.measure == cell.measure)?;
+                line(counterpart, view.run_name(run))
             })
             .collect();
         if lines.len() > 1 {
@@ -132,7 +132,7 @@ fn samples_rates(cell: &Cell) -> bool {
     cell.measure == Measure::Rate && cell.counted().any(|repetition| !repetition.samples.is_empty())
 }
 
-fn line(cell: &Cell, name: String) -> Option<Line> {
+fn line(cell: &Cell, name: String) -> Option<ChartLine> {
     let points = match &cell.imported {
         Some(imported) => printed(imported),
         None => {
@@ -140,7 +140,7 @@ fn line(cell: &Cell, name: String) -> Option<Line> {
             if latency.count >= FEWEST { curve(&latency) } else { sampled(cell) }
         }
     };
-    (points.len() > 2).then_some(Line { name, style: LineStyle::Joined, at_right: false, points })
+    (points.len() > 2).then_some(ChartLine { name, style: LineStyle::Joined, at_right: false, points })
 }
 
 /// The shares of which at least one operation is beyond, and the slowest halfway from there to all of them.
@@ -187,7 +187,7 @@ fn printed(imported: &kurabe_core::imported::ImportedCell) -> Vec<(f64, f64)> {
     points
 }
 
-fn chart(runs: &[&RunRecord], of: &str, lines: Vec<Line>, view: &View<'_>) -> Option<Picture> {
+fn chart(runs: &[&RunRecord], of: &str, lines: Vec<ChartLine>, view: &View<'_>) -> Option<Picture> {
     if lines.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use super::{Picture, View};
 use crate::layout::tame;
-use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::number;
 use kurabe_core::profile::Step;
@@ -40,21 +40,21 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 }
 
 fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
-    let mut found = Vec::new();
+    let mut curves = Vec::new();
     for cell in &run.cells {
-        found.extend(measured(run, cell, over, view));
+        curves.extend(measured(run, cell, over, view));
         let series = cell.imported.iter().flat_map(|imported| &imported.series);
         let series = series.filter(|series| series.axis == SeriesAxis::Offset && over == Over::Place);
-        found.extend(series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency)).map(
+        curves.extend(series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency)).map(
             |series| {
                 let name = if series.name.is_empty() { view.cell(cell) } else { tame(&series.name) };
                 Curve { name, is_rate: series.quantity == Quantity::Rate, points: series.points.clone() }
             },
         ));
     }
-    found.retain(|curve| curve.points.len() > 1);
-    found.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    found
+    curves.retain(|curve| curve.points.len() > 1);
+    curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    curves
 }
 
 fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<Curve> {
@@ -152,9 +152,9 @@ fn thinning(curve: &Curve) -> usize {
     curve.points.len().div_ceil(MOST_DOTS).max(1)
 }
 
-fn line(name: String, curve: Curve, has_both: bool) -> Line {
+fn line(name: String, curve: Curve, has_both: bool) -> ChartLine {
     let every = thinning(&curve);
-    Line {
+    ChartLine {
         name,
         style: if curve.is_rate { LineStyle::Joined } else { LineStyle::Dots },
         at_right: has_both && !curve.is_rate,

@@ -1,7 +1,7 @@
 //! The course over rounds, of runs that go on until the device is steady: each round's value until the next.
 
 use super::{Picture, View};
-use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Plot, Scale, Unit};
+use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::record::{Cell, Repetition, RunRecord};
 use kurabe_core::text;
@@ -52,7 +52,7 @@ pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Cha
             x,
             y: Axis { label, unit, scale: Scale::Linear },
             right: None,
-            lines: vec![Line { name, style: LineStyle::Steps, at_right: false, points }],
+            lines: vec![ChartLine { name, style: LineStyle::Steps, at_right: false, points }],
             marks: Vec::new(),
             stretches: Vec::new(),
         }),

@@ -9,7 +9,7 @@ use super::{Picture, View};
 use crate::layout::tame;
 use crate::spark::rates;
 use crate::stutter::stutter_words;
-use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Mark, Plot, Scale, Stretch, Unit};
+use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Stretch, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::number;
 use kurabe_core::record::{Cell, Repetition, RunRecord};
@@ -27,13 +27,13 @@ const MOST_STRETCHES: usize = 200;
 const WIDE: f64 = 20.0;
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    let mut found = Vec::new();
+    let mut pictures = Vec::new();
     for run in view.runs {
-        found.extend(life(run, view));
-        found.extend(printed(run, view));
-        found.extend(run.cells.iter().filter_map(|cell| stalled(run, cell, view)));
+        pictures.extend(life(run, view));
+        pictures.extend(printed(run, view));
+        pictures.extend(run.cells.iter().filter_map(|cell| stalled(run, cell, view)));
     }
-    found
+    pictures
 }
 
 /// A repetition and where it begins in the picture.
@@ -43,7 +43,7 @@ struct Placed<'a> {
 }
 
 /// The line of a direction through repetitions; `None` if nothing moved in it.
-fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<Line> {
+fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<ChartLine> {
     let of = |one: &&Placed<'_>| one.repetition.bytes(direction) > 0;
     let values: usize = placed.iter().filter(of).map(|one| one.repetition.series.intervals.len()).sum();
     let together = values.div_ceil(MOST_VALUES).max(1);
@@ -61,7 +61,7 @@ fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<
     }
     let drawn = points.iter().filter(|point| point.1.is_finite()).count();
     let name = view.style.say(&crate::words::direction(direction)).to_owned();
-    (drawn > 2).then_some(Line { name, style: LineStyle::Steps, at_right: false, points })
+    (drawn > 2).then_some(ChartLine { name, style: LineStyle::Steps, at_right: false, points })
 }
 
 fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
@@ -94,7 +94,7 @@ fn stretches(placed: &[Placed<'_>], view: &View<'_>) -> Vec<Stretch> {
 fn chart(
     title: String,
     notes: Vec<String>,
-    (lines, scale): (Vec<Line>, Scale),
+    (lines, scale): (Vec<ChartLine>, Scale),
     (marks, stretches): (Vec<Mark>, Vec<Stretch>),
     view: &View<'_>,
 ) -> Picture {
@@ -125,7 +125,7 @@ fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
         .collect();
     // The parts of one task are one repetition in several cells.
     placed.sort_by_key(|one| one.at_ns);
-    let lines: Vec<Line> = [Direction::Read, Direction::Write]
+    let lines: Vec<ChartLine> = [Direction::Read, Direction::Write]
         .into_iter()
         .filter_map(|direction| line(&placed, direction, view))
         .collect();
@@ -204,7 +204,7 @@ fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
             one
         })
         .collect();
-    let lines: Vec<Line> = [Direction::Read, Direction::Write]
+    let lines: Vec<ChartLine> = [Direction::Read, Direction::Write]
         .into_iter()
         .filter_map(|direction| line(&placed, direction, view))
         .collect();
@@ -223,7 +223,7 @@ fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
 
 /// The rates over time that another tool printed.
 fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
-    let lines: Vec<Line> = run
+    let lines: Vec<ChartLine> = run
         .cells
         .iter()
         .flat_map(|cell| {
@@ -237,7 +237,7 @@ fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
                 (chunk[0].0, chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64)
             });
             let name = format!("{} {}", view.cell(cell), tame(&series.name));
-            Line {
+            ChartLine {
                 name: name.trim().to_owned(),
                 style: LineStyle::Joined,
                 at_right: false,

@@ -8,7 +8,7 @@
 use super::shapes::{Dimension, SWEEP, Shape, distinct, families, fill_plane, shapes};
 use super::{Picture, View, statistic};
 use crate::figures::Figures;
-use kurabe_chart::{Axis, Chart, Line, LineStyle, Lines, Mark, Plot, Scale, Unit};
+use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
 use kurabe_compare::values;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
@@ -31,12 +31,12 @@ struct Found<'v> {
 impl Found<'_> {
     fn of(&self, run: &RunRecord) -> Option<&SweepFindings> {
         let place = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
-        self.sweeps.get(place).filter(|found| !found.is_empty())
+        self.sweeps.get(place).filter(|sweep| !sweep.is_empty())
     }
 
     /// What a course comes to at each of its places.
     fn points(&self, run: &RunRecord, dimension: Dimension, course: &Course<'_>) -> Vec<(f64, f64)> {
-        let Some(found) = self.of(run) else {
+        let Some(sweep) = self.of(run) else {
             let value = |cell: &Cell| match &cell.imported {
                 Some(_) => values(cell).first().copied(),
                 None => Figures::of(cell, statistic(run)).main,
@@ -45,7 +45,7 @@ impl Found<'_> {
         };
         let curve = |cell: &Cell| {
             let workload = cell.workload.as_ref()?;
-            let curve = found.curves.iter().find(|curve| {
+            let curve = sweep.curves.iter().find(|curve| {
                 curve.axis == axis(dimension)
                     && Some(curve.direction) == cell.direction
                     && curve.sequential == workload.pattern.is_sequential()
@@ -71,21 +71,21 @@ fn axis(dimension: Dimension) -> SweepAxis {
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     let explained = Found { view, sweeps: view.runs.iter().map(|run| explain_sweep(run)).collect() };
-    let mut found = Vec::new();
+    let mut charts = Vec::new();
     for dimension in Dimension::ALL {
         for runs in view.groups(|run| courses(run, dimension, view).len()) {
             let marks = marks(runs, dimension, &explained);
-            found.extend(rates(runs, dimension, &marks, &explained));
-            found.extend(durations(runs, dimension, &marks, &explained));
+            charts.extend(rates(runs, dimension, &marks, &explained));
+            charts.extend(durations(runs, dimension, &marks, &explained));
         }
     }
     for dimension in [Dimension::WorkingSet, Dimension::QueueDepth] {
         for runs in view.groups(|run| courses(run, dimension, view).len() * 2) {
             let marks = marks(runs, dimension, &explained);
-            found.extend(latencies(runs, dimension, marks, view));
+            charts.extend(latencies(runs, dimension, marks, view));
         }
     }
-    found
+    charts
 }
 
 /// The changes that were found along a dimension, in a chart of one run: in one of several nobody could tell whose they
@@ -93,10 +93,10 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Vec<Mark> {
     let [run] = runs else { return Vec::new() };
     let (axis, view) = (axis(dimension), explained.view);
-    let Some(found) = explained.of(run) else { return Vec::new() };
+    let Some(sweep) = explained.of(run) else { return Vec::new() };
     let orders: BTreeSet<bool> =
-        found.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
-    let mut marks: Vec<Mark> = found
+        sweep.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
+    let mut marks: Vec<Mark> = sweep
         .all()
         .filter(|finding| finding.axis == axis)
         .filter_map(|finding| {
@@ -105,7 +105,7 @@ fn marks(runs: &[&RunRecord], dimension: Dimension, explained: &Found<'_>) -> Ve
                 let order = if finding.sequential { "sequential" } else { "random" };
                 which = format!("{which} {}", order_word(order, view));
             }
-            let name = crate::sweep_curves::name(finding.name, &view.style);
+            let name = view.say(&crate::sweep_curves::name(finding.name));
             Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
         })
         .collect();
@@ -289,8 +289,8 @@ fn latencies(
     chart("sweep-latency", runs, dimension, (&what, y), notes, (lines, marks), view)
 }
 
-fn line(name: String, points: Vec<(f64, f64)>) -> Line {
-    Line { name, style: LineStyle::Marked, at_right: false, points }
+fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
+    ChartLine { name, style: LineStyle::Marked, at_right: false, points }
 }
 
 fn chart(
@@ -299,7 +299,7 @@ fn chart(
     dimension: Dimension,
     (what, y): (&str, Axis),
     how: Vec<String>,
-    (mut lines, marks): (Vec<Line>, Vec<Mark>),
+    (mut lines, marks): (Vec<ChartLine>, Vec<Mark>),
     view: &View<'_>,
 ) -> Option<Picture> {
     lines.retain(|line| line.points.len() >= SWEEP);

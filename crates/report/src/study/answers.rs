@@ -4,7 +4,7 @@ use super::names::{self, choice, spaced};
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 use kurabe_stats::Concordance;
-use kurabe_study::{Along, Answer, Becomes, Best, Change, Course, Deciding, Goes, Standing, Verdict};
+use kurabe_study::{Along, Answer, Becomes, Best, Change, Course, Deciding, Goes, QuestionResult, Standing};
 
 /// Ratios up to this are told in percent.
 const TOLD_IN_PERCENT: f64 = 2.0;
@@ -12,7 +12,7 @@ const TOLD_IN_PERCENT: f64 = 2.0;
 const MOST_DECISIVE: usize = 3;
 
 /// The answer.
-pub(super) fn sentence(answer: &Answer, verdict: &Verdict) -> Text {
+pub(super) fn sentence(answer: &Answer, verdict: &QuestionResult) -> Text {
     match answer {
         Answer::Best(best) => best_of(best, verdict),
         Answer::Change(changes) => change(changes, verdict),
@@ -43,7 +43,7 @@ pub(super) fn is_same(one: &Answer, other: &Answer) -> bool {
     }
 }
 
-fn names(places: &[usize], verdict: &Verdict) -> Text {
+fn names(places: &[usize], verdict: &QuestionResult) -> Text {
     let all = names::choices(verdict);
     names::list(&places.iter().map(|place| all[*place].clone()).collect::<Vec<_>>())
 }
@@ -64,7 +64,7 @@ fn faster(ratio: f64) -> Text {
     }
 }
 
-fn best_of(best: &Best, verdict: &Verdict) -> Text {
+fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
     let able: Vec<&Standing> = best.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let next = able.iter().find(|standing| !best.best.contains(&standing.choice));
     let firsts = names(&best.best, verdict);
@@ -102,7 +102,7 @@ fn best_of(best: &Best, verdict: &Verdict) -> Text {
     }
 }
 
-fn change(changes: &[Change], verdict: &Verdict) -> Text {
+fn change(changes: &[Change], verdict: &QuestionResult) -> Text {
     let count = |becomes: Becomes| changes.iter().filter(|change| change.becomes == becomes).count();
     let all = changes.len();
     let margin = percent(verdict.margin);
@@ -139,7 +139,7 @@ fn change(changes: &[Change], verdict: &Verdict) -> Text {
     }
 }
 
-fn order(pairs: &Concordance, goes: Goes, verdict: &Verdict) -> Text {
+fn order(pairs: &Concordance, goes: Goes, verdict: &QuestionResult) -> Text {
     let name =
         |place: usize| verdict.figures.get(place).map(|figure| figure.name.clone()).unwrap_or_default();
     let amid = |name: Text| Text { ja: spaced(&name.ja), ..name };
@@ -175,7 +175,7 @@ fn lines(courses: &[Course]) -> Text {
     }
 }
 
-fn keeps(keep: &[usize], break_it: &[usize], verdict: &Verdict) -> Text {
+fn keeps(keep: &[usize], break_it: &[usize], verdict: &QuestionResult) -> Text {
     let (kept, broken) = (names(keep, verdict), names(break_it, verdict));
     match (keep.is_empty(), break_it.is_empty()) {
         (false, true) => text!("All of them.", "すべて当てはまります。"),
@@ -187,7 +187,7 @@ fn keeps(keep: &[usize], break_it: &[usize], verdict: &Verdict) -> Text {
 }
 
 /// The figures behind an answer.
-pub(super) fn details(answer: &Answer, verdict: &Verdict) -> Vec<Text> {
+pub(super) fn details(answer: &Answer, verdict: &QuestionResult) -> Vec<Text> {
     match answer {
         Answer::Best(best) => best_details(best, verdict),
         Answer::Change(changes) => changes.iter().map(|change| change_words(change, verdict)).collect(),
@@ -206,7 +206,7 @@ fn with_unit(words: &str, unit: &str) -> String {
 }
 
 /// All choices that are not out in their order, if there are more than two.
-fn order_of(best: &Best, verdict: &Verdict) -> Option<Text> {
+fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     let place = |standing: &Standing| {
         let name = choice(standing.choice, verdict);
         let behind = percent(1.0 - standing.of_best);
@@ -221,7 +221,7 @@ fn order_of(best: &Best, verdict: &Verdict) -> Option<Text> {
 }
 
 /// The answer of other figures than those of the verdict, with its order.
-pub(super) fn in_short(answer: &Answer, verdict: &Verdict) -> Text {
+pub(super) fn in_short(answer: &Answer, verdict: &QuestionResult) -> Text {
     let order = match answer {
         Answer::Best(best) => order_of(best, verdict),
         _ => None,
@@ -230,7 +230,7 @@ pub(super) fn in_short(answer: &Answer, verdict: &Verdict) -> Text {
 }
 
 /// The order of all choices, and the figures in which the best is furthest from the next.
-fn best_details(best: &Best, verdict: &Verdict) -> Vec<Text> {
+fn best_details(best: &Best, verdict: &QuestionResult) -> Vec<Text> {
     let mut lines: Vec<Text> = order_of(best, verdict).into_iter().collect();
     lines.extend(best.standings.iter().filter_map(|standing| out_words(standing, verdict)));
     let is_there = |choice: &usize| best.standings.iter().any(|standing| standing.choice == *choice);
@@ -245,7 +245,7 @@ fn best_details(best: &Best, verdict: &Verdict) -> Vec<Text> {
     lines
 }
 
-fn out_words(standing: &Standing, verdict: &Verdict) -> Option<Text> {
+fn out_words(standing: &Standing, verdict: &QuestionResult) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let name = choice(standing.choice, verdict);
     let (cell, reason) = (&out.cell, &out.reason);
@@ -258,7 +258,7 @@ fn out_words(standing: &Standing, verdict: &Verdict) -> Option<Text> {
 }
 
 /// The figures that put the best before the next: those with the largest weighted distance, at most three.
-fn decisive(best: &Best, verdict: &Verdict) -> Option<Text> {
+fn decisive(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     let first = best.standings.first().filter(|standing| standing.out.is_none())?.choice;
     let able = best.standings.iter().filter(|standing| standing.out.is_none());
     let next = able.map(|standing| standing.choice).find(|choice| !best.best.contains(choice));
@@ -291,7 +291,7 @@ fn decisive(best: &Best, verdict: &Verdict) -> Option<Text> {
     ))
 }
 
-fn change_words(change: &Change, verdict: &Verdict) -> Text {
+fn change_words(change: &Change, verdict: &QuestionResult) -> Text {
     let deciding = &verdict.figures[change.figure];
     let (from, to) = (figure(change.from, deciding), figure(change.to, deciding));
     let figures = with_unit(&format!("{from} → {to}"), &deciding.unit);
@@ -314,7 +314,7 @@ fn change_words(change: &Change, verdict: &Verdict) -> Text {
 }
 
 /// Both figures of each row, in the order of the first.
-fn order_details(verdict: &Verdict) -> Text {
+fn order_details(verdict: &QuestionResult) -> Text {
     let [one, other] = verdict.figures.as_slice() else { return Text::default() };
     let names = names::choices(verdict);
     let mut rows: Vec<(f64, f64, &Text)> = names
@@ -332,7 +332,7 @@ fn order_details(verdict: &Verdict) -> Text {
     text!("{rows}.", "{rows}。"; rows)
 }
 
-fn course_words(course: &Course, verdict: &Verdict) -> Text {
+fn course_words(course: &Course, verdict: &QuestionResult) -> Text {
     let deciding = &verdict.figures[course.figure];
     let (unit, size) = match course.along {
         Along::Bytes => largest_unit(verdict),
@@ -362,7 +362,7 @@ fn course_words(course: &Course, verdict: &Verdict) -> Text {
 }
 
 /// The unit that suits an axis of sizes.
-fn largest_unit(verdict: &Verdict) -> (&'static str, f64) {
+fn largest_unit(verdict: &QuestionResult) -> (&'static str, f64) {
     let has = |unit: &str| verdict.choices.iter().any(|choice| choice.key.ends_with(unit));
     let units = [
         ("GB", 1e9),
@@ -376,7 +376,7 @@ fn largest_unit(verdict: &Verdict) -> (&'static str, f64) {
 }
 
 /// The figure nearest to the limit, or furthest beyond, of each choice.
-fn worst_words(worst: &[Option<f64>], verdict: &Verdict) -> Text {
+fn worst_words(worst: &[Option<f64>], verdict: &QuestionResult) -> Text {
     let Some(deciding) = verdict.figures.first() else { return Text::default() };
     let names = names::choices(verdict);
     let each = names.iter().zip(worst).filter_map(|(name, value)| Some((name, (*value)?)));
@@ -389,7 +389,7 @@ fn worst_words(worst: &[Option<f64>], verdict: &Verdict) -> Text {
 }
 
 /// How firm an answer is.
-pub(super) fn firmness(answer: &Answer, verdict: &Verdict) -> Option<Text> {
+pub(super) fn firmness(answer: &Answer, verdict: &QuestionResult) -> Option<Text> {
     match answer {
         Answer::Best(best) => Some(best_firmness(best, verdict)),
         Answer::Order { pairs, .. } if pairs.p_value.is_finite() => {
@@ -403,7 +403,7 @@ pub(super) fn firmness(answer: &Answer, verdict: &Verdict) -> Option<Text> {
     }
 }
 
-fn best_firmness(best: &Best, verdict: &Verdict) -> Text {
+fn best_firmness(best: &Best, verdict: &QuestionResult) -> Text {
     if let Some(holds) = best.holds {
         let share = (holds * 100.0).floor();
         return text!(

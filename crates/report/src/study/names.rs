@@ -2,7 +2,7 @@
 //! of its own.
 
 use kurabe_core::{Text, text};
-use kurabe_study::Verdict;
+use kurabe_study::QuestionResult;
 
 /// Names as they stand beside one another: all in quotation marks as soon as one of them could be taken for two.
 pub(super) fn quoted<'t>(names: impl Iterator<Item = &'t Text> + Clone) -> Vec<Text> {
@@ -16,12 +16,12 @@ pub(super) fn quoted<'t>(names: impl Iterator<Item = &'t Text> + Clone) -> Vec<T
 }
 
 /// What the choices of a verdict are called in its sentences.
-pub(super) fn choices(verdict: &Verdict) -> Vec<Text> {
+pub(super) fn choices(verdict: &QuestionResult) -> Vec<Text> {
     quoted(verdict.choices.iter().map(|choice| &choice.name))
 }
 
 /// What one of them is called.
-pub(super) fn choice(place: usize, verdict: &Verdict) -> Text {
+pub(super) fn choice(place: usize, verdict: &QuestionResult) -> Text {
     choices(verdict).swap_remove(place)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn list(names: &[Text]) -> Text {
 }
 
 /// The same figures of several choices: `SCSI2SD V6: sequential write, random write`.
-pub(super) fn cells(of: &[(usize, Text)], verdict: &Verdict) -> Text {
+pub(super) fn cells(of: &[(usize, Text)], verdict: &QuestionResult) -> Text {
     let cells = choices(verdict).into_iter().enumerate().filter_map(|(place, name)| {
         let figures = of.iter().filter(|(choice, _)| *choice == place).map(|(_, figure)| figure.clone());
         let figures = Some(Text::list(figures)).filter(|figures| !figures.is_empty())?;

@@ -4,7 +4,7 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::style::{Role, Style};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::{Text, text};
-use kurabe_study::{Part, Row, Study};
+use kurabe_study::{Part, Study, StudyRow};
 
 /// The studies, one a line.
 pub fn render_studies(studies: &[Study], style: &Style) -> String {
@@ -80,7 +80,7 @@ fn part_doc(part: &Part) -> Doc {
 }
 
 /// `model:raid-9260 raid.members=4`, over another if the figures are ratios.
-fn target(row: &Row) -> String {
+fn target(row: &StudyRow) -> String {
     let words = |model: &str, sets: &[(String, String)]| {
         let sets = sets.iter().map(|(key, value)| format!(" {key}={value}"));
         format!("model:{model}{}", sets.collect::<String>())

@@ -215,6 +215,27 @@ fn status_words(cell: &CellResult, notes: &mut Notes) -> Text {
     Text::join(words, [" "; 2])
 }
 
+/// What was said while rows were measured, each remark once: behind the rows that it is of, unless those are all.
+pub(super) fn remark_lines(part: &PartResult) -> Vec<Text> {
+    let mut remarks: Vec<(&Text, Vec<&Text>)> = Vec::new();
+    for row in &part.rows {
+        for notice in &row.notices {
+            match remarks.iter_mut().find(|(remark, _)| **remark == notice.text) {
+                Some((_, rows)) => rows.push(&row.label),
+                None => remarks.push((&notice.text, vec![&row.label])),
+            }
+        }
+    }
+    let line = |(remark, mut rows): (&Text, Vec<&Text>)| {
+        if rows.len() >= part.rows.len() {
+            return remark.clone();
+        }
+        rows.dedup();
+        Text::join([Text::list(rows.into_iter().cloned()), remark.clone()], [": ", ": "])
+    };
+    remarks.into_iter().map(line).collect()
+}
+
 /// Whether the order of the published figures is kept, and which rows left their place.
 pub(super) fn order_lines(part: &PartResult) -> Vec<Text> {
     let has_error = |row: &&RowResult, column: usize| {

@@ -7,10 +7,10 @@ use super::{answers, names};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Role;
 use kurabe_core::{Text, text};
-use kurabe_study::{Agreement, StudyResult, Verdict};
+use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
 /// The answer in a sentence, as `--json` tells it, too.
-pub fn verdict_answer(verdict: &Verdict) -> Text {
+pub fn verdict_answer(verdict: &QuestionResult) -> Text {
     let words = match (&verdict.answer, &verdict.untold) {
         (Some(answer), _) => answers::sentence(answer, verdict),
         (None, Some(why)) => {
@@ -22,7 +22,7 @@ pub fn verdict_answer(verdict: &Verdict) -> Text {
 }
 
 /// All that is told of a verdict.
-fn sentences(verdict: &Verdict) -> Vec<(Role, Text)> {
+fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
     let plain = |words: Text| (Role::Plain, words);
     let mut sentences = Vec::new();
     if let Some(answer) = &verdict.answer {
@@ -59,7 +59,7 @@ fn sentences(verdict: &Verdict) -> Vec<(Role, Text)> {
 }
 
 /// What to know of the figures that went in: how many were fitted, which the model does not reach, which were assumed.
-fn caveats(verdict: &Verdict) -> Vec<Text> {
+fn caveats(verdict: &QuestionResult) -> Vec<Text> {
     let mut lines = Vec::new();
     let (count, calibrated) = (verdict.count, verdict.calibrated);
     if verdict.answer.is_some() && calibrated > 0 {
@@ -90,7 +90,7 @@ fn caveats(verdict: &Verdict) -> Vec<Text> {
 }
 
 /// What the published figures alone would say, and whether that is what the article says.
-fn published(verdict: &Verdict) -> Option<Text> {
+fn published(verdict: &QuestionResult) -> Option<Text> {
     let from_published = verdict.published.as_ref()?;
     let same = verdict.answer.as_ref().is_some_and(|ours| answers::is_same(ours, &from_published.answer));
     let ours = verdict.article.as_ref().and_then(|article| article.agreement);

@@ -4,6 +4,7 @@
 //! acknowledged as soon as all bytes that are not programmed fit into the memory; within a lot they leave at the rate of
 //! the flash.
 
+use crate::ranges::{Range, Ranges};
 use crate::timeline::transfer_ns;
 use std::collections::VecDeque;
 
@@ -15,11 +16,47 @@ pub(super) struct WriteBuffer {
     /// When a lot is programmed, and its bytes.
     lots: VecDeque<(u64, u64)>,
     bytes: u64,
+    /// The writes that came last, how many bytes they have, and how many of them may be in memory only.
+    latest: VecDeque<Range>,
+    latest_bytes: u64,
+    most_latest_bytes: u64,
 }
 
 impl WriteBuffer {
-    pub(super) fn new(capacity_bytes: u64, program_bytes_per_s: f64) -> Self {
-        Self { capacity_bytes, program_bytes_per_s, lots: VecDeque::new(), bytes: 0 }
+    /// Beside its bytes, two stripes that are not full may be in memory: of a run and of the log.
+    pub(super) fn new(capacity_bytes: u64, program_bytes_per_s: f64, stripe_bytes: u64) -> Self {
+        Self {
+            capacity_bytes,
+            program_bytes_per_s,
+            lots: VecDeque::new(),
+            bytes: 0,
+            latest: VecDeque::new(),
+            latest_bytes: 0,
+            most_latest_bytes: capacity_bytes.saturating_add(stripe_bytes.saturating_mul(2)),
+        }
+    }
+
+    /// Remembers a write.
+    pub(super) fn note(&mut self, range: Range) {
+        self.latest_bytes += range.1 - range.0;
+        self.latest.push_back(range);
+        while let Some((from, to, _)) = self.latest.front()
+            && self.latest_bytes - (to - from) >= self.most_latest_bytes
+        {
+            self.latest_bytes -= to - from;
+            self.latest.pop_front();
+        }
+    }
+
+    /// The last so many bytes that were written.
+    pub(super) fn latest(&self, mut bytes: u64) -> Ranges {
+        let mut ranges = Ranges::default();
+        for (from, to, number) in self.latest.iter().rev().copied() {
+            let here = bytes.min(to - from);
+            ranges.add(to - here, to, number);
+            bytes -= here;
+        }
+        ranges
     }
 
     /// Takes bytes over at `now_ns` that will be programmed at `end_ns`, which never goes back: when they fit.
@@ -62,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_write_is_acknowledged_when_it_fits() {
-        let mut buffer = WriteBuffer::new(1000, 1e9);
+        let mut buffer = WriteBuffer::new(1000, 1e9, 0);
         // The first fits, the second waits for most of the first, a long one for most of itself.
         assert_eq!(buffer.add(0, 800, 800), 0);
         assert_eq!(buffer.add(0, 1600, 800), 600);

@@ -96,7 +96,7 @@ fn bare(set: &[(&str, &str)]) -> DeviceSpec {
         command = { value = "0 ns", source = "test" }
         buffer = { value = "64 KiB", source = "test" }
     "#;
-    let mut spec = DeviceSpec::parse("test", source, &|_| unreachable!()).unwrap();
+    let mut spec = DeviceSpec::parse("test", source, &|_, _| unreachable!()).unwrap();
     for (key, value) in set {
         spec.set(&format!("flash.{key}"), value).unwrap();
     }
@@ -187,12 +187,8 @@ fn what_is_not_programmed_is_told() {
 
 #[test]
 fn parameters_that_do_not_fit_are_errors() {
-    for (key, value) in
-        [("unit", "0 B"), ("stripe", "0 B"), ("log_granule", "0 B"), ("superblock", "128 KiB")]
-    {
-        let error = Stack::new(&bare(&[(key, value)]), 1).err().unwrap();
-        assert!(error.what().en.contains(key), "{error}");
-    }
+    let error = Stack::new(&bare(&[("superblock", "128 KiB")]), 1).err().unwrap();
+    assert!(error.what().en.contains("`superblock` is not below `unit`"), "{error}");
 }
 
 /// A read, a write, a flush or a trim within 64 MiB.

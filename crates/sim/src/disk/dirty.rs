@@ -3,6 +3,7 @@
 //! The model: stretches of sectors, joined where they touch. They are written back in rising order from where the arm is,
 //! around the end. What is on its way to the medium still takes room, and can be overwritten meanwhile.
 
+use crate::ranges::Ranges;
 use std::collections::BTreeMap;
 
 /// Stretches of dirty sectors.
@@ -11,8 +12,11 @@ pub(super) struct Dirty {
     /// First sector and the one after the last, of stretches that neither touch nor overlap.
     stretches: BTreeMap<u64, u64>,
     sectors: u64,
-    /// What is being written back.
-    leaving: u64,
+    /// The same with the writes that they are from.
+    numbers: Ranges,
+    /// What is being written back, and how much that is.
+    leaving: Ranges,
+    leaving_sectors: u64,
     capacity: u64,
 }
 
@@ -29,7 +33,7 @@ impl Dirty {
 
     /// Whether there is room for more sectors.
     pub(super) fn has_room(&self, sectors: u64) -> bool {
-        self.sectors + self.leaving + sectors <= self.capacity
+        self.sectors() + sectors <= self.capacity
     }
 
     /// Whether nothing waits to be written back; something may still be on its way.
@@ -39,7 +43,7 @@ impl Dirty {
 
     /// Sectors that are not on the medium.
     pub(super) fn sectors(&self) -> u64 {
-        self.sectors + self.leaving
+        self.sectors + self.leaving_sectors
     }
 
     /// Whether all these sectors are here.
@@ -48,7 +52,8 @@ impl Dirty {
     }
 
     /// Takes sectors in.
-    pub(super) fn add(&mut self, first: u64, end: u64) {
+    pub(super) fn add(&mut self, first: u64, end: u64, number: u64) {
+        self.numbers.add(first, end, number);
         let (mut low, mut high) = (first, end);
         while let Some((start, stop)) = self.stretches.range(..=high).next_back().map(|(a, b)| (*a, *b)) {
             if stop < low {
@@ -64,6 +69,7 @@ impl Dirty {
 
     /// Takes sectors away that are overwritten on the medium itself or no longer needed.
     pub(super) fn remove(&mut self, first: u64, end: u64) {
+        self.numbers.cut(first, end);
         while let Some((start, stop)) = self.stretches.range(..end).next_back().map(|(a, b)| (*a, *b)) {
             if stop <= first {
                 return;
@@ -84,14 +90,22 @@ impl Dirty {
         let ahead = self.stretches.range(from..).next().or_else(|| self.stretches.iter().next());
         let (first, stretch_end) = ahead.map(|(first, end)| (*first, *end))?;
         let end = stretch_end.min(first.saturating_add(most.max(1)));
+        self.leaving.extend(self.numbers.cut(first, end));
+        self.leaving_sectors += end - first;
         self.remove(first, end);
-        self.leaving += end - first;
         Some((first, end))
     }
 
     /// Sectors on their way have arrived.
-    pub(super) fn arrived(&mut self, sectors: u64) {
-        self.leaving -= sectors;
+    pub(super) fn arrived(&mut self) {
+        (self.leaving, self.leaving_sectors) = (Ranges::default(), 0);
+    }
+
+    /// What is not on the medium, in sectors.
+    pub(super) fn at_risk(&self) -> Ranges {
+        let mut all = self.numbers.clone();
+        all.extend(self.leaving.iter());
+        all
     }
 }
 
@@ -112,7 +126,7 @@ mod tests {
                 let end = first + length;
                 match what {
                     0 => {
-                        dirty.add(first, end);
+                        dirty.add(first, end, 1);
                         plain[first as usize..end as usize].fill(true);
                     }
                     1 => {
@@ -124,7 +138,7 @@ mod tests {
                             prop_assert!(left_end - left <= length);
                             prop_assert!(plain[left as usize..left_end as usize].iter().all(|is| *is));
                             plain[left as usize..left_end as usize].fill(false);
-                            dirty.arrived(left_end - left);
+                            dirty.arrived();
                         }
                         None => prop_assert!(plain.iter().all(|is| !is)),
                     },
@@ -141,7 +155,7 @@ mod tests {
     fn stretches_leave_in_rising_order_from_the_arm_and_around_the_end() {
         let mut dirty = Dirty::new(100);
         for first in [50, 10, 30] {
-            dirty.add(first, first + 2);
+            dirty.add(first, first + 2, 1);
         }
         let order: Vec<_> = std::iter::from_fn(|| dirty.leave(20, 100)).collect();
         assert_eq!(order, [(30, 32), (50, 52), (10, 12)]);

@@ -15,7 +15,9 @@ use super::layout;
 use super::mechanism::{Access, Read, Reader};
 use crate::account::Counter;
 use crate::build::Builder;
-use crate::layer::{Layer, Volatile};
+use crate::layer::Layer;
+use crate::ranges::AtRisk;
+use crate::schema::HOUR_NS;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Kind, World};
 use kurabe_core::{Result, Text, text};
@@ -29,6 +31,8 @@ struct Waiting {
     first: u64,
     end: u64,
     place: Place,
+    /// Of a write: it must be on the medium.
+    fua: bool,
 }
 
 /// What a command needs to begin.
@@ -52,17 +56,17 @@ impl Overheads {
     /// After a read and after a write: the single values, or the rows that a measured drive has.
     fn new(builder: &Builder<'_>) -> Result<[Self; 2]> {
         let rows = builder.rows("overheads");
-        let ns = |ms: f64| ((ms * 1e6).round() as u64).min(layout::HOUR_NS);
+        let ns = |ms: f64| ((ms * 1e6).round() as u64).min(HOUR_NS);
         let row = |row: &Vec<f64>| Self {
             read_hit_ns: ns(row[0]),
             read_ns: ns(row[1]),
             write_cached_ns: ns(row[2]),
             write_ns: ns(row[3]),
         };
-        let write_ns = layout::time_ns(builder, "write_overhead");
+        let write_ns = builder.ns("write_overhead");
         let single = Self {
-            read_hit_ns: layout::time_ns(builder, "read_hit_overhead"),
-            read_ns: layout::time_ns(builder, "read_overhead"),
+            read_hit_ns: builder.ns("read_hit_overhead"),
+            read_ns: builder.ns("read_overhead"),
             write_cached_ns: write_ns,
             write_ns,
         };
@@ -113,7 +117,7 @@ struct Drive {
 
 /// Builds a disk.
 pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    let sector_bytes = layout::sector_bytes(builder)?;
+    let sector_bytes = builder.bytes("sector");
     let reader = layout::reader(builder, builder.count("segments"), sector_bytes)?;
     let capacity_bytes = layout::capacity_bytes(builder, reader.mechanism.geometry.sectors, sector_bytes)?;
     let cache =
@@ -153,7 +157,7 @@ impl Drive {
         let sectors = command.end - command.first;
         if command.write {
             return match () {
-                () if sectors > self.dirty.capacity() => Needs::Arm,
+                () if self.goes_through(command) => Needs::Arm,
                 () if self.dirty.has_room(sectors) => Needs::Nothing,
                 () => Needs::Room,
             };
@@ -161,6 +165,11 @@ impl Drive {
         let here = self.dirty.holds(command.first, command.end)
             || self.reader.holds(now_ns, command.first, command.end);
         if here { Needs::Nothing } else { Needs::Arm }
+    }
+
+    /// Whether a write goes past the write cache.
+    fn goes_through(&self, command: &Waiting) -> bool {
+        command.fua || command.end - command.first > self.dirty.capacity()
     }
 
     /// The command that can begin now.
@@ -208,7 +217,8 @@ impl Drive {
     fn pump(&mut self, world: &mut World) {
         let now_ns = world.now_ns();
         if self.leaving > 0 && self.arm_free_ns <= now_ns {
-            self.dirty.arrived(std::mem::take(&mut self.leaving));
+            self.dirty.arrived();
+            self.leaving = 0;
         }
         loop {
             if !self.flushes.is_empty() && self.dirty.sectors() == 0 {
@@ -257,7 +267,7 @@ impl Drive {
         let Waiting { job, arrived_ns, write, first, end, .. } = command;
         let now_ns = world.now_ns();
         let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.buffer_bytes_per_s);
-        let room = write && end - first <= self.dirty.capacity();
+        let room = write && !self.goes_through(&command);
         self.charge_waiting(job, room, world);
         let end_ns = if write {
             let overheads = self.overheads();
@@ -265,7 +275,7 @@ impl Drive {
             let ready_ns = now_ns.max(arrived_ns + overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
             if room {
-                self.dirty.add(first, end);
+                self.dirty.add(first, end, world.request(job).number);
                 self.reader.forget(first, end);
                 world.charge(job, self.causes.memory, ready_ns + bytes_ns);
                 ready_ns + bytes_ns
@@ -361,6 +371,7 @@ impl Layer for Drive {
                 first,
                 end: request.end_bytes().div_ceil(self.sector_bytes),
                 place: self.reader.mechanism.geometry.place(first),
+                fua: request.fua,
             });
         }
         self.pump(world);
@@ -378,7 +389,9 @@ impl Layer for Drive {
         waits.then(|| text!("its arm", "アームの空き"))
     }
 
-    fn volatile(&self, _now_ns: u64) -> Volatile {
-        Volatile { lost_bytes: self.dirty.sectors() * self.sector_bytes, saved_bytes: 0 }
+    fn at_risk(&self, _now_ns: u64) -> AtRisk {
+        let sectors = AtRisk::all(self.dirty.at_risk(), false);
+        let bytes = |sector: u64| sector * self.sector_bytes;
+        sectors.moved(|(first, end, number), all| all.add(bytes(first), bytes(end), number))
     }
 }

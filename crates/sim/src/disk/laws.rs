@@ -30,7 +30,7 @@ fn disk(more: &str) -> Stack {
         {more}
         "#
     );
-    Stack::new(&DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap(), 1).unwrap()
+    Stack::new(&DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap(), 1).unwrap()
 }
 
 const TURN_NS: u64 = 8_333_333;
@@ -249,8 +249,9 @@ fn parameters_that_do_not_fit_are_told() {
              write_overhead = {{ value = \"0 ns\", source = \"test\" }}\nwrite_piece = {{ value = \"0 B\", source = \"test\" }}\n\
              cylinders = {{ value = 10, source = \"test\" }}\n{line}"
         );
-        let spec = DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap();
-        let error = Stack::new(&spec, 1).err().map(|error| error.what().en.clone()).unwrap_or_default();
+        let spec = DeviceSpec::parse("test", &source, &|_, _| unreachable!());
+        let error = spec.and_then(|spec| Stack::new(&spec, 1)).err();
+        let error = error.map(|error| error.what().en.clone()).unwrap_or_default();
         assert!(error.contains(word), "{line}: {error}");
     };
     let line = |rotation: &str, zones: &str, more: &str| {

@@ -6,43 +6,17 @@ use super::seek::Seek;
 use crate::build::Builder;
 use kurabe_core::{Error, Result, text};
 
-/// Times beyond an hour are cut to one, so that no sum of them overflows.
-pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
-/// Turns per minute that can be modelled.
-const RPM: std::ops::RangeInclusive<f64> = 60.0..=1e6;
 /// Most sectors of a track.
 const MOST_SECTORS: u64 = 1 << 20;
 
-/// A time parameter.
-pub(super) fn time_ns(builder: &Builder<'_>, key: &str) -> u64 {
-    builder.ns(key).min(HOUR_NS)
-}
-
-/// Bytes of a sector.
-pub(super) fn sector_bytes(builder: &Builder<'_>) -> Result<u64> {
-    let bytes = builder.bytes("sector");
-    if (1..=1 << 20).contains(&bytes) {
-        return Ok(bytes);
-    }
-    Err(builder.error("sector", &text!("a sector has 1 B to 1 MiB", "セクターは 1 B 以上 1 MiB 以下です")))
-}
-
 /// The moving parts.
 pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
-    let rpm = builder.number("rotation");
-    if !RPM.contains(&rpm) {
-        let what = text!(
-            "60 to 1000000 turns per minute are expected",
-            "1 分あたり 60 以上 1000000 以下の回転数です"
-        );
-        return Err(builder.error("rotation", &what));
-    }
-    let turn_ns = (60e9 / rpm).round() as u64;
+    let turn_ns = (60e9 / builder.number("rotation")).round() as u64;
     let (heads, cylinders) = (builder.count("heads"), builder.count("cylinders"));
     let seek = seek(builder, cylinders)?;
-    let write_settle_ns = time_ns(builder, "write_settle");
-    let head_ns = time_ns(builder, "head_switch");
-    let cylinder_ns = match time_ns(builder, "cylinder_switch") {
+    let write_settle_ns = builder.ns("write_settle");
+    let head_ns = builder.ns("head_switch");
+    let cylinder_ns = match builder.ns("cylinder_switch") {
         0 => seek.ns(1),
         given_ns => given_ns,
     };
@@ -90,8 +64,7 @@ fn seek(builder: &Builder<'_>, cylinders: u64) -> Result<Seek> {
         );
         return Seek::table(rows).ok_or_else(|| builder.error("seek_table", &what));
     }
-    let [single, average, full] =
-        ["seek_single", "seek_average", "seek_full"].map(|key| time_ns(builder, key));
+    let [single, average, full] = ["seek_single", "seek_average", "seek_full"].map(|key| builder.ns(key));
     let what = text!(
         "no rising curve goes through these times for one cylinder, the average and the full stroke; \
          a table of measured times can be given as seek_table",

@@ -2,25 +2,27 @@
 
 use super::{drive, removable};
 use crate::layer::{Below, LayerKind};
-use crate::schema::Parameter;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time};
+use crate::schema::{Parameter, SIZE, Scale};
 
 const CAPACITY: Parameter = Parameter::usual(
     "capacity",
-    Bytes,
+    SIZE,
     "0 B",
     "derived: all that the zones hold",
     ("bytes that can be addressed; 0 for all that the zones hold", "使える容量(0 はゾーンの合計)"),
-);
+)
+.derived_from(&["zones", "heads", "cylinders", "sector"]);
 const SECTOR: Parameter = Parameter::usual(
     "sector",
-    Bytes,
+    Bytes(1, 1 << 20),
     "512 B",
     "assumed: the usual sector",
     ("bytes of a sector", "セクター長"),
 );
 const ROTATION: Parameter =
-    Parameter::needed("rotation", Number, ("turns per minute (rpm)", "回転数(rpm、1 分あたり)"));
+    Parameter::needed("rotation", Number(60.0, 1e6), ("turns per minute (rpm)", "回転数(rpm、1 分あたり)"))
+        .scaled(Scale::Log);
 const CYLINDERS: Parameter =
     Parameter::needed("cylinders", Count(1, 10_000_000), ("positions of the arm", "シリンダー数"));
 const HEADS: Parameter =
@@ -42,7 +44,8 @@ const ZONE_SKEWS: Parameter = Parameter::usual(
     "[]",
     "derived: as long as the switches take, so that none costs a turn",
     ("a row for each zone, where the layout was measured", "ゾーンごとのスキューなど(実測がある場合)"),
-);
+)
+.derived_from(&["head_switch", "cylinder_switch", "write_settle"]);
 const SLIPS: Parameter = Parameter::usual(
     "slips",
     Rows(&["zone", "data sector of the zone"]),
@@ -80,7 +83,8 @@ const SEEK_TABLE: Parameter = Parameter::usual(
     "[]",
     "derived: the curve through the three seek times",
     ("measured seek times, straight lines between them", "シーク時間の実測表(間は直線で補間)"),
-);
+)
+.derived_from(&["seek_single", "seek_average", "seek_full"]);
 const HEAD_SWITCH: Parameter = Parameter::usual(
     "head_switch",
     Time,
@@ -97,7 +101,8 @@ const CYLINDER_SWITCH: Parameter = Parameter::usual(
         "time to the next cylinder within a transfer; 0 for a seek to it",
         "転送途中に隣のシリンダーへ移る時間(0 はシーク時間と同じ)",
     ),
-);
+)
+.derived_from(&["seek_single", "seek_table"]);
 const WRITE_SETTLE: Parameter = Parameter::usual(
     "write_settle",
     Time,
@@ -109,22 +114,24 @@ const READ_OVERHEAD: Parameter = Parameter::needed(
     "read_overhead",
     Time,
     ("handling of a read before the arm moves", "読み出しコマンドの処理時間"),
-);
+)
+.live();
 const WRITE_OVERHEAD: Parameter = Parameter::needed(
     "write_overhead",
     Time,
     ("handling of a write or a flush", "書き込み・フラッシュの処理時間"),
-);
+)
+.live();
 const SEGMENT: Parameter = Parameter::usual(
     "segment",
-    Bytes,
+    SIZE,
     "64 KiB",
     "assumed",
     ("bytes of a segment of the memory for reading", "読み出しキャッシュの 1 セグメントの長さ"),
 );
 const LOOK_AHEAD: Parameter = Parameter::usual(
     "look_ahead",
-    Bytes,
+    SIZE,
     "1 GiB",
     "assumed: until the segment is full",
     ("most bytes read ahead after a request", "先読みの最大長"),
@@ -135,7 +142,8 @@ const BUFFER_RATE: Parameter = Parameter::usual(
     "1 GB/s",
     "assumed: faster than the bus, whose time its own layer tells",
     ("rate of the drive's memory", "ドライブ内メモリーの速度"),
-);
+)
+.live();
 
 /// A hard disk.
 pub const DISK: LayerKind = LayerKind {
@@ -166,7 +174,8 @@ pub const DISK: LayerKind = LayerKind {
             "0 ns",
             "assumed: small",
             ("handling of a read that the memory has", "キャッシュにある読み出しの処理時間"),
-        ),
+        )
+        .live(),
         WRITE_OVERHEAD,
         Parameter::usual(
             "overheads",
@@ -177,7 +186,8 @@ pub const DISK: LayerKind = LayerKind {
                 "measured overheads instead of the single ones: a row after a read, a row after a write",
                 "処理時間の実測表(読み出しの直後と書き込みの直後の 2 行。個別の値より優先)",
             ),
-        ),
+        )
+        .derived_from(&["read_hit_overhead", "read_overhead", "write_overhead"]),
         Parameter::usual(
             "segments",
             Count(0, 65_536),
@@ -197,21 +207,22 @@ pub const DISK: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "write_cache_size",
-            Bytes,
+            SIZE,
             "0 B",
             "assumed: no write cache",
             ("bytes of the write cache", "書き込みキャッシュの容量"),
         ),
         Parameter::usual(
             "write_back",
-            Bytes,
+            SIZE,
             "1 MiB",
             "assumed",
             (
                 "most bytes of the write cache that are written before a read may go first",
                 "書き出し 1 回の最大長(終わると読み出しが先に行ける)",
             ),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "queue_depth",
             Count(1, 256),
@@ -228,14 +239,16 @@ pub const DISK: LayerKind = LayerKind {
             "500 ms",
             "assumed",
             ("a command that has waited so long goes first", "これ以上待ったコマンドを優先する時間"),
-        ),
+        )
+        .live(),
     ],
+    relations: &[],
     build: drive::build,
 };
 
 const WRITE_PIECE: Parameter = Parameter::needed(
     "write_piece",
-    Bytes,
+    SIZE,
     ("bytes that the drive gathers before it writes them", "書き込みのためにドライブが一度に溜める量"),
 );
 
@@ -282,6 +295,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
             ("whether what was written is read back in a pass of its own", "書き込み後に照合の周回があるか"),
         ),
     ],
+    relations: &[],
     build: removable::build_magneto_optical,
 };
 
@@ -314,5 +328,6 @@ pub const REMOVABLE: LayerKind = LayerKind {
         BUFFER_RATE,
         WRITE_PIECE,
     ],
+    relations: &[],
     build: removable::build_plain,
 };

@@ -70,15 +70,15 @@ pub(super) fn build_plain(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
 }
 
 fn build(builder: &mut Builder<'_>, causes: Causes, passes: Vec<Cause>) -> Result<Box<dyn Layer>> {
-    let sector_bytes = layout::sector_bytes(builder)?;
+    let sector_bytes = builder.bytes("sector");
     let reader = layout::reader(builder, 1, sector_bytes)?;
     let capacity_bytes = layout::capacity_bytes(builder, reader.mechanism.geometry.sectors, sector_bytes)?;
     Ok(Box::new(Removable {
         reader,
         sector_bytes,
         capacity_bytes,
-        read_overhead_ns: layout::time_ns(builder, "read_overhead"),
-        write_overhead_ns: layout::time_ns(builder, "write_overhead"),
+        read_overhead_ns: builder.ns("read_overhead"),
+        write_overhead_ns: builder.ns("write_overhead"),
         buffer_bytes_per_s: builder.rate("buffer_rate"),
         piece_sectors: (builder.bytes("write_piece") / sector_bytes).max(1),
         passes,

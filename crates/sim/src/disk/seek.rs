@@ -5,6 +5,8 @@
 //! curve of the DiskSim manual): `c + a * sqrt(d - 1) + b * (d - 1)` for a move over d cylinders; or a table of measured
 //! times with straight lines between.
 
+use crate::schema::HOUR_NS;
+
 /// The seek curve.
 #[derive(Clone, Debug)]
 pub(super) enum Seek {
@@ -36,7 +38,7 @@ impl Seek {
     pub(super) fn table(rows: &[Vec<f64>]) -> Option<Self> {
         let points: Vec<(u64, u64)> = rows
             .iter()
-            .map(|row| (row[0].round() as u64, ((row[1] * 1e6).round() as u64).min(super::layout::HOUR_NS)))
+            .map(|row| (row[0].round() as u64, ((row[1] * 1e6).round() as u64).min(HOUR_NS)))
             .collect();
         let rises = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
         (rises && points.first().is_some_and(|(cylinders, _)| *cylinders > 0)).then_some(Self::Table(points))

@@ -5,6 +5,8 @@
 //! order, with gaps of equal size. The firmware sees the FAT through a window of one sector, which is read again whenever
 //! the sector changes (ChaN FatFs R0.16, source/ff.c: get_fat and move_window).
 
+use super::tracks::Stretch;
+
 /// A sector of the card.
 pub(super) const SECTOR_BYTES: u64 = 512;
 /// Entries of 4 bytes in a sector of the FAT.
@@ -104,6 +106,18 @@ impl Chain {
         let run = self.run(index);
         let cluster = run.cluster + (index - run.index) - DIRECTORY;
         self.data_bytes + cluster * self.cluster_bytes + offset_bytes % self.cluster_bytes
+    }
+
+    /// The stretches of the image that lie in a stretch of the card.
+    pub(super) fn image_stretches(&self, from: u64, to: u64) -> impl Iterator<Item = Stretch> {
+        let ends = self.runs.iter().skip(1).map(|run| run.index).chain([u64::MAX / self.cluster_bytes]);
+        self.runs.iter().zip(ends).filter_map(move |(run, end)| {
+            let first = self.card_offset_bytes(run.index * self.cluster_bytes);
+            let start = run.index * self.cluster_bytes;
+            let last = first.saturating_add((end - run.index).saturating_mul(self.cluster_bytes));
+            let (from, to) = (from.max(first), to.min(last));
+            (from < to).then(|| (start + (from - first), start + (to - first)))
+        })
     }
 
     /// Where on the card the sector of the FAT lies that the window would show next; any is as good as another.

@@ -5,16 +5,14 @@ use super::tracks::Tracks;
 use super::{Causes, Counters, FatImage, File, Restart, Search};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::Parameter;
+use crate::ranges::Ranges;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Word};
+use crate::schema::{MOST_BYTES, Parameter, Relation, SIZE, Scale};
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
 /// The bytes that a file on FAT32 stays below: its length is a number of 32 bits.
 const FILE_LIMIT_BYTES: u64 = 1 << 32;
-const SMALLEST_CLUSTER_BYTES: u64 = 512;
-const LARGEST_CLUSTER_BYTES: u64 = 256 << 10;
-const SMALLEST_TRACK_BYTES: u64 = 512;
 
 /// The kind.
 pub const FAT_IMAGE: LayerKind = LayerKind {
@@ -23,8 +21,16 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
     of_host: false,
     below: Below::One,
     parameters: &[
-        Parameter::needed("image", Bytes, ("bytes of the image", "イメージの容量")),
-        Parameter::needed("cluster", Bytes, ("bytes of a cluster", "クラスターサイズ")),
+        Parameter::needed(
+            "image",
+            Bytes(1, FILE_LIMIT_BYTES - 1),
+            (
+                "bytes of the image; a file on FAT32 has less than 4 GiB",
+                "イメージの容量。FAT32 のファイルは 4 GiB 未満です",
+            ),
+        ),
+        Parameter::needed("cluster", Bytes(512, 256 << 10), ("bytes of a cluster", "クラスターサイズ"))
+            .scaled(Scale::PowersOfTwo),
         Parameter::usual(
             "restart",
             Word(&["first", "forward"]),
@@ -37,7 +43,7 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "reopen",
-            Bytes,
+            SIZE,
             "0 B",
             "assumed: opened once",
             (
@@ -81,7 +87,7 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "track",
-            Bytes,
+            Bytes(512, MOST_BYTES),
             "128 KiB",
             "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B",
             ("bytes of a track, which is loaded whole", "1 トラックの長さ。読み込みはトラック単位です"),
@@ -95,14 +101,15 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
                 "whether a write of what the cached track holds already changes nothing",
                 "キャッシュ中の内容と同じデータの書き込みを捨てるか",
             ),
-        ),
+        )
+        .live(),
     ],
+    relations: &[Relation::Needs("drop_identical", "tracks")],
     build,
 };
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let image_bytes = builder.bytes("image");
-    check(builder, image_bytes)?;
     let (card_bytes, cluster_bytes) = (builder.below_capacity_bytes(0), builder.bytes("cluster"));
     let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, builder.count("fragments")) else {
         let what = text!(
@@ -115,9 +122,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     // Firmware that finds the image in several pieces goes back to the file (ZuluSCSI, ImageBackingStore).
     let direct = remedy == "contiguous" && chain.is_contiguous();
     let tracks = builder.count("tracks") as usize;
-    let below: Vec<_> = builder.below().collect();
     Ok(Box::new(FatImage {
-        below: below[0],
+        below: builder.only_below(),
         image_bytes,
         file: File {
             chain,
@@ -134,85 +140,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         drops_identical: builder.flag("drop_identical"),
         active: None,
         operations: VecDeque::new(),
-        moving_bytes: 0,
+        moving: Ranges::default(),
         search: (Search::default(), 0),
         queue: VecDeque::new(),
-        causes: causes(builder),
-        counters: counters(builder),
+        causes: Causes::new(builder),
+        counters: Counters::new(builder),
     }))
-}
-
-fn check(builder: &Builder<'_>, image_bytes: u64) -> Result<()> {
-    if image_bytes == 0 || image_bytes >= FILE_LIMIT_BYTES {
-        let what = text!(
-            "a file on FAT32 has less than 4 GiB, and an image at least one byte",
-            "FAT32 のファイルは 4 GiB 未満で、イメージは 1 バイト以上必要です"
-        );
-        let remedy =
-            text!("write 4 GB, which is less than 4 GiB", "4 GiB より小さい 4 GB などを指定してください");
-        return Err(builder.error("image", &what).remedy(remedy));
-    }
-    let cluster_bytes = builder.bytes("cluster");
-    let sizes = SMALLEST_CLUSTER_BYTES..=LARGEST_CLUSTER_BYTES;
-    if !cluster_bytes.is_power_of_two() || !sizes.contains(&cluster_bytes) {
-        let what = text!(
-            "a cluster has 512 B to 256 KiB, a power of two",
-            "クラスターは 512 B から 256 KiB までの 2 のべき乗です"
-        );
-        return Err(builder.error("cluster", &what));
-    }
-    if builder.bytes("track") < SMALLEST_TRACK_BYTES {
-        let what = text!("a track has at least 512 B", "トラックは 512 B 以上です");
-        return Err(builder.error("track", &what));
-    }
-    if builder.flag("drop_identical") && builder.count("tracks") == 0 {
-        let what = text!(
-            "only what is in the cache can be compared; set tracks",
-            "比べられるのはキャッシュ中のデータだけです。tracks を指定してください"
-        );
-        return Err(builder.error("drop_identical", &what));
-    }
-    Ok(())
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the firmware", "ファームウェアの処理待ち"),
-            (
-                "the emulator serves one request at a time",
-                "エミュレーターは一度に 1 つの要求しか処理しません"
-            ),
-        ),
-        opening: builder.cause(
-            "opening",
-            ("opening the image file", "イメージファイルを開く時間"),
-            (
-                "the firmware looks the file up in the directory again",
-                "ファームウェアがディレクトリでファイルを探し直す時間です"
-            ),
-        ),
-        walking: builder.cause(
-            "walking",
-            ("walking the FAT chain", "FAT のチェーンをたどる時間"),
-            (
-                "FAT32 tells of each cluster of the image only which comes next, so the way to a place is followed from cluster to cluster, and the sectors of the FAT are read one by one",
-                "FAT32 に記録されているのは各クラスターの「次」だけです。目的の場所までクラスターを順にたどり、そのたびに FAT のセクターを 1 つずつ読みます"
-            ),
-        ),
-    }
-}
-
-fn counters(builder: &mut Builder<'_>) -> Counters {
-    Counters {
-        fat_sectors: builder.counter("fat-sectors", ("sectors of the FAT read", "読んだ FAT セクター")),
-        restarts: builder
-            .counter("restarts", ("walks from the first cluster", "先頭クラスターからたどり直した回数")),
-        directory: builder
-            .counter("directory-sectors", ("sectors of the directory read", "読んだディレクトリのセクター")),
-        loaded: builder.counter("loaded", ("tracks loaded", "読み込んだトラック")),
-        saved: builder.counter("saved", ("tracks saved", "書き戻したトラック")),
-        dropped: builder.counter("dropped", ("identical writes dropped", "同じ内容のため捨てた書き込み")),
-    }
 }

@@ -26,7 +26,7 @@ fn spec(extra: &str) -> DeviceSpec {
         write = {{ value = "1 GB/s", source = "t" }}
         "#
     );
-    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
 fn stack(extra: &str) -> Stack {
@@ -162,16 +162,13 @@ fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
     for (key, value, says) in [
-        ("image", "4 GiB", "fat-image.image=4 GiB: a file on FAT32"),
-        ("image", "0 B", "fat-image.image=0 B: a file on FAT32"),
-        ("cluster", "96 KiB", "fat-image.cluster=96 KiB: a cluster has"),
-        ("cluster", "256 B", "fat-image.cluster=256 B: a cluster has"),
-        ("track", "0 B", "fat-image.track=0 B: a track has"),
-        ("tracks", "0", "fat-image.drop_identical: only what"),
+        ("image", "4 GiB", "--set fat-image.image=4 GiB: `4 GiB` is outside"),
+        ("cluster", "96 KiB", "--set fat-image.cluster=96 KiB: `96 KiB` is outside"),
+        ("tracks", "0", "fat-image.tracks=0: `drop_identical` needs `tracks`"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
-        spec.set(&format!("fat-image.{key}"), value).unwrap();
-        let Err(error) = Stack::new(&spec, 1) else { panic!("{key} = {value} was taken") };
+        let set = spec.set(&format!("fat-image.{key}"), value);
+        let Err(error) = set.and_then(|()| Stack::new(&spec, 1)) else { panic!("{key} = {value} was taken") };
         assert!(error.what().en.starts_with(says), "{}", error.what().en);
     }
     let mut spec = crate::library::device_named("rascsi").unwrap();

@@ -3,16 +3,28 @@
 //! The model: so many tracks; a track is loaded whole when any of it is asked for, in place of the one used longest ago.
 //! A write changes the cached track; what was changed goes to the image when the track makes room, or at a flush
 //! (PiSCSI, src/raspberrypi/disk.cpp: DiskCache::Assign, DiskTrack::Load, DiskTrack::Save). What was changed of a track
-//! is kept as one stretch.
+//! is written as one stretch.
+
+use crate::ranges::{Range, Ranges};
 
 /// A stretch of the image: first byte and the byte after the last one.
 pub(super) type Stretch = (u64, u64);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Track {
     number: u64,
     used: u64,
-    changed: Option<Stretch>,
+    changed: Ranges,
+}
+
+impl Track {
+    /// What is written to save it, with the oldest write in it; it is not changed any more.
+    fn save(&mut self) -> Option<(Stretch, u64)> {
+        let changed = std::mem::take(&mut self.changed);
+        let (first, last) = (changed.iter().next()?, changed.iter().last()?);
+        let oldest = changed.iter().map(|(.., number)| number).min()?;
+        Some(((first.0, last.1), oldest))
+    }
 }
 
 /// The cache.
@@ -29,7 +41,7 @@ pub(super) struct Tracks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Admission {
     /// To be written first, to make room.
-    pub(super) save: Option<Stretch>,
+    pub(super) save: Option<(Stretch, u64)>,
     /// To be read.
     pub(super) load: Option<Stretch>,
 }
@@ -40,43 +52,44 @@ impl Tracks {
     }
 
     /// Brings a track into the cache and, for a write, marks what is changed of it.
-    pub(super) fn use_track(&mut self, number: u64, changed: Option<Stretch>) -> Admission {
+    pub(super) fn use_track(&mut self, number: u64, changed: Option<Range>) -> Admission {
         self.uses += 1;
         let mut admission = Admission { save: None, load: None };
         let found = self.list.iter().position(|track| track.number == number);
         let place = found.unwrap_or_else(|| {
             let start = number * self.track_bytes;
             admission.load = Some((start, (start + self.track_bytes).min(self.image_bytes)));
-            let fresh = Track { number, used: 0, changed: None };
+            let fresh = Track { number, used: 0, changed: Ranges::default() };
             if self.list.len() < self.most {
                 self.list.push(fresh);
                 return self.list.len() - 1;
             }
             let oldest = (0..self.list.len()).min_by_key(|place| self.list[*place].used).unwrap_or(0);
-            admission.save = self.list[oldest].changed;
+            admission.save = self.list[oldest].save();
             self.list[oldest] = fresh;
             oldest
         });
         let track = &mut self.list[place];
         track.used = self.uses;
-        if let Some((from, to)) = changed {
-            track.changed =
-                Some(track.changed.map_or((from, to), |(start, end)| (start.min(from), end.max(to))));
-        }
+        track.changed.extend(changed);
         admission
     }
 
+    /// What is written to save a track.
+    pub(super) fn save(&mut self, number: u64) -> Option<(Stretch, u64)> {
+        self.list.iter_mut().find(|track| track.number == number)?.save()
+    }
+
     /// All that was changed, in order of place; nothing is afterwards.
-    pub(super) fn take_changed(&mut self) -> Vec<Stretch> {
-        let mut changed: Vec<Stretch> =
-            self.list.iter_mut().filter_map(|track| track.changed.take()).collect();
+    pub(super) fn take_changed(&mut self) -> Vec<(Stretch, u64)> {
+        let mut changed: Vec<_> = self.list.iter_mut().filter_map(Track::save).collect();
         changed.sort_unstable();
         changed
     }
 
-    /// Bytes that were changed and not yet written.
-    pub(super) fn changed_bytes(&self) -> u64 {
-        self.list.iter().filter_map(|track| track.changed).map(|(from, to)| to - from).sum()
+    /// What was changed and not yet written.
+    pub(super) fn changed(&self) -> impl Iterator<Item = Range> {
+        self.list.iter().flat_map(|track| track.changed.iter())
     }
 }
 
@@ -88,20 +101,23 @@ mod tests {
     fn the_track_used_longest_ago_makes_room_and_is_saved_if_changed() {
         let mut tracks = Tracks::new(2, 100, 250);
         let loaded = |from, to| Admission { save: None, load: Some((from, to)) };
-        assert_eq!(tracks.use_track(0, Some((10, 20))), loaded(0, 100));
-        assert_eq!(tracks.use_track(0, Some((40, 50))), Admission { save: None, load: None });
+        assert_eq!(tracks.use_track(0, Some((10, 20, 7))), loaded(0, 100));
+        assert_eq!(tracks.use_track(0, Some((40, 50, 8))), Admission { save: None, load: None });
         assert_eq!(tracks.use_track(2, None), loaded(200, 250));
-        assert_eq!(tracks.changed_bytes(), 40);
-        assert_eq!(tracks.use_track(1, None), Admission { save: Some((10, 50)), load: Some((100, 200)) });
+        assert_eq!(tracks.changed().collect::<Vec<_>>(), [(10, 20, 7), (40, 50, 8)]);
+        assert_eq!(
+            tracks.use_track(1, None),
+            Admission { save: Some(((10, 50), 7)), load: Some((100, 200)) }
+        );
         assert_eq!(tracks.take_changed(), []);
     }
 
     #[test]
     fn a_flush_takes_what_was_changed_once() {
         let mut tracks = Tracks::new(4, 100, 400);
-        tracks.use_track(3, Some((300, 310)));
-        tracks.use_track(1, Some((100, 200)));
-        assert_eq!(tracks.take_changed(), [(100, 200), (300, 310)]);
-        assert_eq!(tracks.changed_bytes(), 0);
+        tracks.use_track(3, Some((300, 310, 1)));
+        tracks.use_track(1, Some((100, 200, 2)));
+        assert_eq!(tracks.take_changed(), [((100, 200), 2), ((300, 310), 1)]);
+        assert_eq!(tracks.changed().count(), 0);
     }
 }

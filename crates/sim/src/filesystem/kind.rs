@@ -3,10 +3,9 @@
 use super::{Causes, FileSystem, NextPlace, OwnWrites};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::Parameter;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Time};
+use crate::schema::{LONGEST_BYTES, Parameter, SIZE, SOME_SIZE};
 use crate::timeline::Timeline;
-use crate::world::LayerId;
 use kurabe_core::{Result, text};
 use std::collections::VecDeque;
 
@@ -17,6 +16,7 @@ pub const FILESYSTEM: LayerKind = LayerKind {
     of_host: true,
     below: Below::One,
     parameters: PARAMETERS,
+    relations: &[],
     build,
 };
 
@@ -27,10 +27,11 @@ const PARAMETERS: &[Parameter] = &[
         "256",
         "assumed: the file system sets no limit",
         ("most requests that it lets be under way", "同時に進行させる要求の上限"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "start",
-        Bytes,
+        SIZE,
         "1 MiB",
         "assumed: where partitions begin since about 2008",
         ("where the data begin on the device", "デバイス上でデータが始まる位置"),
@@ -44,27 +45,30 @@ const PARAMETERS: &[Parameter] = &[
             "most commands with the driver of the device; others wait and may be merged",
             "ドライバーに渡すコマンドの上限。残りは待ち行列で結合され得ます",
         ),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "largest_command",
-        Bytes,
+        Bytes(0, LONGEST_BYTES),
         "1 MiB",
         "assumed: the usual limit",
         (
             "up to this length requests that continue one another are merged in the queue; 0: never",
             "待ち行列内の連続した要求を結合する最大長。0 なら結合しません",
         ),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "gap",
         Time,
         "0 ns",
         "assumed: small beside the device",
         ("time of the processor for each request", "要求ごとのプロセッサー時間"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "metadata_every",
-        Bytes,
+        SIZE,
         "0 B",
         "assumed: data are overwritten in place",
         (
@@ -74,7 +78,7 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "metadata",
-        Bytes,
+        Bytes(1, LONGEST_BYTES),
         "4 KiB",
         "assumed: a page",
         ("bytes of such a write", "その書き込みの長さ"),
@@ -88,7 +92,7 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "allocation",
-        Bytes,
+        SOME_SIZE,
         "4 KiB",
         "assumed: the usual unit",
         (
@@ -108,29 +112,22 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         );
         return Err(builder.error("start", &what));
     }
-    let allocation_bytes = builder.bytes("allocation");
-    if allocation_bytes == 0 {
-        return Err(
-            builder.error("allocation", &text!("at least one byte is expected", "1 バイト以上を指定します"))
-        );
-    }
     let every_bytes = builder.bytes("metadata_every");
     let length_bytes = builder.bytes("metadata");
-    if every_bytes > 0 && (length_bytes == 0 || length_bytes > start_bytes.min(u64::from(u32::MAX))) {
+    if every_bytes > 0 && length_bytes > start_bytes {
         let what = text!(
-            "what the file system writes of its own lies before the data: from 1 byte to `start`",
-            "ファイルシステム自身の情報はデータの前に置かれるので、1 バイト以上 `start` 以下です"
+            "what the file system writes of its own lies before the data: no more than `start`",
+            "ファイルシステム自身の情報はデータの前に置かれるので、`start` 以下です"
         );
         return Err(builder.error("metadata", &what));
     }
-    let below: Vec<LayerId> = builder.below().collect();
     Ok(Box::new(FileSystem {
-        below: below[0],
+        below: builder.only_below(),
         capacity_bytes: below_bytes - start_bytes,
         start_bytes,
         most: builder.count("in_flight"),
         most_commands: builder.count("commands"),
-        largest_bytes: builder.bytes("largest_command").min(u64::from(u32::MAX)),
+        largest_bytes: builder.bytes("largest_command"),
         gap_ns: builder.ns("gap"),
         own_writes: (every_bytes > 0).then_some(OwnWrites {
             every_bytes,
@@ -138,7 +135,11 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
             since_bytes: 0,
             next_bytes: 0,
         }),
-        copy_on_write: builder.flag("copy_on_write").then_some(NextPlace { allocation_bytes, next_bytes: 0 }),
+        copy_on_write: builder.flag("copy_on_write").then_some(NextPlace {
+            allocation_bytes: builder.bytes("allocation"),
+            next_bytes: 0,
+            latest: VecDeque::new(),
+        }),
         processor: Timeline::default(),
         under_way: 0,
         waiting: VecDeque::new(),
@@ -147,44 +148,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         commands: 0,
         riders: Vec::new(),
         free_tags: Vec::new(),
-        causes: causes(builder),
+        causes: Causes::new(builder),
         merged: builder
             .counter("merged", ("requests merged into another's command", "ほかのコマンドに結合された要求")),
         own_written: builder
             .counter("own-writes", ("writes of the file system's own", "ファイルシステム自身の書き込み")),
     }))
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        admission: builder.cause(
-            "one-by-one",
-            ("the file system lets no more through", "ファイルシステムによる順番待ち"),
-            (
-                "the file system has only so many requests under way at once, however many are asked for",
-                "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"
-            ),
-        ),
-        host: builder.cause(
-            "host",
-            ("the computer's work for a request", "要求ごとのコンピューターの処理"),
-            ("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"),
-        ),
-        queue: builder.line(
-            "queue",
-            ("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
-            (
-                "the device has as many commands as it takes; what continues another request will be merged with it",
-                "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"
-            ),
-        ),
-        riding: builder.line(
-            "merged",
-            ("served within a larger command", "結合された大きなコマンドの実行"),
-            (
-                "the request was merged into the command of the one before it",
-                "直前の要求のコマンドに結合され、一緒に処理されました"
-            ),
-        ),
-    }
 }

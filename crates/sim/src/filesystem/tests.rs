@@ -24,7 +24,7 @@ fn built(parameters: &str) -> Result<Stack> {
         rate = {{ value = "1 GB/s", source = "test" }}
         "#
     );
-    Stack::new(&DeviceSpec::parse("test", &source, &|_| unreachable!())?, 1)
+    Stack::new(&DeviceSpec::parse("test", &source, &|_, _| unreachable!())?, 1)
 }
 
 fn stack(parameters: &str) -> Stack {

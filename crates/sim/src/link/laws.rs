@@ -19,7 +19,7 @@ pub(crate) fn device(lines: &[&str]) -> DeviceSpec {
             source += &format!("{key} = {{ value = {value}, source = \"test\" }}\n");
         }
     }
-    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
 pub(crate) fn request(kind: Kind, unit: u16, offset_bytes: u64, length_bytes: u32) -> Request {
@@ -253,12 +253,4 @@ fn a_drive_that_a_box_does_not_have_fails() {
     let mut stack = Stack::new(&spec, 1).unwrap();
     stack.submit(0, request(Kind::Read, 2, 0, 512), 0);
     assert_eq!(stack.take_completion().unwrap().outcome, Err(ErrorNumber::INVALID));
-}
-
-#[test]
-fn a_share_of_nothing_is_refused() {
-    for link in ["sata generation=sata-3 efficiency=0", "usb generation=usb-3 protocol=bot efficiency=1.5"] {
-        let error = Stack::new(&device(&[link, DRIVE]), 1).err().unwrap();
-        assert!(error.what().en.contains("0.001"), "{error}");
-    }
 }

@@ -7,6 +7,7 @@
 
 use super::geometry::BLOCK_BYTES;
 use super::index::{Index, NOWHERE};
+use crate::ranges::Ranges;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub(super) struct Cache {
     dirty_blocks: u64,
     /// Blocks that are dirty or on their way.
     unsafe_blocks: u64,
+    /// By place of a line and block: the oldest write of it that the members do not have.
+    numbers: Vec<u64>,
 }
 
 impl Cache {
@@ -64,6 +67,7 @@ impl Cache {
             present_blocks: 0,
             dirty_blocks: 0,
             unsafe_blocks: 0,
+            numbers: Vec::new(),
         }
     }
 
@@ -108,7 +112,7 @@ impl Cache {
     }
 
     /// Takes a write: false if there is no room before something is written back.
-    pub(super) fn write(&mut self, from: u64, to: u64) -> bool {
+    pub(super) fn write(&mut self, from: u64, to: u64, write: u64) -> bool {
         let mut more = 0;
         self.each_line(from, to, |cache, number, mask| {
             let known = cache.index.get(number).map(|place| &cache.lines[place as usize]);
@@ -122,6 +126,8 @@ impl Cache {
             let place = cache.place(number, mask);
             cache.unlist(place);
             let line = &mut cache.lines[place as usize];
+            let numbers = &mut cache.numbers[place as usize * cache.blocks_per_line as usize..];
+            each_bit(mask & !(line.dirty | line.flying), |block| numbers[block] = write);
             cache.dirty_blocks += u64::from((mask & !line.dirty).count_ones());
             line.dirty |= mask;
             cache.dirty_lines.insert(number);
@@ -145,8 +151,41 @@ impl Cache {
         self.dirty_lines.range(at / line_bytes..).next().map(|number| number * line_bytes)
     }
 
-    /// Sends the dirty blocks of a stretch on their way; tells them, in order.
-    pub(super) fn take_dirty(&mut self, from: u64, to: u64, taken: &mut Vec<(u64, u64)>) {
+    /// What the members do not have yet.
+    pub(super) fn at_risk(&self) -> Ranges {
+        let mut ranges = Ranges::default();
+        for (line, numbers) in self.lines.iter().zip(self.numbers.chunks(self.blocks_per_line as usize)) {
+            let first = line.number * self.blocks_per_line;
+            each_bit(line.dirty | line.flying, |block| {
+                let from = (first + block as u64) * BLOCK_BYTES;
+                ranges.add(from, from + BLOCK_BYTES, numbers[block]);
+            });
+        }
+        ranges
+    }
+
+    /// A write went past the memory to the members: whole blocks of it need not be written back.
+    pub(super) fn pass_by(&mut self, from: u64, to: u64) {
+        let (first, end) = (from.div_ceil(BLOCK_BYTES), to / BLOCK_BYTES);
+        self.each_line(first * BLOCK_BYTES, end.max(first) * BLOCK_BYTES, |cache, number, mask| {
+            let Some(place) = cache.index.get(number) else { return };
+            let line = &mut cache.lines[place as usize];
+            let dirty = line.dirty & mask;
+            line.dirty &= !dirty;
+            cache.dirty_blocks -= u64::from(dirty.count_ones());
+            cache.unsafe_blocks -= u64::from((dirty & !line.flying).count_ones());
+            if line.dirty == 0 {
+                cache.dirty_lines.remove(&number);
+            }
+            if dirty != 0 && line.is_clean() {
+                cache.list(place);
+            }
+        });
+    }
+
+    /// Sends the dirty blocks of a stretch on their way; tells them, in order, and the oldest write in them.
+    pub(super) fn take_dirty(&mut self, from: u64, to: u64, taken: &mut Vec<(u64, u64)>) -> u64 {
+        let mut oldest = u64::MAX;
         self.each_line(from, to, |cache, number, mask| {
             let Some(place) = cache.index.get(number) else { return };
             let line = &mut cache.lines[place as usize];
@@ -157,8 +196,11 @@ impl Cache {
             if line.dirty == 0 {
                 cache.dirty_lines.remove(&number);
             }
+            let numbers = &cache.numbers[place as usize * cache.blocks_per_line as usize..];
+            each_bit(dirty, |block| oldest = oldest.min(numbers[block]));
             cache.stretches(number, dirty, |begin, end| add_stretch(taken, begin, end));
         });
+        oldest
     }
 
     /// What was on its way has arrived.
@@ -238,6 +280,7 @@ impl Cache {
             let place = self.free.pop().unwrap_or(self.lines.len() as u32);
             if place as usize == self.lines.len() {
                 self.lines.push(line);
+                self.numbers.resize(self.lines.len() * self.blocks_per_line as usize, 0);
             } else {
                 self.lines[place as usize] = line;
             }
@@ -288,6 +331,14 @@ impl Cache {
     }
 }
 
+/// Goes through the bits of a mask.
+fn each_bit(mut mask: u64, mut visit: impl FnMut(usize)) {
+    while mask != 0 {
+        visit(mask.trailing_zeros() as usize);
+        mask &= mask - 1;
+    }
+}
+
 fn blocks(from: u64, to: u64) -> u64 {
     to.div_ceil(BLOCK_BYTES) - from / BLOCK_BYTES
 }
@@ -326,13 +377,13 @@ mod tests {
     #[test]
     fn what_is_dirty_stays_until_it_landed() {
         let mut cache = Cache::new(16 << 10, 8 << 10, 4096);
-        assert!(cache.write(0, 8192));
-        assert!(!cache.write(8192, 12_288), "half of the memory may be dirty");
-        assert!(cache.write(100, 200), "the same again needs no room");
+        assert!(cache.write(0, 8192, 1));
+        assert!(!cache.write(8192, 12_288, 2), "half of the memory may be dirty");
+        assert!(cache.write(100, 200, 3), "the same again needs no room");
         let mut taken = Vec::new();
-        cache.take_dirty(0, 65_536, &mut taken);
+        assert_eq!(cache.take_dirty(0, 65_536, &mut taken), 1);
         assert_eq!(taken, [(0, 8192)]);
-        assert!(cache.write(0, 512), "written again on its way");
+        assert!(cache.write(0, 512, 4), "written again on its way");
         cache.landed(0, 8192);
         assert_eq!(cache.unsafe_bytes(), 4096);
         assert_eq!(missing(&mut cache, 0, 12_288), [(8192, 12_288)]);
@@ -363,7 +414,7 @@ mod tests {
             for (what, from, count) in steps {
                 let range = (from * 4096, (from + count) * 4096);
                 match what {
-                    0 if cache.write(range.0, range.1) => {
+                    0 if cache.write(range.0, range.1, 1) => {
                         (from..from + count).for_each(|block| known.entry(block).or_default().0 = true);
                     }
                     1 => cache.keep(range.0, range.1),
@@ -386,6 +437,7 @@ mod tests {
                 }
                 let waiting = known.values().filter(|state| state.0 || state.1).count() as u64;
                 prop_assert_eq!(cache.unsafe_bytes(), waiting * 4096);
+                prop_assert_eq!(cache.at_risk().bytes(), waiting * 4096);
                 prop_assert_eq!(cache.has_dirty(), known.values().any(|state| state.0));
                 prop_assert!(cache.present_blocks <= cache.most_blocks);
                 for (block, _) in known.iter().filter(|(_, state)| state.0 || state.1) {

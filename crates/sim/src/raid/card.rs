@@ -2,13 +2,16 @@
 
 use super::ahead::Stream;
 use super::cache::Cache;
+use super::degraded::Failures;
 use super::geometry::{Geometry, Piece};
 use super::task::{Step, Tasks};
 use super::words::Words;
 use crate::account::Cause;
-use crate::layer::{Layer, Volatile};
+use crate::layer::{Control, Layer};
+use crate::ranges::AtRisk;
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -47,7 +50,8 @@ pub(super) struct Policies {
 /// The layer.
 #[derive(Clone)]
 pub(super) struct Card {
-    layers: Vec<LayerId>,
+    members: Vec<(LayerId, u16)>,
+    pub(super) failures: Failures,
     pub(super) geometry: Geometry,
     pub(super) costs: Costs,
     pub(super) policies: Policies,
@@ -81,7 +85,7 @@ pub(super) struct Card {
 
 impl Card {
     pub(super) fn new(
-        layers: Vec<LayerId>,
+        members: Vec<(LayerId, u16)>,
         geometry: Geometry,
         costs: Costs,
         policies: Policies,
@@ -89,9 +93,10 @@ impl Card {
         words: Words,
     ) -> Self {
         Self {
-            busy: vec![0; layers.len()],
+            busy: vec![0; members.len()],
+            failures: Failures::new(members.len()),
             turn: 0,
-            layers,
+            members,
             geometry,
             costs,
             policies,
@@ -141,11 +146,24 @@ impl Card {
             world.count(self.words.most_bytes, most);
             world.count(self.words.even_bytes, all.div_ceil(self.geometry.data));
         }
+        let Request { fua, number, .. } = match self.tasks[task].job {
+            Some(job) => world.request(job),
+            None => Request { number: self.tasks[task].number, ..Request::new(kind, 0, 0) },
+        };
+        let around;
+        let mut pieces = pieces;
+        if kind == Kind::Read && self.failures.degraded && self.geometry.parities > 0 {
+            let computed_bytes;
+            (around, computed_bytes) = self.read_around(pieces);
+            self.tasks[task].computed_bytes += computed_bytes;
+            pieces = &around;
+        }
         for piece in pieces {
             let request = Request::new(kind, piece.offset_bytes, piece.length_bytes as u32);
+            let request = Request { fua, number, ..request };
             if kind == Kind::Write {
-                for copy in 0..self.geometry.copies {
-                    self.send_one(task, piece.member + copy as u16, request, at_ns, world);
+                for member in piece.member..piece.member + self.geometry.copies as u16 {
+                    self.send_one(task, member, request, at_ns, world);
                 }
             } else {
                 let member = self.reader(piece.member);
@@ -154,7 +172,11 @@ impl Card {
         }
     }
 
+    /// Sends a request to a member unless that has failed.
     fn send_one(&mut self, task: u32, member: u16, request: Request, at_ns: u64, world: &mut World) {
+        if self.failures.has(member) {
+            return;
+        }
         match request.kind {
             Kind::Read => world.count(self.words.member_reads, 1),
             Kind::Write => world.count(self.words.member_writes, 1),
@@ -163,7 +185,8 @@ impl Card {
         self.tasks[task].pending += 1;
         self.busy[usize::from(member)] += 1;
         let tag = u64::from(task) << 16 | u64::from(member);
-        world.send_at(at_ns, self.tasks[task].job, self.layers[usize::from(member)], request, tag);
+        let (below, unit) = self.members[usize::from(member)];
+        world.send_at(at_ns, self.tasks[task].job, below, Request { unit, ..request }, tag);
     }
 
     /// The copy that a read goes to: the least busy one, in turns among equals.
@@ -174,7 +197,8 @@ impl Card {
         }
         self.turn += 1;
         let order = (0..copies).map(|copy| first + ((self.turn + copy) % copies) as u16);
-        order.min_by_key(|member| self.busy[usize::from(*member)]).unwrap_or(first)
+        let live = order.filter(|member| !self.failures.has(*member));
+        live.min_by_key(|member| self.busy[usize::from(*member)]).unwrap_or(first)
     }
 
     /// Something that a task waited for has happened.
@@ -203,8 +227,8 @@ impl Card {
     pub(super) fn flush_members(&mut self, job: JobId, at_ns: u64, world: &mut World) {
         let task = self.tasks.begin(Step::Answer, Some(job), 0, 0);
         let request = Request::new(Kind::Flush, 0, 0);
-        for member in 0..self.layers.len() {
-            self.send_one(task, member as u16, request, at_ns, world);
+        for member in 0..self.members.len() as u16 {
+            self.send_one(task, member, request, at_ns, world);
         }
     }
 }
@@ -215,6 +239,9 @@ impl Layer for Card {
     }
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
+        if self.failures.offline {
+            return world.fail(job, ErrorNumber::IO);
+        }
         let request = world.request(job);
         let (from, to) = (request.offset_bytes, request.end_bytes());
         match request.kind {
@@ -244,11 +271,32 @@ impl Layer for Card {
             .then(|| text!("its memory being written back", "メモリーの書き戻し"))
     }
 
-    fn volatile(&self, _now_ns: u64) -> Volatile {
-        let bytes = self.cache.as_ref().map_or(0, Cache::unsafe_bytes);
-        match self.policies.battery {
-            true => Volatile { lost_bytes: 0, saved_bytes: bytes },
-            false => Volatile { lost_bytes: bytes, saved_bytes: 0 },
+    fn control(&mut self, control: Control, _world: &mut World) -> Result<(), Text> {
+        let last = self.members.len() - 1;
+        match control {
+            Control::FailMember(member) if self.fail_member(member) => Ok(()),
+            Control::FailMember(_) => {
+                Err(text!("it has members 0 to {last}", "メンバーは 0 から {last} までです"))
+            }
+            Control::Wear => Err(text!("it does not wear", "摩耗のない層です")),
         }
+    }
+
+    fn at_risk(&self, _now_ns: u64) -> AtRisk {
+        let ranges = self.cache.as_ref().map(Cache::at_risk).unwrap_or_default();
+        AtRisk::all(ranges, self.policies.battery)
+    }
+
+    /// What any copy has lost is lost: nothing tells which copy is the newer one.
+    fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
+        let mut all = AtRisk::default();
+        for (member, risk) in (0u16..).zip(&below).filter(|(member, _)| !self.failures.has(*member)) {
+            let risk = risk.moved(|(from, to, number), array| {
+                self.geometry.data_of(u64::from(member), from, to, |from, to| array.add(from, to, number));
+            });
+            all.lost.extend(risk.lost.iter());
+            all.saved.extend(risk.saved.iter());
+        }
+        vec![all]
     }
 }

@@ -53,7 +53,8 @@ impl Card {
         let (from, to) = (row * row_bytes, (row + 1) * row_bytes);
         let task = self.tasks.begin(Step::Row, None, from, to);
         let Some(cache) = &mut self.cache else { return };
-        cache.take_dirty(from, to, &mut self.tasks[task].stretches);
+        let number = cache.take_dirty(from, to, &mut self.tasks[task].stretches);
+        self.tasks[task].number = number;
         self.destages += 1;
         self.locks.insert(row, VecDeque::new());
         let bytes: u64 = self.tasks[task].stretches.iter().map(|(from, to)| to - from).sum();

@@ -26,7 +26,14 @@ type Part = (u64, u64, u64);
 
 impl Plan {
     /// Plans the write of sorted, separate stretches of bytes of the array that lie in one row.
-    pub(super) fn fill(&mut self, geometry: &Geometry, row: u64, stretches: &[(u64, u64)]) {
+    /// Members that failed are not written, and read only where there is no other way.
+    pub(super) fn fill(
+        &mut self,
+        geometry: &Geometry,
+        row: u64,
+        stretches: &[(u64, u64)],
+        failed: impl Fn(u16) -> bool,
+    ) {
         self.reads.clear();
         self.writes.clear();
         let (strip_bytes, row_from) = (geometry.strip_bytes, row * geometry.row_bytes());
@@ -56,16 +63,21 @@ impl Plan {
         let data = |part: &Part| piece(geometry.data_member(row, part.0), part.1, part.2);
         let parity =
             (0..geometry.parities).map(|index| piece(geometry.parity_member(row, index), lowest, highest));
-        if (gaps.len() as u64, length(&gaps)) < modify {
+        let parity = parity.filter(|piece| !failed(piece.member));
+        let fails = |parts: &[Part]| parts.iter().any(|part| failed(geometry.data_member(row, part.0)));
+        let has_parity = parity.clone().next().is_some();
+        if !has_parity {
+            // Nothing to compute, so nothing to read.
+        } else if fails(&parts) || (!fails(&gaps) && (gaps.len() as u64, length(&gaps)) < modify) {
             self.reads.extend(gaps.iter().map(data));
         } else {
             self.reads.extend(parts.iter().map(data));
             self.reads.extend(parity.clone());
         }
-        self.writes.extend(parts.iter().map(data));
+        self.writes.extend(parts.iter().map(data).filter(|piece| !failed(piece.member)));
         self.writes.extend(parity);
         let read_bytes: u64 = self.reads.iter().map(|piece| piece.length_bytes).sum();
-        self.computed_bytes = (read_bytes + written_bytes) * geometry.parities;
+        self.computed_bytes = if has_parity { (read_bytes + written_bytes) * geometry.parities } else { 0 };
         (self.parts, self.gaps) = (parts, gaps);
     }
 }
@@ -94,7 +106,7 @@ mod tests {
     fn plan(level: u64, members: u64, stretches: &[(u64, u64)]) -> (usize, usize, u64) {
         let geometry = Geometry::new(level, members, 65_536, 1 << 30).unwrap();
         let mut plan = Plan::default();
-        plan.fill(&geometry, 0, stretches);
+        plan.fill(&geometry, 0, stretches, |_| false);
         (plan.reads.len(), plan.writes.len(), plan.computed_bytes)
     }
 
@@ -102,6 +114,21 @@ mod tests {
     fn a_small_write_reads_two_and_writes_two() {
         assert_eq!(plan(5, 9, &[(0, 4096)]), (2, 2, 3 * 4096));
         assert_eq!(plan(6, 9, &[(0, 4096)]), (3, 3, 4 * 2 * 4096));
+    }
+
+    /// RAID 5 of nine: in row 0 the last member has the parity, and member 0 the first strip.
+    #[test]
+    fn a_failed_member_is_left_out_and_worked_around() {
+        let geometry = Geometry::new(5, 9, 65_536, 1 << 30).unwrap();
+        let plan = |failed: u16, to: u64| {
+            let mut plan = Plan::default();
+            plan.fill(&geometry, 0, &[(0, to)], |member| member == failed);
+            (plan.reads.len(), plan.writes.len())
+        };
+        assert_eq!(plan(8, 4096), (0, 1), "without its parity a row is just written");
+        assert_eq!(plan(0, 4096), (7, 1), "what cannot be written is in the parity, from all others");
+        assert_eq!(plan(5, 4096), (2, 2), "another member's data are not needed");
+        assert_eq!(plan(5, 5 * 65_536), (6, 6), "or cannot be read, so old data and parity are");
     }
 
     #[test]

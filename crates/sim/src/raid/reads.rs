@@ -63,6 +63,14 @@ impl Card {
         let copied_ns = self.tasks[task].copied_ns;
         world.charge(job, self.words.memory, copied_ns);
         let mut end_ns = world.now_ns().max(copied_ns);
+        let computed_bytes = self.tasks[task].computed_bytes;
+        if computed_bytes > 0 {
+            let time_ns = transfer_ns(computed_bytes, self.costs.parity_bytes_per_s);
+            let (start_ns, computed_ns) = self.parity.take(end_ns, time_ns);
+            world.charge(job, self.words.parity_busy, start_ns);
+            world.charge(job, self.words.parity, computed_ns);
+            end_ns = computed_ns;
+        }
         let copy_bytes = self.tasks[task].copy_bytes;
         if copy_bytes > 0 {
             let time_ns = transfer_ns(copy_bytes, self.costs.memory_read_bytes_per_s);

@@ -28,6 +28,10 @@ pub(super) struct Task {
     pub(super) above: Option<u32>,
     /// Requests to members that have not returned, tasks below that are not done, read-aheads that are waited for.
     pub(super) pending: u32,
+    /// Bytes from which those of failed members are computed.
+    pub(super) computed_bytes: u64,
+    /// Of what is written back: the oldest write in it.
+    pub(super) number: u64,
     /// First byte of the array.
     pub(super) from: u64,
     /// The byte after the last.
@@ -58,6 +62,7 @@ impl Tasks {
             let task = &mut self.list[id as usize];
             (task.step, task.job, task.above, task.pending) = (step, job, None, 0);
             (task.from, task.to, task.copied_ns, task.copy_bytes) = (from, to, 0, 0);
+            (task.number, task.computed_bytes) = (0, 0);
             task.stretches.clear();
             return id;
         }
@@ -66,6 +71,8 @@ impl Tasks {
             job,
             above: None,
             pending: 0,
+            computed_bytes: 0,
+            number: 0,
             from,
             to,
             copied_ns: 0,

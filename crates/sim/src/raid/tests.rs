@@ -1,9 +1,10 @@
 //! The laws of arrays, and the mechanisms of the card.
 
-use crate::layer::Volatile;
+use crate::layer::{Control, Volatile};
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
 use crate::world::{Kind, Request};
+use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, ErrorKind, text};
@@ -29,8 +30,9 @@ fn card(parameters: &str, members: u64, access: &str, rate: &str) -> String {
 }
 
 fn try_build(source: &str) -> kurabe_core::Result<Stack> {
-    let none =
-        |name: &str| Err(Error::new(ErrorKind::Usage, text!("no device {name}", "{name} はありません")));
+    let none = |name: &str, _: &str| {
+        Err(Error::new(ErrorKind::Usage, text!("no device {name}", "{name} はありません")))
+    };
     Stack::new(&DeviceSpec::parse("test", source, &none)?, 1)
 }
 
@@ -248,6 +250,55 @@ fn a_power_cut_takes_what_no_battery_saves() {
     assert_eq!(volatile_after("through", true, &[]), (0, 0));
     assert_eq!(volatile_after("always-back", false, &flush), (0, 0), "a flush waits for the drives");
     assert_eq!(volatile_after("back", true, &flush), (0, 1 << 20), "with a battery there is no need to");
+}
+
+/// Reads of what a member held take as long as before where the others answer side by side, and cost a read of each.
+#[test]
+fn an_array_goes_on_without_members_as_long_as_it_can() {
+    for (level, members, failing) in
+        [(5, 4, vec![1]), (6, 5, vec![0, 3]), (10, 4, vec![0, 3]), (1, 3, vec![0, 2])]
+    {
+        let mut stack = build(&format!("level = {level}"), members, "1 ms", "100 MB/s");
+        let all = sequence(Kind::Read, 65_536, 24);
+        let healthy_ns = run(&mut stack, 1, &all);
+        let healthy = count(&stack.take_account(), "member-reads");
+        for member in &failing {
+            stack.control("raid", Control::FailMember(*member)).unwrap();
+        }
+        let degraded_ns = run(&mut stack, 1, &all);
+        let degraded = count(&stack.take_account(), "member-reads");
+        assert_eq!(healthy, 24, "level {level}");
+        assert_eq!(degraded > healthy, level == 5 || level == 6, "level {level}");
+        assert!(healthy_ns <= degraded_ns && degraded_ns < 2 * healthy_ns, "level {level}: {degraded_ns}");
+        // Everything is written, with a request less for every member that is missing.
+        run(&mut stack, 4, &scattered(Kind::Write, 4096, 40, 100));
+        run(&mut stack, 4, &sequence(Kind::Write, 1 << 20, 4));
+        let account = stack.take_account();
+        assert!(
+            account.shares.iter().all(|share| share.cause != "unexplained"),
+            "level {level}: {account:?}"
+        );
+        let last = (0..members as usize).filter(|member| !failing.contains(member));
+        for member in last.take(2) {
+            stack.control("raid", Control::FailMember(member)).unwrap();
+        }
+        for kind in [Kind::Read, Kind::Write, Kind::Flush] {
+            stack.submit(stack.now_ns(), request(kind, 0, if kind == Kind::Flush { 0 } else { 4096 }), 0);
+            let done = stack.take_completion().map(|done| done.outcome);
+            assert_eq!(done, Some(Err(ErrorNumber::IO)), "level {level}");
+        }
+    }
+}
+
+#[test]
+fn without_copies_a_failed_member_is_the_end() {
+    let mut stack = build("level = 0", 4, "1 ms", "100 MB/s");
+    assert!(stack.control("raid", Control::FailMember(4)).unwrap_err().what().en.contains("members 0 to 3"));
+    assert!(stack.control("constant", Control::FailMember(0)).unwrap_err().what().en.contains("no members"));
+    assert!(stack.control("ride", Control::Wear).is_err());
+    stack.control("raid", Control::FailMember(3)).unwrap();
+    stack.submit(0, request(Kind::Read, 0, 4096), 0);
+    assert_eq!(stack.take_completion().map(|done| done.outcome), Some(Err(ErrorNumber::IO)));
 }
 
 #[test]

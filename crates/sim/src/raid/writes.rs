@@ -4,17 +4,19 @@ use super::cache::Cache;
 use super::card::Card;
 use super::task::Step;
 use crate::timeline::transfer_ns;
-use crate::world::{JobId, Kind, World};
+use crate::world::{JobId, Kind, Request, World};
 use std::collections::VecDeque;
 
 impl Card {
     pub(super) fn write(&mut self, job: JobId, from: u64, to: u64, world: &mut World) {
         let strips = self.geometry.strips(from, to);
-        let write_back = self.policies.write_back;
+        let Request { number, fua, .. } = world.request(job);
+        // A memory without a battery is no place for what must be safe.
+        let write_back = self.policies.write_back && (self.policies.battery || !fua);
         let Some(cache) = self.cache.as_mut().filter(|cache| write_back && cache.could_hold(from, to)) else {
             return self.write_through(job, from, to, strips, world);
         };
-        let takes = self.flushes.is_empty() && self.waiting.is_empty() && cache.write(from, to);
+        let takes = self.flushes.is_empty() && self.waiting.is_empty() && cache.write(from, to, number);
         let ready_ns = self.command(job, strips, strips, world);
         if takes {
             return self.acknowledge(job, ready_ns, world);
@@ -48,7 +50,7 @@ impl Card {
             let Some(&(job, ready_ns, cause)) = self.waiting.front() else { return };
             let request = world.request(job);
             let Some(cache) = &mut self.cache else { return };
-            if !cache.write(request.offset_bytes, request.end_bytes()) {
+            if !cache.write(request.offset_bytes, request.end_bytes(), request.number) {
                 return;
             }
             self.waiting.pop_front();
@@ -59,6 +61,11 @@ impl Card {
     }
 
     fn write_through(&mut self, job: JobId, from: u64, to: u64, strips: u64, world: &mut World) {
+        if world.request(job).fua
+            && let Some(cache) = &mut self.cache
+        {
+            cache.pass_by(from, to);
+        }
         if self.policies.cached
             && let Some(cache) = &mut self.cache
         {
@@ -111,8 +118,8 @@ impl Card {
     /// Plans what a row with parity costs: how many requests to members.
     pub(super) fn plan_row(&mut self, task: u32, world: &mut World) -> u64 {
         let row = self.tasks[task].from / self.geometry.row_bytes();
-        let task = &mut self.tasks[task];
-        task.plan.fill(&self.geometry, row, &task.stretches);
+        let (task, failures) = (&mut self.tasks[task], &self.failures);
+        task.plan.fill(&self.geometry, row, &task.stretches, |member| failures.has(member));
         let read_first = !task.plan.reads.is_empty();
         let counter = if read_first { self.words.partial_rows } else { self.words.whole_rows };
         world.count(counter, 1);
@@ -133,7 +140,8 @@ impl Card {
 
     /// Computes parity and writes the row.
     pub(super) fn write_row(&mut self, task: u32, at_ns: u64, world: &mut World) {
-        let time_ns = transfer_ns(self.tasks[task].plan.computed_bytes, self.costs.parity_bytes_per_s);
+        let computed_bytes = self.tasks[task].plan.computed_bytes + self.tasks[task].computed_bytes;
+        let time_ns = transfer_ns(computed_bytes, self.costs.parity_bytes_per_s);
         let (start_ns, end_ns) = self.parity.take(at_ns, time_ns);
         if let Some(job) = self.tasks[task].job {
             world.charge(job, self.words.parity_busy, start_ns);

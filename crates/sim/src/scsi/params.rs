@@ -3,14 +3,11 @@
 use super::{Causes, Direction, Scsi};
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
-use crate::schema::Parameter;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Time, Word};
+use crate::schema::{Parameter, Relation, SIZE, Scale};
 use crate::timeline::Timeline;
-use kurabe_core::{Result, text};
+use kurabe_core::Result;
 use std::collections::VecDeque;
-
-/// No parameter counts for more than this.
-pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Largest piece: a request's length is a number of 32 bits.
 const LARGEST_PIECE_BYTES: u64 = 1 << 31;
@@ -33,44 +30,48 @@ pub const SCSI: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "initiator_in",
-            Number,
+            Number(0.0, 1e6),
             "100",
             "assumed: a host adapter of the nineties",
             (
                 "asynchronous, ns that the computer adds to each byte that it reads",
                 "非同期転送で、読み出し 1 バイトごとのコンピューター側の時間(ns)",
             ),
-        ),
+        )
+        .scaled(Scale::Log),
         Parameter::usual(
             "initiator_out",
-            Number,
+            Number(0.0, 1e6),
             "100",
             "assumed: a host adapter of the nineties",
             (
                 "asynchronous, ns that the computer adds to each byte that it writes",
                 "非同期転送で、書き込み 1 バイトごとのコンピューター側の時間(ns)",
             ),
-        ),
+        )
+        .scaled(Scale::Log),
         Parameter::usual(
             "target_in",
-            Number,
+            Number(0.0, 1e6),
             "100",
             "assumed: hardware of the nineties",
             (
                 "asynchronous, ns that the drive adds to each byte that is read",
                 "非同期転送で、読み出し 1 バイトごとのドライブ側の時間(ns)",
             ),
-        ),
+        )
+        .scaled(Scale::Log),
         Parameter::usual(
             "target_out",
-            Number,
+            Number(0.0, 1e6),
             "100",
             "assumed: hardware of the nineties",
             (
                 "asynchronous, ns that the drive adds to each byte that is written",
                 "非同期転送で、書き込み 1 バイトごとのドライブ側の時間(ns)",
             ),
-        ),
+        )
+        .scaled(Scale::Log),
         Parameter::usual(
             "initiator_synchronous",
             Rate,
@@ -91,14 +92,16 @@ pub const SCSI: LayerKind = LayerKind {
             "5 us",
             "assumed: arbitration and selection take a few bus delays of 2.4 us and 400 ns",
             ("time of arbitration and selection", "調停とセレクションの時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "command",
             Time,
             "100 us",
             "assumed: ten bytes and their decoding by a slow processor",
             ("time of the command phase and of decoding it", "コマンドフェーズと解釈の時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "status",
             Time,
@@ -108,7 +111,8 @@ pub const SCSI: LayerKind = LayerKind {
                 "time of status and message until the computer goes on",
                 "ステータスとメッセージから、コンピューターが先へ進むまでの時間",
             ),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "disconnect",
             Flag,
@@ -125,7 +129,8 @@ pub const SCSI: LayerKind = LayerKind {
             "20 us",
             "assumed: arbitration, reselection and an identify message",
             ("time of coming back after a disconnect", "ディスコネクト後の再接続の時間"),
-        ),
+        )
+        .live(),
         Parameter::usual(
             "tags",
             Count(1, 256),
@@ -138,7 +143,7 @@ pub const SCSI: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "read_piece",
-            Bytes,
+            Bytes(1, LARGEST_PIECE_BYTES),
             "64 KiB",
             "assumed: the buffer of a drive",
             (
@@ -148,7 +153,7 @@ pub const SCSI: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "write_piece",
-            Bytes,
+            Bytes(1, LARGEST_PIECE_BYTES),
             "64 KiB",
             "assumed: the buffer of a drive",
             (
@@ -188,14 +193,15 @@ pub const SCSI: LayerKind = LayerKind {
         ),
         Parameter::usual(
             "write_lead",
-            Bytes,
+            SIZE,
             "0 B",
             "assumed: the whole piece",
             (
                 "bytes of a piece that must be in before the medium begins to write it; 0 for all",
                 "媒体への書き込みを始めるのに必要な受信済みの量(0 は全部)",
             ),
-        ),
+        )
+        .derived_from(&["write_piece"]),
         Parameter::usual(
             "write_cache",
             Flag,
@@ -207,37 +213,21 @@ pub const SCSI: LayerKind = LayerKind {
             ),
         ),
     ],
+    relations: &[Relation::Needs("tags", "disconnect")],
     build,
 };
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
-    for key in ["read_piece", "write_piece"] {
-        if !(1..=LARGEST_PIECE_BYTES).contains(&builder.bytes(key)) {
-            let what = text!("a piece has 1 byte to 2 GiB", "1 回分のデータ量は 1 バイト以上 2 GiB 以下です");
-            return Err(builder.error(key, &what));
-        }
-    }
-    let (tags, disconnects) = (builder.count("tags") as usize, builder.flag("disconnect"));
-    if tags > 1 && !disconnects {
-        let what = text!(
-            "a drive that stays on the bus takes one command at a time; set disconnect = true or tags = 1",
-            "バスを明け渡さないドライブは一度に 1 コマンドしか受け付けません。disconnect = true か tags = 1 にしてください"
-        );
-        return Err(builder.error("tags", &what));
-    }
-    let below: Vec<_> = builder.below().collect();
-    let ns = |key: &str| builder.ns(key).min(HOUR_NS);
-    let (selection_ns, command_ns, status_ns) = (ns("selection"), ns("command"), ns("status"));
-    let reconnect_ns = ns("reconnect");
+    let tags = builder.count("tags") as usize;
     Ok(Box::new(Scsi {
-        below: below[0],
+        below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
         units: builder.below_units(0),
-        selection_ns,
-        command_ns,
-        status_ns,
-        disconnects,
-        reconnect_ns,
+        selection_ns: builder.ns("selection"),
+        command_ns: builder.ns("command"),
+        status_ns: builder.ns("status"),
+        disconnects: builder.flag("disconnect"),
+        reconnect_ns: builder.ns("reconnect"),
         write_lead_bytes: builder.bytes("write_lead"),
         flushes: builder.flag("write_cache"),
         data_in: direction(builder, "in"),
@@ -246,7 +236,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         commands: vec![None; tags],
         sent: vec![VecDeque::new(); tags],
         queue: VecDeque::new(),
-        causes: causes(builder),
+        causes: Causes::new(builder),
     }))
 }
 
@@ -279,46 +269,4 @@ fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
         builder.cause("data-out", ("data to the drive over the bus", "バス転送(書き込み)"), explanation)
     };
     Direction { ns_per_byte, piece_bytes, buffers, cause }
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the bus", "バスが空くのを待つ時間"),
-            ("another command is under way on the bus", "バスで別のコマンドを処理中です"),
-        ),
-        selection: builder.cause(
-            "selection",
-            ("selecting the drive", "ドライブの選択"),
-            (
-                "the computer takes the bus and calls the drive, which some firmware answers with a delay",
-                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります",
-            ),
-        ),
-        command: builder.cause(
-            "command",
-            ("the command", "コマンドの受け渡し"),
-            (
-                "the drive takes the bytes of the command and works out what is asked",
-                "ドライブがコマンドを受け取り、内容を解釈する時間です",
-            ),
-        ),
-        status: builder.cause(
-            "status",
-            ("status and end of the command", "ステータスとコマンドの終了"),
-            (
-                "the drive reports success, and the computer notices",
-                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です",
-            ),
-        ),
-        reconnect: builder.cause(
-            "reconnect",
-            ("coming back to the bus", "バスへの再接続"),
-            (
-                "the drive had left the bus to others while it worked and takes it again",
-                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です",
-            ),
-        ),
-    }
 }

@@ -27,7 +27,7 @@ fn spec(extra: &str) -> DeviceSpec {
         rate = {{ value = "1 MB/s", source = "t" }}
         "#
     );
-    DeviceSpec::parse("test", &source, &|_| unreachable!()).unwrap()
+    DeviceSpec::parse("test", &source, &|_, _| unreachable!()).unwrap()
 }
 
 fn stack(extra: &str) -> Stack {
@@ -135,13 +135,13 @@ fn a_flush_goes_down_only_to_a_reported_write_cache() {
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
     for (key, value, says) in [
-        ("read_piece", "\"0 B\"", "scsi.read_piece=0 B: a piece has"),
-        ("write_piece", "\"3 GiB\"", "scsi.write_piece=3 GiB: a piece has"),
-        ("tags", "4", "scsi.tags=4: a drive that stays on the bus"),
+        ("read_piece", "\"0 B\"", "--set scsi.read_piece=0 B: `0 B` is outside"),
+        ("write_piece", "\"3 GiB\"", "--set scsi.write_piece=3 GiB: `3 GiB` is outside"),
+        ("tags", "4", "scsi.tags=4: `tags` needs `disconnect`"),
     ] {
         let mut spec = crate::library::device_named("rascsi").unwrap();
-        spec.set(&format!("scsi.{key}"), value.trim_matches('"')).unwrap();
-        let Err(error) = Stack::new(&spec, 1) else { panic!("{key} was taken") };
+        let set = spec.set(&format!("scsi.{key}"), value.trim_matches('"'));
+        let Err(error) = set.and_then(|()| Stack::new(&spec, 1)) else { panic!("{key} was taken") };
         assert!(error.what().en.starts_with(says), "{}", error.what().en);
     }
 }

@@ -7,12 +7,6 @@ use kurabe_core::{Result, text};
 /// Blocks that can be kept track of.
 const MOST_BLOCKS: u128 = 1 << 24;
 
-/// No mapping unit is larger.
-const MOST_UNIT_BYTES: u64 = 1 << 30;
-
-/// Reading further ahead is no use of any drive's memory.
-const MOST_AHEAD_BYTES: u64 = 64 << 20;
-
 /// Read, program and erase times of a cell type in nanoseconds, for whoever does not give them.
 ///
 /// MLC: MQSim `ssdconfig.xml`. TLC and QLC: FEMU `hw/femu/nand.h`, the mean over the kinds of pages, of which the QLC ones
@@ -99,14 +93,6 @@ impl Config {
         let given = |key: &str, usual_ns: u64| if builder.ns(key) == 0 { usual_ns } else { builder.ns(key) };
         let read_ns = given("read_time", read_ns);
         let program_ns = given("program_time", program_ns);
-        let fill = builder.number("fill");
-        if fill > 1.0 {
-            return Err(builder.error("fill", &text!("at most 1 is expected", "1 以下の値を指定します")));
-        }
-        if builder.bytes("read_ahead") > MOST_AHEAD_BYTES {
-            return Err(builder
-                .error("read_ahead", &text!("at most 64 MiB are expected", "64 MiB 以下の値を指定します")));
-        }
         let rows = builder.rows("page_read_times");
         let by_page: Vec<u64> = rows.iter().map(|row| (row[0] * 1000.0).min(1e12) as u64).collect();
         let suspend_ns = Some(builder.ns("suspend_time"));
@@ -138,7 +124,7 @@ impl Config {
             fold_when_full: builder.word("slc_full") == "fold",
             by_age: builder.word("gc") == "cost-benefit",
             idle_after_ns: builder.ns("idle_after"),
-            filled_units: (f64::from(geometry.units) * fill) as u32,
+            filled_units: (f64::from(geometry.units) * builder.number("fill")) as u32,
             worn: builder.word("age") == "worn",
             unwritten_as_data: builder.flag("unwritten_as_data"),
             geometry,
@@ -185,31 +171,16 @@ fn geometry(builder: &Builder<'_>) -> Result<Geometry> {
     let (channels, planes) = (builder.count("channels"), builder.count("planes"));
     let dies = channels * builder.count("dies");
     let row_bytes = u128::from(builder.bytes("page")) * u128::from(planes);
-    if capacity_bytes == 0 {
-        return Err(
-            builder.error("capacity", &text!("more than 0 is expected", "0 より大きい値を指定します"))
-        );
-    }
-    if !(512..=MOST_UNIT_BYTES).contains(&unit_bytes)
-        || row_bytes % u128::from(unit_bytes) != 0
-        || row_bytes == 0
-    {
+    if row_bytes % u128::from(unit_bytes) != 0 {
         return Err(builder.error(
             "mapping_unit",
             &text!(
-                "512 B to 1 GiB are expected, and a whole number of them in page times planes",
-                "512 B 以上 1 GiB 以下で、ページ × プレーン数を割り切る値を指定します"
+                "page times planes is a whole number of them",
+                "ページ × プレーン数を割り切る値を指定します"
             ),
         ));
     }
     let over_provisioning = builder.number("over_provisioning");
-    if over_provisioning > 100.0 {
-        let what = text!(
-            "a share of the capacity, such as 0.07, is expected",
-            "0.07 のように容量に対する割合を指定します"
-        );
-        return Err(builder.error("over_provisioning", &what));
-    }
     let bits = match builder.word("cell") {
         "slc" => 1,
         "mlc" => 2,

@@ -1,11 +1,11 @@
 //! The parameters of an SSD.
 
-use crate::schema::Parameter;
 use crate::schema::ParameterType::{Bytes, Count, Flag, Number, Rate, Rows, Time, Word};
+use crate::schema::{Parameter, SIZE, SOME_SIZE};
 
 /// All of them. Where a time may be 0, that stands for the usual time of the cell type.
 pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter::needed("capacity", Bytes, ("bytes that the host sees", "ホストから見える容量")),
+    Parameter::needed("capacity", SOME_SIZE, ("bytes that the host sees", "ホストから見える容量")),
     Parameter::needed(
         "channels",
         Count(1, 64),
@@ -21,7 +21,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "page",
-        Bytes,
+        SOME_SIZE,
         "16 KiB",
         "assumed: usual since about 2013",
         ("page of a plane", "プレーンのページ長"),
@@ -35,14 +35,14 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "mapping_unit",
-        Bytes,
+        Bytes(512, 1 << 30),
         "4 KiB",
         "assumed: usual for page-mapped drives",
         ("data that one entry of the mapping table points to", "マッピング表の 1 項目が指すデータ長"),
     ),
     Parameter::usual(
         "over_provisioning",
-        Number,
+        Number(0.0, 100.0),
         "0.07",
         "derived: 2^30 / 10^9 - 1, flash in GiB sold as GB",
         ("flash beyond the capacity, as a share of it", "容量に対する予備領域の割合"),
@@ -61,7 +61,8 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "0 ns",
         "that of the cell type",
         ("time to read a page; 0 for that of the cell type", "ページの読み出し時間(0 はセル種別の標準値)"),
-    ),
+    )
+    .derived_from(&["cell"]),
     Parameter::usual(
         "page_read_times",
         Rows(&["microseconds"]),
@@ -71,21 +72,24 @@ pub(super) const PARAMETERS: &[Parameter] = &[
             "read times of the kinds of pages in turn, in place of read_time",
             "ページの種類ごとの読み出し時間(read_time の代わり)",
         ),
-    ),
+    )
+    .derived_from(&["read_time"]),
     Parameter::usual(
         "program_time",
         Time,
         "0 ns",
         "that of the cell type",
         ("time to program a page; 0 for that of the cell type", "ページの書き込み時間(0 はセル種別の標準値)"),
-    ),
+    )
+    .derived_from(&["cell"]),
     Parameter::usual(
         "erase_time",
         Time,
         "0 ns",
         "that of the cell type",
         ("time to erase a block; 0 for that of the cell type", "ブロックの消去時間(0 はセル種別の標準値)"),
-    ),
+    )
+    .derived_from(&["cell"]),
     Parameter::usual(
         "channel_rate",
         Rate,
@@ -99,21 +103,24 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "8 GB/s",
         "assumed: beyond the rest",
         ("rate at which data pass the controller", "コントローラー内のデータ転送速度"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "command_time",
         Time,
         "1 us",
         "assumed",
         ("time of the processor for a command, one after the other", "コマンドごとのプロセッサー時間(逐次)"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "command_latency",
         Time,
         "5 us",
         "assumed",
         ("further time of a command, at which others are served as well", "コマンドごとの追加の遅延(並行)"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "hit_time",
         Time,
@@ -123,35 +130,39 @@ pub(super) const PARAMETERS: &[Parameter] = &[
             "time of the processor for a read of data that were read ahead, in place of command_time",
             "先読み済みデータの読み出しにかかるプロセッサー時間(command_time の代わり)",
         ),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "write_latency",
         Time,
         "0 ns",
         "assumed: as reads",
         ("further time of a write beyond that of every command", "書き込みコマンドだけの追加の遅延"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "buffer",
-        Bytes,
+        SIZE,
         "1 MiB",
         "assumed",
         ("memory for data to be written; 0 if none", "書き込みバッファーの容量(0 はなし)"),
     ),
     Parameter::usual(
         "read_ahead",
-        Bytes,
+        Bytes(0, 64 << 20),
         "128 KiB",
         "assumed",
         ("data read ahead of a run of reads; 0 if none", "連続読み出しのときに先読みする量(0 はなし)"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "flush_waits",
         Flag,
         "true",
         "assumed: as the standards ask",
         ("a flush waits until the buffer is in flash", "フラッシュ命令がバッファーの書き込み完了を待つか"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "power_loss_protection",
         Flag,
@@ -166,7 +177,8 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "assumed",
         ("what a read interrupts", "読み出しが中断させられる動作"),
     ),
-    Parameter::usual("suspend_time", Time, "20 us", "assumed", ("time to interrupt", "中断にかかる時間")),
+    Parameter::usual("suspend_time", Time, "20 us", "assumed", ("time to interrupt", "中断にかかる時間"))
+        .live(),
     Parameter::usual(
         "mapping",
         Word(&["full", "cached"]),
@@ -176,14 +188,14 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "mapping_cache",
-        Bytes,
+        SIZE,
         "2 MiB",
         "MQSim ssdconfig.xml",
         ("memory for the mapping table if it is cached", "マッピング表用のキャッシュ容量"),
     ),
     Parameter::usual(
         "slc_static",
-        Bytes,
+        SIZE,
         "0 B",
         "assumed: none",
         (
@@ -193,7 +205,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::usual(
         "slc_dynamic",
-        Bytes,
+        SIZE,
         "0 B",
         "assumed: none",
         ("data that free flash may hold with one bit per cell", "空き領域に 1 ビット/セルで置けるデータ量"),
@@ -207,7 +219,8 @@ pub(super) const PARAMETERS: &[Parameter] = &[
             "time to read a page with one bit per cell; 0 for read_time",
             "1 ビット/セルのページの読み出し時間(0 は read_time)",
         ),
-    ),
+    )
+    .derived_from(&["read_time"]),
     Parameter::usual(
         "slc_program_time",
         Time,
@@ -217,7 +230,8 @@ pub(super) const PARAMETERS: &[Parameter] = &[
             "time to program a page with one bit per cell; 0 for program_time",
             "1 ビット/セルのページの書き込み時間(0 は program_time)",
         ),
-    ),
+    )
+    .derived_from(&["program_time"]),
     Parameter::usual(
         "slc_full",
         Word(&["direct", "fold"]),
@@ -258,10 +272,11 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "100 ms",
         "assumed",
         ("a die rests this long before it works in the background", "背景処理を始めるまでの休止時間"),
-    ),
+    )
+    .live(),
     Parameter::usual(
         "fill",
-        Number,
+        Number(0.0, 1.0),
         "0",
         "assumed: new",
         (
@@ -288,5 +303,6 @@ pub(super) const PARAMETERS: &[Parameter] = &[
             "reads of what was never written take as long as reads of data",
             "未書き込み領域の読み出しをデータと同じ時間にするか",
         ),
-    ),
+    )
+    .live(),
 ];

@@ -6,7 +6,8 @@
 //! are erased. Validity is not stored: a place is valid if the table points to it. Blocks may be used with one bit per
 //! cell, so many of each die; later their data are folded into blocks with all bits.
 //!
-//! All state is in flat arrays; what was never written has none (see `layout` and `map`). What moving costs is told as
+//! All state is in flat arrays, in which nothing is 0: a new drive is so many bytes of 0, which the system gives without
+//! touching them. What was never written has no state (see `layout` and `map`). What moving costs is told as
 //! `Work`; when it is done is not known here.
 //!
 //! Not modelled: wear levelling and bad blocks.
@@ -16,12 +17,13 @@ use super::layout::{Layout, Worn, in_order, in_order_counts};
 use super::map::{Map, TRIMMED, UNCHANGED};
 use kurabe_core::random::Random;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// No block.
 const NONE: u32 = u32::MAX;
 
-/// Mark on the count of valid units of a block that is free or being written.
-const NOT_CLOSED: u32 = 1 << 31;
+/// Mark on the count of valid units of a block that is neither free nor being written.
+const CLOSED_MARK: u32 = 1 << 31;
 
 /// Where a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +63,20 @@ struct Room {
     /// A block with all bits that was set aside for one with one bit per cell.
     aside: Open,
     moved: Open,
+    /// Free blocks, the next one last, and after them those that were never used.
     free: Vec<u32>,
+    unused: Range<u32>,
     /// Closed and open blocks with one bit per cell, oldest first.
     folding: VecDeque<u32>,
     slc_used: u32,
     /// Nothing more to do in the background until something is written.
     settled: bool,
+}
+
+impl Room {
+    fn free_blocks(&self) -> usize {
+        self.free.len() + self.unused.len()
+    }
 }
 
 /// The data of a drive.
@@ -76,15 +86,16 @@ pub(super) struct Store {
     filled: u32,
     layout: Layout,
     map: Map,
-    /// By block: valid units, with `NOT_CLOSED`.
+    /// By block: valid units, with `CLOSED_MARK`.
     valid: Vec<u32>,
     /// By block: whether it is used with one bit per cell.
     slc: Vec<bool>,
     /// By block: when it was closed, as a number of blocks closed before it. Empty unless age counts.
     closed_at: Vec<u32>,
     closed: u32,
-    /// By block: the units written to its places; none as long as it is as at the start.
-    owners: Vec<Option<Box<[u32]>>>,
+    /// By block: which list has the units written to its places, from 1; 0 as long as it is as at the start.
+    owners: Vec<u32>,
+    lists: Vec<Box<[u32]>>,
     rooms: Vec<Room>,
     fold_when_full: bool,
     pub(super) work: Work,
@@ -103,11 +114,21 @@ impl Store {
         let per_die = geometry.blocks_per_die;
         let rooms = (0..geometry.dies)
             .map(|die| {
+                let blocks = die * per_die..(die + 1) * per_die;
+                let mut in_use = valid[blocks.start as usize..blocks.end as usize].iter();
+                // Behind the last block with data none was ever used.
+                let used = match config.worn {
+                    true => in_use.rposition(|count| *count > 0).map_or(0, |last| last as u32 + 1),
+                    false => in_use.take_while(|count| **count > 0).count() as u32,
+                };
+                let unused = blocks.start + used..blocks.end;
                 // The lowest comes first.
-                let blocks = (die * per_die..(die + 1) * per_die).rev();
+                let blocks = (blocks.start..unused.start).rev();
                 let free: Vec<u32> = blocks.filter(|block| valid[*block as usize] == 0).collect();
-                for block in &free {
-                    valid[*block as usize] = NOT_CLOSED;
+                for block in die * per_die..unused.start {
+                    if valid[block as usize] > 0 {
+                        valid[block as usize] |= CLOSED_MARK;
+                    }
                 }
                 let folding = VecDeque::new();
                 Room {
@@ -115,6 +136,7 @@ impl Store {
                     aside: CLOSED,
                     moved: CLOSED,
                     free,
+                    unused,
                     folding,
                     slc_used: 0,
                     settled: false,
@@ -131,7 +153,8 @@ impl Store {
             slc: vec![false; blocks],
             closed_at: if config.by_age { vec![0; blocks] } else { Vec::new() },
             closed: 0,
-            owners: (0..blocks).map(|_| None).collect(),
+            owners: vec![0; blocks],
+            lists: Vec::new(),
             rooms,
             fold_when_full: config.fold_when_full,
             work: Work::default(),
@@ -199,12 +222,12 @@ impl Store {
         }
         self.make_room(die, self.geometry.least_free, self.geometry.units_per_block);
         let room = &self.rooms[at];
-        if room.free.len() < 2 {
+        if room.free_blocks() < 2 {
             return None;
         }
         let slc = may_slc
             && room.slc_used < self.geometry.slc_blocks
-            && room.free.len() > self.geometry.least_free as usize + 1;
+            && room.free_blocks() > self.geometry.least_free as usize + 1;
         if !slc && self.rooms[at].aside.block != NONE {
             let room = &mut self.rooms[at];
             room.host = std::mem::replace(&mut room.aside, CLOSED);
@@ -249,17 +272,21 @@ impl Store {
         let block = (place / per_block) as usize;
         self.map.set(unit, place);
         self.valid[block] += 1;
-        if let Some(owners) = &mut self.owners[block] {
-            owners[(place % per_block) as usize] = unit;
+        if let Some(list) = self.owners[block].checked_sub(1) {
+            self.lists[list as usize][(place % per_block) as usize] = unit;
         }
     }
 
     fn open(&mut self, die: u32, slc: bool) -> Option<u32> {
-        let block = self.rooms[die as usize].free.pop()?;
-        self.valid[block as usize] = NOT_CLOSED;
+        let room = &mut self.rooms[die as usize];
+        let block = room.free.pop().or_else(|| room.unused.next())?;
+        self.valid[block as usize] = 0;
         self.slc[block as usize] = slc;
         let size = self.geometry.units_per_block as usize;
-        self.owners[block as usize].get_or_insert_with(|| vec![NONE; size].into_boxed_slice());
+        if self.owners[block as usize] == 0 {
+            self.lists.push(vec![NONE; size].into_boxed_slice());
+            self.owners[block as usize] = self.lists.len() as u32;
+        }
         Some(block)
     }
 
@@ -267,7 +294,7 @@ impl Store {
         if block == NONE {
             return;
         }
-        self.valid[block as usize] &= !NOT_CLOSED;
+        self.valid[block as usize] |= CLOSED_MARK;
         self.closed = self.closed.wrapping_add(1);
         if let Some(closed_at) = self.closed_at.get_mut(block as usize) {
             *closed_at = self.closed;
@@ -276,9 +303,11 @@ impl Store {
 
     /// Collects blocks with less than `below` valid units until more than `free` are free.
     fn make_room(&mut self, die: u32, free: u32, below: u32) {
-        while self.rooms[die as usize].free.len() <= free as usize {
+        while self.rooms[die as usize].free_blocks() <= free as usize {
             match self.cheapest(die) {
-                Some(victim) if self.valid[victim as usize] < below => self.collect(die, victim),
+                Some(victim) if self.valid[victim as usize] ^ CLOSED_MARK < below => {
+                    self.collect(die, victim);
+                }
                 _ => return,
             }
         }
@@ -290,8 +319,12 @@ impl Store {
         let range = first as usize..(first + self.geometry.blocks_per_die) as usize;
         let counts = &self.valid[range.clone()];
         if self.closed_at.is_empty() {
-            let least = counts.iter().copied().min().filter(|least| *least < NOT_CLOSED)?;
-            return counts.iter().position(|count| *count == least).map(|index| first + index as u32);
+            let least =
+                counts.iter().map(|count| count ^ CLOSED_MARK).min().filter(|least| *least < CLOSED_MARK)?;
+            return counts
+                .iter()
+                .position(|count| count ^ CLOSED_MARK == least)
+                .map(|index| first + index as u32);
         }
         // Rosenblum and Ousterhout: age x (1 - u) / 2u.
         let worth = |count: u32, closed_at: u32| {
@@ -300,8 +333,9 @@ impl Store {
         };
         let candidates = counts.iter().zip(&self.closed_at[range]).enumerate();
         candidates
-            .filter(|(_, (count, _))| **count < NOT_CLOSED)
-            .map(|(index, (count, closed_at))| (worth(*count, *closed_at), index))
+            .map(|(index, (count, closed_at))| (index, count ^ CLOSED_MARK, closed_at))
+            .filter(|(_, count, _)| *count < CLOSED_MARK)
+            .map(|(index, count, closed_at)| (worth(count, *closed_at), index))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, index)| first + index as u32)
     }
@@ -310,8 +344,9 @@ impl Store {
     fn collect(&mut self, die: u32, victim: u32) {
         let Geometry { units_per_block, units_per_row, bits, .. } = self.geometry;
         let slc = std::mem::replace(&mut self.slc[victim as usize], false);
-        let count = std::mem::replace(&mut self.valid[victim as usize], NOT_CLOSED);
-        let owners = self.owners[victim as usize].take();
+        let count = std::mem::replace(&mut self.valid[victim as usize], 0) ^ CLOSED_MARK;
+        let owners = self.owners[victim as usize].checked_sub(1);
+        let owners = owners.map(|list| std::mem::take(&mut self.lists[list as usize]));
         let end = if slc { self.geometry.rows_per_block / bits * units_per_row } else { units_per_block };
         let (mut left, mut rows_read, mut row) = (count, 0, u32::MAX);
         for offset in 0..end {
@@ -338,7 +373,9 @@ impl Store {
                 rows_read += 1;
             }
         }
-        self.owners[victim as usize] = owners;
+        if let Some(owners) = owners {
+            self.lists[self.owners[victim as usize] as usize - 1] = owners;
+        }
         let room = &mut self.rooms[die as usize];
         room.free.push(victim);
         self.work.erases += 1;
@@ -388,7 +425,7 @@ impl Store {
     #[inline]
     pub(super) fn has_background(&self, die: u32) -> bool {
         let room = &self.rooms[die as usize];
-        !room.settled && (room.slc_used > 0 || room.free.len() <= self.geometry.wanted_free as usize)
+        !room.settled && (room.slc_used > 0 || room.free_blocks() <= self.geometry.wanted_free as usize)
     }
 
     /// Does one piece of it; whether there was any. What it was is added to `work`.
@@ -397,11 +434,11 @@ impl Store {
             self.set_aside(die);
             return true;
         }
-        let free = self.rooms[die as usize].free.len();
+        let free = self.rooms[die as usize].free_blocks();
         if free <= self.geometry.wanted_free as usize {
             // Moving more than three quarters of a block for the rest of it wears the drive for little.
             self.make_room(die, free as u32, self.geometry.units_per_block / 4 * 3);
-            if self.rooms[die as usize].free.len() > free {
+            if self.rooms[die as usize].free_blocks() > free {
                 return true;
             }
         }
@@ -422,6 +459,6 @@ impl Store {
     /// Valid units, counted block by block.
     #[cfg(test)]
     pub(super) fn count_valid(&self) -> u64 {
-        self.valid.iter().map(|count| u64::from(count & !NOT_CLOSED)).sum()
+        self.valid.iter().map(|count| u64::from(count & !CLOSED_MARK)).sum()
     }
 }

@@ -6,18 +6,103 @@
 //! it any more. A buffer of size 0 programs whatever a write brings at once, in rows that may be partly empty.
 
 use super::Ssd;
+use super::config::{Config, Geometry};
 use super::die::Die;
 use super::store::Place;
+use crate::ranges::{Range, Ranges};
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Request, World};
 use kurabe_core::device::ErrorNumber;
+use std::collections::VecDeque;
 
 /// A row that is filling up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenRow {
     pub(super) die: u32,
     place: u32,
-    pub(super) filled: u32,
+    filled: u32,
+}
+
+/// The last writes that went into the buffer: as many as it may hold, with the rows that they went to.
+#[derive(Clone, Debug)]
+pub(super) struct Latest {
+    /// Row, first byte, the byte after the last, number.
+    entries: VecDeque<(u32, Range)>,
+    most: usize,
+    /// How many were ever put in, and how many of them were programmed when flushes ended, with their ends.
+    count: u64,
+    programmed: VecDeque<(u64, u64)>,
+}
+
+/// Row of bytes that were taken out of the mapping table.
+const TRIMMED_ROW: u32 = u32::MAX;
+
+impl Latest {
+    pub(super) fn new(config: &Config) -> Self {
+        let Geometry { dies, units_per_row, .. } = config.geometry;
+        // Rows of the buffer; of each die those that it programs now; the open one.
+        let rows = config.buffer_rows + 2 * u64::from(dies) + 1;
+        Self {
+            entries: VecDeque::new(),
+            most: (rows * u64::from(units_per_row)) as usize,
+            count: 0,
+            programmed: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, row: u32, range: Range) {
+        match self.entries.back_mut() {
+            Some((last, (_, end, number))) if (*last, *end, *number) == (row, range.0, range.2) => {
+                *end = range.1;
+            }
+            _ => {
+                self.entries.push_back((row, range));
+                self.count += 1;
+            }
+        }
+        if self.entries.len() > self.most {
+            self.entries.pop_front();
+        }
+    }
+
+    /// These bytes are nobody's any more.
+    pub(super) fn trim(&mut self, from: u64, to: u64) {
+        self.add(TRIMMED_ROW, (from, to, 0));
+    }
+
+    /// All that is here will have been programmed at a time.
+    fn program_all(&mut self, now_ns: u64, end_ns: u64) {
+        while self.programmed.get(1).is_some_and(|(next_ns, _)| *next_ns <= now_ns) {
+            self.programmed.pop_front();
+        }
+        self.programmed.push_back((end_ns, self.count));
+    }
+
+    /// What went into the last rows of each die after the last flush that is over; `rows` tells how many of them count.
+    pub(super) fn in_rows(&self, now_ns: u64, rows: &[u32], rows_per_die: u32) -> Ranges {
+        let over = self.programmed.iter().filter(|(end_ns, _)| *end_ns <= now_ns);
+        let flushed = over.map(|(_, count)| *count).max().unwrap_or(0);
+        let (mut ranges, mut trimmed) = (Ranges::default(), Ranges::default());
+        let mut seen = vec![(TRIMMED_ROW, 0); rows.len()];
+        let after = self.entries.iter().rev().take((self.count - flushed) as usize);
+        for (row, (from, to, number)) in after.copied() {
+            if row == TRIMMED_ROW {
+                trimmed.add(from, to, 0);
+                continue;
+            }
+            let die = (row / rows_per_die) as usize;
+            if seen[die].0 != row {
+                seen[die] = (row, seen[die].1 + 1);
+            }
+            if seen[die].1 <= rows[die] {
+                let mut here = Ranges::from_iter([(from, to, number)]);
+                trimmed.within(from, to).for_each(|(from, to, _)| drop(here.cut(from, to)));
+                ranges.extend(here.iter());
+            }
+        }
+        ranges
+    }
 }
 
 impl Ssd {
@@ -38,12 +123,13 @@ impl Ssd {
                 at_ns = at_ns.max(self.read_row(place, end_bytes - start_bytes, true, at_ns, world).end_ns);
                 world.charge(job, self.causes.partial, at_ns);
             }
-            match self.put(unit, at_ns, job, world) {
+            let bytes = (request.offset_bytes.max(start_bytes), request.end_bytes().min(end_bytes));
+            match self.put(unit, (bytes.0, bytes.1, request.number), at_ns, job, world) {
                 Some(put_ns) => at_ns = put_ns,
                 None => return world.fail(job, ErrorNumber::NO_SPACE),
             }
         }
-        if self.config.buffer_rows == 0 {
+        if self.config.buffer_rows == 0 || (request.fua && self.flush_programs()) {
             at_ns = self.program_all(job, at_ns, world);
         }
         world.charge(job, self.causes.data_path, there_ns);
@@ -52,11 +138,13 @@ impl Ssd {
 
     /// Puts a unit into the buffer: when it is there. `None` if no die has room, which over-provisioning rules out.
     #[inline]
-    fn put(&mut self, unit: u32, at_ns: u64, job: JobId, world: &mut World) -> Option<u64> {
+    fn put(&mut self, unit: u32, bytes: Range, at_ns: u64, job: JobId, world: &mut World) -> Option<u64> {
+        let units_per_row = self.config.geometry.units_per_row;
         let (mut row, at_ns) = match self.open_row {
             Some(row) => {
                 if self.store.is_among(unit, row.place, row.filled) {
                     // It is in the buffer still and is overwritten there.
+                    self.latest.add(row.place / units_per_row, bytes);
                     return Some(at_ns);
                 }
                 (row, at_ns)
@@ -66,10 +154,11 @@ impl Ssd {
                 (self.begin_row(at_ns, world)?, at_ns)
             }
         };
+        self.latest.add(row.place / units_per_row, bytes);
         self.store.put(unit, row.place + row.filled);
         row.filled += 1;
         self.open_row = Some(row);
-        if row.filled == self.config.geometry.units_per_row {
+        if row.filled == units_per_row {
             self.program_row(at_ns);
         }
         Some(at_ns)
@@ -132,7 +221,7 @@ impl Ssd {
     }
 
     /// The open row is to be programmed, full or not.
-    fn program_row(&mut self, at_ns: u64) {
+    pub(super) fn program_row(&mut self, at_ns: u64) {
         if let Some(row) = self.open_row.take() {
             let row_ns = self.config.row_ns(self.store.host_writes_slc(row.die));
             self.dies.change(row.die, |die| die.add(at_ns, 1, die.share_ns.saturating_add(row_ns)));
@@ -150,16 +239,18 @@ impl Ssd {
                 end_ns = end_ns.max(self.dies.change(die, Die::finish_all));
             }
         }
+        self.latest.program_all(world.now_ns(), end_ns);
         world.charge(job, self.causes.program, end_ns);
         end_ns
     }
 
+    /// Whether the firmware programs what must be safe; with a capacitor everything is.
+    fn flush_programs(&self) -> bool {
+        self.config.flush_waits && !self.config.power_loss_protection
+    }
+
     pub(super) fn flush(&mut self, job: JobId, from_ns: u64, world: &mut World) {
-        let end_ns = if self.config.flush_waits && !self.config.power_loss_protection {
-            self.program_all(job, from_ns, world)
-        } else {
-            from_ns
-        };
+        let end_ns = if self.flush_programs() { self.program_all(job, from_ns, world) } else { from_ns };
         world.finish_at(end_ns, job);
     }
 }

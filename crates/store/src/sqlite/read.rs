@@ -209,8 +209,8 @@ mod tests {
     fn the_list_is_answered_from_its_index_alone() {
         let directory = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
-        let found = plan(&store, &list_sql());
-        assert!(found.contains("USING COVERING INDEX runs_listed"), "{found}");
+        let query_plan = plan(&store, &list_sql());
+        assert!(query_plan.contains("USING COVERING INDEX runs_listed"), "{query_plan}");
         let running = plan(&store, "SELECT id FROM runs WHERE status = 'running'");
         assert!(running.contains("runs_running"), "{running}");
     }

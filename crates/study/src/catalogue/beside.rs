@@ -85,33 +85,33 @@ fn nothing_in_common(figures: &[BesideFigure], entry: &Entry<'_>) -> Option<Text
 fn procedure_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
     let table = entry.table;
     let (tool, run) = (&table.tool, record.header.profile_name());
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     let Some(profile) = &record.header.profile else {
-        found.push(text!(
+        differences.push(text!(
             "the run was made with {run}, the entry with {tool}; an imported run does not tell its whole procedure",
             "測定は {run}、公表値は {tool} によるものです。取り込んだ測定からは手順のすべては分かりません"
         ));
-        found.extend(statistic_difference(printed_statistic(record), table.statistic));
-        return found;
+        differences.extend(statistic_difference(printed_statistic(record), table.statistic));
+        return differences;
     };
     match &table.profile {
-        None => found.push(text!(
+        None => differences.push(text!(
             "kurabe has no profile that repeats {tool}; the run did `{run}`",
             "{tool} の手順を再現するプロファイルはありません。この測定は `{run}` です"
         )),
-        Some(same) if *same != run => found.push(text!(
+        Some(same) if *same != run => differences.push(text!(
             "another procedure: the entry is {tool} (profile `{same}`), the run did `{run}`",
             "手順が違います。公表値は {tool} (プロファイル `{same}`)、この測定は `{run}` です"
         )),
-        Some(same) => found.extend(changed_rules(profile, same, table.size_bytes)),
+        Some(same) => differences.extend(changed_rules(profile, same, table.size_bytes)),
     }
     let own = match profile.statistic {
         Statistic::Mean => PublishedStatistic::Mean,
         Statistic::Median => PublishedStatistic::Median,
         Statistic::Best => PublishedStatistic::Best,
     };
-    found.extend(statistic_difference(own, table.statistic));
-    found
+    differences.extend(statistic_difference(own, table.statistic));
+    differences
 }
 
 /// Where a run of the right profile was changed by its user.
@@ -173,32 +173,32 @@ fn statistic_difference(own: PublishedStatistic, printed: PublishedStatistic) ->
 
 /// What else to know before the two are compared.
 fn other_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     let same_profile = entry.table.profile.as_deref() == Some(&record.header.profile_name());
     let differs = record.header.profile.as_ref().and_then(|profile| profile.differs.as_ref());
     if let (true, Some(differs)) = (same_profile, differs) {
-        found.push(Text {
+        differences.push(Text {
             en: format!("kurabe's profile and the tool: {}", differs.en),
             ja: format!("kurabe のプロファイルと元のツールの違い: {}", differs.ja),
         });
     }
     if let Some(host) = &entry.table.host {
-        found.push(Text {
+        differences.push(Text {
             en: format!("the entry was measured on: {}", host.en),
             ja: format!("公表値の測定環境: {}", host.ja),
         });
     }
     if let Some(model) = &record.header.model {
         let name = &model.name;
-        found.push(text!(
+        differences.push(text!(
             "the run is a model, `{name}`, not a measurement",
             "この測定はモデル `{name}` の計算です"
         ));
     }
     for note in [entry.table.note.as_ref(), entry.row.note.as_ref()].into_iter().flatten() {
-        found.push(note.clone());
+        differences.push(note.clone());
     }
-    found
+    differences
 }
 
 /// The run's figure for a column.
@@ -223,7 +223,7 @@ fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> Option<&'t 
 
 /// The run's cell that measures the same as a cell of the entry's profile.
 fn same_cell<'r>(cells: &'r [Cell], task: &Task, name: &Name) -> Option<&'r Cell> {
-    let wanted = task.cells.iter().find(|cell| cell.part == name.part)?;
-    let measure = |cell: &Cell| cell.measure == wanted.measure || wanted.measure == Measure::Rate;
-    cells.iter().find(|cell| cell.label == wanted.label && cell.part == wanted.part && measure(cell))
+    let planned = task.cells.iter().find(|cell| cell.part == name.part)?;
+    let measure = |cell: &Cell| cell.measure == planned.measure || planned.measure == Measure::Rate;
+    cells.iter().find(|cell| cell.label == planned.label && cell.part == planned.part && measure(cell))
 }

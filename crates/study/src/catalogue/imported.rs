@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_cell_is_found_by_what_it_did_and_not_by_its_name_or_place() {
         let (profile, cells) = (profile_named("cdm-2").unwrap(), cells());
-        let found: Vec<Option<f64>> = profile
+        let figures: Vec<Option<f64>> = profile
             .tasks(profile.rules.size_bytes)
             .iter()
             .filter(|task| task.cells[0].part == "read")
@@ -107,7 +107,7 @@ mod tests {
                 printed_figure(&cells, &task.work, "read", unit).map(|figure| in_unit(figure.value, unit))
             })
             .collect();
-        assert_eq!(found, [Some(2.0), Some(3.0), Some(5.0)]);
+        assert_eq!(figures, [Some(2.0), Some(3.0), Some(5.0)]);
     }
 
     #[test]

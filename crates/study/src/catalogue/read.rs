@@ -72,8 +72,8 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
 }
 
 fn read_profile(value: &Value<'_>) -> Result<Profile> {
-    let found = profile_named(value.string()?).map(Profile::with_step_names);
-    found.map_err(|error| {
+    let profile = profile_named(value.string()?).map(Profile::with_step_names);
+    profile.map_err(|error| {
         let placed = value.error(error.what());
         match error.remedy_text() {
             Some(remedy) => placed.remedy(remedy.clone()),
@@ -183,7 +183,7 @@ row = [{ id = "a", device = "A", read = 845.9 }]
 
     #[test]
     fn a_mistake_shows_its_line_and_says_what_to_do() {
-        for (good, bad, line, said) in [
+        for (good, bad, line, what) in [
             ("tool =", "tol =", 8, "unknown key"),
             ("read = 845.9", "raed = 845.9", 13, "unknown key"),
             ("read = 845.9", "read = -1", 13, "above zero"),
@@ -193,7 +193,7 @@ row = [{ id = "a", device = "A", read = 845.9 }]
             ("\"mean\"", "\"men\"", 11, "choices"),
         ] {
             let error = read_tables("small.toml", &SMALL.replace(good, bad)).unwrap_err();
-            assert!(error.what().en.contains(said), "{bad}: {error}");
+            assert!(error.what().en.contains(what), "{bad}: {error}");
             assert_eq!(error.place().unwrap().line, line, "{bad}: {error:?}");
         }
     }

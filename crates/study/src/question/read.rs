@@ -2,7 +2,7 @@
 
 use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question};
 use crate::axis::is_same_value;
-use crate::study::{Part, Row};
+use crate::study::{Part, StudyRow};
 use kurabe_compare::Use;
 use kurabe_core::{Result, Table, Value, nearest, text};
 
@@ -14,7 +14,7 @@ const ARTICLE_KEYS: [&str; 9] = ["says", "best", "first", "last", "is", "is_not"
 
 /// The words of `ask`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum QuestionKind {
     Best,
     Change,
     Order,
@@ -23,13 +23,13 @@ enum Kind {
     Untold,
 }
 
-const KINDS: [(&str, Kind); 6] = [
-    ("best", Kind::Best),
-    ("change", Kind::Change),
-    ("order", Kind::Order),
-    ("line", Kind::Line),
-    ("keeps", Kind::Keeps),
-    ("untold", Kind::Untold),
+const KINDS: [(&str, QuestionKind); 6] = [
+    ("best", QuestionKind::Best),
+    ("change", QuestionKind::Change),
+    ("order", QuestionKind::Order),
+    ("line", QuestionKind::Line),
+    ("keeps", QuestionKind::Keeps),
+    ("untold", QuestionKind::Untold),
 ];
 
 /// The questions of a study with these tables.
@@ -57,24 +57,24 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     let reader = Reader { parts: figures.iter().filter_map(|set| part_of(parts, &set.part)).collect() };
     let among = reader.among(&table, kind)?;
     let ask = match kind {
-        Kind::Best => match table.get("for") {
+        QuestionKind::Best => match table.get("for") {
             Some(name) => {
                 Ask::BestFor(Box::new(Use::load(name.string()?).map_err(|error| name.error_of_named(error))?))
             }
             None => Ask::Best,
         },
-        Kind::Change => {
+        QuestionKind::Change => {
             let choices = reader.choices(&among);
             let named = |key: &str| one_of(&table.require(key)?, &choices);
             Ask::Change { from: named("from")?, to: named("to")? }
         }
-        Kind::Order => Ask::Order,
-        Kind::Line => Ask::Line,
-        Kind::Keeps => {
+        QuestionKind::Order => Ask::Order,
+        QuestionKind::Line => Ask::Line,
+        QuestionKind::Keeps => {
             let limit = |key: &str| table.get(key).map(|limit| limit.number()).transpose();
             Ask::Keeps { at_most: limit("at_most")?, at_least: limit("at_least")? }
         }
-        Kind::Untold => Ask::Untold(table.require("why")?.text()?),
+        QuestionKind::Untold => Ask::Untold(table.require("why")?.text()?),
     };
     if ask == (Ask::Keeps { at_most: None, at_least: None }) {
         table.require("at_most")?;
@@ -94,19 +94,37 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
 }
 
 /// A key that does nothing with this `ask` is a mistake.
-fn check_keys(table: &Table<'_>, kind: Kind) -> Result<()> {
-    let fitting: &[(&str, &[Kind])] = &[
-        ("along", &[Kind::Best, Kind::Change, Kind::Line]),
-        ("rows", &[Kind::Best, Kind::Change, Kind::Order, Kind::Line, Kind::Keeps]),
-        ("figures", &[Kind::Best, Kind::Change, Kind::Order, Kind::Line, Kind::Keeps]),
-        ("for", &[Kind::Best]),
-        ("part", &[Kind::Best]),
-        ("from", &[Kind::Change]),
-        ("to", &[Kind::Change]),
-        ("at_most", &[Kind::Keeps]),
-        ("at_least", &[Kind::Keeps]),
-        ("margin", &[Kind::Best, Kind::Change, Kind::Line]),
-        ("why", &[Kind::Untold]),
+fn check_keys(table: &Table<'_>, kind: QuestionKind) -> Result<()> {
+    let fitting: &[(&str, &[QuestionKind])] = &[
+        ("along", &[QuestionKind::Best, QuestionKind::Change, QuestionKind::Line]),
+        (
+            "rows",
+            &[
+                QuestionKind::Best,
+                QuestionKind::Change,
+                QuestionKind::Order,
+                QuestionKind::Line,
+                QuestionKind::Keeps,
+            ],
+        ),
+        (
+            "figures",
+            &[
+                QuestionKind::Best,
+                QuestionKind::Change,
+                QuestionKind::Order,
+                QuestionKind::Line,
+                QuestionKind::Keeps,
+            ],
+        ),
+        ("for", &[QuestionKind::Best]),
+        ("part", &[QuestionKind::Best]),
+        ("from", &[QuestionKind::Change]),
+        ("to", &[QuestionKind::Change]),
+        ("at_most", &[QuestionKind::Keeps]),
+        ("at_least", &[QuestionKind::Keeps]),
+        ("margin", &[QuestionKind::Best, QuestionKind::Change, QuestionKind::Line]),
+        ("why", &[QuestionKind::Untold]),
     ];
     for (key, kinds) in fitting {
         let Some(value) = table.get(key).filter(|_| !kinds.contains(&kind)) else { continue };
@@ -139,8 +157,8 @@ fn find_part<'p>(value: &Value<'_>, parts: &'p [Part]) -> Result<&'p Part> {
     })
 }
 
-fn read_figures(table: &Table<'_>, kind: Kind, parts: &[Part]) -> Result<Vec<FigureSet>> {
-    if kind == Kind::Untold {
+fn read_figures(table: &Table<'_>, kind: QuestionKind, parts: &[Part]) -> Result<Vec<FigureSet>> {
+    if kind == QuestionKind::Untold {
         return Ok(Vec::new());
     }
     if table.get("for").is_some() {
@@ -151,7 +169,7 @@ fn read_figures(table: &Table<'_>, kind: Kind, parts: &[Part]) -> Result<Vec<Fig
     let sets =
         list.elements().iter().map(|value| read_figure_set(value, parts)).collect::<Result<Vec<_>>>()?;
     let count: usize = sets.iter().map(|set| set.columns.len()).sum();
-    if kind == Kind::Order && count != 2 {
+    if kind == QuestionKind::Order && count != 2 {
         return Err(list.error(&text!(
             "an order is held against another: two columns are expected, not {count}",
             "順序は 2 つの列で比べます。{count} 列が指定されています"
@@ -173,18 +191,18 @@ fn read_figure_set(value: &Value<'_>, parts: &[Part]) -> Result<FigureSet> {
 }
 
 /// A word out of a list.
-fn one_of(value: &Value<'_>, known: &[&str]) -> Result<String> {
+fn one_of(value: &Value<'_>, words: &[&str]) -> Result<String> {
     let word = value.string()?;
-    match known.iter().find(|one| is_same_value(one, word)) {
+    match words.iter().find(|one| is_same_value(one, word)) {
         Some(one) => Ok((*one).to_owned()),
         None => Err(value
             .error(&text!("there is no `{word}` here", "ここに `{word}` はありません"))
-            .remedy(nearest(word, known))),
+            .remedy(nearest(word, words))),
     }
 }
 
-fn all_of(value: &Value<'_>, known: &[&str]) -> Result<Vec<String>> {
-    value.elements().iter().map(|word| one_of(word, known)).collect()
+fn all_of(value: &Value<'_>, words: &[&str]) -> Result<Vec<String>> {
+    value.elements().iter().map(|word| one_of(word, words)).collect()
 }
 
 /// What is looked up in the tables that a question is about.
@@ -195,21 +213,19 @@ struct Reader<'p> {
 impl<'p> Reader<'p> {
     /// Ids of rows that every table has.
     fn row_ids(&self) -> Vec<&'p str> {
-        let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &Row| row.id.as_deref());
+        let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &StudyRow| row.id.as_deref());
         let Some((first, others)) = self.parts.split_first() else { return Vec::new() };
         ids(first).filter(|id| others.iter().all(|part| ids(part).any(|other| other == *id))).collect()
     }
 
-    fn among(&self, table: &Table<'_>, kind: Kind) -> Result<Among> {
-        let known = self.row_ids();
-        let rows = table.get("rows").map(|rows| all_of(&rows, &known)).transpose()?;
+    fn among(&self, table: &Table<'_>, kind: QuestionKind) -> Result<Among> {
+        let ids = self.row_ids();
+        let rows = table.get("rows").map(|rows| all_of(&rows, &ids)).transpose()?;
         let Some(along) = table.get("along") else {
-            if kind == Kind::Line {
+            if kind == QuestionKind::Line {
                 table.require("along")?;
             }
-            return Ok(Among::Rows(
-                rows.unwrap_or_else(|| known.iter().map(|id| (*id).to_owned()).collect()),
-            ));
+            return Ok(Among::Rows(rows.unwrap_or_else(|| ids.iter().map(|id| (*id).to_owned()).collect())));
         };
         let of_part =
             |part: &&'p Part| part.axes.iter().map(|axis| axis.parameter.as_str()).collect::<Vec<_>>();
@@ -237,11 +253,11 @@ impl<'p> Reader<'p> {
     }
 }
 
-fn read_article(value: &Value<'_>, kind: Kind, choices: &[&str]) -> Result<Article> {
+fn read_article(value: &Value<'_>, kind: QuestionKind, choices: &[&str]) -> Result<Article> {
     let table = value.table(&ARTICLE_KEYS)?;
     let list = |key: &str| table.get(key).map(|list| all_of(&list, choices)).transpose();
     let conclusion = match kind {
-        Kind::Best => match (list("best")?, list("first")?, list("last")?) {
+        QuestionKind::Best => match (list("best")?, list("first")?, list("last")?) {
             (Some(best), None, None) => Some(Conclusion::Best(best)),
             (None, Some(first), Some(last)) => Some(Conclusion::Groups { first, last }),
             (None, None, None) => None,
@@ -252,24 +268,24 @@ fn read_article(value: &Value<'_>, kind: Kind, choices: &[&str]) -> Result<Artic
                 )));
             }
         },
-        Kind::Keeps => match (list("keep")?, list("break")?) {
+        QuestionKind::Keeps => match (list("keep")?, list("break")?) {
             (None, None) => None,
             (keep, break_it) => Some(Conclusion::Keeps {
                 keep: keep.unwrap_or_default(),
                 break_it: break_it.unwrap_or_default(),
             }),
         },
-        Kind::Change => {
+        QuestionKind::Change => {
             let of = |key: &str| table.get(key).map(|is| is.choice(&BECOMES)).transpose();
             of("is")?.map(Conclusion::Becomes).or(of("is_not")?.map(Conclusion::Never))
         }
-        Kind::Order => table.get("is").map(|is| is.choice(&GOES)).transpose()?.map(Conclusion::Goes),
-        Kind::Line => table
+        QuestionKind::Order => table.get("is").map(|is| is.choice(&GOES)).transpose()?.map(Conclusion::Goes),
+        QuestionKind::Line => table
             .get("is")
             .map(|is| is.choice(&[("line", true), ("bent", false)]))
             .transpose()?
             .map(Conclusion::OnLine),
-        Kind::Untold => None,
+        QuestionKind::Untold => None,
     };
     Ok(Article {
         says: table.require("says")?.text()?,

@@ -1,10 +1,10 @@
 //! The reader of studies.
 
-use super::{Column, Mark, MarkKind, Part, Row, Study, WhyRun, load_profile};
+use super::{Column, Mark, MarkKind, Part, Study, StudyRow, WhyRun, load_profile};
 use crate::axis::{Axis, is_parameter, parse_values};
 use crate::catalogue::{Catalogue, PublishedRow, PublishedTable};
 use crate::figure::{FigureSource, PowerCut, WaitOf};
-use crate::plan::device;
+use crate::plan::Devices;
 use crate::question::read_questions;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
@@ -72,7 +72,7 @@ fn read_why(value: &Value<'_>) -> Result<WhyRun> {
     let table = value.table(&["model", "set", "profile", "cell"])?;
     let (model, profile) = (table.require("model")?, table.require("profile")?);
     let sets = read_sets(&table)?;
-    device(model.string()?, &sets).map_err(|error| model.error_of_named(error))?;
+    Devices::default().changed(model.string()?, &sets).map_err(|error| model.error_of_named(error))?;
     load_profile(profile.string()?).map_err(|error| profile.error_of_named(error))?;
     Ok(WhyRun {
         model: model.string()?.to_owned(),
@@ -96,7 +96,7 @@ fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
         .collect::<Result<Vec<(Column, Option<usize>)>>>()?;
     let rows = table.require("row")?;
     let reader = RowReader { beside, columns: &columns, profile: &profile };
-    let mut read: Vec<Row> = Vec::new();
+    let mut read: Vec<StudyRow> = Vec::new();
     for value in rows.elements() {
         let row = reader.read(&value)?;
         if let Some(id) = row.id.as_ref().filter(|_| read.iter().any(|other| other.id == row.id)) {
@@ -203,25 +203,30 @@ fn read_column(
 ) -> Result<(Column, Option<usize>)> {
     let table = value.table(&COLUMN_KEYS)?;
     let place = table.get("published").map(|key| find_column(&key, beside)).transpose()?;
-    let known = place.and_then(|place| beside?.columns.get(place));
-    let words = |key: &str, known: Option<&str>| -> Result<String> {
-        match (table.get(key), known) {
-            (None, Some(known)) => Ok(known.to_owned()),
+    let published = place.and_then(|place| beside?.columns.get(place));
+    let words = |key: &str, published: Option<&str>| -> Result<String> {
+        match (table.get(key), published) {
+            (None, Some(published)) => Ok(published.to_owned()),
             _ => Ok(table.require(key)?.string()?.to_owned()),
         }
     };
     let column = Column {
-        key: words("key", known.map(|known| known.key.as_str()))?,
-        name: match (table.get("name"), known) {
-            (None, Some(known)) => known.name.clone(),
+        key: words("key", published.map(|published| published.key.as_str()))?,
+        name: match (table.get("name"), published) {
+            (None, Some(published)) => published.name.clone(),
             _ => table.require("name")?.text()?,
         },
-        unit: words("unit", known.map(|known| known.unit.as_str()))?,
-        decimals: match (table.get("decimals"), known) {
+        unit: words("unit", published.map(|published| published.unit.as_str()))?,
+        decimals: match (table.get("decimals"), published) {
             (Some(value), _) => value.integer(0..=6)? as usize,
-            (None, known) => known.map_or(1, |known| known.decimals),
+            (None, published) => published.map_or(1, |published| published.decimals),
         },
-        figure: read_figure(value, &table, known.and_then(|known| known.figure.as_ref()), profile)?,
+        figure: read_figure(
+            value,
+            &table,
+            published.and_then(|published| published.figure.as_ref()),
+            profile,
+        )?,
         curve: table.get("curve").map_or(Ok(false), |value| value.boolean())?,
     };
     Ok((column, place))
@@ -246,7 +251,7 @@ fn find_column(key: &Value<'_>, beside: Option<&PublishedTable>) -> Result<usize
 fn read_figure(
     value: &Value<'_>,
     table: &Table<'_>,
-    known: Option<&kurabe_core::profile::Formula>,
+    published: Option<&kurabe_core::profile::Formula>,
     profile: &Profile,
 ) -> Result<FigureSource> {
     let kinds = ["figure", "derived", "power_cut", "wait"];
@@ -259,7 +264,7 @@ fn read_figure(
     if let Some(derived) = table.get("derived") {
         let label = derived.string()?;
         let labels: Vec<&str> = profile.derived.iter().map(|derived| derived.label.en.as_str()).collect();
-        return match labels.iter().position(|known| *known == label) {
+        return match labels.iter().position(|published| *published == label) {
             Some(place) => Ok(FigureSource::Derived(place)),
             None => Err(derived
                 .error(&text!(
@@ -277,9 +282,9 @@ fn read_figure(
         let kind = wait.choice(&[("mean", WaitOf::Mean), ("longest", WaitOf::Longest)])?;
         return Ok(FigureSource::Wait(kind));
     }
-    match (table.get("figure"), known) {
+    match (table.get("figure"), published) {
         (Some(figure), _) => Ok(FigureSource::Formula(figure.string()?.to_owned())),
-        (None, Some(known)) => Ok(FigureSource::Formula(known.source().to_owned())),
+        (None, Some(published)) => Ok(FigureSource::Formula(published.source().to_owned())),
         (None, None) => {
             let needed = table.require("figure")?;
             Err(needed.error(&text!("a formula is expected here", "ここには式を書きます")))
@@ -294,7 +299,7 @@ struct RowReader<'a> {
 }
 
 impl RowReader<'_> {
-    fn read(&self, value: &Value<'_>) -> Result<Row> {
+    fn read(&self, value: &Value<'_>) -> Result<StudyRow> {
         let table = value.table(&ROW_KEYS)?;
         let published = table.get("published").map(|id| self.find_row(&id)).transpose()?;
         let model = table.require("model")?;
@@ -314,7 +319,7 @@ impl RowReader<'_> {
             })?;
         }
         let changed = table.get("rules");
-        Ok(Row {
+        Ok(StudyRow {
             id: table.get("id").map(|id| id.string().map(str::to_owned)).transpose()?,
             label,
             model,

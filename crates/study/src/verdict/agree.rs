@@ -12,8 +12,8 @@ pub(super) fn agreement(
 ) -> Agreement {
     let places =
         |keys: &[String]| -> Option<Vec<usize>> { keys.iter().map(|key| place_of(choices, key)).collect() };
-    let told = match (conclusion, answer) {
-        (Conclusion::Best(keys), Answer::Best(best)) => places(keys).map(|said| is_best(&said, best)),
+    let agreement = match (conclusion, answer) {
+        (Conclusion::Best(keys), Answer::Best(best)) => places(keys).map(|choices| is_best(&choices, best)),
         (Conclusion::Groups { first, last }, Answer::Best(best)) => {
             places(first).zip(places(last)).map(|(first, last)| are_apart(&first, &last, best, margin))
         }
@@ -23,9 +23,11 @@ pub(super) fn agreement(
         (Conclusion::Never(becomes), Answer::Change(changes)) => {
             Some(all_or_some(changes.iter().map(|change| change.becomes != *becomes)))
         }
-        (Conclusion::Goes(said), Answer::Order { goes, .. }) => Some(all_or_some([said == goes].into_iter())),
-        (Conclusion::OnLine(said), Answer::Line(courses)) => {
-            Some(all_or_some(courses.iter().map(|course| course.on_line == *said)))
+        (Conclusion::Goes(concluded), Answer::Order { goes, .. }) => {
+            Some(all_or_some([concluded == goes].into_iter()))
+        }
+        (Conclusion::OnLine(concluded), Answer::Line(courses)) => {
+            Some(all_or_some(courses.iter().map(|course| course.on_line == *concluded)))
         }
         (Conclusion::Keeps { keep: kept, break_it: broken }, Answer::Keeps { keep, break_it, .. }) => {
             places(kept).zip(places(broken)).map(|(kept, broken)| {
@@ -36,7 +38,7 @@ pub(super) fn agreement(
         }
         _ => None,
     };
-    told.unwrap_or(Agreement::CannotBeTold)
+    agreement.unwrap_or(Agreement::CannotBeTold)
 }
 
 fn all_or_some(holds: impl Iterator<Item = bool>) -> Agreement {
@@ -51,12 +53,12 @@ fn all_or_some(holds: impl Iterator<Item = bool>) -> Agreement {
 }
 
 /// The same choices agree; if only some of them are the same, or others are as good, that is part of it.
-fn is_best(said: &[usize], found: &Best) -> Agreement {
-    let mut said = said.to_vec();
-    said.sort_unstable();
-    if said == found.best {
+fn is_best(conclusion: &[usize], best: &Best) -> Agreement {
+    let mut conclusion = conclusion.to_vec();
+    conclusion.sort_unstable();
+    if conclusion == best.best {
         Agreement::Agrees
-    } else if said.iter().any(|choice| found.best.contains(choice)) {
+    } else if conclusion.iter().any(|choice| best.best.contains(choice)) {
         Agreement::Partly
     } else {
         Agreement::Differs
@@ -65,8 +67,8 @@ fn is_best(said: &[usize], found: &Best) -> Agreement {
 
 /// Each of the first is better than each of the last, by more than the margin or because the last is out. Choices
 /// without figures do not count.
-fn are_apart(first: &[usize], last: &[usize], found: &Best, margin: f64) -> Agreement {
-    let standing = |choice: &usize| found.standings.iter().find(|standing| standing.choice == *choice);
+fn are_apart(first: &[usize], last: &[usize], best: &Best, margin: f64) -> Agreement {
+    let standing = |choice: &usize| best.standings.iter().find(|standing| standing.choice == *choice);
     let pairs = first
         .iter()
         .filter_map(standing)

@@ -3,7 +3,7 @@
 //! The model: a decision is a function of the grid's values alone, so that measured and published figures go through the
 //! same one. A figure counts only if every choice that was measured has it. What cannot be decided is no answer.
 
-use super::gather::Grid;
+use super::gather::ChoiceGrid;
 use super::{Answer, Best, Change, Course, RestsOn, Standing, place_of};
 use crate::axis::{Along, number_of};
 use crate::question::{Ask, Becomes, Goes, MODEL_MARGIN, Question, USUAL_MARGIN};
@@ -17,7 +17,7 @@ const ON_LINE: f64 = 0.99;
 type Values = [Vec<Option<f64>>];
 
 /// The answer that values give; `None` if they do not.
-pub(super) fn decide(question: &Question, grid: &Grid, values: &Values) -> Option<Answer> {
+pub(super) fn decide(question: &Question, grid: &ChoiceGrid, values: &Values) -> Option<Answer> {
     let margin = margin(question, grid);
     match &question.ask {
         Ask::Best | Ask::BestFor(_) => best(grid, values, margin).map(Answer::Best),
@@ -30,14 +30,14 @@ pub(super) fn decide(question: &Question, grid: &Grid, values: &Values) -> Optio
 }
 
 /// The share below which a difference does not matter.
-pub(super) fn margin(question: &Question, grid: &Grid) -> f64 {
+pub(super) fn margin(question: &Question, grid: &ChoiceGrid) -> f64 {
     let ranks = matches!(question.ask, Ask::Best | Ask::BestFor(_));
     let computed = grid.choices.iter().all(|choice| !choice.real);
     question.margin.unwrap_or(if ranks && computed { MODEL_MARGIN } else { USUAL_MARGIN })
 }
 
 /// The choices that have any figure.
-fn present(grid: &Grid, values: &Values) -> Vec<usize> {
+fn present(grid: &ChoiceGrid, values: &Values) -> Vec<usize> {
     (0..grid.choices.len()).filter(|choice| values.iter().any(|line| line[*choice].is_some())).collect()
 }
 
@@ -49,7 +49,7 @@ fn usable(values: &Values, choices: &[usize]) -> Vec<usize> {
     (0..values.len()).filter(|figure| is_usable(&values[*figure])).collect()
 }
 
-fn best(grid: &Grid, values: &Values, margin: f64) -> Option<Best> {
+fn best(grid: &ChoiceGrid, values: &Values, margin: f64) -> Option<Best> {
     let choices = present(grid, values);
     let figures = usable(values, &choices);
     if choices.len() < 2 || figures.is_empty() {
@@ -77,7 +77,7 @@ fn best(grid: &Grid, values: &Values, margin: f64) -> Option<Best> {
 }
 
 /// The choices in order: by the weighted geometric mean of their figures; those that break a limit come last.
-fn ranked(grid: &Grid, values: &Values, choices: &[usize], figures: &[usize]) -> Vec<Standing> {
+fn ranked(grid: &ChoiceGrid, values: &Values, choices: &[usize], figures: &[usize]) -> Vec<Standing> {
     let worth = |choice: usize| {
         geometric_mean(figures.iter().map(|figure| {
             let deciding = &grid.figures[*figure];
@@ -108,15 +108,15 @@ fn leaders(standings: &[Standing], margin: f64, behind: &[f64]) -> Vec<usize> {
     leaders
 }
 
-fn changes(grid: &Grid, values: &Values, ends: [&String; 2], margin: f64) -> Option<Vec<Change>> {
+fn changes(grid: &ChoiceGrid, values: &Values, ends: [&String; 2], margin: f64) -> Option<Vec<Change>> {
     let (from, to) = (place_of(&grid.choices, ends[0])?, place_of(&grid.choices, ends[1])?);
     let of_figure = |figure: usize| {
         let (from, to) = (values[figure][from]?, values[figure][to]?);
         let less_is_better = grid.figures[figure].less_is_better;
         Some(Change { figure, from, to, becomes: becomes(from, to, less_is_better, margin) })
     };
-    let found: Vec<Change> = (0..values.len()).filter_map(of_figure).collect();
-    (!found.is_empty()).then_some(found)
+    let changes: Vec<Change> = (0..values.len()).filter_map(of_figure).collect();
+    (!changes.is_empty()).then_some(changes)
 }
 
 fn becomes(from: f64, to: f64, less_is_better: bool, margin: f64) -> Becomes {
@@ -140,7 +140,7 @@ fn order(values: &Values) -> Option<Answer> {
     Some(Answer::Order { pairs, goes })
 }
 
-fn courses(grid: &Grid, values: &Values) -> Option<Vec<Course>> {
+fn courses(grid: &ChoiceGrid, values: &Values) -> Option<Vec<Course>> {
     let (along, places): (Vec<Along>, Vec<f64>) = grid
         .choices
         .iter()
@@ -156,12 +156,12 @@ fn courses(grid: &Grid, values: &Values) -> Option<Vec<Course>> {
         let line = line(&places, &values)?;
         Some(Course { figure, line, on_line: line.fit >= ON_LINE, along: unit })
     };
-    let found: Vec<Course> = (0..values.len()).filter_map(of_figure).collect();
+    let courses: Vec<Course> = (0..values.len()).filter_map(of_figure).collect();
     let same_unit = along.iter().all(|one| *one == unit);
-    (same_unit && !found.is_empty()).then_some(found)
+    (same_unit && !courses.is_empty()).then_some(courses)
 }
 
-fn keeps(grid: &Grid, values: &Values, at_most: Option<f64>, at_least: Option<f64>) -> Option<Answer> {
+fn keeps(grid: &ChoiceGrid, values: &Values, at_most: Option<f64>, at_least: Option<f64>) -> Option<Answer> {
     let choices = present(grid, values);
     let of_choice = |choice: usize| values.iter().filter_map(move |line| line[choice]);
     let (keep, break_it): (Vec<usize>, Vec<usize>) = choices.iter().partition(|choice| {

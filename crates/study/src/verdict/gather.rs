@@ -18,7 +18,7 @@ pub(crate) type Cells<'a> = dyn Fn(usize, usize) -> Option<&'a [Cell]> + 'a;
 
 /// Figures of choices.
 #[derive(Default)]
-pub(super) struct Grid {
+pub(super) struct ChoiceGrid {
     pub(super) choices: Vec<Choice>,
     pub(super) figures: Vec<Deciding>,
     /// A limit that a choice breaks.
@@ -41,7 +41,7 @@ pub(super) struct Grid {
 /// Part, column, row (where the axis tells the choice), values on the other axes.
 type Key = (usize, usize, Option<usize>, Vec<String>);
 
-impl Grid {
+impl ChoiceGrid {
     /// The figures that were measured.
     pub(super) fn values(&self) -> Vec<Vec<Option<f64>>> {
         self.figures.iter().map(|figure| figure.values.clone()).collect()
@@ -54,7 +54,7 @@ impl Grid {
 
     /// The place of a figure, a new one if it is not there yet.
     fn line(&mut self, key: Key, deciding: impl FnOnce() -> Deciding) -> usize {
-        self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+        self.keys.iter().position(|other| *other == key).unwrap_or_else(|| {
             self.keys.push(key);
             self.figures.push(deciding());
             self.figures.len() - 1
@@ -76,14 +76,14 @@ impl Grid {
 }
 
 fn add_caveat(list: &mut Vec<Caveat>, of: (usize, Text), why: &Text) {
-    match list.iter_mut().find(|known| known.why == *why) {
-        Some(known) => known.of.push(of),
+    match list.iter_mut().find(|caveat| caveat.why == *why) {
+        Some(caveat) => caveat.of.push(of),
         None => list.push(Caveat { of: vec![of], why: why.clone() }),
     }
 }
 
 /// The choices alone.
-pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> Grid {
+pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> ChoiceGrid {
     let parts: Vec<&PartResult> =
         question.figures.iter().filter_map(|set| part_of(parts, &set.part)).collect();
     let choices: Vec<Choice> = match &question.among {
@@ -99,7 +99,7 @@ pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> Grid {
         }
     };
     let outs = vec![None; choices.len()];
-    Grid { choices, outs, ..Grid::default() }
+    ChoiceGrid { choices, outs, ..ChoiceGrid::default() }
 }
 
 fn part_of<'p>(parts: &'p [PartResult], id: &str) -> Option<&'p PartResult> {
@@ -116,7 +116,7 @@ fn row_choice(id: &str, parts: &[&PartResult]) -> Choice {
 }
 
 /// The grid of a question over columns of tables.
-pub(super) fn gather(question: &Question, parts: &[PartResult]) -> Grid {
+pub(super) fn gather(question: &Question, parts: &[PartResult]) -> ChoiceGrid {
     let mut grid = choices_only(question, parts);
     let mut added = Vec::new();
     for set in &question.figures {
@@ -137,7 +137,7 @@ pub(super) fn gather(question: &Question, parts: &[PartResult]) -> Grid {
 
 /// Puts a row's figures into the grid, if it belongs to a choice: the choice and the line of each.
 fn add_row<'p>(
-    grid: &mut Grid,
+    grid: &mut ChoiceGrid,
     question: &Question,
     set: &FigureSet,
     (place, part): (usize, &'p PartResult),
@@ -217,7 +217,7 @@ fn joined(names: &[Text]) -> Text {
 }
 
 /// Names that several figures share get the title of their table before them.
-fn tell_apart(grid: &mut Grid, parts: &[PartResult]) {
+fn tell_apart(grid: &mut ChoiceGrid, parts: &[PartResult]) {
     let names: Vec<Text> = grid.figures.iter().map(|figure| figure.name.clone()).collect();
     for (place, (figure, key)) in grid.figures.iter_mut().zip(&grid.keys).enumerate() {
         let shared = names.iter().enumerate().any(|(other, name)| other != place && *name == figure.name);
@@ -231,25 +231,25 @@ fn tell_apart(grid: &mut Grid, parts: &[PartResult]) {
 /// several values of an axis, or have nothing in common that the use does.
 pub(super) fn for_use(
     question: &Question,
-    wanted: &Use,
+    purpose: &Use,
     parts: &[PartResult],
     cells: &Cells<'_>,
-) -> Option<Grid> {
+) -> Option<ChoiceGrid> {
     let mut grid = choices_only(question, parts);
     let place = parts.iter().position(|part| question.parts().next() == Some(part.id.as_str()))?;
     let mut measured: Vec<&[Cell]> = Vec::new();
     for (place_of_choice, choice) in grid.choices.clone().iter().enumerate() {
         let of_choice = |row: &&(usize, &RowResult)| row.1.id.as_ref() == Some(&choice.key);
         let rows: Vec<(usize, &RowResult)> = parts[place].rows.iter().enumerate().collect();
-        let found: Vec<&(usize, &RowResult)> = rows.iter().filter(of_choice).collect();
-        let [(index, row)] = found.as_slice() else { return None };
+        let of_choice_rows: Vec<&(usize, &RowResult)> = rows.iter().filter(of_choice).collect();
+        let [(index, row)] = of_choice_rows.as_slice() else { return None };
         grid.changed |= row.changed;
         for (cell, column) in row.cells.iter().zip(&parts[place].columns) {
             grid.note(place_of_choice, &column.name, cell);
         }
         measured.push(cells(place, *index)?);
     }
-    let Recommendation { parts, standings, holds, fewest, .. } = recommend_cells(&measured, wanted)?;
+    let Recommendation { parts, standings, holds, fewest, .. } = recommend_cells(&measured, purpose)?;
     for part in parts.iter().filter(|part| part.cell.is_some()) {
         let name = match part.direction {
             Direction::Write => text!("{} write", "{} 書き込み", part.label),

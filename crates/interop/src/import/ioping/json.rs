@@ -23,8 +23,8 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
 fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
     // The reader of documents takes objects; the list is made the member of one, on the same lines.
     let wrapped = format!("{{\"list\":{words}}}");
-    let found = documents_of(input, &wrapped, "ioping")?;
-    let list = found.first().and_then(|document| document.get("list")).map_or(&[][..], Json::items);
+    let documents = documents_of(input, &wrapped, "ioping")?;
+    let list = documents.first().and_then(|document| document.get("list")).map_or(&[][..], Json::items);
     let total = list.iter().rev().find(|item| item.get("stat").is_some());
     let missing = || broken(text!("{} holds no total", "{} に集計がありません", input.name));
     let total = total.ok_or_else(missing)?;

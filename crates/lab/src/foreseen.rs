@@ -1,0 +1,100 @@
+//! What a run will write and how long it will take, as far as that can be told before it.
+
+use crate::profile::Traced;
+use kurabe_core::profile::{Task, Work};
+use kurabe_core::record::{TargetKind, TargetRecord};
+use kurabe_core::{Error, Result, text};
+use kurabe_engine::{TargetOptions, planned_time_ns};
+use std::path::Path;
+
+/// What a run is going to do to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreseen {
+    /// Time that measuring takes at least, if the cells are bounded by time.
+    pub planned_ns: Option<u64>,
+    /// Bytes of the test file that is written first, if one is.
+    pub test_file_bytes: Option<u64>,
+    /// Cells that write.
+    pub writing_cells: usize,
+    /// Whether the target may be written; what is asked of a model is never written.
+    pub writable: bool,
+    /// Bytes written at most, cells that end by time apart.
+    pub written_bytes: u64,
+}
+
+/// What the bytes that a run writes depend on.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) span_bytes: u64,
+    pub(crate) writable: bool,
+    /// A file of kurabe's own is written first, and copies are files beside it.
+    pub(crate) test_file: bool,
+}
+
+impl Extent {
+    /// Of a target that is open.
+    pub(crate) fn of(target: &TargetRecord, test_file: bool) -> Self {
+        // Whatever a model is asked to write, nothing is written.
+        let writable = target.writable && target.kind != TargetKind::Model;
+        Self { span_bytes: target.span_bytes, writable, test_file }
+    }
+
+    /// What that of a path will be, as far as it can be told without opening it.
+    ///
+    /// # Errors
+    /// When there is no such target.
+    pub(crate) fn of_path(path: &Path, options: &TargetOptions) -> Result<Self> {
+        let facts = path.metadata().map_err(|error| {
+            let shown = path.display();
+            Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), &error)
+        })?;
+        let whole = options.whole_device && !options.size_is_asked;
+        let span_bytes = match facts.len() {
+            length if facts.is_file() && (whole || length < options.size_bytes) => length,
+            _ => options.size_bytes,
+        };
+        let consent =
+            if facts.is_file() { options.write_existing } else { options.destroy_data_on.is_some() };
+        Ok(Self {
+            span_bytes,
+            writable: facts.is_dir() || consent,
+            test_file: facts.is_dir() && !options.no_test_file,
+        })
+    }
+
+    pub(crate) fn foresee(self, plan: &Traced) -> Foreseen {
+        let tasks = plan.profile.tasks(self.span_bytes);
+        Foreseen {
+            planned_ns: planned_time_ns(&plan.profile, &tasks),
+            test_file_bytes: self.test_file.then_some(self.span_bytes),
+            writing_cells: tasks.iter().filter(|task| task.writes()).count(),
+            writable: self.writable,
+            written_bytes: self.planned_write_bytes(plan, &tasks),
+        }
+    }
+
+    /// Bytes that the run writes at most, as far as its end is given in bytes; cells bounded by time are left out.
+    pub(crate) fn planned_write_bytes(self, plan: &Traced, tasks: &[Task]) -> u64 {
+        if !self.writable {
+            return 0;
+        }
+        let (profile, span_bytes) = (&plan.profile, self.span_bytes);
+        // Where there is no file of its own, a copy goes from one half to the other; the first is written once before.
+        let copied_bytes = if self.test_file { span_bytes } else { span_bytes / 2 };
+        let before = profile
+            .precondition_tasks(span_bytes)
+            .iter()
+            .map(|task| task.planned_write_bytes(span_bytes))
+            .chain(tasks.iter().map(|task| match task.work {
+                Work::Copy(_) if !self.test_file => copied_bytes,
+                _ => 0,
+            }))
+            .fold(if self.test_file { span_bytes } else { 0 }, u64::saturating_add);
+        let replayed = |task: &Task| match (&task.work, plan.traces.get(task.step_index)) {
+            (Work::Replay(_), Some(Some(trace))) => trace.summary().write_bytes,
+            _ => task.planned_write_bytes(copied_bytes),
+        };
+        let once = tasks.iter().map(replayed).fold(0, u64::saturating_add);
+        before.saturating_add(once.saturating_mul(u64::from(profile.repetitions())))
+    }
+}

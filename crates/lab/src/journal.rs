@@ -1,0 +1,130 @@
+//! What is known of a run while it goes on: first in the store, then told.
+
+use crate::clock::now;
+use crate::handle::RunHandle;
+use crate::stream::Stream;
+use kurabe_compare::{DIGEST_VERSION, digest};
+use kurabe_core::event::Event;
+use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
+use kurabe_core::{Error, ErrorKind, Result};
+use kurabe_host::health;
+use kurabe_store::{Owner, Store};
+use std::path::PathBuf;
+
+/// Where runs are kept, who hears of them, and what stops them.
+#[derive(Clone, Copy)]
+pub struct Lab<'a> {
+    /// Where their records go.
+    pub store: &'a dyn Store,
+    /// Who hears of them.
+    pub stream: &'a Stream,
+    /// What stops them.
+    pub handle: &'a RunHandle,
+    /// The command line that their records keep.
+    pub command: &'a [String],
+}
+
+/// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
+pub fn keep_digest(store: &dyn Store, id: &str) {
+    let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
+}
+
+/// A run in the store, from its id to its end.
+pub(crate) struct Journal<'a> {
+    pub(crate) lab: Lab<'a>,
+    /// As it is stored.
+    pub(crate) header: RunHeader,
+    /// The test file, as long as it is there.
+    test_file: Option<PathBuf>,
+}
+
+impl<'a> Journal<'a> {
+    /// Takes an id.
+    pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
+        let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
+        lab.store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
+        Ok(Self { lab, header, test_file: None })
+    }
+
+    /// Notes a test file that is going to be made.
+    pub(crate) fn expect_test_file(&mut self, path: PathBuf) -> Result<()> {
+        self.lab.store.set_test_file(&self.header.id, Some(&path))?;
+        self.lab.handle.add_test_file(path.clone());
+        self.test_file = Some(path);
+        Ok(())
+    }
+
+    /// Keeps an event, then tells it.
+    pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
+        self.keep(&event)?;
+        self.lab.stream.tell(&self.header.id, event)
+    }
+
+    /// What the store keeps of an event.
+    pub(crate) fn keep(&mut self, event: &Event) -> Result<()> {
+        let (id, store) = (&self.header.id, self.lab.store);
+        match event {
+            Event::Notice { notice } => store.append_notice(id, notice),
+            Event::FillDone { fill } => {
+                store.set_fill(id, fill)?;
+                match &mut self.header.target {
+                    // The time limit has cut the test file.
+                    Some(target) if target.span_bytes != fill.written_bytes => {
+                        target.span_bytes = fill.written_bytes;
+                        store.update_header(&self.header)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Event::StepsAdded { steps, .. } => {
+                // The profile of the record holds what was measured, in the order in which it came about.
+                if let Some(profile) = &mut self.header.profile {
+                    profile.steps.extend_from_slice(steps);
+                }
+                store.update_header(&self.header)
+            }
+            Event::CellDone { cell } | Event::CellSoFar { cell } => store.put_cell(id, cell),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the run, by an error if there was one. The target is closed before: a test file goes before anything else can
+    /// fail.
+    pub(crate) fn conclude(&mut self, error: Option<&Error>) -> Result<()> {
+        let (id, store) = (&self.header.id, self.lab.store);
+        self.forget_test_file();
+        store.set_test_file(id, None)?;
+        let (status, error) = match error {
+            None => (RunStatus::Complete, None),
+            Some(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
+            Some(error) => (RunStatus::Failed, Some(error.what().clone())),
+        };
+        let ended_at = now();
+        let health_after = health(&self.header.environment.devices);
+        store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
+        keep_digest(store, id);
+        self.lab.stream.tell(id, Event::RunDone { status, ended_at, error })
+    }
+
+    /// The run as it was stored; one of which nothing was measured is not kept.
+    pub(crate) fn record(&self) -> Result<Option<RunRecord>> {
+        let record = self.lab.store.load(&self.header.id)?;
+        if record.cells.is_empty() {
+            self.discard()?;
+            return Ok(None);
+        }
+        Ok(Some(record))
+    }
+
+    /// Takes the run out of the store, because nothing was measured. The target is closed before.
+    pub(crate) fn discard(&self) -> Result<()> {
+        self.forget_test_file();
+        self.lab.store.remove(&self.header.id, &|_| false)
+    }
+
+    fn forget_test_file(&self) {
+        if let Some(path) = &self.test_file {
+            self.lab.handle.forget_test_file(path);
+        }
+    }
+}

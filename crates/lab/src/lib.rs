@@ -1,0 +1,45 @@
+//! Everything that runs: from a request, which is plain data, to stored runs, on real and modelled targets alike.
+//!
+//! ```text
+//! RunRequest ─► Prepared ─► Open ─► Done                what is to be done · a target and an id · a record, or why not
+//!                  │          │ events
+//!                  ▼          ▼
+//!               Foreseen    store ─► Stream ─► progress · JSON lines · whoever comes later
+//! ```
+//!
+//! The model: a run is prepared without touching its target, opened (its id and the name of its test file are in the store
+//! before the file exists), and measured. What happens is in the store before anybody hears of it, and goes to all
+//! listeners as numbered envelopes. Targets in turns ([`versus`]) are runs whose steps are taken one after the other; a
+//! study is many runs, of which the modelled ones are not stored. Somebody else may stop any of them by its [`RunHandle`].
+//!
+//! Not here: flags, and words for people beyond those of errors.
+
+mod clock;
+mod foreseen;
+mod handle;
+mod journal;
+mod model;
+mod open;
+mod prepared;
+mod profile;
+mod recover;
+mod request;
+mod stream;
+mod study;
+mod trace;
+pub mod versus;
+
+pub use clock::now;
+pub use foreseen::Foreseen;
+pub use handle::RunHandle;
+pub use journal::{Lab, keep_digest};
+pub use kurabe_engine::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
+pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
+pub use model::{load_model, model_name};
+pub use open::{Done, Open};
+pub use prepared::Prepared;
+pub use profile::load_profile;
+pub use recover::{Leftover, owner_lives, recover};
+pub use request::{Overrides, Procedure, RunRequest, Writing};
+pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
+pub use study::{StudyRunner, run_study};

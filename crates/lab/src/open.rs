@@ -1,0 +1,144 @@
+//! A run whose target is open, and what it came to.
+
+use crate::foreseen::Extent;
+use crate::journal::Journal;
+use crate::prepared::FurtherSteps;
+use crate::profile::Traced;
+use kurabe_core::Result;
+use kurabe_core::event::Event;
+use kurabe_core::profile::Profile;
+use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
+use kurabe_engine::{
+    Contender, FollowUp, InTurns, Session, Settings, Stop, Target, model_target, plan_tasks, planned_time_ns,
+};
+use kurabe_host::NoiseWatch;
+use kurabe_sim::ModelTarget;
+
+/// A run that has an id and an open target.
+pub struct Open<'a> {
+    pub(crate) journal: Journal<'a>,
+    pub(crate) plan: Traced,
+    pub(crate) ground: Ground,
+    pub(crate) settings: Settings,
+    /// The devices whose operations the kernel traces, if that is wanted.
+    pub(crate) traced_devices: Option<Vec<(u32, u32)>>,
+    pub(crate) follow_up: Option<FurtherSteps>,
+}
+
+/// A target that is open.
+pub(crate) enum Ground {
+    Real(Target),
+    /// A modelled stack, and its name.
+    Model(String, Box<ModelTarget>),
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Done {
+    /// Its id.
+    pub id: String,
+    /// The run as it is stored; `None` if nothing was measured, and so nothing is kept.
+    pub record: Option<RunRecord>,
+    /// Whether it came to its end; the cells of the record hold in any case.
+    pub outcome: Result<()>,
+}
+
+impl Open<'_> {
+    /// All that is known before the first cell.
+    pub fn header(&self) -> &RunHeader {
+        &self.journal.header
+    }
+
+    /// Measures to the end, or until it is stopped.
+    pub fn measure(self) -> Done {
+        let started = self.started();
+        let Self { mut journal, plan, mut ground, settings, traced_devices, follow_up } = self;
+        let handle = journal.lab.handle.clone();
+        let outcome = started.and_then(|event| journal.tell(event)).and_then(|()| {
+            let noise = NoiseWatch::new(&journal.header.environment);
+            let mut emit = |event: Event| journal.tell(event);
+            let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
+            let follow_up = follow_up.map(|further| Box::new(further) as FollowUp<'_>);
+            match &mut ground {
+                Ground::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
+                    .with_kernel_trace(traced_devices)
+                    .with_traces(traces)
+                    .with_follow_up(follow_up)
+                    .run(),
+                Ground::Model(name, model) => Session::on_model(&mut **model, name, profile, stop, &mut emit)
+                    .with_traces(traces)
+                    .with_follow_up(follow_up)
+                    .run(),
+            }
+        });
+        drop(ground);
+        journal.end(outcome)
+    }
+
+    /// The first event.
+    pub(crate) fn started(&self) -> Result<Event> {
+        let profile = &self.plan.profile;
+        let target = self.ground.record(profile);
+        let tasks = plan_tasks(profile, &target)?;
+        let test_file = matches!(&self.ground, Ground::Real(target) if target.has_test_file());
+        let extent = Extent::of(&target, test_file);
+        Ok(Event::RunStarted {
+            header: Box::new(self.journal.header.clone()),
+            cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
+            planned_write_bytes: Some(extent.planned_write_bytes(&self.plan, &tasks)),
+            planned_ns: planned_time_ns(profile, &tasks),
+        })
+    }
+}
+
+impl Ground {
+    /// The files or the device, if it is no model.
+    pub(crate) fn real(&self) -> Option<&Target> {
+        match self {
+            Self::Real(target) => Some(target),
+            Self::Model(..) => None,
+        }
+    }
+
+    /// What the record keeps of it.
+    pub(crate) fn record(&self, profile: &Profile) -> TargetRecord {
+        match self {
+            Self::Real(target) => target.record(),
+            Self::Model(name, model) => model_target(name, &**model, profile),
+        }
+    }
+
+    /// As a target that waits for its turns.
+    pub(crate) fn in_turns<'s>(
+        &'s mut self,
+        plan: &'s Traced,
+        settings: Settings,
+        noise: &'s NoiseWatch,
+        stop: &'s Stop,
+        emit: &'s mut dyn FnMut(Event) -> Result<()>,
+    ) -> Box<dyn Contender + 's> {
+        let (profile, traces) = (&plan.profile, plan.traces.clone());
+        match self {
+            Self::Real(target) => {
+                let session = Session::new(target, profile, settings, noise, stop, emit);
+                Box::new(InTurns::from(session.with_traces(traces)))
+            }
+            Self::Model(name, model) => {
+                let session = Session::on_model(&mut **model, name, profile, stop, emit);
+                Box::new(InTurns::from(session.with_traces(traces)))
+            }
+        }
+    }
+}
+
+impl Journal<'_> {
+    /// Closes the run, whose target is closed.
+    pub(crate) fn end(mut self, outcome: Result<()>) -> Done {
+        let told = self.conclude(outcome.as_ref().err());
+        let (record, loaded) = match self.record() {
+            Ok(record) => (record, Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        Done { id: self.header.id, record, outcome: outcome.and(told).and(loaded) }
+    }
+}

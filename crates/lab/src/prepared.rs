@@ -1,0 +1,229 @@
+//! A run that is planned: the profile is made, a model is built, and a path is not touched yet.
+
+use crate::clock::{now, random_word};
+use crate::foreseen::{Extent, Foreseen};
+use crate::journal::{Journal, Lab};
+use crate::model::{load_model, model_name, refuse_what_real_targets_have};
+use crate::open::{Ground, Open};
+use crate::profile::Traced;
+use crate::request::{Procedure, RunRequest};
+use kurabe_core::environment::Environment;
+use kurabe_core::model::Model;
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, VersusRecord};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::{Target, TargetOptions, measure_clock, model_target, plan_tasks, test_file_name};
+use kurabe_explain::further_steps;
+use kurabe_host::{ObserveOptions, devices_under, observe};
+use kurabe_sim::ModelTarget;
+use kurabe_trace::remove_orphaned_traces;
+use std::path::{Path, PathBuf};
+
+/// Looks at the cells of a run and tells which steps should be measured as well.
+pub(crate) type FurtherSteps = fn(&Profile, &[Cell]) -> Vec<Step>;
+
+/// A run that is planned and can be opened.
+pub struct Prepared {
+    pub(crate) request: RunRequest,
+    pub(crate) plan: Traced,
+    target: Unopened,
+}
+
+/// A target that is not open.
+enum Unopened {
+    Path,
+    Model(String, Box<ModelTarget>),
+}
+
+impl Prepared {
+    /// Plans what a request asks for.
+    ///
+    /// # Errors
+    /// When it names a profile, a trace, a model or a parameter that is not there, or asks for what would change nothing.
+    pub fn new(request: RunRequest) -> Result<Self> {
+        let plan = Traced::of(&request)?;
+        Self::with_plan(request, plan)
+    }
+
+    pub(crate) fn with_plan(request: RunRequest, plan: Traced) -> Result<Self> {
+        let target = match model_name(&request.target) {
+            Some(name) => {
+                refuse_what_real_targets_have(&request)?;
+                let model = ModelTarget::new(&load_model(name, &request.sets)?, plan.profile.rules.seed)?;
+                Unopened::Model(name.to_owned(), Box::new(model))
+            }
+            None if request.sets.is_empty() => Unopened::Path,
+            None => {
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    text!(
+                        "--set changes a model, and the target is none",
+                        "--set はモデル用ですが、対象はモデルではありません"
+                    ),
+                )
+                .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
+            }
+        };
+        Ok(Self { request, plan, target })
+    }
+
+    /// What is going to be done.
+    pub fn profile(&self) -> &Profile {
+        &self.plan.profile
+    }
+
+    /// Where it is going to be done.
+    pub fn target(&self) -> &Path {
+        &self.request.target
+    }
+
+    /// Whether it is computed.
+    pub fn is_modelled(&self) -> bool {
+        matches!(self.target, Unopened::Model(..))
+    }
+
+    /// What the run will write, and how long it will take.
+    ///
+    /// # Errors
+    /// When there is no such target.
+    pub fn foresee(&self) -> Result<Foreseen> {
+        let extent = match &self.target {
+            Unopened::Path => Extent::of_path(&self.request.target, &self.target_options())?,
+            Unopened::Model(name, model) => {
+                Extent::of(&model_target(name, &**model, &self.plan.profile), false)
+            }
+        };
+        Ok(extent.foresee(&self.plan))
+    }
+
+    /// Takes an id and opens the target. Where that fails, nothing is kept.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or the target cannot be measured or must not be.
+    pub fn open<'a>(self, lab: &Lab<'a>) -> Result<Open<'a>> {
+        // A recording that was killed would go on in the kernel, and cost time in what is measured.
+        remove_orphaned_traces();
+        let header = self.header(lab)?;
+        self.open_as(lab, header, None)
+    }
+
+    /// What is known before the target is touched: all but the target, if that is a path.
+    pub(crate) fn header(&self, lab: &Lab<'_>) -> Result<RunHeader> {
+        let profile = &self.plan.profile;
+        let salt = lab.store.salt()?;
+        let (environment, target, model) = match &self.target {
+            Unopened::Model(name, model) => {
+                // Nothing of this machine matters to a model.
+                (Environment::default(), Some(model_target(name, &**model, profile)), Some(model.record()))
+            }
+            Unopened::Path => {
+                let options = ObserveOptions { with_serial: self.request.with_serial, salt: &salt };
+                (observe(&self.request.target, &options), None, None)
+            }
+        };
+        Ok(RunHeader {
+            schema: RECORD_SCHEMA,
+            kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
+            id: String::new(),
+            started_at: now(),
+            command: lab.command.to_vec(),
+            target,
+            profile: Some(profile.clone()),
+            environment,
+            instrument: model.is_none().then(measure_clock),
+            origin: None,
+            model,
+            versus: None,
+        })
+    }
+
+    /// Opens a run under this header; with `turns` as one of several in turns, on the target of another of them if that
+    /// is the same.
+    pub(crate) fn open_as<'a>(
+        self,
+        lab: &Lab<'a>,
+        header: RunHeader,
+        turns: Option<(VersusRecord, Option<&Target>)>,
+    ) -> Result<Open<'a>> {
+        let mut journal = Journal::begin(*lab, header)?;
+        let opened = self.open_target(&mut journal, turns);
+        match opened {
+            Ok((ground, plan, request)) => {
+                let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
+                let follow_up: Option<FurtherSteps> =
+                    matches!(request.procedure, Procedure::Sweep(_)).then_some(further_steps);
+                Ok(Open { journal, plan, ground, settings: request.settings, traced_devices, follow_up })
+            }
+            Err(error) => {
+                // Nothing was measured, so there is nothing to keep.
+                journal.discard()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn open_target(
+        self,
+        journal: &mut Journal<'_>,
+        turns: Option<(VersusRecord, Option<&Target>)>,
+    ) -> Result<(Ground, Traced, RunRequest)> {
+        let id = journal.header.id.clone();
+        let mut twin = None;
+        if let Some((mut versus, other)) = turns {
+            if versus.place == 0 {
+                versus.group.clone_from(&id);
+            }
+            (journal.header.versus, twin) = (Some(versus), other);
+        }
+        let mut options = self.target_options();
+        let ground = match self.target {
+            Unopened::Model(name, model) => Ground::Model(name, model),
+            Unopened::Path => {
+                let target = match twin {
+                    Some(twin) => twin.again()?,
+                    None => {
+                        options.test_file_name = test_file_name(&id, random_word()?);
+                        // The name of the test file is in the store before the file exists.
+                        if let Some(path) = test_file_path(&self.request.target, &options.test_file_name) {
+                            journal.expect_test_file(path)?;
+                        }
+                        Target::open(&self.request.target, &options)?
+                    }
+                };
+                Ground::Real(target)
+            }
+        };
+        let target = ground.record(&self.plan.profile);
+        plan_tasks(&self.plan.profile, &target)?;
+        journal.header.target = Some(target);
+        journal.lab.store.update_header(&journal.header)?;
+        for (key, value) in &self.request.labels {
+            journal.lab.store.label(&id, key, value.as_deref())?;
+        }
+        Ok((ground, self.plan, self.request))
+    }
+
+    pub(crate) fn target_options(&self) -> TargetOptions {
+        let (request, profile) = (&self.request, &self.plan.profile);
+        let swept_bytes = match &request.procedure {
+            Procedure::Sweep(plan) => plan.max_bytes,
+            _ => None,
+        };
+        TargetOptions {
+            direct: profile.rules.direct,
+            write_existing: request.writing.existing_file,
+            destroy_data_on: request.writing.destroy_data_on.clone(),
+            size_bytes: profile.rules.size_bytes,
+            size_is_asked: request.overrides.size_bytes.or(swept_bytes).is_some(),
+            whole_device: profile.rules.whole_device,
+            test_file_name: String::new(),
+            no_test_file: !profile.needs_span(),
+        }
+    }
+}
+
+/// Where the test file will be, if the target is a directory.
+fn test_file_path(target: &Path, name: &str) -> Option<PathBuf> {
+    let directory = target.canonicalize().ok()?;
+    directory.is_dir().then(|| directory.join(name))
+}

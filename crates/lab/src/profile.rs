@@ -1,0 +1,218 @@
+//! From a request to the profile that it means: a named one, a user's file, one step, or a sweep; then the overrides.
+
+use crate::request::{Overrides, Procedure, RunRequest};
+use crate::trace::{Named, traces};
+use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::profile_library::profile_named;
+use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S};
+use kurabe_core::trace::Trace;
+use kurabe_core::workload::{Data, Direction};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_explain::{Axis, SweepPlan};
+use kurabe_study::embedded_profile;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Least largest working set of a sweep: fewer points are no curve.
+const LEAST_SWEEP_BYTES: u64 = 512 * KIB;
+
+/// A profile with the traces of its replay steps, by the step's place.
+pub(crate) struct Traced {
+    pub(crate) profile: Profile,
+    pub(crate) traces: Vec<Option<Arc<Trace>>>,
+}
+
+impl Traced {
+    /// What a request means.
+    ///
+    /// # Errors
+    /// When there is no such profile or trace, its file is wrong, or an override would change nothing.
+    pub(crate) fn of(request: &RunRequest) -> Result<Self> {
+        let (procedure, overrides) = (&request.procedure, &request.overrides);
+        let mut profile = match procedure {
+            Procedure::Usual => profile_named("default")?,
+            Procedure::Named(name) => load_profile(name)?,
+            Procedure::Given(profile) => (**profile).clone(),
+            Procedure::Single(step) => one_step((**step).clone()),
+            Procedure::Sweep(plan) => sweep(plan)?,
+        };
+        check_overrides(overrides, &profile)?;
+        override_steps(overrides, &mut profile);
+        override_rules(overrides, &mut profile.rules);
+        let traces = traces(
+            &profile,
+            match procedure {
+                Procedure::Single(_) => Named::Files,
+                Procedure::Given(_) => Named::EmbeddedFirst,
+                _ => Named::FilesFirst,
+            },
+        )?;
+        let end_bytes = traces.iter().flatten().map(|trace| trace.summary().end_bytes).max().unwrap_or(0);
+        if matches!(procedure, Procedure::Single(_)) && overrides.size_bytes.is_none() && end_bytes > 0 {
+            // As large as what the trace touched, in whole MiB.
+            profile.rules.size_bytes = end_bytes.next_multiple_of(MIB);
+        }
+        Ok(Self { profile, traces })
+    }
+}
+
+fn sweep(plan: &SweepPlan) -> Result<Profile> {
+    if let Some(max) = plan.max_bytes.filter(|max| *max < LEAST_SWEEP_BYTES) {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("--max of {max} bytes leaves no curve", "--max が {max} バイトでは曲線になりません"),
+        )
+        .remedy(text!("use 512 KiB or more; 1 GiB is usual", "512 KiB 以上にしてください(通常は 1 GiB)")));
+    }
+    if plan.axes == [Axis::BytesWritten] && !plan.directions.contains(&Direction::Write) {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("--over write needs writes", "--over write では書き込みが必要です"),
+        )
+        .remedy(text!("leave out --direction read", "--direction read を外してください")));
+    }
+    Ok(plan.profile())
+}
+
+fn override_rules(overrides: &Overrides, rules: &mut Rules) {
+    if let Some(size_bytes) = overrides.size_bytes {
+        // A size that was asked for is not cut.
+        (rules.size_bytes, rules.size_at_least_bytes, rules.whole_device) = (size_bytes, None, false);
+    }
+    rules.runs = overrides.runs.unwrap_or(rules.runs);
+    rules.interval_ns = overrides.interval_ns.unwrap_or(rules.interval_ns);
+    rules.data = overrides.data.unwrap_or(rules.data);
+    rules.seed = overrides.seed.unwrap_or(rules.seed);
+    rules.direct = overrides.direct.unwrap_or(rules.direct);
+    rules.time_ns = overrides.time_ns.unwrap_or(rules.time_ns);
+}
+
+fn override_steps(overrides: &Overrides, profile: &mut Profile) {
+    for step in &mut profile.steps {
+        match step {
+            Step::Io(step) => {
+                if let (Some(time_ns), Some(own)) = (overrides.time_ns, &mut step.end.time_ns) {
+                    *own = time_ns;
+                }
+            }
+            Step::Copy(step) => step.chunk_bytes = overrides.chunk_bytes.unwrap_or(step.chunk_bytes),
+            Step::Command(step) => {
+                if let (Some(count), Some(git)) = (overrides.files, &mut step.git) {
+                    (git.files, git.changed_files) = (count, count.div_ceil(10));
+                }
+            }
+            Step::Positional(_) | Step::AccessTime(_) | Step::Replay(_) => {}
+        }
+    }
+}
+
+/// Refuses overrides that would change nothing.
+fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
+    let count = |fits: fn(&Step) -> bool| profile.steps.iter().filter(|step| fits(step)).count();
+    let chunks = count(|step| matches!(step, Step::Copy(_)));
+    let files = count(|step| matches!(step, Step::Command(step) if step.git.is_some()));
+    let timed = count(
+        |step| matches!(step, Step::Io(IoStep { end, .. }) if end.time_ns.is_some() || !end.is_given()),
+    );
+    let name = &profile.name;
+    let misfit = |flag: &str| {
+        Error::new(
+            ErrorKind::Usage,
+            text!(
+                "`{name}` has no step that {flag} could change",
+                "`{name}` には {flag} で変えられるステップがありません"
+            ),
+        )
+    };
+    if overrides.time_ns.is_some() && timed == 0 {
+        return Err(misfit("--time").remedy(text!(
+            "leave it out: these steps end by themselves",
+            "外してください。これらのステップは時間では終わりません"
+        )));
+    }
+    if overrides.size_bytes.is_some() && !profile.needs_span() {
+        return Err(misfit("--size").remedy(text!(
+            "leave it out; git-pull has --files",
+            "外してください。git-pull には --files があります"
+        )));
+    }
+    if overrides.runs.is_some() && profile.rounds.is_some() {
+        return Err(misfit("--runs").remedy(text!(
+            "leave it out, or change [rounds] in a profile of your own: its rounds decide how often",
+            "外すか、自分のプロファイルで [rounds] を変えてください。回数はラウンドで決まります"
+        )));
+    }
+    if overrides.files.is_some() && files == 0 {
+        return Err(
+            misfit("--files").remedy(text!("use it with git-pull", "git-pull と一緒に使ってください"))
+        );
+    }
+    match (overrides.chunk_bytes, chunks) {
+        (Some(_), 0) => {
+            Err(misfit("--chunk")
+                .remedy(text!("use it with delay-ratio", "delay-ratio と一緒に使ってください")))
+        }
+        // A sweep with one chunk would be the same copy several times.
+        (Some(_), 2..) => Err(misfit("--chunk").remedy(text!(
+            "this profile goes through several chunks; use delay-ratio",
+            "このプロファイルは複数の大きさを試します。delay-ratio を使ってください"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Loads a profile by name, that of a study too, or, if it looks like one, from a file.
+///
+/// # Errors
+/// When neither is there, or the file is wrong.
+pub fn load_profile(name: &str) -> Result<Profile> {
+    if name.ends_with(".toml") || name.contains('/') {
+        let source = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+            Error::os(text!("cannot read the profile {name}", "プロファイル {name} を読めません"), &error)
+        })?;
+        return Profile::parse(name, &source);
+    }
+    match embedded_profile(name) {
+        Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
+        None => profile_named(name),
+    }
+}
+
+/// A profile of one step, with the rules that hold where no flag says otherwise.
+fn one_step(step: Step) -> Profile {
+    let (name, title) = match &step {
+        Step::Replay(_) => ("replay", text!("a trace, done again", "トレースの再生")),
+        _ => (
+            "single",
+            text!("a single workload from the command line", "コマンドラインで指定した単独のワークロード"),
+        ),
+    };
+    Profile {
+        name: name.to_owned(),
+        title,
+        source: None,
+        differs: None,
+        statistic: Statistic::Mean,
+        as_printed: None,
+        rounds: None,
+        preconditions: Vec::new(),
+        derived: Vec::new(),
+        rules: Rules {
+            size_bytes: GIB,
+            whole_device: false,
+            size_at_least_bytes: None,
+            fill_time_limit_ns: None,
+            runs: 1,
+            discarded_runs: 0,
+            time_ns: 5 * NS_PER_S,
+            write_limit_bytes: None,
+            interval_ns: 0,
+            order: Order::ByDirection,
+            direct: true,
+            data: Data::Random,
+            same_offsets: false,
+            seed: 1,
+        },
+        steps: vec![step],
+    }
+}

@@ -1,0 +1,53 @@
+//! What runs that died left behind.
+
+use crate::clock::now;
+use kurabe_core::{Error, Result};
+use kurabe_engine::remove_orphan;
+use kurabe_host::process_alive;
+use kurabe_store::{Owner, Store};
+use std::path::PathBuf;
+
+/// A test file of a run that died.
+#[derive(Debug)]
+pub struct Leftover {
+    /// The run.
+    pub run: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is still there, if it is; the next start tries again.
+    pub error: Option<Error>,
+}
+
+/// Whether the process that measures a run lives.
+pub fn owner_lives(owner: &Owner) -> bool {
+    process_alive(owner.pid, owner.start_ticks, &owner.boot_id)
+}
+
+/// Removes the test files of runs that died, and marks these runs as interrupted. Returns the files that were there.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
+    let mut leftovers = Vec::new();
+    for run in store.abandoned(&owner_lives)? {
+        let removed = run.test_file.as_deref().map_or(Ok(false), remove_orphan);
+        let error = match removed {
+            Ok(false) => None,
+            Ok(true) => Some(None),
+            Err(error) => Some(Some(error)),
+        };
+        match error {
+            // A run whose file is still there stays as it is.
+            Some(Some(_)) => {}
+            // One that died before its target was open has measured nothing, and is not kept.
+            _ if store.load(&run.id).is_ok_and(|record| record.header.target.is_none()) => {
+                store.remove(&run.id, &owner_lives)?
+            }
+            _ => store.mark_interrupted(&run.id, &now())?,
+        }
+        if let (Some(path), Some(error)) = (run.test_file, error) {
+            leftovers.push(Leftover { run: run.id, path, error });
+        }
+    }
+    Ok(leftovers)
+}

@@ -1,0 +1,99 @@
+//! What is asked of a run, as plain data: whoever asks (a command line, a page, a file) says the same in the same words.
+
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::workload::Data;
+use kurabe_engine::Settings;
+use kurabe_explain::SweepPlan;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A run: a procedure on a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunRequest {
+    /// A directory, a file, a block device, or `model:NAME`.
+    pub target: PathBuf,
+    /// What is done there.
+    pub procedure: Procedure,
+    /// What is changed of the procedure.
+    pub overrides: Overrides,
+    /// How operations are issued.
+    pub settings: Settings,
+    /// Whether each cell gets a repetition more that the kernel's tracepoints follow.
+    pub kernel_trace: bool,
+    /// Labels of the run: key and value; a key without a value is no label.
+    pub labels: Vec<(String, Option<String>)>,
+    /// Changed parameters of a model: `layer.parameter` and value.
+    pub sets: Vec<(String, String)>,
+    /// What may be written.
+    pub writing: Writing,
+    /// Whether the serial numbers of devices are kept as they are.
+    pub with_serial: bool,
+}
+
+impl Default for RunRequest {
+    fn default() -> Self {
+        Self {
+            target: PathBuf::from("."),
+            procedure: Procedure::default(),
+            overrides: Overrides::default(),
+            settings: Settings::default(),
+            kernel_trace: false,
+            labels: Vec::new(),
+            sets: Vec::new(),
+            writing: Writing::default(),
+            with_serial: false,
+        }
+    }
+}
+
+/// What a run does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Procedure {
+    /// The default profile.
+    #[default]
+    Usual,
+    /// The profile of this name, or of the file with this path.
+    Named(String),
+    /// This profile. Its traces may be those that come with kurabe.
+    Given(Box<Profile>),
+    /// One step, with the rules that hold where nothing else is said. Its trace, if it replays one, is a file.
+    Single(Box<Step>),
+    /// A sweep, which measures further points where a curve changes.
+    Sweep(SweepPlan),
+}
+
+/// Changes of a procedure; what is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Overrides {
+    /// Size of the test file, or bytes of the target to cover.
+    pub size_bytes: Option<u64>,
+    /// Repetitions of a cell.
+    pub runs: Option<u32>,
+    /// Time of a repetition.
+    pub time_ns: Option<u64>,
+    /// Pause between cells.
+    pub interval_ns: Option<u64>,
+    /// What is written.
+    pub data: Option<Data>,
+    /// Seed of offsets and data.
+    pub seed: Option<u64>,
+    /// Whether I/O goes around the page cache.
+    pub direct: Option<bool>,
+    /// Bytes that a copy reads before it writes them.
+    pub chunk_bytes: Option<u32>,
+    /// Files of the repository of a git step.
+    pub files: Option<u32>,
+}
+
+/// What a run may write beside files of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Writing {
+    /// The target, if it is an existing file.
+    pub existing_file: bool,
+    /// The block device whose data may be destroyed.
+    pub destroy_data_on: Option<PathBuf>,
+}

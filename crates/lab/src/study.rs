@@ -1,0 +1,106 @@
+//! The points of a study: models computed side by side, real targets as runs of their own.
+
+use crate::handle::RunHandle;
+use crate::journal::Lab;
+use crate::prepared::Prepared;
+use crate::request::{Procedure, RunRequest};
+use crate::stream::{PointEvent, Stream};
+use crate::trace::{Named, traces};
+use kurabe_core::event::Event;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::Session;
+use kurabe_sim::{ModelTarget, Volatile};
+use kurabe_store::Store;
+use kurabe_study::{Measured, Models, Paths, Point, PointTarget, StudyPlan, StudyResult};
+
+/// What a study is run with.
+pub struct StudyRunner<'a> {
+    /// Opens the store; asked only where a real target is measured.
+    pub open_store: &'a dyn Fn() -> Result<Box<dyn Store>>,
+    /// Who hears of it.
+    pub stream: &'a Stream,
+    /// What stops it.
+    pub handle: &'a RunHandle,
+    /// The command line that the records of real targets keep.
+    pub command: &'a [String],
+    /// Threads for models; the result does not depend on it.
+    pub threads: usize,
+}
+
+/// Runs a study.
+///
+/// # Errors
+/// `Interrupted` when it is stopped, and when nobody can be told. Whatever else goes wrong with a point stands in the
+/// result.
+pub fn run_study(plan: &StudyPlan, runner: &StudyRunner<'_>) -> Result<StudyResult> {
+    let models = Modelled { stream: runner.stream, handle: runner.handle };
+    kurabe_study::run(plan, &models, &mut Real(runner), runner.threads)
+}
+
+/// Computes models in virtual time.
+struct Modelled<'a> {
+    stream: &'a Stream,
+    handle: &'a RunHandle,
+}
+
+impl Models for Modelled<'_> {
+    fn run(&self, point: &Point) -> Result<Measured> {
+        let (PointTarget::Model { name, .. }, Some(device)) = (&point.target, &point.device) else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                text!("this target is no model", "対象はモデルではありません"),
+            ));
+        };
+        let run = format!("model:{name}");
+        self.stream.tell(&run, PointEvent::PointStarted { model: name.clone() })?;
+        let mut model = ModelTarget::new(device, point.seed)?;
+        let mut measured = Measured::default();
+        let mut emit = |event: Event| {
+            match &event {
+                Event::CellDone { cell } => measured.cells.push((**cell).clone()),
+                Event::Notice { notice } => measured.notices.push(notice.clone()),
+                _ => {}
+            }
+            self.stream.tell(&run, event)
+        };
+        let profile = &point.profile;
+        let stop = self.handle.engine_stop();
+        let outcome = Session::on_model(&mut model, name, profile, stop, &mut emit)
+            .with_traces(traces(profile, Named::EmbeddedFirst)?)
+            .run();
+        self.stream.tell(&run, PointEvent::PointDone)?;
+        outcome?;
+        let volatile = model.volatile();
+        let sum = |of: fn(&Volatile) -> u64| {
+            volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)
+        };
+        measured.power_cut =
+            Some((sum(|volatile| volatile.lost_bytes), sum(|volatile| volatile.saved_bytes)));
+        Ok(measured)
+    }
+}
+
+/// Measures the reader's own devices, and stores the runs.
+struct Real<'r, 'a>(&'r StudyRunner<'a>);
+
+impl Paths for Real<'_, '_> {
+    fn run(&mut self, point: &Point) -> Result<Measured> {
+        let PointTarget::Path(path) = &point.target else {
+            return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));
+        };
+        let store = (self.0.open_store)()?;
+        let lab =
+            Lab { store: &*store, stream: self.0.stream, handle: self.0.handle, command: self.0.command };
+        let request = RunRequest {
+            target: path.clone(),
+            procedure: Procedure::Given(Box::new(point.profile.clone())),
+            ..RunRequest::default()
+        };
+        let done = Prepared::new(request)?.open(&lab)?.measure();
+        done.outcome?;
+        let record = done.record.ok_or_else(|| {
+            Error::new(ErrorKind::Target, text!("nothing was measured", "測定できた項目がありません"))
+        })?;
+        Ok(Measured { cells: record.cells, notices: record.notices, power_cut: None, run: Some(done.id) })
+    }
+}

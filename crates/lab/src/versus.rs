@@ -1,0 +1,417 @@
+//! Several targets measured in turns: each is a run of its own, and a referee says when there is enough.
+
+use crate::clock::random_word;
+use crate::journal::{Journal, Lab};
+use crate::model::model_name;
+use crate::open::{Ground, Open};
+use crate::prepared::Prepared;
+use crate::profile::Traced;
+use crate::request::{Overrides, Procedure, RunRequest, Writing};
+use crate::stream::TurnsEvent;
+use kurabe_compare::{FEWEST_BLOCKS, Referee};
+use kurabe_core::event::Event;
+use kurabe_core::profile::{Profile, Step};
+use kurabe_core::record::{Cell, RunHeader, RunRecord, VersusRecord};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
+use kurabe_host::NoiseWatch;
+use kurabe_trace::remove_orphaned_traces;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+pub use kurabe_engine::WhyEnded;
+
+/// Cells grow with every block; they are written to the store as often as this.
+const STORE_EVERY: Duration = Duration::from_secs(2);
+
+/// A repetition that writes ends after so many bytes at the latest, however fast the target is: hundreds of repetitions at
+/// the rate of a fast drive would wear it for an answer that fewer bytes give as well.
+const MOST_WRITTEN_BYTES: u64 = 64 << 20;
+
+/// A measurement of targets in turns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersusRequest {
+    /// The targets, as of a [`RunRequest`]; the baseline first.
+    pub targets: Vec<PathBuf>,
+    /// The profile's name, or the path of its file.
+    pub profile: String,
+    /// Longest time of measuring, all targets together.
+    pub time_ns: u64,
+    /// Time of each repetition that ends by time.
+    pub repetition_ns: u64,
+    /// Pause before each repetition.
+    pub interval_ns: u64,
+    /// Differences up to this share do not matter.
+    pub margin: f64,
+    /// Size of the test files, or bytes of each target to cover.
+    pub size_bytes: Option<u64>,
+    /// Seed of the order, and of offsets and data; a new order if absent.
+    pub seed: Option<u64>,
+    /// Labels of the runs.
+    pub labels: Vec<(String, Option<String>)>,
+    /// How operations are issued where the target is no model.
+    pub settings: Settings,
+    /// Through the page cache.
+    pub buffered: bool,
+    /// Targets that are existing files may be written.
+    pub write_existing: bool,
+    /// Targets that are block devices, whose data may be destroyed.
+    pub destroy_data_on: Vec<PathBuf>,
+}
+
+/// A measurement whose blocks do not suffice for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooShort {
+    /// Blocks that the time suffices for.
+    pub blocks: u64,
+    /// Blocks before which nothing can be told.
+    pub fewest: u64,
+    /// Time that would do.
+    pub needed_ns: u64,
+}
+
+/// Targets that are going to take turns.
+pub struct PreparedVersus {
+    request: VersusRequest,
+    runs: Vec<Prepared>,
+    order_seed: u64,
+}
+
+/// Targets in turns, all of them open.
+pub struct OpenVersus<'a> {
+    request: VersusRequest,
+    runs: Vec<Open<'a>>,
+    order_seed: u64,
+}
+
+/// Targets that took turns.
+#[derive(Debug)]
+pub struct VersusDone {
+    /// The runs as they are stored, the baseline first; `None` where nothing was measured, and so nothing is kept.
+    pub records: Vec<Option<RunRecord>>,
+    /// Why they ended.
+    pub why: Result<WhyEnded>,
+    /// Whole blocks.
+    pub blocks: u32,
+}
+
+impl PreparedVersus {
+    /// Plans what a request asks for.
+    ///
+    /// # Errors
+    /// When there are not two targets, permissions name none of them, or as [`Prepared::new`].
+    pub fn new(request: VersusRequest) -> Result<Self> {
+        request.check()?;
+        let order_seed = request.seed.map_or_else(random_word, Ok)?;
+        let mut plan = Traced::of(&request.of_target(&request.targets[0]))?;
+        request.shorten(&mut plan.profile)?;
+        let run = |target: &PathBuf| {
+            let plan = Traced { profile: plan.profile.clone(), traces: plan.traces.clone() };
+            Prepared::with_plan(request.of_target(target), plan)
+        };
+        let runs = request.targets.iter().map(run).collect::<Result<_>>()?;
+        Ok(Self { request, runs, order_seed })
+    }
+
+    /// The run of each target, the baseline first.
+    pub fn runs(&self) -> &[Prepared] {
+        &self.runs
+    }
+
+    /// Whether the time is too short for an answer.
+    pub fn too_short(&self) -> Option<TooShort> {
+        let rules = &self.runs[0].profile().rules;
+        let blocks = u64::from(rules.runs);
+        let fewest = FEWEST_BLOCKS as u64 + u64::from(rules.discarded_runs);
+        let needed_ns = (self.request.time_ns / blocks).saturating_mul(fewest);
+        (blocks < fewest).then_some(TooShort { blocks, fewest, needed_ns })
+    }
+
+    /// Takes ids and opens the targets. Where that fails, nothing is kept.
+    ///
+    /// # Errors
+    /// As [`Prepared::open`].
+    pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
+        remove_orphaned_traces();
+        let Self { request, runs, order_seed } = self;
+        let targets: Vec<String> =
+            request.targets.iter().map(|target| target.display().to_string()).collect();
+        // All are looked at before the first test file is made: it would be a difference.
+        let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
+        let mut opened: Vec<Open<'a>> = Vec::new();
+        for (place, (run, header)) in runs.into_iter().zip(headers).enumerate() {
+            let group = opened.first().map(|first| first.header().id.clone()).unwrap_or_default();
+            let versus = VersusRecord { group, order_seed, targets: targets.clone(), place: place as u32 };
+            let twin = the_same(&run, &opened);
+            match run.open_as(lab, header, Some((versus, twin))) {
+                Ok(open) => opened.push(open),
+                Err(error) => {
+                    // Nothing was measured, so there is nothing to keep; the test files go first.
+                    let journals: Vec<Journal<'_>> = opened.into_iter().map(|open| open.journal).collect();
+                    journals.iter().try_for_each(Journal::discard)?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(OpenVersus { request, runs: opened, order_seed })
+    }
+}
+
+impl VersusRequest {
+    /// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
+    fn check(&self) -> Result<()> {
+        if self.targets.len() < 2 {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"),
+            )
+            .remedy(text!(
+                "name two or more, the baseline first; `kurabe run` measures one",
+                "2 つ以上を、基準を先頭にして指定してください。1 つだけ測るなら `kurabe run` です"
+            )));
+        }
+        let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
+            return Ok(());
+        };
+        let device = device.display();
+        Err(Error::new(
+            ErrorKind::Usage,
+            text!(
+                "--destroy-data-on {device} is none of the targets",
+                "--destroy-data-on {device} は対象に含まれていません"
+            ),
+        )
+        .remedy(text!(
+            "name the device as it stands among the targets",
+            "対象に書いたとおりの名前を指定してください"
+        )))
+    }
+
+    /// The run of one of the targets.
+    fn of_target(&self, target: &Path) -> RunRequest {
+        let request = RunRequest {
+            target: target.to_owned(),
+            procedure: Procedure::Named(self.profile.clone()),
+            overrides: Overrides { size_bytes: self.size_bytes, seed: self.seed, ..Overrides::default() },
+            labels: self.labels.clone(),
+            ..RunRequest::default()
+        };
+        if model_name(target).is_some() {
+            return request;
+        }
+        RunRequest {
+            settings: self.settings,
+            writing: Writing {
+                existing_file: self.write_existing && target.is_file(),
+                destroy_data_on: self.destroy_data_on.iter().find(|device| *device == target).cloned(),
+            },
+            ..request
+        }
+    }
+
+    /// Makes repetitions short, and as many of them as the time allows.
+    fn shorten(&self, profile: &mut Profile) -> Result<()> {
+        // All are measured alike: what is asked of one holds for all.
+        profile.rules.direct &= !self.buffered;
+        if profile.rounds.is_some() {
+            let name = &profile.name;
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "`{name}` goes on in rounds until each device is steady, so targets cannot take turns",
+                    "`{name}` は定常状態になるまでラウンドを繰り返すため、交互には測れません"
+                ),
+            )
+            .remedy(text!(
+                "measure each with `kurabe run --profile {name}`, then `kurabe compare`",
+                "それぞれ `kurabe run --profile {name}` で測り、`kurabe compare` で比べてください"
+            )));
+        }
+        let rules = &mut profile.rules;
+        (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns);
+        // Blocks come in pairs, so those that do not count do, too.
+        rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
+        if self.targets.iter().any(|target| model_name(target).is_none()) {
+            let own = rules.write_limit_bytes.unwrap_or(u64::MAX);
+            rules.write_limit_bytes = Some(own.min(MOST_WRITTEN_BYTES));
+        }
+        for step in &mut profile.steps {
+            let Step::Io(step) = step else { continue };
+            if let Some(time_ns) = &mut step.end.time_ns {
+                *time_ns = self.repetition_ns;
+            }
+        }
+        let tasks = profile.tasks(profile.rules.size_bytes);
+        let once_ns = tasks
+            .iter()
+            .map(|task| task.planned_time_ns().unwrap_or(self.repetition_ns).saturating_add(self.interval_ns))
+            .fold(0, u64::saturating_add);
+        let block_ns = once_ns.saturating_mul(self.targets.len() as u64).max(1);
+        profile.rules.runs = u32::try_from((self.time_ns / block_ns).max(2)).unwrap_or(u32::MAX);
+        Ok(())
+    }
+}
+
+/// The target among those before that a run's is, too. Two test files of one directory lie in different places of the
+/// disk, which may differ truly; the same target twice is to be the same. Programs and copies make files of their own.
+fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
+    let own_files = |step: &Step| matches!(step, Step::Command(_) | Step::Copy(_));
+    if run.is_modelled() || run.profile().steps.iter().any(own_files) {
+        return None;
+    }
+    let path = run.request.target.canonicalize().ok()?;
+    let is_at_path =
+        |target: &&Target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path);
+    before.iter().filter_map(|open| open.ground.real()).find(is_at_path)
+}
+
+/// What is known of the runs while they go on.
+struct Live<'a, 'l> {
+    journals: Vec<Journal<'a>>,
+    lab: Lab<'a>,
+    request: &'l VersusRequest,
+    /// The cells of each target by their place.
+    cells: Vec<BTreeMap<u32, Cell>>,
+    referee: Referee,
+    stored: Vec<Instant>,
+}
+
+impl Live<'_, '_> {
+    /// Keeps and tells what happened on a target.
+    fn tell(&mut self, place: usize, event: Event) -> Result<()> {
+        match event {
+            // Cells grow with every block; nobody follows them one by one.
+            Event::CellSoFar { cell } => {
+                self.cells[place].insert(cell.index, *cell);
+                Ok(())
+            }
+            event => self.journals[place].tell(event),
+        }
+    }
+
+    /// After a pair of blocks: what each cell still needs.
+    fn look(&mut self, blocks: u32) -> Result<Vec<Vec<usize>>> {
+        for (place, journal) in self.journals.iter().enumerate() {
+            if self.stored[place].elapsed() < STORE_EVERY {
+                continue;
+            }
+            for cell in self.cells[place].values() {
+                self.lab.store.put_cell(&journal.header.id, cell)?;
+            }
+            self.stored[place] = Instant::now();
+        }
+        let before = self.referee.standings().clone();
+        let cells = || self.cells.iter().map(|cells| cells.values().cloned().collect()).collect();
+        let wanted = self.referee.decide(blocks, cells);
+        let standings = self.referee.standings();
+        let group = &self.journals[0].header.id;
+        for (other, judged) in standings.others.iter().enumerate() {
+            for ((place, blocked), cell) in judged.iter().enumerate().zip(self.cells[0].values()) {
+                let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
+                let Some(blocked) = blocked.filter(|blocked| blocked.course.settled) else { continue };
+                if before.is_some_and(|before| before.course.settled) {
+                    continue;
+                }
+                let settled = TurnsEvent::VersusSettled {
+                    label: cell.label.clone(),
+                    direction: cell.direction,
+                    other: self.journals[other + 1].header.id.clone(),
+                    blocked,
+                };
+                self.lab.stream.tell(group, settled)?;
+            }
+        }
+        let (settled, comparisons) = standings.settled();
+        self.lab.stream.tell(group, TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
+        Ok(wanted)
+    }
+
+    /// Measures until nobody needs more or the time is up.
+    fn turns(
+        live: &RefCell<Self>,
+        events: Vec<Event>,
+        targets: &mut [(Traced, Ground, Settings)],
+        order_seed: u64,
+    ) -> Result<Ended> {
+        for (place, event) in events.into_iter().enumerate() {
+            live.borrow_mut().tell(place, event)?;
+        }
+        let (watches, handle, time_ns) = {
+            let live = live.borrow();
+            let watch = |journal: &Journal<'_>| NoiseWatch::new(&journal.header.environment);
+            let watches: Vec<NoiseWatch> = live.journals.iter().map(watch).collect();
+            (watches, live.lab.handle, live.request.time_ns)
+        };
+        let mut listeners: Vec<_> = (0..watches.len())
+            .map(|place| move |event: Event| live.borrow_mut().tell(place, event))
+            .collect();
+        let stop = handle.engine_stop();
+        let mut contenders: Vec<Box<dyn Contender + '_>> = targets
+            .iter_mut()
+            .zip(&watches)
+            .zip(&mut listeners)
+            .map(|(((plan, ground, settings), noise), emit)| {
+                ground.in_turns(plan, *settings, noise, stop, emit)
+            })
+            .collect();
+        let mut decide = |blocks| live.borrow_mut().look(blocks);
+        Ok(measure_in_turns(&mut contenders, order_seed, time_ns, stop, &mut decide))
+    }
+}
+
+impl OpenVersus<'_> {
+    /// The headers of the runs, the baseline first.
+    pub fn headers(&self) -> impl Iterator<Item = &RunHeader> {
+        self.runs.iter().map(Open::header)
+    }
+
+    /// Measures in turns, until it is clear which is faster, the time is up, or it is stopped; and closes every run.
+    pub fn measure(self) -> VersusDone {
+        let Self { request, runs, order_seed } = self;
+        let events = runs.iter().map(Open::started).collect::<Result<Vec<_>>>();
+        let (mut journals, mut targets) = (Vec::new(), Vec::new());
+        for Open { journal, plan, ground, settings, .. } in runs {
+            journals.push(journal);
+            targets.push((plan, ground, settings));
+        }
+        let count = journals.len();
+        let live = RefCell::new(Live {
+            lab: journals[0].lab,
+            journals,
+            request: &request,
+            cells: vec![BTreeMap::new(); count],
+            referee: Referee::new(request.margin, targets[0].0.profile.rules.discarded_runs),
+            stored: vec![Instant::now(); count],
+        });
+        let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
+        let Ended { mut why, failed, blocks } =
+            ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
+        drop(targets);
+        let other_ended = Error::new(
+            ErrorKind::Interrupted,
+            text!("another target ended it", "ほかの対象のため終了しました"),
+        );
+        let mut records = Vec::new();
+        for (place, mut journal) in live.into_inner().journals.into_iter().enumerate() {
+            let error = match &why {
+                Ok(_) => None,
+                Err(error) if failed == Some(place) => Some(error),
+                Err(_) => Some(&other_ended),
+            };
+            let concluded = journal.conclude(error);
+            let record = concluded.and(journal.record());
+            match record {
+                Ok(record) => records.push(record),
+                Err(error) => {
+                    records.push(None);
+                    why = why.and(Err(error));
+                }
+            }
+        }
+        VersusDone { records, why, blocks }
+    }
+}

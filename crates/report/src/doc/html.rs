@@ -1,0 +1,349 @@
+//! A document as HTML: a text that only grows by markup of this program and by escaped words of others.
+//!
+//! The model: names of elements and attributes are literals; everything else is escaped on its way in, so there is no
+//! call that could forget it. The two exceptions take what another writer of kurabe made: a drawing, and the block of
+//! records. Tables sort by a click or a key.
+
+use super::table::{Flush, Shown, Table, TableForm};
+use super::{Block, Doc, Entry, Paragraph, Purpose};
+use crate::spark::sparkline;
+use crate::style::Role;
+use kurabe_chart::{Size, Theme};
+use kurabe_core::{Lang, Text, number};
+
+/// Width of a chart in a page.
+const CHART_WIDTH_PX: u32 = 960;
+
+impl Doc {
+    /// Writes the document into a page; charts are drawn in a theme.
+    pub(crate) fn write_html(&self, html: &mut Html, lang: Lang, theme: Theme) {
+        let mut list: Option<Purpose> = None;
+        for block in &self.blocks {
+            let next = match block {
+                Block::Paragraph(paragraph) if paragraph.what.is_listed() => Some(paragraph.what),
+                Block::Gap => continue,
+                _ => None,
+            };
+            if list.is_some() && list != next {
+                html.close("ul");
+            }
+            if let Some(what) = next.filter(|_| list != next) {
+                let class = match what {
+                    Purpose::Note => "notes",
+                    Purpose::Run => "runs",
+                    _ => "plain",
+                };
+                html.open("ul", &[("class", class)]);
+            }
+            list = next;
+            write_block(html, block, lang, theme);
+        }
+        if list.is_some() {
+            html.close("ul");
+        }
+    }
+}
+
+fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
+    let words = |text: &Text| text.get(lang).to_owned();
+    match block {
+        // The figures of a course stand in a table.
+        Block::Gap | Block::Curve(_) => {}
+        Block::Drawing { wide, .. } => {
+            html.element("pre", &[], wide.get(lang));
+        }
+        Block::Heading(level, title) => {
+            let tag = ["h1", "h1", "h2", "h3"][(*level).clamp(1, 4) - 1];
+            html.element(tag, &[], &words(title));
+        }
+        Block::Paragraph(paragraph) => write_paragraph(html, paragraph, lang),
+        Block::Fields(fields) => {
+            html.raw("<dl>");
+            for (key, items) in &fields.fields {
+                html.element("dt", &[], &words(key)).open("dd", &[]);
+                for (place, item) in items.iter().enumerate() {
+                    html.raw(if place > 0 { " · " } else { "" }).words(&words(item));
+                }
+                html.close("dd");
+            }
+            html.raw("</dl>\n");
+        }
+        Block::Table(table) => write_table(html, table, lang),
+        Block::Chart(kind, drawn) => {
+            html.open("figure", &[("data-picture", kind)]).raw("<div class=\"scroll\" tabindex=\"0\">");
+            let chart = &drawn[usize::from(lang == Lang::Ja)];
+            html.drawing(&chart.svg(&Size { width_px: CHART_WIDTH_PX }, theme));
+            html.raw("</div>").close("figure");
+        }
+        Block::Section { id, title, doc, .. } => {
+            html.open("section", &[("id", id)]).element("h2", &[], &words(title));
+            doc.write_html(html, lang, theme);
+            html.close("section");
+        }
+        Block::Fold(title, doc) => {
+            html.open("details", &[]).element("summary", &[], &words(title));
+            doc.write_html(html, lang, theme);
+            html.close("details");
+        }
+        Block::Code(command) => {
+            html.open("pre", &[]).element("code", &[], command).close("pre");
+        }
+    }
+}
+
+fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
+    let (tag, class) = match (paragraph.what, paragraph.role) {
+        (Purpose::Item | Purpose::Note | Purpose::Run, _) => ("li", ""),
+        (Purpose::Notice, Role::Warn | Role::Bad) => ("p", "notice warn"),
+        (Purpose::Notice, _) => ("p", "notice"),
+        (Purpose::Answer, _) => ("p", "answer"),
+        (Purpose::Plain, _) => ("p", ""),
+    };
+    html.open(tag, &[("class", class)]);
+    if let Some(section) = paragraph.link {
+        html.open("a", &[("href", &format!("#{section}"))]);
+    }
+    for (place, item) in paragraph.items.iter().enumerate() {
+        html.raw(if place > 0 && paragraph.flows { " · " } else { "" });
+        match paragraph.lead.filter(|_| place == 0) {
+            Some(_) => html.element("b", &[], item.get(lang)),
+            None => html.words(item.get(lang)),
+        };
+    }
+    for tag in &paragraph.tags {
+        html.element("em", &[], tag.get(lang));
+    }
+    if paragraph.link.is_some() {
+        html.close("a");
+    }
+    html.close(tag);
+}
+
+/// The first entry of each row is its name.
+fn write_table(html: &mut Html, table: &Table, lang: Lang) {
+    let caption = table.caption.get(lang);
+    let class = match table.form {
+        TableForm::Sorts => "sorts",
+        TableForm::Cards => "sorts cards",
+        TableForm::Wide => "sorts wide",
+        TableForm::Facts => "facts",
+    };
+    let sorts = table.form != TableForm::Facts;
+    let region = if caption.is_empty() { "" } else { "region" };
+    html.open("div", &[("class", "scroll"), ("tabindex", "0"), ("role", region), ("aria-label", caption)]);
+    html.open("table", &[("class", class)]);
+    if !caption.is_empty() {
+        html.element("caption", &[], caption);
+    }
+    html.raw("<thead><tr>");
+    for column in &table.columns {
+        let numbers = column.flush == Flush::Right;
+        html.open("th", &[("scope", "col"), ("class", if numbers { "n" } else { "" })]);
+        if sorts {
+            html.open("button", &[("type", "button")]);
+        }
+        html.words(column.title.get(lang));
+        if !column.under.is_empty() {
+            html.element("small", &[], column.under.get(lang));
+        }
+        if sorts {
+            html.close("button");
+        }
+        html.close("th");
+    }
+    html.raw("</tr></thead>\n<tbody>");
+    for row in &table.rows {
+        html.raw("<tr>");
+        for (place, entry) in row.entries.iter().enumerate() {
+            write_entry(html, table, (place, entry), row.note.as_ref(), lang);
+        }
+        html.close("tr");
+    }
+    html.raw("</tbody>").close("table").close("div").raw("\n");
+}
+
+fn write_entry(
+    html: &mut Html,
+    table: &Table,
+    (place, entry): (usize, &Entry),
+    note: Option<&Text>,
+    lang: Lang,
+) {
+    let value = entry.value.filter(|value| value.is_finite()).map(|value| value.to_string());
+    let (tag, scope) = if place == 0 { ("th", "row") } else { ("td", "") };
+    let column = table.columns.get(place);
+    let title = column.filter(|_| place > 0 && table.form == TableForm::Cards);
+    // What is to be known of a row is told at its main figure.
+    let hint = note.filter(|_| place == 1).unwrap_or(&entry.hint);
+    let class = [
+        if place > 0 && column.is_some_and(|column| column.flush == Flush::Right) { "n" } else { "" },
+        class_of(entry.role),
+    ]
+    .join(" ");
+    let attributes = [
+        ("scope", scope),
+        ("class", class.trim()),
+        ("data-v", value.as_deref().unwrap_or("")),
+        ("data-tip", hint.get(lang)),
+        ("data-l", title.map_or("", |column| column.title.get(lang))),
+    ];
+    html.open(tag, &attributes);
+    match &entry.shown {
+        Shown::Words(words) => html.words(words.get(lang)),
+        Shown::Missing => html.words(number::NONE),
+        Shown::Course(values, longest) => html.words(&sparkline(values, *longest)),
+        // The share stands beside it as a figure.
+        Shown::Bar { .. } => html,
+    };
+    if !entry.under.is_empty() {
+        html.element("small", &[], entry.under.get(lang));
+    }
+    html.close(tag);
+}
+
+/// How an entry in a role looks on a page.
+fn class_of(role: Role) -> &'static str {
+    match role {
+        Role::Strong => "strong",
+        Role::Good => "good",
+        Role::Bad => "bad",
+        Role::Warn => "open",
+        Role::Quiet => "none",
+        Role::Plain | Role::Course => "",
+    }
+}
+
+/// A piece of a page.
+#[derive(Default)]
+pub(crate) struct Html {
+    text: String,
+}
+
+/// An attribute: name and value.
+pub(crate) type Attribute<'a> = (&'static str, &'a str);
+
+impl Html {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Words, whatever they hold.
+    pub(crate) fn words(&mut self, words: &str) -> &mut Self {
+        escape(words, &mut self.text);
+        self
+    }
+
+    /// Markup of this program.
+    pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
+        self.text.push_str(markup);
+        self
+    }
+
+    /// A drawing as SVG, whose words are escaped already.
+    pub(crate) fn drawing(&mut self, svg: &str) -> &mut Self {
+        self.text.extend(svg.chars().map(|c| if turns_writing(c) { '\u{fffd}' } else { c }));
+        self
+    }
+
+    /// The block of records, as it is written where it is read again.
+    pub(crate) fn made(&mut self, markup: &str) -> &mut Self {
+        self.text.push_str(markup);
+        self
+    }
+
+    /// The start of an element; attributes without a value that says something are left out.
+    pub(crate) fn open(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) -> &mut Self {
+        self.text.push('<');
+        self.text.push_str(tag);
+        for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
+            self.text.push(' ');
+            self.text.push_str(name);
+            self.text.push_str("=\"");
+            escape(value, &mut self.text);
+            self.text.push('"');
+        }
+        self.text.push('>');
+        self
+    }
+
+    /// Its end.
+    pub(crate) fn close(&mut self, tag: &'static str) -> &mut Self {
+        self.text.push_str("</");
+        self.text.push_str(tag);
+        self.text.push('>');
+        // Where a line end cannot be seen it makes the source readable.
+        if matches!(
+            tag,
+            "tr" | "p" | "li" | "ul" | "dd" | "h1" | "h2" | "h3" | "table" | "section" | "figure" | "details"
+        ) {
+            self.text.push('\n');
+        }
+        self
+    }
+
+    /// An element that holds words alone.
+    pub(crate) fn element(
+        &mut self,
+        tag: &'static str,
+        attributes: &[Attribute<'_>],
+        words: &str,
+    ) -> &mut Self {
+        self.open(tag, attributes).words(words).close(tag)
+    }
+
+    /// How long it is so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Escapes for text and for attributes alike. Control characters have no place in either; those that turn the direction
+/// of writing could show other words than there are.
+fn escape(words: &str, out: &mut String) {
+    for c in words.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || turns_writing(c) => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+}
+
+/// Marks of the bidirectional algorithm that override what stands after them.
+fn turns_writing(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn words_and_attributes_cannot_become_markup() {
+        let mut html = Html::new();
+        let hostile = "\"><img src=x onerror='alert(1)'>&amp;\u{202e}";
+        html.element("p", &[("title", hostile), ("lang", "")], hostile);
+        let escaped = "&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;\u{fffd}";
+        assert_eq!(html.finish(), format!("<p title=\"{escaped}\">{escaped}</p>\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_opens_a_tag_or_ends_an_attribute(words in ".*") {
+            let mut html = Html::new();
+            html.words(&words);
+            let text = html.finish();
+            prop_assert!(!text.contains(['<', '>', '"', '\'']));
+        }
+    }
+}

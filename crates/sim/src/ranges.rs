@@ -1,0 +1,219 @@
+//! What a power cut would take or spare: ranges of bytes, each with the writes that it is about.
+//!
+//! The model: a range carries the number of the oldest write to it that is not on the medium. Whatever was written to it
+//! with that number or a higher one is at stake; what was written before is on the medium. Ranges do not overlap, and
+//! touching ones of one number are one.
+
+use std::collections::BTreeMap;
+
+/// A range of bytes: the first, the one after the last, and the number of the oldest write at stake.
+pub type Range = (u64, u64, u64);
+
+/// A set of ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranges {
+    /// By first byte: the one after the last, and the number.
+    map: BTreeMap<u64, (u64, u64)>,
+}
+
+impl Ranges {
+    /// All of them, in order of place.
+    pub fn iter(&self) -> impl Iterator<Item = Range> {
+        self.map.iter().map(|(from, (to, number))| (*from, *to, *number))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// How many bytes they have.
+    pub fn bytes(&self) -> u64 {
+        self.iter().map(|(from, to, _)| to - from).sum()
+    }
+
+    /// What of them lies in a stretch of bytes.
+    pub fn within(&self, from: u64, to: u64) -> impl Iterator<Item = Range> {
+        let before = self.map.range(..from).next_back().map_or(from, |(first, _)| *first);
+        let near = self.map.range(before..to.max(before));
+        near.map(move |(first, (end, number))| ((*first).max(from), (*end).min(to), *number))
+            .filter(|(from, to, _)| from < to)
+    }
+
+    /// Adds a range; where there is one already, the lower number stays.
+    pub fn add(&mut self, from: u64, to: u64, number: u64) {
+        let mut at = from;
+        for (first, end, known) in self.cut(from, to) {
+            self.insert(at, first, number);
+            self.insert(first, end, known.min(number));
+            at = end;
+        }
+        self.insert(at, to, number);
+    }
+
+    /// Takes a stretch of bytes out: what was there, in order.
+    pub fn cut(&mut self, from: u64, to: u64) -> Vec<Range> {
+        let mut taken = Vec::new();
+        while let Some((first, (end, number))) = self.map.range(..to).next_back().map(|(a, b)| (*a, *b)) {
+            if end <= from || from >= to {
+                break;
+            }
+            self.map.remove(&first);
+            for (low, high) in [(first, from), (to, end)] {
+                if low < high {
+                    self.map.insert(low, (high, number));
+                }
+            }
+            taken.push((first.max(from), end.min(to), number));
+        }
+        taken.reverse();
+        taken
+    }
+
+    /// What both have; of two numbers the higher one stands, because there either has what came before it.
+    pub fn both(&self, other: &Self) -> Self {
+        let mut both = Self::default();
+        for (from, to, number) in self.iter() {
+            for (first, end, known) in other.within(from, to) {
+                both.insert(first, end, number.max(known));
+            }
+        }
+        both
+    }
+
+    /// Takes out the ranges of which only these writes are at stake.
+    pub(crate) fn without(&mut self, numbers: &[u64]) {
+        self.map.retain(|_, (_, number)| !numbers.contains(number));
+    }
+
+    fn insert(&mut self, mut from: u64, mut to: u64, number: u64) {
+        if from >= to {
+            return;
+        }
+        if let Some((first, (end, known))) = self.map.range(..=from).next_back().map(|(a, b)| (*a, *b))
+            && (end, known) == (from, number)
+        {
+            from = first;
+        }
+        if let Some((end, known)) = self.map.get(&to).copied()
+            && known == number
+        {
+            self.map.remove(&to);
+            to = end;
+        }
+        self.map.insert(from, (to, number));
+    }
+}
+
+impl Extend<Range> for Ranges {
+    fn extend<I: IntoIterator<Item = Range>>(&mut self, ranges: I) {
+        ranges.into_iter().for_each(|(from, to, number)| self.add(from, to, number));
+    }
+}
+
+impl FromIterator<Range> for Ranges {
+    fn from_iter<I: IntoIterator<Item = Range>>(ranges: I) -> Self {
+        let mut set = Self::default();
+        set.extend(ranges);
+        set
+    }
+}
+
+/// What a power cut would do to writes that were acknowledged and are not on the medium.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AtRisk {
+    /// They are gone.
+    pub lost: Ranges,
+    /// A battery or a capacitor keeps them.
+    pub saved: Ranges,
+}
+
+impl AtRisk {
+    /// All of it is saved, or all of it is lost.
+    pub(crate) fn all(ranges: Ranges, saved: bool) -> Self {
+        let none = Ranges::default();
+        if saved { Self { lost: none, saved: ranges } } else { Self { lost: ranges, saved: none } }
+    }
+
+    /// With a memory above, which holds what is newer: what it saves is not lost, and what it loses is not saved.
+    pub(crate) fn below(mut self, above: &Self) -> Self {
+        for (from, to, number) in above.saved.iter() {
+            self.lost.cut(from, to);
+            self.saved.add(from, to, number);
+        }
+        for (from, to, number) in above.lost.iter() {
+            self.saved.cut(from, to);
+            self.lost.add(from, to, number);
+        }
+        self
+    }
+
+    /// The same at other places: `place` tells where the bytes of a range are.
+    pub(crate) fn moved(&self, place: impl Fn(Range, &mut Ranges)) -> Self {
+        let all = |ranges: &Ranges| {
+            let mut moved = Ranges::default();
+            ranges.iter().for_each(|range| place(range, &mut moved));
+            moved
+        };
+        Self { lost: all(&self.lost), saved: all(&self.saved) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plain(ranges: &Ranges) -> [Option<u64>; 120] {
+        let mut plain = [None; 120];
+        let mut last = 0;
+        for (from, to, number) in ranges.iter() {
+            assert!(last <= from && from < to);
+            last = to;
+            plain[from as usize..to as usize].fill(Some(number));
+        }
+        plain
+    }
+
+    fn any_ranges() -> impl Strategy<Value = Ranges> {
+        let range = (0u64..80, 0u64..20, 1u64..6);
+        prop::collection::vec(range.prop_map(|(from, length, number)| (from, from + length, number)), 0..20)
+            .prop_map(Ranges::from_iter)
+    }
+
+    proptest! {
+        /// Byte by byte: added, cut and laid over one another, ranges are a plain list of numbers.
+        #[test]
+        fn ranges_are_numbers_of_bytes(
+            one in any_ranges(), other in any_ranges(), from in 0u64..80, length in 0u64..30, number in 1u64..6,
+        ) {
+            let (a, b) = (plain(&one), plain(&other));
+            let lower = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(b.map_or(a, |b| a.min(b))));
+            let within = |at: usize| (from..from + length).contains(&(at as u64));
+            let mut sum = one.clone();
+            sum.extend(other.iter());
+            let (both, inside) = (one.both(&other), Ranges::from_iter(one.within(from, from + length)));
+            let (mut more, mut less) = (one.clone(), one.clone());
+            more.add(from, from + length, number);
+            prop_assert_eq!(Ranges::from_iter(less.cut(from, from + length)), inside.clone());
+            for at in 0..120 {
+                prop_assert_eq!(plain(&sum)[at], lower(a[at], b[at]));
+                prop_assert_eq!(plain(&both)[at], a[at].zip(b[at]).map(|(a, b)| a.max(b)));
+                prop_assert_eq!(plain(&inside)[at], a[at].filter(|_| within(at)));
+                prop_assert_eq!(plain(&less)[at], a[at].filter(|_| !within(at)));
+                prop_assert_eq!(plain(&more)[at], if within(at) { lower(a[at], Some(number)) } else { a[at] });
+            }
+            prop_assert_eq!(sum.bytes(), plain(&sum).iter().flatten().count() as u64);
+        }
+    }
+
+    #[test]
+    fn what_a_memory_above_saves_is_not_lost_below() {
+        let below = AtRisk::all(Ranges::from_iter([(0, 100, 3)]), false);
+        let above =
+            AtRisk { lost: Ranges::from_iter([(90, 120, 9)]), saved: Ranges::from_iter([(0, 40, 7)]) };
+        let all = below.below(&above);
+        assert_eq!(all.lost, Ranges::from_iter([(40, 100, 3), (100, 120, 9)]));
+        assert_eq!(all.saved, Ranges::from_iter([(0, 40, 7)]));
+    }
+}
