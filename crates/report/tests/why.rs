@@ -226,7 +226,7 @@ fn a_model_is_shown_as_one() {
     }
     let mut record = stories::fat_walk();
     record.cells.truncate(1);
-    both("details_model", &[80, 120], |style| render_details(&record, style));
+    both("details_model", &[80], |style| render_details(&record, style));
     let model = record.header.model.unwrap().title;
     let summary = RunSummary {
         target: "model:x".into(),

@@ -45,6 +45,27 @@ impl Register {
     }
 }
 
+/// Declares causes and counters: a field for each with the call that names it to a builder, and `new`, which names them all
+/// in this order.
+macro_rules! words {
+    (@type counter) => { $crate::account::Counter };
+    (@type $cause:ident) => { $crate::account::Cause };
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident { $($field:ident: $kind:ident($($words:expr),+);)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        $visibility struct $name {
+            $($visibility $field: $crate::build::words!(@type $kind),)+
+        }
+
+        impl $name {
+            $visibility fn new(builder: &mut $crate::build::Builder<'_>) -> Self {
+                Self { $($field: builder.$kind($($words),+),)+ }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
 /// A layer under construction. Its parameters are asked for by key; asking for one that the kind does not have, or as
 /// another type, is a defect and panics.
 pub struct Builder<'a> {

@@ -8,8 +8,7 @@
 //!
 //! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
 
-use crate::account::Cause;
-use crate::build::Builder;
+use crate::build::{Builder, words};
 use crate::layer::{Below, Layer, LayerKind};
 use crate::schema::{HOUR_NS, Parameter, ParameterType, SOME_SIZE};
 use crate::timeline::{Timeline, transfer_ns};
@@ -145,14 +144,30 @@ struct Open {
     left_bytes: u64,
 }
 
-#[derive(Clone)]
-struct Causes {
-    waiting: Cause,
-    access: Cause,
-    reading: Cause,
-    writing: Cause,
-    programming: Cause,
-    copying: Cause,
+words! {
+    struct Causes {
+        waiting: line("waiting",
+            ("waiting for the card", "カードが空くのを待つ時間"),
+            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"));
+        access: cause("access",
+            ("the card's access time", "カードのアクセス時間"),
+            ("every command takes this long until the first byte, however short it is",
+             "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります"));
+        reading: cause("reading",
+            ("reading the card", "カードの読み出し"),
+            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"));
+        writing: cause("writing",
+            ("writing the card", "カードへの書き込み"),
+            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"));
+        programming: cause("programming",
+            ("the card is busy programming", "カードの書き込み完了待ち"),
+            ("after a write the card stores the data in its flash and takes no command",
+             "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません"));
+        copying: cause("copying",
+            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
+            ("the card writes large blocks; when only a part of one is written, it copies the rest",
+             "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします"));
+    }
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
@@ -171,7 +186,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         written_to: 0,
         from_start: true,
         line: Timeline::default(),
-        causes: causes(builder),
+        causes: Causes::new(builder),
     };
     if let Some(promised) = promised_reads_per_s(builder.word("class")) {
         let takes_ns = card.command_ns + card.access_ns + transfer_ns(4096, card.read_bytes_per_s);
@@ -186,50 +201,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         }
     }
     Ok(Box::new(card))
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the card", "カードが空くのを待つ時間"),
-            ("the card does one command at a time", "カードは一度に 1 つのコマンドしか処理できません"),
-        ),
-        access: builder.cause(
-            "access",
-            ("the card's access time", "カードのアクセス時間"),
-            (
-                "every command takes this long until the first byte, however short it is",
-                "長さに関係なく、コマンドのたびに先頭のバイトが出るまでこれだけかかります",
-            ),
-        ),
-        reading: builder.cause(
-            "reading",
-            ("reading the card", "カードの読み出し"),
-            ("bytes come from the card at its rate", "カードの速度でデータが出てくる時間です"),
-        ),
-        writing: builder.cause(
-            "writing",
-            ("writing the card", "カードへの書き込み"),
-            ("bytes go to the card at its rate", "カードの速度でデータが入る時間です"),
-        ),
-        programming: builder.cause(
-            "programming",
-            ("the card is busy programming", "カードの書き込み完了待ち"),
-            (
-                "after a write the card stores the data in its flash and takes no command",
-                "書き込んだデータをカードがフラッシュに記録する間、次のコマンドを受け付けません",
-            ),
-        ),
-        copying: builder.cause(
-            "copying",
-            ("the card copies the rest of a block", "カード内部でのブロックのコピー"),
-            (
-                "the card writes large blocks; when only a part of one is written, it copies the rest",
-                "カードは大きなブロック単位で書くため、一部だけ書き換えると残りのデータを内部でコピーします",
-            ),
-        ),
-    }
 }
 
 impl Card {

@@ -14,7 +14,8 @@ mod kind;
 
 pub use kind::FILESYSTEM;
 
-use crate::account::{Cause, Counter};
+use crate::account::Counter;
+use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::{AtRisk, Ranges};
 use crate::timeline::Timeline;
@@ -22,13 +23,25 @@ use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Text, text};
 use std::collections::VecDeque;
 
-/// What the time goes to.
-#[derive(Clone, Debug)]
-struct Causes {
-    admission: Cause,
-    host: Cause,
-    queue: Cause,
-    riding: Cause,
+words! {
+    /// What the time goes to.
+    struct Causes {
+        admission: cause("one-by-one",
+            ("the file system lets no more through", "ファイルシステムによる順番待ち"),
+            ("the file system has only so many requests under way at once, however many are asked for",
+             "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"));
+        host: cause("host",
+            ("the computer's work for a request", "要求ごとのコンピューターの処理"),
+            ("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"));
+        queue: line("queue",
+            ("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
+            ("the device has as many commands as it takes; what continues another request will be merged with it",
+             "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"));
+        riding: line("merged",
+            ("served within a larger command", "結合された大きなコマンドの実行"),
+            ("the request was merged into the command of the one before it",
+             "直前の要求のコマンドに結合され、一緒に処理されました"));
+    }
 }
 
 /// What the file system writes for itself, into the bytes before the data.

@@ -136,7 +136,7 @@ impl AtRisk {
     }
 
     /// With a memory above, which holds what is newer: what it saves is not lost, and what it loses is not saved.
-    pub(crate) fn below(mut self, above: Self) -> Self {
+    pub(crate) fn below(mut self, above: &Self) -> Self {
         for (from, to, number) in above.saved.iter() {
             self.lost.cut(from, to);
             self.saved.add(from, to, number);
@@ -212,7 +212,7 @@ mod tests {
         let below = AtRisk::all(Ranges::from_iter([(0, 100, 3)]), false);
         let above =
             AtRisk { lost: Ranges::from_iter([(90, 120, 9)]), saved: Ranges::from_iter([(0, 40, 7)]) };
-        let all = below.below(above);
+        let all = below.below(&above);
         assert_eq!(all.lost, Ranges::from_iter([(40, 100, 3), (100, 120, 9)]));
         assert_eq!(all.saved, Ranges::from_iter([(0, 40, 7)]));
     }

@@ -14,6 +14,7 @@ mod params;
 mod tests;
 
 use crate::account::Cause;
+use crate::build::words;
 use crate::layer::Layer;
 use crate::schema::HOUR_NS;
 use crate::timeline::Timeline;
@@ -70,13 +71,28 @@ struct Scsi {
     causes: Causes,
 }
 
-#[derive(Clone)]
-struct Causes {
-    waiting: Cause,
-    selection: Cause,
-    command: Cause,
-    status: Cause,
-    reconnect: Cause,
+words! {
+    struct Causes {
+        waiting: line("waiting",
+            ("waiting for the bus", "バスが空くのを待つ時間"),
+            ("another command is under way on the bus", "バスで別のコマンドを処理中です"));
+        selection: cause("selection",
+            ("selecting the drive", "ドライブの選択"),
+            ("the computer takes the bus and calls the drive, which some firmware answers with a delay",
+             "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります"));
+        command: cause("command",
+            ("the command", "コマンドの受け渡し"),
+            ("the drive takes the bytes of the command and works out what is asked",
+             "ドライブがコマンドを受け取り、内容を解釈する時間です"));
+        status: cause("status",
+            ("status and end of the command", "ステータスとコマンドの終了"),
+            ("the drive reports success, and the computer notices",
+             "ドライブが結果を報告し、コンピューターがそれを受け取る時間です"));
+        reconnect: cause("reconnect",
+            ("coming back to the bus", "バスへの再接続"),
+            ("the drive had left the bus to others while it worked and takes it again",
+             "動作中にバスを明け渡したドライブが、再びバスにつながる時間です"));
+    }
 }
 
 impl Direction {

@@ -303,7 +303,7 @@ impl Stack {
         let mut units = layer.lift(below.iter().flat_map(|below| self.at_risk_from(*below)).collect());
         units.resize(usize::from(layer.units()).max(1), AtRisk::default());
         let of_layers_below = std::mem::take(&mut units[0]);
-        units[0] = of_layers_below.below(layer.at_risk(self.now_ns()));
+        units[0] = of_layers_below.below(&layer.at_risk(self.now_ns()));
         units
     }
 

@@ -140,7 +140,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
     let superblock_bytes = builder.bytes("superblock");
     let (read_rate, program_rate) = (builder.rate("read_rate"), builder.rate("program_rate"));
     let has_superblocks = superblock_bytes > unit_bytes;
-    let (causes, counters) = (causes(builder), counters(builder));
+    let (causes, counters) = (Causes::new(builder), Counters::new(builder));
     Ok(Box::new(Coarse {
         capacity_bytes: builder.bytes("capacity"),
         unit_bytes,
@@ -164,82 +164,4 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         causes,
         counters,
     }))
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the command before", "前のコマンドの完了待ち"),
-            ("this device works on one command at a time", "このデバイスは一度に 1 コマンドしか処理しません"),
-        ),
-        command: builder.cause(
-            "command",
-            ("the firmware's work", "ファームウェアの処理"),
-            ("every command takes the controller a while, however short it is", "長さによらず、コマンドごとにコントローラーが使う時間です"),
-        ),
-        access: builder.cause(
-            "access",
-            ("finding the data in the flash", "フラッシュ内のデータへのアクセス"),
-            (
-                "the controller looks up where the data are, and the first page is fetched",
-                "データの場所を調べ、最初のページを取り出すまでの時間です"
-            ),
-        ),
-        read: builder.cause(
-            "read",
-            ("reading the flash", "フラッシュの読み出し"),
-            ("bytes at the rate of all flash chips together", "全フラッシュチップ合計の速度でデータを読む時間です"),
-        ),
-        program: builder.cause(
-            "program",
-            ("writing the flash", "フラッシュへの書き込み"),
-            (
-                "the memory is full, so the write waits until the flash has taken earlier bytes",
-                "メモリーが一杯なので、先のデータがフラッシュに書き込まれるのを待ちます"
-            ),
-        ),
-        erase: builder.cause(
-            "erase",
-            ("erasing", "消去"),
-            ("flash must be erased, in large blocks, before it is written again", "フラッシュは、書き直す前に大きなブロック単位で消去が必要です"),
-        ),
-        complete: builder.cause(
-            "complete-unit",
-            ("rewriting the rest of a unit", "単位の残りの書き直し"),
-            (
-                "only whole units can be written, so the rest of one that was written in part is read and written again",
-                "書き込みは単位まるごとでしかできないため、一部だけ書くと残りも読んで書き直します"
-            ),
-        ),
-        turn: builder.cause(
-            "turn",
-            ("turning between writing and reading", "書きと読みの切り替え"),
-            (
-                "a read came between writes, so the unit that was half written had to be completed first and begun anew afterwards",
-                "書き込みの間に読み出しが来たため、書きかけの単位をいったん完成させ、後でまた書き始めます"
-            ),
-        ),
-        merge: builder.cause(
-            "merge",
-            ("emptying the log of small writes", "小さな書き込みを溜めたログの整理"),
-            (
-                "small writes are put aside in a log; when it is full, whole units are rewritten to make room",
-                "小さな書き込みはログに溜められ、一杯になると単位ごとの書き直しで空きを作ります"
-            ),
-        ),
-    }
-}
-
-fn counters(builder: &mut Builder<'_>) -> Counters {
-    Counters {
-        completions: builder.counter("completions", ("copies of the rest of a unit", "単位の残りのコピー")),
-        straddles: builder.counter(
-            "straddles",
-            ("writes across the border of two units", "2 つの単位にまたがった書き込み"),
-        ),
-        turns: builder
-            .counter("turns", ("reads that closed a half-written unit", "書きかけの単位を閉じた読み出し")),
-        merges: builder.counter("merges", ("units merged to empty the log", "ログの整理で書き直した単位")),
-    }
 }

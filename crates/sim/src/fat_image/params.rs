@@ -143,49 +143,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         moving: Ranges::default(),
         search: (Search::default(), 0),
         queue: VecDeque::new(),
-        causes: causes(builder),
-        counters: counters(builder),
+        causes: Causes::new(builder),
+        counters: Counters::new(builder),
     }))
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the firmware", "ファームウェアの処理待ち"),
-            (
-                "the emulator serves one request at a time",
-                "エミュレーターは一度に 1 つの要求しか処理しません"
-            ),
-        ),
-        opening: builder.cause(
-            "opening",
-            ("opening the image file", "イメージファイルを開く時間"),
-            (
-                "the firmware looks the file up in the directory again",
-                "ファームウェアがディレクトリでファイルを探し直す時間です"
-            ),
-        ),
-        walking: builder.cause(
-            "walking",
-            ("walking the FAT chain", "FAT のチェーンをたどる時間"),
-            (
-                "FAT32 tells of each cluster of the image only which comes next, so the way to a place is followed from cluster to cluster, and the sectors of the FAT are read one by one",
-                "FAT32 に記録されているのは各クラスターの「次」だけです。目的の場所までクラスターを順にたどり、そのたびに FAT のセクターを 1 つずつ読みます"
-            ),
-        ),
-    }
-}
-
-fn counters(builder: &mut Builder<'_>) -> Counters {
-    Counters {
-        fat_sectors: builder.counter("fat-sectors", ("sectors of the FAT read", "読んだ FAT セクター")),
-        restarts: builder
-            .counter("restarts", ("walks from the first cluster", "先頭クラスターからたどり直した回数")),
-        directory: builder
-            .counter("directory-sectors", ("sectors of the directory read", "読んだディレクトリのセクター")),
-        loaded: builder.counter("loaded", ("tracks loaded", "読み込んだトラック")),
-        saved: builder.counter("saved", ("tracks saved", "書き戻したトラック")),
-        dropped: builder.counter("dropped", ("identical writes dropped", "同じ内容のため捨てた書き込み")),
-    }
 }

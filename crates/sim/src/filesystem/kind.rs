@@ -148,44 +148,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         commands: 0,
         riders: Vec::new(),
         free_tags: Vec::new(),
-        causes: causes(builder),
+        causes: Causes::new(builder),
         merged: builder
             .counter("merged", ("requests merged into another's command", "ほかのコマンドに結合された要求")),
         own_written: builder
             .counter("own-writes", ("writes of the file system's own", "ファイルシステム自身の書き込み")),
     }))
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        admission: builder.cause(
-            "one-by-one",
-            ("the file system lets no more through", "ファイルシステムによる順番待ち"),
-            (
-                "the file system has only so many requests under way at once, however many are asked for",
-                "ファイルシステムが同時に進める要求の数には上限があり、それ以上は待たされます"
-            ),
-        ),
-        host: builder.cause(
-            "host",
-            ("the computer's work for a request", "要求ごとのコンピューターの処理"),
-            ("the processor prepares each request", "プロセッサーが要求を組み立てる時間です"),
-        ),
-        queue: builder.line(
-            "queue",
-            ("waiting in the driver's queue", "ドライバーの待ち行列での待ち"),
-            (
-                "the device has as many commands as it takes; what continues another request will be merged with it",
-                "デバイスに渡せるコマンドの数だけ実行中です。連続した要求はこの間に結合されます"
-            ),
-        ),
-        riding: builder.line(
-            "merged",
-            ("served within a larger command", "結合された大きなコマンドの実行"),
-            (
-                "the request was merged into the command of the one before it",
-                "直前の要求のコマンドに結合され、一緒に処理されました"
-            ),
-        ),
-    }
 }

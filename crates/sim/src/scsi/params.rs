@@ -236,7 +236,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         commands: vec![None; tags],
         sent: vec![VecDeque::new(); tags],
         queue: VecDeque::new(),
-        causes: causes(builder),
+        causes: Causes::new(builder),
     }))
 }
 
@@ -269,46 +269,4 @@ fn direction(builder: &mut Builder<'_>, way: &str) -> Direction {
         builder.cause("data-out", ("data to the drive over the bus", "バス転送(書き込み)"), explanation)
     };
     Direction { ns_per_byte, piece_bytes, buffers, cause }
-}
-
-fn causes(builder: &mut Builder<'_>) -> Causes {
-    Causes {
-        waiting: builder.line(
-            "waiting",
-            ("waiting for the bus", "バスが空くのを待つ時間"),
-            ("another command is under way on the bus", "バスで別のコマンドを処理中です"),
-        ),
-        selection: builder.cause(
-            "selection",
-            ("selecting the drive", "ドライブの選択"),
-            (
-                "the computer takes the bus and calls the drive, which some firmware answers with a delay",
-                "コンピューターがバスを取り、ドライブを呼び出します。応答を遅らせるファームウェアもあります",
-            ),
-        ),
-        command: builder.cause(
-            "command",
-            ("the command", "コマンドの受け渡し"),
-            (
-                "the drive takes the bytes of the command and works out what is asked",
-                "ドライブがコマンドを受け取り、内容を解釈する時間です",
-            ),
-        ),
-        status: builder.cause(
-            "status",
-            ("status and end of the command", "ステータスとコマンドの終了"),
-            (
-                "the drive reports success, and the computer notices",
-                "ドライブが結果を報告し、コンピューターがそれを受け取る時間です",
-            ),
-        ),
-        reconnect: builder.cause(
-            "reconnect",
-            ("coming back to the bus", "バスへの再接続"),
-            (
-                "the drive had left the bus to others while it worked and takes it again",
-                "動作中にバスを明け渡したドライブが、再びバスにつながる時間です",
-            ),
-        ),
-    }
 }

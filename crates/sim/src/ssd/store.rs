@@ -306,7 +306,7 @@ impl Store {
         while self.rooms[die as usize].free_blocks() <= free as usize {
             match self.cheapest(die) {
                 Some(victim) if self.valid[victim as usize] ^ CLOSED_MARK < below => {
-                    self.collect(die, victim)
+                    self.collect(die, victim);
                 }
                 _ => return,
             }

@@ -54,7 +54,7 @@ impl Latest {
     fn add(&mut self, row: u32, range: Range) {
         match self.entries.back_mut() {
             Some((last, (_, end, number))) if (*last, *end, *number) == (row, range.0, range.2) => {
-                *end = range.1
+                *end = range.1;
             }
             _ => {
                 self.entries.push_back((row, range));
