@@ -123,10 +123,10 @@ fn a_run_of_any_profile_meets_its_copy_cell_by_cell() {
         let same = pair(&run, &run, 0.05);
         assert_eq!(same.cells.len(), run.cells.len(), "{name}");
         assert!(same.only_baseline.is_empty() && same.only_other.is_empty(), "{name}");
-        for (cell, wanted) in same.cells.iter().zip(&run.cells) {
-            let mean = values(wanted).iter().sum::<f64>() / 3.0;
-            assert!(mean > 0.0, "{name}: {wanted:?}");
-            assert_eq!((cell.baseline.mean, cell.other.mean), (mean, mean), "{name}: {}", wanted.label);
+        for (cell, measured) in same.cells.iter().zip(&run.cells) {
+            let mean = values(measured).iter().sum::<f64>() / 3.0;
+            assert!(mean > 0.0, "{name}: {measured:?}");
+            assert_eq!((cell.baseline.mean, cell.other.mean), (mean, mean), "{name}: {}", measured.label);
         }
         let keys = CellKey::of_run(&run);
         let distinct: HashSet<_> = keys.iter().zip(run.cells.iter().map(|cell| cell.measure)).collect();

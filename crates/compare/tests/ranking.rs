@@ -5,12 +5,12 @@ use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
 use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
 
-fn wanted() -> Use {
+fn made_use() -> Use {
     Use::load("archive").expect("a use of the library")
 }
 
 /// A run that has just what the use asks for; `rates` gives the repetitions of a cell in MB/s.
-fn run(wanted: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
+fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
     let cell = |work: &kurabe_compare::Work| {
         let writes = work.direction == Direction::Write;
         let repetition = |rate: f64| {
@@ -49,13 +49,13 @@ fn run(wanted: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
             imported: None,
         }
     };
-    wanted.work.iter().map(cell).collect()
+    purpose.work.iter().map(cell).collect()
 }
 
 /// A run that also has each of its random cells in a small part of the target, first of all and much faster.
-fn with_parts(wanted: &Use, rate: f64) -> Vec<Cell> {
-    let whole = run(wanted, || vec![rate; 3]);
-    let mut cells: Vec<Cell> = run(wanted, || vec![rate * 40.0; 3]);
+fn with_parts(purpose: &Use, rate: f64) -> Vec<Cell> {
+    let whole = run(purpose, || vec![rate; 3]);
+    let mut cells: Vec<Cell> = run(purpose, || vec![rate * 40.0; 3]);
     for cell in &mut cells {
         if let Some(workload) = &mut cell.workload {
             workload.span_bytes = 64 << 10;
@@ -67,27 +67,27 @@ fn with_parts(wanted: &Use, rate: f64) -> Vec<Cell> {
 
 #[test]
 fn what_a_cache_answers_does_not_stand_for_the_whole() {
-    let wanted = Use::load("vm-image").expect("a use of the library");
-    let (a, b) = (with_parts(&wanted, 100.0), with_parts(&wanted, 150.0));
-    let found = recommend_cells(&[&a, &b], &wanted).expect("parts");
-    for part in &found.parts {
+    let purpose = Use::load("vm-image").expect("a use of the library");
+    let (a, b) = (with_parts(&purpose, 100.0), with_parts(&purpose, 150.0));
+    let choice = recommend_cells(&[&a, &b], &purpose).expect("parts");
+    for part in &choice.parts {
         assert!(part.exact, "{part:?}");
         assert!(part.rates_bytes_per_s.iter().all(|rate| *rate < 151e6), "{part:?}");
     }
     // A quarter of it stands for it if need be, but not as the same.
     let quarter = |rate| {
-        let mut cells = with_parts(&wanted, rate);
+        let mut cells = with_parts(&purpose, rate);
         for (place, cell) in cells.iter_mut().enumerate() {
             let workload = cell.workload.as_mut().expect("a workload");
-            workload.span_bytes = if place < wanted.work.len() { 1 << 28 } else { 1 << 30 };
+            workload.span_bytes = if place < purpose.work.len() { 1 << 28 } else { 1 << 30 };
             workload.pattern =
-                if place < wanted.work.len() { workload.pattern } else { Pattern::Zipf { exponent: 1.1 } };
+                if place < purpose.work.len() { workload.pattern } else { Pattern::Zipf { exponent: 1.1 } };
         }
         cells
     };
     let (a, b) = (quarter(1.0), quarter(2.0));
-    let found = recommend_cells(&[&a, &b], &wanted).expect("parts");
-    assert!(found.parts.iter().all(|part| part.cell.is_some() && !part.exact), "{:?}", found.parts);
+    let choice = recommend_cells(&[&a, &b], &purpose).expect("parts");
+    assert!(choice.parts.iter().all(|part| part.cell.is_some() && !part.exact), "{:?}", choice.parts);
 }
 
 /// Three repetitions with noise of 5 %.
@@ -98,39 +98,39 @@ fn noisy(random: &mut Random, rate: f64) -> Vec<f64> {
 
 #[test]
 fn of_two_equal_runs_of_three_repetitions_seldom_one_is_called_better() {
-    let (wanted, mut random) = (wanted(), Random::new(6, 0));
+    let (purpose, mut random) = (made_use(), Random::new(6, 0));
     let mut called = 0;
     for _ in 0..200 {
-        let mut one = || run(&wanted, || noisy(&mut random, 100.0));
+        let mut one = || run(&purpose, || noisy(&mut random, 100.0));
         let (a, b) = (one(), one());
-        let found = recommend_cells(&[&a, &b], &wanted).expect("parts");
-        called += usize::from(found.holds >= FIRM_SHARE);
+        let choice = recommend_cells(&[&a, &b], &purpose).expect("parts");
+        called += usize::from(choice.holds >= FIRM_SHARE);
     }
     assert!(called <= 14, "{called} of 200");
 }
 
 #[test]
 fn the_answer_does_not_depend_on_which_run_is_named_first() {
-    let (wanted, mut random) = (wanted(), Random::new(7, 0));
+    let (purpose, mut random) = (made_use(), Random::new(7, 0));
     for _ in 0..20 {
-        let mut one = |rate: f64| run(&wanted, || noisy(&mut random, rate));
+        let mut one = |rate: f64| run(&purpose, || noisy(&mut random, rate));
         let (a, b, c) = (one(100.0), one(104.0), one(80.0));
-        let there = recommend_cells(&[&a, &b, &c], &wanted).expect("parts");
-        let back = recommend_cells(&[&c, &b, &a], &wanted).expect("parts");
-        let order = |found: &kurabe_compare::Recommendation| -> Vec<usize> {
-            found.standings.iter().map(|standing| standing.run).collect()
+        let forth = recommend_cells(&[&a, &b, &c], &purpose).expect("parts");
+        let back = recommend_cells(&[&c, &b, &a], &purpose).expect("parts");
+        let order = |choice: &kurabe_compare::Recommendation| -> Vec<usize> {
+            choice.standings.iter().map(|standing| standing.run).collect()
         };
         let turned: Vec<usize> = order(&back).into_iter().map(|run| 2 - run).collect();
-        assert_eq!((order(&there), there.holds), (turned, back.holds));
+        assert_eq!((order(&forth), forth.holds), (turned, back.holds));
     }
 }
 
 #[test]
 fn a_clear_order_is_firm_and_a_run_is_not_ahead_of_itself() {
-    let (wanted, mut random) = (wanted(), Random::new(8, 0));
-    let fast = run(&wanted, || noisy(&mut random, 300.0));
-    let slow = run(&wanted, || noisy(&mut random, 100.0));
-    let found = recommend_cells(&[&slow, &fast], &wanted).expect("parts");
-    assert!(found.standings[0].run == 1 && found.holds >= FIRM_SHARE, "{found:?}");
-    assert_eq!(recommend_cells(&[&fast, &fast], &wanted).expect("parts").holds, 0.0);
+    let (purpose, mut random) = (made_use(), Random::new(8, 0));
+    let fast = run(&purpose, || noisy(&mut random, 300.0));
+    let slow = run(&purpose, || noisy(&mut random, 100.0));
+    let choice = recommend_cells(&[&slow, &fast], &purpose).expect("parts");
+    assert!(choice.standings[0].run == 1 && choice.holds >= FIRM_SHARE, "{choice:?}");
+    assert_eq!(recommend_cells(&[&fast, &fast], &purpose).expect("parts").holds, 0.0);
 }

@@ -31,36 +31,36 @@ fn run(fast: usize, slow: usize, slow_us: &[u64]) -> RunRecord {
 }
 
 /// The percentiles that are compared, with their verdicts.
-fn told(found: &Pair) -> Vec<(f64, Verdict)> {
-    found.cells[0].tails.iter().map(|tail| (tail.fraction, tail.compared.verdict)).collect()
+fn verdicts(compared_pair: &Pair) -> Vec<(f64, Verdict)> {
+    compared_pair.cells[0].tails.iter().map(|tail| (tail.fraction, tail.compared.verdict)).collect()
 }
 
 #[test]
 fn the_slowest_operations_can_differ_where_the_rates_do_not() {
     let one = run(3920, 80, &[1000, 1020, 980, 1010]);
     let two = run(3920, 80, &[3000, 3100, 2900, 3050]);
-    let found = pair(&one, &two, 0.05);
-    assert_eq!(found.cells[0].compared.map(|compared| compared.verdict), Some(Verdict::Same));
-    assert_eq!(told(&found), [(0.99, Verdict::Slower), (0.999, Verdict::Slower)]);
-    let tail = &found.cells[0].tails[0];
+    let compared_pair = pair(&one, &two, 0.05);
+    assert_eq!(compared_pair.cells[0].compared.map(|compared| compared.verdict), Some(Verdict::Same));
+    assert_eq!(verdicts(&compared_pair), [(0.99, Verdict::Slower), (0.999, Verdict::Slower)]);
+    let tail = &compared_pair.cells[0].tails[0];
     assert!((tail.compared.speed.value - 1.0 / 3.0).abs() < 0.02, "{tail:?}");
     assert!((tail.other_ns / 3.0125e6 - 1.0).abs() < 0.02 && tail.count == 4, "{tail:?}");
-    assert_eq!(told(&pair(&two, &one, 0.05))[0], (0.99, Verdict::Faster));
+    assert_eq!(verdicts(&pair(&two, &one, 0.05))[0], (0.99, Verdict::Faster));
 }
 
 #[test]
 fn a_percentile_takes_enough_operations_in_every_repetition() {
     let slow = [1000, 1020, 980];
-    assert_eq!(told(&pair(&run(360, 8, &slow), &run(360, 8, &slow), 0.05)).len(), 1, "368 tell p99");
-    assert_eq!(told(&pair(&run(359, 8, &slow), &run(360, 8, &slow), 0.05)), [], "367 do not");
+    assert_eq!(verdicts(&pair(&run(360, 8, &slow), &run(360, 8, &slow), 0.05)).len(), 1, "368 tell p99");
+    assert_eq!(verdicts(&pair(&run(359, 8, &slow), &run(360, 8, &slow), 0.05)), [], "367 do not");
     let short = {
         let mut run = run(4000, 80, &slow);
         run.cells[0].repetitions[1] = self::run(100, 8, &[1000]).cells[0].repetitions[0].clone();
         run
     };
-    assert_eq!(told(&pair(&short, &short, 0.05)), [], "no repetition is left out");
+    assert_eq!(verdicts(&pair(&short, &short, 0.05)), [], "no repetition is left out");
     assert_eq!(
-        told(&pair(&run(4000, 80, &[1000]), &run(4000, 80, &[1000]), 0.05)),
+        verdicts(&pair(&run(4000, 80, &[1000]), &run(4000, 80, &[1000]), 0.05)),
         [],
         "one shows no scatter"
     );

@@ -9,7 +9,7 @@ use crate::clock::monotonic_ns;
 use crate::cold::write_back;
 use crate::real::Real;
 use crate::session::Session;
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use crate::traffic::{Watched, interval_of};
 use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
@@ -41,7 +41,7 @@ impl Session<'_, Real<'_>> {
         step: &CommandStep,
         work: &mut CommandWork,
         attempt: &Attempt,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         work.programs.show(&mut self.preparing())?;
         if step.cold {
             self.make_folder_cold(work.programs.folder())?;
@@ -68,7 +68,7 @@ impl Session<'_, Real<'_>> {
             traffic,
             ..attempt.of(Repetition::default())
         };
-        Ok(Done { engine: None, repetitions: vec![repetition] })
+        Ok(Repeated { engine: None, repetitions: vec![repetition] })
     }
 
     /// Runs `cleanup` and removes the folder.

@@ -22,7 +22,7 @@ use crate::platform::{self, OpenHow};
 use crate::real::Real;
 use crate::recorder::Recorder;
 use crate::session::Session;
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use crate::test_file::{TestFile, copy_beside};
 use crate::traffic::Watched;
 use kurabe_core::event::Event;
@@ -128,12 +128,12 @@ impl Session<'_, Real<'_>> {
         step: &CopyStep,
         work: &mut CopyWork,
         attempt: &Attempt,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         let repetitions = CopyPart::ALL
             .iter()
             .map(|part| self.repeat_part(*part, step, work, attempt))
             .collect::<Result<Vec<_>>>()?;
-        Ok(Done { engine: Some(self.copy_engine()), repetitions })
+        Ok(Repeated { engine: Some(self.copy_engine()), repetitions })
     }
 
     fn repeat_part(

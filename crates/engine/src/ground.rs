@@ -5,7 +5,7 @@
 
 use crate::measure::Engine;
 use crate::session::Session;
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
 use kurabe_core::profile::Task;
 use kurabe_core::record::TargetRecord;
@@ -67,7 +67,7 @@ pub trait Ground: Sized {
         task: &Task,
         prepared: &mut Self::Prepared,
         attempt: &Attempt,
-    ) -> Result<Done>;
+    ) -> Result<Repeated>;
 
     /// Makes one repetition more, in which the kernel's tracepoints tell of each operation; none where that is not
     /// wanted, or does not work, which is told once.
@@ -79,7 +79,7 @@ pub trait Ground: Sized {
         task: &Task,
         prepared: &mut Self::Prepared,
         attempt: &Attempt,
-    ) -> Result<Option<Done>>;
+    ) -> Result<Option<Repeated>>;
 
     /// Whether a task gets such a repetition, as far as that can be told before it is tried.
     fn traces(&self, task: &Task) -> bool;

@@ -12,7 +12,7 @@ use crate::recorder::{INTERVAL_NS, Recorder};
 use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
 use crate::session::{Session, progress};
 use crate::source::{Generator, Next, Source};
-use crate::task::{Attempt, Done, unprepared};
+use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
@@ -144,7 +144,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
         task: &Task,
         _prepared: &mut (),
         attempt: &Attempt,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         let repetitions = match &task.work {
             Work::Io(workload) => {
                 let workload = Workload { seed: attempt.seed, ..workload.clone() };
@@ -159,7 +159,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
             // No task of this kind fits a model.
             Work::Command(_) => return Err(unprepared()),
         };
-        Ok(Done { engine: Some(engine()), repetitions })
+        Ok(Repeated { engine: Some(engine()), repetitions })
     }
 
     /// A model tells where the time went in every repetition.
@@ -168,7 +168,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
         _: &Task,
         _: &mut Self::Prepared,
         _: &Attempt,
-    ) -> Result<Option<Done>> {
+    ) -> Result<Option<Repeated>> {
         Ok(None)
     }
 

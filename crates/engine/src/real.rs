@@ -10,7 +10,7 @@ use crate::ground::Ground;
 use crate::measure::{Engine, Measured, measure};
 use crate::session::{Session, progress};
 use crate::target::Target;
-use crate::task::{Attempt, Done, unprepared};
+use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
@@ -144,7 +144,7 @@ impl Ground for Real<'_> {
         task: &Task,
         prepared: &mut Prepared,
         attempt: &Attempt,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         match (&task.work, prepared) {
             (Work::Io(workload), Prepared::Io(choice)) => session.repeat_io(workload, choice, attempt),
             (Work::Positional(step), _) => session.repeat_positional(step, attempt),
@@ -161,7 +161,7 @@ impl Ground for Real<'_> {
         task: &Task,
         prepared: &mut Prepared,
         attempt: &Attempt,
-    ) -> Result<Option<Done>> {
+    ) -> Result<Option<Repeated>> {
         session.repeat_traced(task, prepared, attempt)
     }
 

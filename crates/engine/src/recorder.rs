@@ -332,7 +332,7 @@ mod tests {
             operations in prop::collection::vec((0u64..20 * MS, 0usize..3, 0usize..4, prop::bool::weighted(0.02)), 100..400),
         ) {
             let mut alone = Recorder::new(None);
-            let mut threads = [const { () }; 4].map(|()| Recorder::new(None));
+            let mut threads = [(); 4].map(|()| Recorder::new(None));
             let mut now = 0;
             // Each thread has seen some of each kind before the first slow one.
             let first = (0..96).map(|index| (MS, index % 3, index / 3 % 4, false));

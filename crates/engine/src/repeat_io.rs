@@ -4,7 +4,7 @@ use crate::choose::Choice;
 use crate::measure::{Engine, Issue, Measured, measure};
 use crate::real::{Real, Settings};
 use crate::session::{Session, progress};
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use kurabe_core::Result;
 use kurabe_core::record::{EngineRecord, Repetition};
 use kurabe_core::workload::Workload;
@@ -26,7 +26,7 @@ impl Session<'_, Real<'_>> {
         workload: &Workload,
         choice: &Choice,
         attempt: &Attempt,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
         let mark = self.ground.noise.start();
         let measured = self.watched(progress, |target, interrupt, live| {
@@ -36,7 +36,7 @@ impl Session<'_, Real<'_>> {
         let noise = self.ground.noise.finish(mark);
         let engine = engine_record(self.ground.settings.engine.word(), choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
-        Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
+        Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::real::Real;
 use crate::repeat_io::{engine_record, repetition_of};
 use crate::replay::{ReplaySource, Span};
 use crate::session::{Session, progress};
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use kurabe_core::profile::ReplayStep;
 use kurabe_core::record::{NoticeKind, Repetition};
 use kurabe_core::trace::Trace;
@@ -25,7 +25,7 @@ impl Session<'_, Real<'_>> {
         step: &ReplayStep,
         step_index: usize,
         attempt: &Attempt,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         let (trace, source) = self.replay_source(step, step_index, attempt)?;
         let mut choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.iodepth))?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
@@ -50,7 +50,7 @@ impl Session<'_, Real<'_>> {
         let noise = self.ground.noise.finish(mark);
         let engine = engine_record(self.ground.settings.engine.word(), &choice, &measured);
         let repetition = Repetition { noise, ..repetition_of(measured, attempt) };
-        Ok(Done { engine: Some(engine), repetitions: vec![repetition] })
+        Ok(Repeated { engine: Some(engine), repetitions: vec![repetition] })
     }
 
     /// A workload like the trace, by which the engine is chosen.

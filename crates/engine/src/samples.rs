@@ -17,7 +17,7 @@ use crate::platform;
 use crate::real::Real;
 use crate::recorder::Recorder;
 use crate::session::Session;
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::event::Event;
 use kurabe_core::glib_random::GlibRandom;
@@ -342,7 +342,7 @@ pub(crate) fn sample_accesses<D: Device>(
 
 impl Session<'_, Real<'_>> {
     /// Samples spread over the target, once.
-    pub(crate) fn repeat_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Done> {
+    pub(crate) fn repeat_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Repeated> {
         let writes = step.directions.contains(&Direction::Write);
         // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
         let file = self.ground.target.open_file(writes, writes)?;
@@ -357,7 +357,11 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Single accesses, once.
-    pub(crate) fn repeat_access_time(&mut self, step: &AccessTimeStep, attempt: &Attempt) -> Result<Done> {
+    pub(crate) fn repeat_access_time(
+        &mut self,
+        step: &AccessTimeStep,
+        attempt: &Attempt,
+    ) -> Result<Repeated> {
         let file = self.ground.target.open_file(step.direction == Direction::Write, false)?;
         let mut content = Content::new(self.profile.rules.data, attempt.seed, 0);
         let reason = text!(
@@ -377,7 +381,7 @@ impl Session<'_, Real<'_>> {
         attempt: &Attempt,
         reason: Text,
         work: impl FnOnce(&mut ThreadsDevice, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
-    ) -> Result<Done> {
+    ) -> Result<Repeated> {
         let (mut device, pages) =
             ThreadsDevice::open(file, largest_bytes as usize, self.ground.settings.pages)?;
         let engine = self.samples_engine(reason, pages);
@@ -402,7 +406,7 @@ impl Session<'_, Real<'_>> {
             // What others moved while both cells ran is told once, with the first.
             shared.noise = Noise { other_read_bytes: None, other_write_bytes: None, ..noise };
         }
-        Ok(Done { engine: Some(engine), repetitions })
+        Ok(Repeated { engine: Some(engine), repetitions })
     }
 
     fn samples_engine(&self, reason: Text, pages: Pages) -> EngineRecord {

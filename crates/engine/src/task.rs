@@ -40,7 +40,7 @@ pub struct Attempt {
 }
 
 /// One repetition done.
-pub struct Done {
+pub struct Repeated {
     /// How operations reached the kernel, if kurabe issued them.
     pub(crate) engine: Option<EngineRecord>,
     /// One for each cell of the task.
@@ -104,7 +104,7 @@ impl<P: Default> Ongoing<P> {
         self.cells.first().map_or(0, |cell| cell.repetitions.len() as u32)
     }
 
-    fn add(&mut self, done: Done) {
+    fn add(&mut self, done: Repeated) {
         if self.cells.is_empty() {
             let workload = self.task.workload();
             self.cells = (self.first_cell..)

@@ -4,7 +4,7 @@
 use crate::ground::Ground;
 use crate::real::{Prepared, Real};
 use crate::session::Session;
-use crate::task::{Attempt, Done};
+use crate::task::{Attempt, Repeated};
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::NoticeKind;
 use kurabe_core::{Error, Result, Text, text};
@@ -48,7 +48,7 @@ impl Session<'_, Real<'_>> {
         task: &Task,
         prepared: &mut Prepared,
         attempt: &Attempt,
-    ) -> Result<Option<Done>> {
+    ) -> Result<Option<Repeated>> {
         let devices = self.ground.traced.clone().unwrap_or_default();
         let trace = match SplitTrace::start(&devices) {
             Ok(trace) => trace,

@@ -134,11 +134,11 @@ impl Ground {
 impl Journal<'_> {
     /// Closes the run, whose target is closed.
     pub(crate) fn end(mut self, outcome: Result<()>) -> Done {
-        let told = self.conclude(outcome.as_ref().err());
+        let concluded = self.conclude(outcome.as_ref().err());
         let (record, loaded) = match self.record() {
             Ok(record) => (record, Ok(())),
             Err(error) => (None, Err(error)),
         };
-        Done { id: self.header.id, record, outcome: outcome.and(told).and(loaded) }
+        Done { id: self.header.id, record, outcome: outcome.and(concluded).and(loaded) }
     }
 }

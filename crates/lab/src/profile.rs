@@ -1,7 +1,7 @@
 //! From a request to the profile that it means: a named one, a user's file, one step, or a sweep; then the overrides.
 
 use crate::request::{Overrides, Procedure, RunRequest};
-use crate::trace::{Named, traces};
+use crate::trace::{TraceNames, traces};
 use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S};
@@ -42,9 +42,9 @@ impl Traced {
         let traces = traces(
             &profile,
             match procedure {
-                Procedure::Single(_) => Named::Files,
-                Procedure::Given(_) => Named::EmbeddedFirst,
-                _ => Named::FilesFirst,
+                Procedure::Single(_) => TraceNames::Files,
+                Procedure::Given(_) => TraceNames::EmbeddedFirst,
+                _ => TraceNames::FilesFirst,
             },
         )?;
         let end_bytes = traces.iter().flatten().map(|trace| trace.summary().end_bytes).max().unwrap_or(0);

@@ -94,11 +94,11 @@ pub type Listener = Box<dyn FnMut(&Envelope) -> Result<()> + Send>;
 /// A stream of envelopes.
 pub struct Stream {
     begun: Instant,
-    told: Mutex<Told>,
+    state: Mutex<StreamState>,
 }
 
 #[derive(Default)]
-struct Told {
+struct StreamState {
     next_number: u64,
     log: VecDeque<Arc<Envelope>>,
     listeners: Vec<Listener>,
@@ -106,14 +106,14 @@ struct Told {
 
 impl Default for Stream {
     fn default() -> Self {
-        Self { begun: Instant::now(), told: Mutex::default() }
+        Self { begun: Instant::now(), state: Mutex::default() }
     }
 }
 
 impl Stream {
     /// Has somebody hear everything from now on.
     pub fn listen(&self, listener: Listener) {
-        self.told().listeners.push(listener);
+        self.locked().listeners.push(listener);
     }
 
     /// Has somebody hear everything from a number on: first what is kept of it, then what comes. Returns the number of
@@ -122,39 +122,39 @@ impl Stream {
     /// # Errors
     /// The listener's own, in what is kept; it hears nothing more then.
     pub fn listen_from(&self, number: u64, mut listener: Listener) -> Result<u64> {
-        let mut told = self.told();
-        let kept = told.since(number);
-        let first = kept.first().map_or(told.next_number, |envelope| envelope.number);
+        let mut state = self.locked();
+        let kept = state.since(number);
+        let first = kept.first().map_or(state.next_number, |envelope| envelope.number);
         kept.iter().try_for_each(|envelope| listener(envelope))?;
-        told.listeners.push(listener);
+        state.listeners.push(listener);
         Ok(first)
     }
 
     /// What is kept from a number on.
     pub fn since(&self, number: u64) -> Vec<Arc<Envelope>> {
-        self.told().since(number)
+        self.locked().since(number)
     }
 
     /// Tells all listeners, in the order in which they came.
     pub(crate) fn tell(&self, run: &str, event: impl Into<Happening>) -> Result<()> {
-        let mut told = self.told();
+        let mut state = self.locked();
         let at_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let number = told.next_number;
+        let number = state.next_number;
         let envelope = Arc::new(Envelope { event: event.into(), run: run.to_owned(), number, at_ns });
-        told.next_number += 1;
-        if told.log.len() == KEPT_ENVELOPES {
-            told.log.pop_front();
+        state.next_number += 1;
+        if state.log.len() == KEPT_ENVELOPES {
+            state.log.pop_front();
         }
-        told.log.push_back(Arc::clone(&envelope));
-        told.listeners.iter_mut().try_for_each(|listener| listener(&envelope))
+        state.log.push_back(Arc::clone(&envelope));
+        state.listeners.iter_mut().try_for_each(|listener| listener(&envelope))
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, StreamState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Told {
+impl StreamState {
     fn since(&self, number: u64) -> Vec<Arc<Envelope>> {
         let before = self.log.partition_point(|envelope| envelope.number < number);
         self.log.range(before..).cloned().collect()

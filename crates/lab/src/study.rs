@@ -5,7 +5,7 @@ use crate::journal::Lab;
 use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
 use crate::stream::{PointEvent, Stream};
-use crate::trace::{Named, traces};
+use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::Session;
@@ -33,17 +33,17 @@ pub struct StudyRunner<'a> {
 /// `Interrupted` when it is stopped, and when nobody can be told. Whatever else goes wrong with a point stands in the
 /// result.
 pub fn run_study(plan: &StudyPlan, runner: &StudyRunner<'_>) -> Result<StudyResult> {
-    let models = Modelled { stream: runner.stream, handle: runner.handle };
-    kurabe_study::run(plan, &models, &mut Real(runner), runner.threads)
+    let models = ModelPoints { stream: runner.stream, handle: runner.handle };
+    kurabe_study::run(plan, &models, &mut RealPoints(runner), runner.threads)
 }
 
 /// Computes models in virtual time.
-struct Modelled<'a> {
+struct ModelPoints<'a> {
     stream: &'a Stream,
     handle: &'a RunHandle,
 }
 
-impl Models for Modelled<'_> {
+impl Models for ModelPoints<'_> {
     fn run(&self, point: &Point) -> Result<Measured> {
         let (PointTarget::Model { name, .. }, Some(device)) = (&point.target, &point.device) else {
             return Err(Error::new(
@@ -66,7 +66,7 @@ impl Models for Modelled<'_> {
         let profile = &point.profile;
         let stop = self.handle.engine_stop();
         let outcome = Session::on_model(&mut model, name, profile, stop, &mut emit)
-            .with_traces(traces(profile, Named::EmbeddedFirst)?)
+            .with_traces(traces(profile, TraceNames::EmbeddedFirst)?)
             .run();
         self.stream.tell(&run, PointEvent::PointDone)?;
         outcome?;
@@ -81,9 +81,9 @@ impl Models for Modelled<'_> {
 }
 
 /// Measures the reader's own devices, and stores the runs.
-struct Real<'r, 'a>(&'r StudyRunner<'a>);
+struct RealPoints<'r, 'a>(&'r StudyRunner<'a>);
 
-impl Paths for Real<'_, '_> {
+impl Paths for RealPoints<'_, '_> {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         let PointTarget::Path(path) = &point.target else {
             return Err(Error::new(ErrorKind::Internal, text!("this target is a model", "対象はモデルです")));

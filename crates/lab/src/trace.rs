@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Where the names of traces lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum TraceNames {
     /// To files only.
     Files,
     /// To files, and where there is none to the traces that come with kurabe.
@@ -23,7 +23,7 @@ pub(crate) enum Named {
 ///
 /// # Errors
 /// When a trace cannot be read.
-pub(crate) fn traces(profile: &Profile, named: Named) -> Result<Vec<Option<Arc<Trace>>>> {
+pub(crate) fn traces(profile: &Profile, named: TraceNames) -> Result<Vec<Option<Arc<Trace>>>> {
     let read = |step: &Step| match step {
         Step::Replay(step) => trace(step, named).map(|trace| Some(Arc::new(trace))),
         _ => Ok(None),
@@ -31,12 +31,12 @@ pub(crate) fn traces(profile: &Profile, named: Named) -> Result<Vec<Option<Arc<T
     profile.steps.iter().map(read).collect()
 }
 
-fn trace(step: &ReplayStep, named: Named) -> Result<Trace> {
+fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
     let name = &step.trace;
     let embedded = match named {
-        Named::Files => None,
-        Named::FilesFirst if Path::new(name).exists() => None,
-        Named::FilesFirst | Named::EmbeddedFirst => embedded_trace(name),
+        TraceNames::Files => None,
+        TraceNames::FilesFirst if Path::new(name).exists() => None,
+        TraceNames::FilesFirst | TraceNames::EmbeddedFirst => embedded_trace(name),
     };
     let bytes = match embedded {
         Some(text) => text.as_bytes().to_vec(),

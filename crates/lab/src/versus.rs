@@ -306,7 +306,7 @@ impl Live<'_, '_> {
         }
         let before = self.referee.standings().clone();
         let cells = || self.cells.iter().map(|cells| cells.values().cloned().collect()).collect();
-        let wanted = self.referee.decide(blocks, cells);
+        let needed = self.referee.decide(blocks, cells);
         let standings = self.referee.standings();
         let group = &self.journals[0].header.id;
         for (other, judged) in standings.others.iter().enumerate() {
@@ -327,7 +327,7 @@ impl Live<'_, '_> {
         }
         let (settled, comparisons) = standings.settled();
         self.lab.stream.tell(group, TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
-        Ok(wanted)
+        Ok(needed)
     }
 
     /// Measures until nobody needs more or the time is up.

@@ -1,5 +1,5 @@
 //! Runs through the interface of the lab: side by side in one process, each with a handle of its own; and what is stored
-//! before it is told.
+//! before it is progress.
 
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
@@ -101,7 +101,7 @@ fn a_cell_is_in_the_store_before_it_is_told() {
     let listener: Listener = Box::new(move |envelope: &Envelope| {
         let stored = store.lock().unwrap().load(&envelope.run)?;
         match &envelope.event {
-            // The target is known before anything is told, too.
+            // The target is known before anything is progress, too.
             Happening::Run(Event::RunStarted { header, .. }) => assert_eq!(stored.header, **header),
             Happening::Run(Event::CellDone { cell }) => {
                 assert_eq!(stored.cells, [(**cell).clone()]);
@@ -119,8 +119,8 @@ fn a_cell_is_in_the_store_before_it_is_told() {
 #[test]
 fn a_modelled_workload_tells_its_progress() {
     let place = Place::new();
-    let told = Arc::new(Mutex::new((0, 0)));
-    let sum = Arc::clone(&told);
+    let progress = Arc::new(Mutex::new((0, 0)));
+    let sum = Arc::clone(&progress);
     let listener: Listener = Box::new(move |envelope: &Envelope| {
         if let Happening::Run(Event::Progress { elapsed_ns, interval, .. }) = &envelope.event {
             let mut sum = sum.lock().unwrap();
@@ -133,7 +133,7 @@ fn a_modelled_workload_tells_its_progress() {
     let request = reads(Path::new("model:ibm-dcas-34330"), 1);
     let record = place.measure(request, &RunHandle::default(), listener).record.unwrap();
     let repetition = &record.cells[0].repetitions[0];
-    let (elapsed_ns, read_bytes) = *told.lock().unwrap();
+    let (elapsed_ns, read_bytes) = *progress.lock().unwrap();
     assert!(elapsed_ns > 0 && elapsed_ns <= repetition.elapsed_ns);
     assert!(read_bytes > repetition.read.bytes / 2 && read_bytes <= repetition.read.bytes);
 }

@@ -4,7 +4,7 @@
 //! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut
 //! gives way until it fits.
 
-use crate::layout::{Row, clip, clip_front, display_width, flow, tame};
+use crate::layout::{Line, clip, clip_front, display_width, flow, tame};
 use crate::style::{Role, Style};
 
 /// Spaces between columns.
@@ -149,7 +149,7 @@ impl<'a> Table<'a> {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|line| {
-                let mut out = Row::new(style);
+                let mut out = Line::new(style);
                 let mut at = indent;
                 for ((index, width), cell) in self.shown.iter().zip(&cells) {
                     let text = cell.get(line).map_or("", String::as_str);
@@ -182,7 +182,7 @@ pub(crate) fn fields(fields: &[Field], indent: usize, key_width: usize, style: &
         .flat_map(|(key, items)| {
             let lines = flow(items, style.width.saturating_sub(at).max(20));
             lines.into_iter().enumerate().map(move |(index, line)| {
-                let mut row = Row::new(style);
+                let mut row = Line::new(style);
                 if index == 0 {
                     row.at(indent, Role::Quiet, key);
                 }

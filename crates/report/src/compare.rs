@@ -101,7 +101,7 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
 
 /// `read SEQ 1 MiB Q8 T1`
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
-    words::directed(cell.direction, full_label(&cell.key, &cell.label))
+    words::directed(cell.direction, &full_label(&cell.key, &cell.label))
 }
 
 /// The mean of a side with its unit.
@@ -135,7 +135,7 @@ pub(crate) fn stutters(pair: &Pair) -> Doc {
         let name = cell_name(cell);
         let baseline = baseline.unwrap_or_else(|| smooth(&cell.baseline));
         let other = other.unwrap_or_else(|| smooth(&cell.other));
-        let [first, second] = [&pair.baseline, &pair.other].map(|id| Text::same(id));
+        let [first, second] = [&pair.baseline, &pair.other].map(Text::same);
         let words = text!(
             "{name}: {first} {baseline}; {second} {other}",
             "{name}: {first} は{baseline}。{second} は{other}";

@@ -135,13 +135,13 @@ impl Paragraph {
     }
 
     /// What it is for; further lines of a list's paragraph stand under its own words.
-    pub(crate) fn as_a(self, what: Purpose) -> Self {
+    pub(crate) fn used_as(self, what: Purpose) -> Self {
         let indent = if what.is_listed() { (0, 2) } else { self.indent };
         Self { indent, what, ..self }
     }
 
     pub(crate) fn listed(self) -> Self {
-        self.as_a(Purpose::Item)
+        self.used_as(Purpose::Item)
     }
 
     pub(crate) fn tags(self, tags: Vec<Text>) -> Self {
@@ -277,7 +277,7 @@ impl Doc {
 
     /// Paragraphs of one use.
     pub(crate) fn list(&mut self, what: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
-        self.append(items.into_iter().map(|words| Paragraph::new(words).as_a(what)).collect())
+        self.append(items.into_iter().map(|words| Paragraph::new(words).used_as(what)).collect())
     }
 }
 

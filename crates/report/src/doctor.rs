@@ -2,7 +2,7 @@
 //!
 //! Marks are letters as well as colours, so that nothing depends on colour.
 
-use crate::layout::{Row, display_width, page, wrap};
+use crate::layout::{Line, display_width, page, wrap};
 use crate::style::{Role, Style};
 use kurabe_core::Text;
 use serde::Serialize;
@@ -101,11 +101,11 @@ fn render_line(line: &Check, value_at: usize, style: &Style) -> Vec<String> {
     let values = wrap(line.value.get(style.lang), room);
     let remedies = line.remedy.iter().flat_map(|remedy| wrap(&format!("→ {}", remedy.get(style.lang)), room));
     let remedies: Vec<String> = remedies.collect();
-    let mut first = Row::new(style);
+    let mut first = Line::new(style);
     first.at(2, role, sign).at(4, Role::Plain, line.what.get(style.lang));
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
-            first = Row::new(style);
+            first = Line::new(style);
         }
         first.at(value_at, Role::Plain, value);
         lines.push(first.finish());
@@ -114,7 +114,7 @@ fn render_line(line: &Check, value_at: usize, style: &Style) -> Vec<String> {
         lines.push(first.finish());
     }
     for (index, remedy) in remedies.iter().enumerate() {
-        let mut row = Row::new(style);
+        let mut row = Line::new(style);
         row.at(value_at + if index == 0 { 0 } else { 2 }, Role::Plain, remedy);
         lines.push(row.finish());
     }

@@ -19,8 +19,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
 /// The same, not laid out yet.
 pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     let environment = &record.header.environment;
-    let mut fields: Vec<Field> =
-        record.header.model.as_ref().map(|model| crate::model::fields(model)).unwrap_or_default();
+    let mut fields: Vec<Field> = record.header.model.as_ref().map(crate::model::fields).unwrap_or_default();
     let mut put = |key: Text, items: Vec<Text>| {
         if !items.is_empty() {
             fields.push((key, items));
@@ -35,7 +34,7 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     for device in &environment.devices {
         put(text!("device", "デバイス"), identity(device));
         put(text!("queue", "キュー"), queue(device));
-        put(text!("link", "接続"), device.link.iter().flat_map(|link| self::link(link)).collect());
+        put(text!("link", "接続"), device.link.iter().flat_map(link).collect());
         let after = record.health_after.as_ref().filter(|_| environment.devices.len() == 1);
         put(text!("health", "健康状態"), health(device.health.as_ref(), after));
     }

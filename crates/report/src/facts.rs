@@ -205,7 +205,7 @@ fn key(source: &KeySource) -> Text {
 
 /// `read RND 4 KiB Q1 T1 #2`: a cell's direction, label, and what neither tells.
 pub(crate) fn cell_name(cell: &CellName) -> Text {
-    words::directed(cell.direction, full_label(&cell.key, &cell.label))
+    words::directed(cell.direction, &full_label(&cell.key, &cell.label))
 }
 
 /// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.

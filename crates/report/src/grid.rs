@@ -6,7 +6,7 @@
 //! percentiles as there is room for.
 
 use crate::figures::Figures;
-use crate::layout::{Row, clip, display_width, pad_left, pad_right, tame, wrap};
+use crate::layout::{Line, clip, display_width, pad_left, pad_right, tame, wrap};
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
 use crate::{imported, replay, times, words};
@@ -261,7 +261,7 @@ impl Grid {
         if column(self.headings.len()) - gap > style.width {
             return None;
         }
-        let mut head = Row::new(style);
+        let mut head = Line::new(style);
         for (index, heading) in self.headings.iter().enumerate() {
             // The heading begins where the widest number does.
             head.at(column(index), Role::Strong, heading);
@@ -271,7 +271,7 @@ impl Grid {
         for (row, name) in self.rows.iter().zip(&names) {
             let height = row.cells.iter().flatten().map(|block| block.lines.len()).max().unwrap_or(0).max(1);
             for line in 0..height {
-                let mut out = Row::new(style);
+                let mut out = Line::new(style);
                 out.at(0, Role::Plain, if line == 0 { name } else { "" });
                 for (index, block) in row.cells.iter().enumerate() {
                     match block {
@@ -324,7 +324,7 @@ impl Grid {
                     );
                 }
                 for line in 0..block.lines.len() {
-                    let mut out = Row::new(style);
+                    let mut out = Line::new(style);
                     out.at(2, Role::Plain, if line == 0 && !named_apart { name } else { "" });
                     block.put(&mut out, column, line, &widths);
                     lines.push(out.finish());
@@ -336,7 +336,7 @@ impl Grid {
 }
 
 impl CellBlock {
-    fn put(&self, out: &mut Row<'_>, column: usize, line: usize, widths: &Widths) {
+    fn put(&self, out: &mut Line<'_>, column: usize, line: usize, widths: &Widths) {
         let Some(line) = self.lines.get(line) else { return };
         // A remark in the tone of its line, unless the line is the main figure.
         let remark = if line.role == Role::Strong { Role::Plain } else { line.role };

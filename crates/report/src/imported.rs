@@ -128,7 +128,7 @@ pub(crate) fn table_lines(imported: &ImportedCell) -> Vec<TableLine> {
         let remark = if goes_without_saying {
             Text::default()
         } else if index > 0 && words == above {
-            figure.of.as_ref().map(|of| of_words(of)).unwrap_or_default()
+            figure.of.as_ref().map(of_words).unwrap_or_default()
         } else {
             above = words;
             remark(figure, runs)

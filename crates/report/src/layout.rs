@@ -41,13 +41,13 @@ pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<Stri
 }
 
 /// A line that is filled from left to right.
-pub(crate) struct Row<'a> {
+pub(crate) struct Line<'a> {
     style: &'a Style,
     text: String,
     width: usize,
 }
 
-impl<'a> Row<'a> {
+impl<'a> Line<'a> {
     pub(crate) fn new(style: &'a Style) -> Self {
         Self { style, text: String::new(), width: 0 }
     }

@@ -293,7 +293,7 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
     }
     let column = Column::untitled;
     let mut doc = Doc::new();
-    let title = Paragraph::new(format!("{name}")).then(text!(" · {en}{kind}", " · {ja}{kind}"));
+    let title = Paragraph::new(name.to_string()).then(text!(" · {en}{kind}", " · {ja}{kind}"));
     doc.push(title.indent(2, 2).lead(Role::Strong));
     doc.push(Table::new([column(), column(), column(), column().cut(Cut::Wrap)], rows).indent(2));
     doc

@@ -28,7 +28,7 @@ use kurabe_chart::Theme;
 use kurabe_compare::{Pair, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
-use rows::{Row, rows};
+use rows::{CellRow, rows};
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -88,7 +88,7 @@ impl<'a> Report<'a> {
         &self.pairs
     }
 
-    fn rows(&self) -> Vec<Row<'_>> {
+    fn rows(&self) -> Vec<CellRow<'_>> {
         rows(&self.runs, &self.pairs)
     }
 

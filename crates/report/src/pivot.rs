@@ -76,15 +76,15 @@ pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
 }
 
 fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
-    let said: Vec<Said> = verdicts.iter().map(|verdict| Said { verdict: *verdict, single: None }).collect();
-    if said.is_empty() {
+    let judged: Vec<Said> = verdicts.iter().map(|verdict| Said { verdict: *verdict, single: None }).collect();
+    if judged.is_empty() {
         return text!(
             "{value} and {baseline} have no cell in common.",
             "{value} と {baseline} に共通の項目はありません。";
             value, baseline
         );
     }
-    Text { en: tally(&said, &value.en, &baseline.en).en, ja: tally(&said, &value.ja, &baseline.ja).ja }
+    Text { en: tally(&judged, &value.en, &baseline.en).en, ja: tally(&judged, &value.ja, &baseline.ja).ja }
 }
 
 /// The value of the baseline's key at a place.

@@ -2,7 +2,7 @@
 
 use crate::doc::{Doc, Paragraph};
 use crate::figures::Figures;
-use crate::layout::{Row, display_width, pad_left, pad_right, page, tame};
+use crate::layout::{Line, display_width, pad_left, pad_right, page, tame};
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
@@ -137,7 +137,7 @@ fn cell_name(cell: &Cell, style: &Style) -> String {
 pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
     let figures = Figures::of(cell, statistic);
     let name = cell_name(cell, style);
-    let mut row = Row::new(style);
+    let mut row = Line::new(style);
     row.at(0, Role::Plain, &name);
     let Some(main) = figures.main else {
         row.at(0, Role::Quiet, &format!(" {}", style.pick("nothing counted", "有効な測定なし")));

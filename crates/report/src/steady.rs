@@ -123,6 +123,6 @@ pub(crate) fn tracked_names(rounds: &Rounds) -> Vec<Text> {
     rounds
         .tracked_cells
         .iter()
-        .map(|cell| words::directed(Some(cell.direction), tame(&cell.label).into()))
+        .map(|cell| words::directed(Some(cell.direction), &tame(&cell.label).into()))
         .collect()
 }

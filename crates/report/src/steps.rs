@@ -110,7 +110,7 @@ fn end(end: &End) -> Vec<Text> {
             items.push(text!("time looked at after whole passes", "時間の確認は 1 周ごと"));
         }
         TimeCheck::Operations(count) => {
-            items.push(text!("time looked at every {count} operations", "時間の確認は {count} 操作ごと"))
+            items.push(text!("time looked at every {count} operations", "時間の確認は {count} 操作ごと"));
         }
     }
     items

@@ -49,7 +49,7 @@ pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
         let verdict = verdict_words(&tail.compared, tail.count).1;
         let [one, two] = [tail.baseline_ns, tail.other_ns].map(|ns| Text::from(number::latency(ns)));
         let (cell, name) = (cell_name(cell), Text::same(name(tail.fraction)));
-        let [first, second] = [&pair.baseline, &pair.other].map(|id| Text::same(id));
+        let [first, second] = [&pair.baseline, &pair.other].map(Text::same);
         text!(
             "{name} of {cell}: {first} {one}, {second} {two}; {second} is {verdict}",
             "{cell} の {name}: {first} {one}、{second} {two}。{second} は{verdict}";

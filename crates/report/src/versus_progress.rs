@@ -103,7 +103,7 @@ impl VersusProgress {
             }
             Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
-                let name = self.style.say(&words::directed(*direction, tame(label).into()));
+                let name = self.style.say(&words::directed(*direction, &tame(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = number::clock(self.left_ns);
@@ -123,7 +123,7 @@ impl VersusProgress {
 
     /// A cell became clear.
     pub fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, found: &Blocked) {
-        let name = self.style.say(&words::directed(direction, tame(label).into()));
+        let name = self.style.say(&words::directed(direction, &tame(label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
         let words = Text {

@@ -127,7 +127,7 @@ pub(crate) fn of_direction(given: Option<Direction>) -> Text {
 }
 
 /// A direction, if there is one, and the name of what goes in it.
-pub(crate) fn directed(given: Option<Direction>, name: Text) -> Text {
+pub(crate) fn directed(given: Option<Direction>, name: &Text) -> Text {
     let direction = of_direction(given);
     text!("{direction} {name}", "{direction} {name}"; direction, name).map(|words| words.trim().to_owned())
 }
@@ -138,7 +138,7 @@ pub(crate) fn cell(cell: &Cell) -> Text {
     match cell.direction {
         Some(given) if cell.label == given.word() => direction(given),
         // The parts of a copy tell their direction themselves.
-        Some(_) if copy_part(cell).is_none() => directed(cell.direction, label),
+        Some(_) if copy_part(cell).is_none() => directed(cell.direction, &label),
         _ => label,
     }
 }

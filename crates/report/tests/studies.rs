@@ -65,7 +65,7 @@ fn part(axis: &[&str], published: Option<f64>) -> PartResult {
     }
 }
 
-fn said(agreement: Agreement) -> Option<Said> {
+fn article(agreement: Agreement) -> Option<Said> {
     Some(Said {
         says: text!("the first", "一方がよい"),
         conclusion: None,
@@ -85,7 +85,7 @@ fn untold_verdict() -> QuestionResult {
         answer: None,
         untold: Some(text!("no prices are known", "価格のデータがありません")),
         published: None,
-        article: said(Agreement::CannotBeTold),
+        article: article(Agreement::CannotBeTold),
         changed: false,
         count: 0,
         calibrated: 0,
@@ -122,7 +122,7 @@ fn best_verdict() -> QuestionResult {
         answer: Some(best(1, 0, vec![RestsOn { figure: 0, instead: vec![0] }])),
         untold: None,
         published: Some(OfPublished { answer: best(0, 1, Vec::new()), agreement: Some(Agreement::Agrees) }),
-        article: said(Agreement::Differs),
+        article: article(Agreement::Differs),
         ..untold_verdict()
     }
 }
@@ -354,8 +354,8 @@ fn a_published_difference_that_the_model_does_not_show_is_told() {
     let tied = page(&[(0, 1), (2, 1)], &[]);
     assert!(!tied.contains("is kept"), "{tied}");
     assert!(tied.contains("No published order is reversed, but"), "{tied}");
-    let told = "though published apart in random read 0: \"A\", \"B, C\" and \"D\".";
-    assert!(tied.contains(told), "{tied}");
+    let sentence = "though published apart in random read 0: \"A\", \"B, C\" and \"D\".";
+    assert!(tied.contains(sentence), "{tied}");
     let both = page(&[(0, 1)], &[(2, 0)]);
     assert!(
         both.contains("Another order than published") && both.contains("Not told apart by the model"),
@@ -375,7 +375,7 @@ fn what_to_know_of_the_figures_stands_with_the_verdict() {
     (which.count, which.calibrated) = (4, 3);
     which.unreached = vec![caveat("read", "a defect")];
     which.assumed = vec![caveat("write", "nobody knows")];
-    which.article = said(Agreement::WasGiven);
+    which.article = article(Agreement::WasGiven);
     let page = |which: &QuestionResult, lang| {
         let verdicts = vec![which.clone()];
         render_study(&StudyResult { verdicts, ..result() }, &Style { lang, width: 400, ..Style::default() })

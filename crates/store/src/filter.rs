@@ -92,15 +92,24 @@ mod tests {
     fn runs_are_found_by_what_the_list_shows() {
         assert_eq!(ids(&Filter::default()), "abc");
         assert_eq!(ids(&Filter { profile: Some("Quick".to_owned()), ..Filter::default() }), "ac");
-        for (word, found) in [("USB", "a"), ("hard disk", "b"), ("ハード", "b"), ("samsung", "c"), ("x", "")]
+        for (word, fitting) in
+            [("USB", "a"), ("hard disk", "b"), ("ハード", "b"), ("samsung", "c"), ("x", "")]
         {
-            assert_eq!(ids(&Filter { device: Some(word.to_owned()), ..Filter::default() }), found, "{word}");
+            assert_eq!(
+                ids(&Filter { device: Some(word.to_owned()), ..Filter::default() }),
+                fitting,
+                "{word}"
+            );
         }
         let label = |value: &str| vec![("owner".to_owned(), value.to_owned())];
         assert_eq!(ids(&Filter { labels: label("Aki"), ..Filter::default() }), "c");
         assert_eq!(ids(&Filter { labels: label("Ken"), ..Filter::default() }), "");
-        for (since, found) in [("2026", "bc"), ("2025-12", "abc"), ("2026-02-02", "c"), ("2026-03", "")] {
-            assert_eq!(ids(&Filter { since: Some(since.to_owned()), ..Filter::default() }), found, "{since}");
+        for (since, fitting) in [("2026", "bc"), ("2025-12", "abc"), ("2026-02-02", "c"), ("2026-03", "")] {
+            assert_eq!(
+                ids(&Filter { since: Some(since.to_owned()), ..Filter::default() }),
+                fitting,
+                "{since}"
+            );
         }
         let quick = Some("quick".to_owned());
         assert_eq!(ids(&Filter { profile: quick, last: Some(1), ..Filter::default() }), "c");

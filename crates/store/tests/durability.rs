@@ -45,14 +45,14 @@ fn cells_appended_before_a_kill_are_there_after_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
         let mut child = start_part("durability::part_append_until_killed", &path);
-        let wanted = format!("cell {last}");
-        let said = BufReader::new(child.stdout.take().unwrap())
+        let last_line = format!("cell {last}");
+        let was_printed = BufReader::new(child.stdout.take().unwrap())
             .lines()
             .map_while(Result::ok)
-            .any(|line| line == wanted);
+            .any(|line| line == last_line);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(said, "the process ended by itself");
+        assert!(was_printed, "the process ended by itself");
 
         let store = SqliteStore::open_existing(&path).unwrap().unwrap();
         let abandoned = store.abandoned(&|_| false).unwrap();

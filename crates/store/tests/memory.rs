@@ -88,7 +88,7 @@ impl Store for MemoryStore {
     }
 
     fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()> {
-        self.run(id)?.record.fill = Some(fill.clone());
+        self.run(id)?.record.fill = Some(*fill);
         Ok(())
     }
 

@@ -98,16 +98,16 @@ fn every_kind_of_run_is_read_unchanged() {
 
 #[test]
 fn a_report_that_cannot_be_read_says_why() {
-    let said = |words: &str| parse_bundle(words.as_bytes()).unwrap_err().what().en.clone();
+    let refusal = |words: &str| parse_bundle(words.as_bytes()).unwrap_err().what().en.clone();
     let bundle = export_bundle(vec![sample_record()]);
-    assert!(said(&bundle[..bundle.len() / 2]).contains("cannot be read"));
-    assert!(said(&bundle.replacen("\"kurabe_report\":1", "\"kurabe_report\":2", 1)).contains("reads 1"));
-    assert!(said(&export_bundle(Vec::new())).contains("holds no record"));
+    assert!(refusal(&bundle[..bundle.len() / 2]).contains("cannot be read"));
+    assert!(refusal(&bundle.replacen("\"kurabe_report\":1", "\"kurabe_report\":2", 1)).contains("reads 1"));
+    assert!(refusal(&export_bundle(Vec::new())).contains("holds no record"));
     assert!(
-        said(&bundle.replacen("\"kurabe_record\":1", "\"kurabe_record\":9", 1)).contains("kurabe_record")
+        refusal(&bundle.replacen("\"kurabe_record\":1", "\"kurabe_record\":9", 1)).contains("kurabe_record")
     );
     let packed = export_packed_bundle(vec![sample_record()]);
     assert!(packed.len() < bundle.len());
-    assert!(said(&packed.replacen("H4sI", "AAAA", 1)).contains("cannot be read"));
+    assert!(refusal(&packed.replacen("H4sI", "AAAA", 1)).contains("cannot be read"));
     assert!(!looks_bundled(export(&sample_record()).as_bytes()));
 }

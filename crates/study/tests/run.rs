@@ -171,8 +171,8 @@ model = "ideal-ram-disk"
         let source = format!("{SMALL}{}", what_if.replace("SIZE", size));
         let study = Study::parse("small.toml", &source, &Catalogue::load().unwrap()).unwrap();
         let plan = plan(&study, options).unwrap();
-        let mut found = run(&plan, &Inventor::default(), &mut Walker::default(), 1).unwrap();
-        let rows = found.parts.pop().unwrap().rows;
+        let mut result = run(&plan, &Inventor::default(), &mut Walker::default(), 1).unwrap();
+        let rows = result.parts.pop().unwrap().rows;
         rows.iter()
             .map(|row| (row.cells[0].status, row.cells[1].status, row.cells[0].reason.clone()))
             .collect()
@@ -180,8 +180,8 @@ model = "ideal-ram-disk"
     let why = Some(text!("as in table rates: this", "表 rates と同じ: これ"));
     let as_there = (Status::Calibrated, Status::Predicted, why);
     let plain = (Status::Predicted, Status::Predicted, None);
-    let found: Vec<_> = cells("16 MiB", &Options::default());
-    assert_eq!(found, [as_there.clone(), plain.clone()]);
+    let cells_of_16_mib: Vec<_> = cells("16 MiB", &Options::default());
+    assert_eq!(cells_of_16_mib, [as_there.clone(), plain.clone()]);
     // The table that tells it need not be run.
     let alone = Options { parts: vec!["what-if".to_owned()], ..Options::default() };
     assert_eq!(cells("16 MiB", &alone), [as_there, plain.clone()]);
@@ -217,25 +217,25 @@ fn a_row_that_fails_says_why_and_the_others_count() {
 
 #[test]
 fn mistakes_are_told_before_anything_is_measured() {
-    let told = |options: &Options| {
+    let refusal = |options: &Options| {
         let error = plan(&study(), options).unwrap_err();
         assert!(error.remedy_text().is_some(), "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Usage, "{error:?}");
         error.what().en.clone()
     };
     let axes = vec![Axis::parse("raid.strip=8KiB..64KiB").unwrap()];
-    assert!(told(&Options { axes, ..Options::default() }).contains("raid.strip"));
+    assert!(refusal(&Options { axes, ..Options::default() }).contains("raid.strip"));
     let sets = vec![("memory.acces".to_owned(), "1".to_owned())];
-    assert!(told(&Options { sets, ..Options::default() }).contains("memory.acces"));
+    assert!(refusal(&Options { sets, ..Options::default() }).contains("memory.acces"));
     let on = vec![("usb".to_owned(), "/x".into())];
-    assert!(told(&Options { on, ..Options::default() }).contains("`usb`"));
-    assert!(told(&Options { parts: vec!["rate".to_owned()], ..Options::default() }).contains("`rate`"));
+    assert!(refusal(&Options { on, ..Options::default() }).contains("`usb`"));
+    assert!(refusal(&Options { parts: vec!["rate".to_owned()], ..Options::default() }).contains("`rate`"));
 }
 
 #[test]
 fn a_mistake_in_a_study_shows_its_line() {
     let catalogue = Catalogue::load().unwrap();
-    for (good, bad, line, said) in [
+    for (good, bad, line, what) in [
         ("profile = \"cdm-2\"", "profile = \"cdm-22\"", 9, "no profile"),
         ("published = \"write\"", "published = \"wrote\"", 12, "no column"),
         ("published = \"x25m-g2\"", "published = \"x25m\"", 18, "no row"),
@@ -247,7 +247,7 @@ fn a_mistake_in_a_study_shows_its_line() {
         ("id = \"ratio\"", "id = \"rates\"", 26, "another part"),
     ] {
         let error = Study::parse("small.toml", &SMALL.replacen(good, bad, 1), &catalogue).unwrap_err();
-        assert!(error.what().en.contains(said), "{bad}: {error}");
+        assert!(error.what().en.contains(what), "{bad}: {error}");
         assert_eq!(error.place().map(|place| place.line), Some(line), "{bad}: {error:?}");
     }
 }

@@ -267,7 +267,7 @@ fn changed_models_are_told_as_such() {
 #[test]
 fn a_mistake_in_a_question_shows_its_line_and_what_would_do() {
     let catalogue = Catalogue::load().unwrap();
-    for (good, bad, said, remedy) in [
+    for (good, bad, words, remedy) in [
         ("best = [\"one\"]", "best = [\"onee\"]", "no `onee`", "`one`"),
         ("figures = [{ part = \"rates\" }]", "figures = [{ part = \"rate\" }]", "no table `rate`", "`rates`"),
         ("columns = [\"read\"] }]", "columns = [\"raed\"] }]", "no `raed`", "`read`"),
@@ -285,10 +285,10 @@ fn a_mistake_in_a_question_shows_its_line_and_what_would_do() {
     ] {
         assert!(SMALL.contains(good), "{good}");
         let error = Study::parse("small.toml", &SMALL.replacen(good, bad, 1), &catalogue).unwrap_err();
-        let told = error.what().en.clone();
-        assert!(told.contains(said), "{bad}: {told}");
+        let what = error.what().en.clone();
+        assert!(what.contains(words), "{bad}: {what}");
         let hint = error.remedy_text().map(|text| text.en.clone()).unwrap_or_default();
-        assert!(told.contains(remedy) || hint.contains(remedy), "{bad}: {told} {hint}");
+        assert!(what.contains(remedy) || hint.contains(remedy), "{bad}: {what} {hint}");
         assert!(error.place().is_some(), "{bad}");
     }
 }

@@ -12,8 +12,6 @@ use kurabe_core::workload::OpKind;
 use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{HashMap, VecDeque};
 
-/// Bytes of a sector in the events.
-
 /// A device that is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Watched {

@@ -37,8 +37,8 @@ struct Runs {
 impl Runs {
     fn word(&mut self, word: &Word) -> u32 {
         let word = serde_json::to_string(word).unwrap();
-        let known = self.digests.words.iter().position(|known| *known == word);
-        known.unwrap_or_else(|| {
+        let position = self.digests.words.iter().position(|other| *other == word);
+        position.unwrap_or_else(|| {
             self.digests.words.push(word);
             self.digests.words.len() - 1
         }) as u32
@@ -51,8 +51,8 @@ impl Runs {
             .filter_map(|(key, value)| Some((key.strip_prefix("label:")?.to_owned(), (*value).to_owned())))
             .collect();
         let usual = [("tool", "kurabe"), ("model", "a device"), ("cache", "avoided"), ("profile", "quick")];
-        let told = |key: &str| facts.iter().any(|(known, _)| *known == key);
-        let rest = usual.into_iter().filter(|(key, _)| !told(key));
+        let is_given = |key: &str| facts.iter().any(|(other, _)| *other == key);
+        let rest = usual.into_iter().filter(|(key, _)| !is_given(key));
         let all: Vec<(&str, &str)> =
             facts.iter().copied().chain(rest).filter(|(key, _)| !key.starts_with("label:")).collect();
         let words = all.iter().map(|(key, value)| {
@@ -85,9 +85,9 @@ impl Runs {
 
     fn try_pivot(&self, by: &str, change: impl FnOnce(&mut PivotRequest)) -> Result<Pivot> {
         let by = by.split(',').map(str::to_owned).collect();
-        let mut wanted = PivotRequest { by, margin: 0.05, ..PivotRequest::default() };
-        change(&mut wanted);
-        pivot(&self.list, &self.digests, &wanted, &WORDS)
+        let mut request = PivotRequest { by, margin: 0.05, ..PivotRequest::default() };
+        change(&mut request);
+        pivot(&self.list, &self.digests, &request, &WORDS)
     }
 
     fn pivot(&self, by: &str) -> Pivot {
@@ -95,7 +95,7 @@ impl Runs {
     }
 
     fn against(&self, by: &str, baseline: &str) -> Pivot {
-        self.try_pivot(by, |wanted| wanted.baseline = Some(baseline.to_owned())).unwrap()
+        self.try_pivot(by, |request| request.baseline = Some(baseline.to_owned())).unwrap()
     }
 }
 
@@ -121,12 +121,12 @@ fn cell(label: &str, block_bytes: u64) -> CellName {
 
 /// The figure of the first group at a row and a column, by their words.
 fn figure<'a>(pivot: &'a Pivot, row: &[&str], column: &str) -> &'a PivotFigure {
-    let found = pivot.groups[0].figures.iter().find(|figure| {
+    let figure = pivot.groups[0].figures.iter().find(|figure| {
         let place = &pivot.places[figure.place];
         pivot.columns[place.column].en == column
             && pivot.rows[place.row].iter().map(|value| value.en.as_str()).eq(row.iter().copied())
     });
-    found.unwrap_or_else(|| panic!("nothing at {row:?}, {column}: {pivot:#?}"))
+    figure.unwrap_or_else(|| panic!("nothing at {row:?}, {column}: {pivot:#?}"))
 }
 
 fn texts(list: &[Text]) -> Vec<&str> {
@@ -155,9 +155,9 @@ fn the_last_key_makes_the_columns_and_the_run_is_the_unit() {
     let pivot = emulators().pivot("filesystem,firmware");
     assert_eq!(texts(&pivot.columns), ["1.9", "1.10"], "numbers in their order");
     assert_eq!(pivot.rows.iter().map(|row| row[0].en.as_str()).collect::<Vec<_>>(), ["apfs", "exfat"]);
-    let found = figure(&pivot, &["apfs"], "1.9");
-    assert_eq!((found.mean, found.run_count, found.repetition_count), (102e6, 2, None));
-    assert!((found.deviation - 8f64.sqrt() * 1e6).abs() < 1.0, "{found:?}");
+    let mean = figure(&pivot, &["apfs"], "1.9");
+    assert_eq!((mean.mean, mean.run_count, mean.repetition_count), (102e6, 2, None));
+    assert!((mean.deviation - 8f64.sqrt() * 1e6).abs() < 1.0, "{mean:?}");
     let single = figure(&pivot, &["exfat"], "1.10");
     assert_eq!((single.mean, single.run_count, single.repetition_count), (90e6, 1, Some(3)));
     assert!((single.deviation - 1e6).abs() < 1.0, "its repetitions stand in: {single:?}");
@@ -183,7 +183,7 @@ fn a_baseline_is_a_value_of_any_key() {
 #[test]
 fn a_baseline_that_is_not_there_or_not_clear_is_an_error_that_helps() {
     let refused = |by: &str, baseline: &str| {
-        emulators().try_pivot(by, |wanted| wanted.baseline = Some(baseline.to_owned())).unwrap_err()
+        emulators().try_pivot(by, |request| request.baseline = Some(baseline.to_owned())).unwrap_err()
     };
     let error = refused("filesystem,firmware", "apsf");
     assert!(error.remedy_text().unwrap().en.contains("did you mean `apfs`?"), "{error}");
@@ -191,10 +191,10 @@ fn a_baseline_that_is_not_there_or_not_clear_is_an_error_that_helps() {
     runs.add("a", &[("filesystem", "x"), ("label:owner", "x")], &[1.0, 2.0]);
     runs.add("b", &[("filesystem", "y"), ("label:owner", "y")], &[1.0, 2.0]);
     let error =
-        runs.try_pivot("filesystem,owner", |wanted| wanted.baseline = Some("x".to_owned())).unwrap_err();
+        runs.try_pivot("filesystem,owner", |request| request.baseline = Some("x".to_owned())).unwrap_err();
     assert!(error.remedy_text().unwrap().en.contains("--baseline filesystem=x"), "{error}");
     assert!(
-        runs.try_pivot("filesystem,owner", |wanted| wanted.baseline = Some("owner=x".to_owned())).is_ok()
+        runs.try_pivot("filesystem,owner", |request| request.baseline = Some("owner=x".to_owned())).is_ok()
     );
 }
 
@@ -229,16 +229,16 @@ fn filters_leave_the_runs_that_are_meant() {
     let runs = emulators();
     let with = |filters: &[(&str, &str)]| {
         let filters = filters.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        runs.try_pivot("firmware", |wanted| wanted.filters = filters)
+        runs.try_pivot("firmware", |request| request.filters = filters)
     };
     assert_eq!(with(&[("filesystem", "APFS")]).unwrap().run_count, 3);
     assert_eq!(with(&[("filesystem", "apfs"), ("firmware", "1.10")]).unwrap().run_count, 1);
     let error = with(&[("filesystem", "exfta")]).unwrap_err();
     assert!(error.remedy_text().unwrap().en.contains("did you mean `exfat`?"), "{error}");
-    let profile = |name: &str| runs.try_pivot("firmware", |wanted| wanted.profile = Some(name.to_owned()));
+    let profile = |name: &str| runs.try_pivot("firmware", |request| request.profile = Some(name.to_owned()));
     assert_eq!(profile("quick").unwrap().run_count, 6);
     assert!(profile("quik").unwrap_err().remedy_text().unwrap().en.contains("`quick`"));
-    let cell = |words: &str| runs.try_pivot("firmware", |wanted| wanted.cell = Some(words.to_owned()));
+    let cell = |words: &str| runs.try_pivot("firmware", |request| request.cell = Some(words.to_owned()));
     assert_eq!(cell("rnd read 4 kib").unwrap().groups.len(), 1);
     assert_eq!(cell("読み出し").unwrap().groups.len(), 1);
     assert!(cell("write").unwrap_err().remedy_text().unwrap().en.contains("read RND 4 KiB Q1 T1"));
@@ -251,13 +251,20 @@ fn what_else_differed_is_said_and_where_it_is_mixed() {
     runs.add("b", &[("filesystem", "apfs"), ("kernel", "6.6")], &[1.0, 2.0]);
     runs.add("c", &[("filesystem", "exfat"), ("kernel", "6.6"), ("scheduler", "none")], &[1.0, 2.0]);
     let pivot = runs.pivot("filesystem");
-    let told: Vec<_> =
-        pivot.differences.iter().map(|found| (found.key, texts(&found.values), found.within.len())).collect();
-    assert_eq!(told, [("kernel", vec!["6.1", "6.6"], 1)], "what one run does not tell is no difference");
+    let differences: Vec<_> = pivot
+        .differences
+        .iter()
+        .map(|difference| (difference.key, texts(&difference.values), difference.within.len()))
+        .collect();
+    assert_eq!(
+        differences,
+        [("kernel", vec!["6.1", "6.6"], 1)],
+        "what one run does not tell is no difference"
+    );
     let place = &pivot.places[pivot.differences[0].within[0]];
     assert_eq!(pivot.columns[place.column].en, "apfs");
     assert!(
-        runs.pivot("kernel").differences.iter().all(|found| found.key != "kernel"),
+        runs.pivot("kernel").differences.iter().all(|difference| difference.key != "kernel"),
         "the subject is no doubt"
     );
 }

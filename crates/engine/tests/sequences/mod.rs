@@ -122,11 +122,11 @@ fn assert_in_order(log: &[Logged], size_bytes: u64, block_bytes: u64) {
 
 /// Each block exactly once, and not in order.
 fn assert_covers_once_at_random(log: &[Logged], from_bytes: u64, size_bytes: u64, block_bytes: u64) {
-    let (found, mut sorted) = (offsets(log), offsets(log));
+    let (drawn, mut sorted) = (offsets(log), offsets(log));
     sorted.sort_unstable();
     let blocks = size_bytes / block_bytes;
     assert!(sorted.iter().copied().eq((0..blocks).map(|block| from_bytes + block * block_bytes)));
-    assert_ne!(found, sorted);
+    assert_ne!(drawn, sorted);
 }
 
 /// Blocks of the span, drawn each by itself: some twice before others came once, and all about equally often.

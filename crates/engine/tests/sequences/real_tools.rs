@@ -94,7 +94,7 @@ fn trace(folder: &Path, calls: &str, program: &str, arguments: &[&str]) -> Optio
 /// What a process did to a file with read, write, pread64, pwrite64 and fsync. Ends of file are left out.
 fn did(process: &Process, path: &str) -> Vec<Did> {
     let mut at: HashMap<&str, u64> = HashMap::new();
-    let mut found = Vec::new();
+    let mut accesses = Vec::new();
     for call in process.iter().filter(|call| call.path == path && call.result >= 0) {
         // Each descriptor has its own place in the file.
         let place = at.entry(call.arguments.split('<').next().unwrap_or_default()).or_default();
@@ -103,16 +103,16 @@ fn did(process: &Process, path: &str) -> Vec<Did> {
             "lseek" => *place = moved,
             "read" | "write" if moved > 0 => {
                 let kind = if call.name == "read" { OpKind::Read } else { OpKind::Write };
-                found.push((kind, *place, moved));
+                accesses.push((kind, *place, moved));
                 *place += moved;
             }
-            "pread64" => found.push((OpKind::Read, call.last_number(), moved)),
-            "pwrite64" => found.push((OpKind::Write, call.last_number(), moved)),
-            "fsync" => found.push((OpKind::Sync, 0, 0)),
+            "pread64" => accesses.push((OpKind::Read, call.last_number(), moved)),
+            "pwrite64" => accesses.push((OpKind::Write, call.last_number(), moved)),
+            "fsync" => accesses.push((OpKind::Sync, 0, 0)),
             _ => {}
         }
     }
-    found
+    accesses
 }
 
 /// The same of what kurabe issues.
@@ -265,7 +265,7 @@ fn bonnie_seeks_as_often_with_as_many_seekers_and_writes_as_much_back() {
 
 /// A job of fio with libaio: what it submitted and synced, and the most operations that it had in flight.
 fn submitted(process: &Process) -> (Vec<Did>, u64) {
-    let (mut found, mut in_flight, mut most) = (Vec::new(), 0, 0);
+    let (mut accesses, mut in_flight, mut most) = (Vec::new(), 0, 0);
     for call in process.iter().filter(|call| call.result >= 0) {
         match call.name.as_str() {
             "io_submit" => {
@@ -274,16 +274,16 @@ fn submitted(process: &Process) -> (Vec<Did>, u64) {
                 let offsets = call.numbers("aio_offset=");
                 assert_eq!(offsets.len() as i64, call.result);
                 let lengths = call.numbers("aio_nbytes=");
-                found.extend(offsets.iter().zip(lengths).map(|(offset, length)| (kind, *offset, length)));
+                accesses.extend(offsets.iter().zip(lengths).map(|(offset, length)| (kind, *offset, length)));
                 in_flight += call.result;
                 most = most.max(in_flight);
             }
             "io_getevents" => in_flight -= call.result,
-            "fsync" => found.push((OpKind::Sync, 0, 0)),
+            "fsync" => accesses.push((OpKind::Sync, 0, 0)),
             _ => {}
         }
     }
-    (found, most as u64)
+    (accesses, most as u64)
 }
 
 /// The jobs of the command that KDiskMark 3 gives to fio (its src/helper.cpp), on a file of 4 MiB.
@@ -309,10 +309,10 @@ fn kdiskmark(rw: &str, block: &str, depth: u32, jobs: u32) -> Option<Vec<(Vec<Di
         "--group_reporting",
     ];
     let (_, processes) = trace(folder.path(), "io_submit,io_getevents,fsync", "fio", &arguments)?;
-    let found: Vec<_> =
+    let accesses: Vec<_> =
         processes.iter().map(submitted).filter(|(did, _)| did.iter().any(|one| one.2 > 0)).collect();
-    assert_eq!(found.len() as u32, jobs);
-    Some(found)
+    assert_eq!(accesses.len() as u32, jobs);
+    Some(accesses)
 }
 
 #[test]

@@ -98,10 +98,10 @@ proptest! {
         let played = play(&plan, taking(10));
         let mut end = 40960;
         for log in &played.threads {
-            let mut found = offsets(log);
-            found.sort_unstable();
+            let mut places = offsets(log);
+            places.sort_unstable();
             // Each begins where the one before ended, and leaves nothing out.
-            prop_assert!(found.iter().copied().eq((0..log.len() as u64).map(|block| end + block * 4096)));
+            prop_assert!(places.iter().copied().eq((0..log.len() as u64).map(|block| end + block * 4096)));
             end += log.len() as u64 * 4096;
         }
         prop_assert_eq!(end, 40960 + blocks * 4096);
@@ -115,12 +115,12 @@ proptest! {
         let plan = Workload { thread_share: ThreadShare::Whole, ..workload(pattern, blocks, threads) };
         let played = play(&plan, taking(10));
         for log in &played.threads {
-            let mut found = offsets(log);
+            let mut places = offsets(log);
             if sequential {
-                prop_assert!(found.is_sorted());
+                prop_assert!(places.is_sorted());
             }
-            found.sort_unstable();
-            prop_assert!(found.iter().copied().eq((0..blocks).map(|block| block * 4096)));
+            places.sort_unstable();
+            prop_assert!(places.iter().copied().eq((0..blocks).map(|block| block * 4096)));
         }
         let orders: HashSet<Vec<u64>> = played.threads.iter().map(|log| offsets(log)).collect();
         prop_assert_eq!(orders.len() as u32, if sequential { 1 } else { threads });

@@ -50,8 +50,8 @@ fn machine() -> Fake {
 
 fn ask_with(fake: &Fake, media: &FakeMedia, name: &str) -> Result<Vec<String>> {
     let block = Block::by_name(&fake.roots, name).expect("the device");
-    let found = Inquiry { roots: &fake.roots, media, own_pid: 4242 }.claims(&block)?;
-    Ok(found.into_iter().map(|claim| format!("{}: {}", claim.device, claim.by.en)).collect())
+    let claims = Inquiry { roots: &fake.roots, media, own_pid: 4242 }.claims(&block)?;
+    Ok(claims.into_iter().map(|claim| format!("{}: {}", claim.device, claim.by.en)).collect())
 }
 
 fn ask(fake: &Fake, name: &str) -> Vec<String> {
@@ -201,9 +201,9 @@ fn a_process_that_writes_holds_and_one_that_reads_does_not() {
 fn the_kernels_lock_holds_what_nothing_else_shows() {
     let fake = machine();
     let media = FakeMedia { locked: vec!["sda"], ..FakeMedia::default() };
-    let told = ask_with(&fake, &media, "sda").expect("an answer");
-    assert_eq!(told.len(), 1);
-    assert!(told[0].starts_with("sda: locked by the kernel"), "{told:?}");
+    let claims = ask_with(&fake, &media, "sda").expect("an answer");
+    assert_eq!(claims.len(), 1);
+    assert!(claims[0].starts_with("sda: locked by the kernel"), "{claims:?}");
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn signatures_of_members_are_claims() {
     ] {
         let fake = machine();
         let media = FakeMedia { magics: BTreeMap::from([("sda1", (offset, magic))]), ..FakeMedia::default() };
-        let told = [format!("sda1: carries a signature of {kind}")];
-        assert_eq!(ask_with(&fake, &media, "sda1").expect("an answer"), told);
-        assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), told);
+        let claims = [format!("sda1: carries a signature of {kind}")];
+        assert_eq!(ask_with(&fake, &media, "sda1").expect("an answer"), claims);
+        assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), claims);
         assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty());
     }
 }

@@ -161,7 +161,7 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
         options.describe(word, &mut imported);
         cells.push(parts::cell(label(&format!("{host}{name}"), word), direction(word), imported));
     }
-    let syncs = job.get("sync").map(|sync| latency(sync, "lat", FigureOf::SyncLatency)).unwrap_or_default();
+    let syncs = job.get("sync").map(|sync| latency(sync, "lat", &FigureOf::SyncLatency)).unwrap_or_default();
     if !syncs.is_empty() {
         let mut imported = ImportedCell { runs: Some(1), figures: syncs, ..ImportedCell::default() };
         options.describe("sync", &mut imported);
@@ -184,7 +184,7 @@ fn figures(ddir: &Json) -> Vec<PrintedFigure> {
         figures.extend(ddir.text_of("iops").and_then(|printed| lab::IOPS.figure(Statistic::Mean, printed)));
     }
     for (key, of) in LATENCIES {
-        figures.append(&mut latency(ddir, key, of));
+        figures.append(&mut latency(ddir, key, &of));
     }
     figures.append(&mut samples(ddir, "bw", FigureOf::RateSamples, "bw_dev", lab::KIB_PER_S));
     figures.append(&mut samples(ddir, "iops", FigureOf::IopsSamples, "iops_stddev", lab::IOPS));
@@ -216,7 +216,7 @@ fn samples(ddir: &Json, key: &str, of: FigureOf, deviation: &str, unit: Unit) ->
 }
 
 /// A latency in all its statistics; none if nothing was sampled.
-fn latency(ddir: &Json, key: &str, of: FigureOf) -> Vec<PrintedFigure> {
+fn latency(ddir: &Json, key: &str, of: &FigureOf) -> Vec<PrintedFigure> {
     let in_ns = ddir.get(&format!("{key}_ns")).map(|summary| (summary, lab::NANOSECONDS));
     let Some((summary, unit)) = in_ns.or(ddir.get(key).map(|summary| (summary, lab::MICROSECONDS))) else {
         return Vec::new();

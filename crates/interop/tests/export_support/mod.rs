@@ -70,7 +70,7 @@ pub fn printed(label: &str, direction: Direction, figures: &[(Quantity, PrintedS
     let figures = figures
         .iter()
         .map(|(quantity, statistic, value)| PrintedFigure {
-            of: (*quantity == Quantity::Latency).then(|| FigureOf::RunMeanLatency),
+            of: (*quantity == Quantity::Latency).then_some(FigureOf::RunMeanLatency),
             ..figure(*quantity, *statistic, *value, &value.to_string(), "")
         })
         .collect();

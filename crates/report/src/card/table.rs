@@ -27,7 +27,7 @@ const HEADING: f64 = 38.0;
 
 /// What stands in a place of the table.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct Bar {
     direction: Option<Direction>,
     measure: Measure,
     value: f64,
@@ -39,17 +39,17 @@ pub(super) struct Entry {
 }
 
 /// A row.
-pub(super) struct Row {
+pub(super) struct BarRow {
     label: String,
-    entries: Vec<Entry>,
+    entries: Vec<Bar>,
     /// Whether reads and writes stand side by side.
     paired: bool,
 }
 
 /// The rows of a run, in the order of its steps.
-pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
+pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<BarRow> {
     let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
-    let mut keyed: Vec<((u32, String), Row)> = Vec::new();
+    let mut keyed: Vec<((u32, String), BarRow)> = Vec::new();
     for cell in &run.cells {
         let Some(entry) = entry(cell, statistic, style) else { continue };
         let paired = entry.direction.is_some() && entry.measure == Measure::Rate;
@@ -62,7 +62,7 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
         let same = keyed.iter_mut().find(|(other, row)| *other == key && row.paired && paired);
         match same.filter(|(_, row)| row.entries.iter().all(|one| one.direction != entry.direction)) {
             Some((_, row)) => row.entries.push(entry),
-            None => keyed.push((key, Row { label, entries: vec![entry], paired })),
+            None => keyed.push((key, BarRow { label, entries: vec![entry], paired })),
         }
     }
     // By direction first is the order of measuring, not of reading.
@@ -70,7 +70,7 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<Row> {
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
-fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Entry> {
+fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Bar> {
     let figures = Figures::of(cell, statistic);
     let (value, more) = match &cell.imported {
         Some(imported) => {
@@ -86,7 +86,7 @@ fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Entry> {
         }
         None => (figures.main?, more(cell, &figures, statistic, style)),
     };
-    Some(Entry {
+    Some(Bar {
         direction: cell.direction,
         measure: cell.measure,
         value,
@@ -120,15 +120,15 @@ fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> 
 }
 
 /// Draws the rows into an area; those that do not fit are counted.
-pub(super) fn draw(paper: &mut Paper, rows: &[Row], area: Area, style: &Style) {
+pub(super) fn draw(paper: &mut Paper, rows: &[BarRow], area: Area, style: &Style) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     if shown.is_empty() {
         let words = style.pick("no figure was measured", "有効な測定値がありません");
         paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
         return;
     }
-    let paired: Vec<&Row> = shown.iter().filter(|row| row.paired).collect();
-    let listed: Vec<&Row> = shown.iter().filter(|row| !row.paired).collect();
+    let paired: Vec<&BarRow> = shown.iter().filter(|row| row.paired).collect();
+    let listed: Vec<&BarRow> = shown.iter().filter(|row| !row.paired).collect();
     let left_out = rows.len() - shown.len();
     let headings = HEADING * f64::from(u8::from(!paired.is_empty()) + u8::from(!listed.is_empty()));
     let room = area.height - headings - if left_out > 0 { 22.0 } else { 0.0 };
@@ -146,7 +146,7 @@ pub(super) fn draw(paper: &mut Paper, rows: &[Row], area: Area, style: &Style) {
     }
 }
 
-fn draw_paired(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style: &Style) -> f64 {
+fn draw_paired(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, style: &Style) -> f64 {
     let present = |direction: &Direction| {
         rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction == Some(*direction))
     };
@@ -169,8 +169,8 @@ fn draw_paired(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
 }
 
 /// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
-fn draw_column(paper: &mut Paper, rows: &[&Row], direction: Direction, area: Area, scale: &Scale) {
-    let entry = |row: &Row| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
+fn draw_column(paper: &mut Paper, rows: &[&BarRow], direction: Direction, area: Area, scale: &Scale) {
+    let entry = |row: &BarRow| row.entries.iter().find(|entry| entry.direction == Some(direction)).cloned();
     let place =
         |line: usize| Area { y: area.y + line as f64 * area.height, height: area.height - 8.0, ..area };
     for (line, row) in rows.iter().enumerate() {
@@ -197,7 +197,7 @@ fn draw_column(paper: &mut Paper, rows: &[&Row], direction: Direction, area: Are
     }
 }
 
-fn draw_listed(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style: &Style) -> f64 {
+fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, style: &Style) -> f64 {
     let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure != Measure::Rate);
     let heading = match times {
         true => style.pick("time (shorter is faster)", "時間(短いほど速い)"),
@@ -208,7 +208,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
         let (x, width) = (area.x + LABEL_WIDTH, area.width - LABEL_WIDTH);
         let place = Area { x, y: area.y + HEADING + line as f64 * height, width, height: height - 8.0 };
         paper.track(place);
-        let alike = |entry: &&Entry| entry.measure == row.entries[0].measure;
+        let alike = |entry: &&Bar| entry.measure == row.entries[0].measure;
         let scale =
             Scale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
         draw_bar(paper, &row.entries[0], place, &scale.linear());
@@ -218,7 +218,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&Row], area: Area, height: f64, style:
     area.y + HEADING + height * rows.len() as f64
 }
 
-fn label_rows(paper: &mut Paper, rows: &[&Row], area: Area, height: f64) {
+fn label_rows(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64) {
     let size = (height * 0.3).clamp(12.0, 20.0);
     let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
@@ -244,7 +244,7 @@ fn middle(area: Area) -> f64 {
     area.y + area.height / 2.0
 }
 
-fn draw_bar(paper: &mut Paper, entry: &Entry, place: Area, scale: &Scale) {
+fn draw_bar(paper: &mut Paper, entry: &Bar, place: Area, scale: &Scale) {
     let kind = match entry.direction {
         Some(Direction::Read) => 0,
         Some(Direction::Write) => 1,
@@ -254,7 +254,7 @@ fn draw_bar(paper: &mut Paper, entry: &Entry, place: Area, scale: &Scale) {
 }
 
 /// The figure on a bar; with its unit where the heading does not tell it.
-fn draw_figure(paper: &mut Paper, entry: &Entry, place: Area, with_unit: bool) {
+fn draw_figure(paper: &mut Paper, entry: &Bar, place: Area, with_unit: bool) {
     let size = (place.height * 0.44).clamp(13.0, 34.0);
     let two_lines = place.height >= 52.0 && !entry.more.is_empty();
     let baseline = if two_lines { place.y + place.height * 0.52 } else { middle(place) + size * 0.36 };
@@ -323,7 +323,7 @@ impl Scale {
 }
 
 /// Name, figure and what stands below it, of every place of the table.
-pub(super) fn main_figures(rows: &[Row], style: &Style) -> Vec<(String, String, String)> {
+pub(super) fn main_figures(rows: &[BarRow], style: &Style) -> Vec<(String, String, String)> {
     rows.iter()
         .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))
         .map(|(row, entry)| {

@@ -20,7 +20,7 @@ impl Doc {
 }
 
 /// Tables that were one, with an empty line between.
-fn parted(pieces: Vec<Vec<String>>) -> Vec<String> {
+fn parted(pieces: &[Vec<String>]) -> Vec<String> {
     pieces.join(&String::new())
 }
 
@@ -31,7 +31,7 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
         Block::Paragraph(paragraph) => of_paragraph(paragraph, style),
         Block::Fields(fields) => of_fields(fields, style),
         Block::Table(table) => {
-            parted(table.pieces(style).iter().map(|piece| of_table(piece, style)).collect())
+            parted(&table.pieces(style).iter().map(|piece| of_table(piece, style)).collect::<Vec<_>>())
         }
         Block::Curve(curve) => curve.render(style),
         Block::Drawing { wide, narrow } => drawing([wide, narrow].map(|lines| lines.get(style.lang)), style),

@@ -19,7 +19,7 @@ fn any_table() -> impl Strategy<Value = Table> {
         };
         let row = |row: usize| TableRow {
             entries: (0..columns).map(|place| entry(row, place)).collect(),
-            note: (row % 2 == 0).then(|| text!("note {row}", "注 {row}")),
+            note: (row.is_multiple_of(2)).then(|| text!("note {row}", "注 {row}")),
         };
         Table::new((0..columns).map(column).collect::<Vec<_>>(), (0..rows).map(row))
     })

@@ -5,7 +5,7 @@
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
-use super::rows::{Entry, Row};
+use super::rows::{CellRow, RunCell, figure};
 use crate::compare::answer;
 use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
@@ -78,13 +78,13 @@ impl Report<'_> {
 }
 
 /// The one entry of a row in the report of one run.
-fn only<'r, 'a>(row: &'r Row<'a>) -> Option<(&'r Entry<'a>, f64)> {
+fn only<'r, 'a>(row: &'r CellRow<'a>) -> Option<(&'r RunCell<'a>, f64)> {
     let entry = row.entries.first()?.as_ref()?;
     Some((entry, entry.value?))
 }
 
 /// The highest rate of each direction.
-fn best_rates(rows: &[Row<'_>]) -> Option<Text> {
+fn best_rates(rows: &[CellRow<'_>]) -> Option<Text> {
     let best = |direction: Direction| {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
@@ -105,7 +105,7 @@ fn best_rates(rows: &[Row<'_>]) -> Option<Text> {
 }
 
 /// Small random operations one after another: what a program that waits for each feels.
-fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
+fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
     let find = |wanted: &str| {
         rows.iter()
             .filter(|row| row.measure == Measure::Rate)
@@ -151,8 +151,8 @@ fn one_at_a_time(rows: &[Row<'_>]) -> Option<Text> {
 }
 
 /// Figures of runs that have no rates: times.
-fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
-    let told = |row: &Row<'_>| {
+fn first_figures(rows: &[CellRow<'_>]) -> Vec<Text> {
+    let told = |row: &CellRow<'_>| {
         let (_, value) = only(row)?;
         let (name, time) = (&row.name, Text::from(number::measured(row.measure, value)));
         Some(match row.measure {
@@ -166,7 +166,7 @@ fn first_figures(rows: &[Row<'_>]) -> Vec<Text> {
 }
 
 /// The cell that stutters worst; nothing where kurabe measured none.
-fn stutter(rows: &[Row<'_>]) -> Option<Text> {
+fn stutter(rows: &[CellRow<'_>]) -> Option<Text> {
     let measured: Vec<_> = rows.iter().filter_map(|row| Some((row, only(row)?.0.stutter?))).collect();
     let worst = measured
         .iter()
@@ -193,7 +193,7 @@ fn stutter(rows: &[Row<'_>]) -> Option<Text> {
 }
 
 /// The longest operation that a person would feel, with its cell.
-pub(super) fn slow(rows: &[Row<'_>]) -> Option<(Text, u64)> {
+pub(super) fn slow(rows: &[CellRow<'_>]) -> Option<(Text, u64)> {
     let cells = rows.iter().flat_map(|row| row.entries.iter().flatten().map(move |entry| (row, entry)));
     let longest = cells.filter_map(|(row, entry)| {
         let (_, longest_ns) = slow_operation(std::iter::once(entry.cell))?;
@@ -203,7 +203,7 @@ pub(super) fn slow(rows: &[Row<'_>]) -> Option<(Text, u64)> {
 }
 
 /// The largest difference that is sure.
-fn largest(pair: &Pair, rows: &[Row<'_>]) -> Option<Text> {
+fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
     let sure = |cell: &&ComparedCell| {
         cell.compared
             .as_ref()
@@ -214,7 +214,7 @@ fn largest(pair: &Pair, rows: &[Row<'_>]) -> Option<Text> {
     cells.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
     let cell = cells.first().filter(|_| cells.len() > 1)?;
     let words = verdict_words(cell.compared.as_ref()?, cell.baseline.count.min(cell.other.count)).1;
-    let of_it = |row: &&Row<'_>| {
+    let of_it = |row: &&CellRow<'_>| {
         let against = row.entries.get(1).and_then(Option::as_ref).and_then(|entry| entry.against);
         against.is_some_and(|against| std::ptr::eq(against, *cell))
     };

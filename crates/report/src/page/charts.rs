@@ -50,7 +50,7 @@ impl Report<'_> {
         let (first, more) = pictures.split_at(pictures.len().min(SHOWN));
         doc.append(drawn(first));
         if let Some(left_out) = self.charts_left_out(pictures.len()) {
-            doc.push(Paragraph::new(left_out).as_a(Purpose::Notice));
+            doc.push(Paragraph::new(left_out).used_as(Purpose::Notice));
         } else if !more.is_empty() {
             let count = more.len();
             doc.push(Block::Fold(text!("More charts ({count})", "ほかのグラフ({count})"), drawn(more)));

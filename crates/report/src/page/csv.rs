@@ -3,7 +3,7 @@
 //! The model: every line has the same columns, in base units (bytes per second, ns, shares); what is not known is empty,
 //! never 0. The baseline's own lines have no ratio. Single repetitions are in `kurabe export --format csv`.
 
-use super::rows::{Entry, Row};
+use super::rows::{CellRow, RunCell};
 use super::{Report, run_name};
 use kurabe_compare::CellKey;
 use kurabe_core::record::{Measure, RunRecord};
@@ -63,7 +63,7 @@ impl Report<'_> {
     }
 }
 
-fn line(report: &Report<'_>, run: &RunRecord, row: &Row<'_>, entry: &Entry<'_>) -> [String; 31] {
+fn line(report: &Report<'_>, run: &RunRecord, row: &CellRow<'_>, entry: &RunCell<'_>) -> [String; 31] {
     let (header, cell, figures) = (&run.header, entry.cell, &entry.figures);
     let number = |value: Option<f64>| {
         value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()

@@ -40,15 +40,15 @@ impl Report<'_> {
                 header.model.as_ref().map(|_| text!("model", "モデル")),
             ];
             let tags = tags.into_iter().flatten().collect();
-            doc.push(Paragraph::flow(facts).lead(Role::Strong).tags(tags).as_a(Purpose::Run));
+            doc.push(Paragraph::flow(facts).lead(Role::Strong).tags(tags).used_as(Purpose::Run));
         }
         if let Some(more) = self.runs.len().checked_sub(NAMED).filter(|more| *more > 0) {
             doc.push(
                 Paragraph::new(text!("and {more} more, below", "ほか {more} 件(下に掲載)"))
-                    .as_a(Purpose::Run),
+                    .used_as(Purpose::Run),
             );
         }
-        doc.push(Paragraph::new(self.answer()).as_a(Purpose::Answer));
+        doc.push(Paragraph::new(self.answer()).used_as(Purpose::Answer));
         doc.append(self.warnings().into_iter().collect());
         doc
     }
@@ -79,7 +79,7 @@ impl Report<'_> {
             _ => text!("{count} warnings ({kinds})", "警告が {count} 件あります({kinds})"; kinds),
         };
         let section = if all == 1 { "notices" } else { "runs" };
-        Some(Paragraph::new(words).role(Role::Warn).as_a(Purpose::Notice).link(section))
+        Some(Paragraph::new(words).role(Role::Warn).used_as(Purpose::Notice).link(section))
     }
 
     /// Everything below the head.
@@ -186,7 +186,9 @@ impl Report<'_> {
             return doc;
         }
         let left_out = self.tables_left_out();
-        doc.append(left_out.map(|words| Paragraph::new(words).as_a(Purpose::Notice)).into_iter().collect());
+        doc.append(
+            left_out.map(|words| Paragraph::new(words).used_as(Purpose::Notice)).into_iter().collect(),
+        );
         for (place, run) in self.runs.iter().enumerate() {
             let id = &run.header.id;
             let title = run_name(run).map(|name| format!("{id} · {name}"));
@@ -298,7 +300,7 @@ fn of_environment(run: &RunRecord) -> Doc {
 fn of_notices(run: &RunRecord) -> Doc {
     let paragraph = |method::Remark { role, kind, words }| {
         let words = text!("{kind}: {words}", "{kind}: {words}"; kind, words);
-        Paragraph::new(words).role(role).as_a(Purpose::Notice)
+        Paragraph::new(words).role(role).used_as(Purpose::Notice)
     };
     method::notices(run).into_iter().map(paragraph).collect()
 }

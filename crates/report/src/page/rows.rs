@@ -15,7 +15,7 @@ use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, stutter};
 
 /// A cell of one run.
-pub(super) struct Entry<'a> {
+pub(super) struct RunCell<'a> {
     /// The cell.
     pub(super) cell: &'a Cell,
     /// What it comes to.
@@ -29,7 +29,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// A cell of several runs.
-pub(super) struct Row<'a> {
+pub(super) struct CellRow<'a> {
     /// What it is.
     pub(super) key: CellKey,
     /// What its figures tell.
@@ -37,10 +37,10 @@ pub(super) struct Row<'a> {
     /// Its name in the first run that has it.
     pub(super) name: Text,
     /// In the order of the runs.
-    pub(super) entries: Vec<Option<Entry<'a>>>,
+    pub(super) entries: Vec<Option<RunCell<'a>>>,
 }
 
-impl Row<'_> {
+impl CellRow<'_> {
     /// A value of this row with its unit.
     pub(super) fn figure(&self, value: f64) -> Figure {
         number::measured(self.measure, value)
@@ -48,8 +48,8 @@ impl Row<'_> {
 }
 
 /// The rows of these runs; `pairs` holds the comparison of each but the first with the first.
-pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = Vec::new();
+pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<CellRow<'a>> {
+    let mut rows: Vec<CellRow<'a>> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let pair = place.checked_sub(1).and_then(|place| pairs.get(place));
         for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
@@ -60,11 +60,11 @@ pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<Row<'a>
             match rows.iter_mut().find(|row| row.key == named.key && row.measure == cell.measure) {
                 Some(row) => row.entries[place] = Some(entry),
                 None => {
-                    let mut entries: Vec<Option<Entry<'a>>> = runs.iter().map(|_| None).collect();
+                    let mut entries: Vec<Option<RunCell<'a>>> = runs.iter().map(|_| None).collect();
                     entries[place] = Some(entry);
                     let (name, note) = (words::cell(cell), note(&named.key, &named.label));
                     let name = text!("{name}{note}", "{name}{note}"; name, note);
-                    rows.push(Row { key: named.key, measure: cell.measure, name, entries });
+                    rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
                 }
             }
         }
@@ -77,12 +77,12 @@ fn entry<'a>(
     cell: &'a Cell,
     against: Option<&'a ComparedCell>,
     of_several: bool,
-) -> Entry<'a> {
+) -> RunCell<'a> {
     let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
     let figures = Figures::of(cell, statistic);
     let all = values(cell);
     let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
     let of_statistic = figures.main.filter(|_| !of_several && cell.imported.is_none());
     let value = of_statistic.or(mean).filter(|value| value.is_finite());
-    Entry { cell, figures, value, stutter: stutter(cell).filter(|_| cell.imported.is_none()), against }
+    RunCell { cell, figures, value, stutter: stutter(cell).filter(|_| cell.imported.is_none()), against }
 }

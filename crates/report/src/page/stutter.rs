@@ -3,7 +3,7 @@
 use super::Report;
 use super::answer::slow;
 use super::main_result::beside_writes;
-use super::rows::Row;
+use super::rows::CellRow;
 use crate::doc::{Doc, Purpose};
 use crate::stutter::stutter_words;
 use kurabe_core::number;
@@ -32,7 +32,7 @@ impl Report<'_> {
                     continue;
                 };
                 match stutter_words(&stutter) {
-                    Some(words) => felt.push(named(run, sentence(row, words, &stutter))),
+                    Some(words) => felt.push(named(run, sentence(row, &words, &stutter))),
                     None => smooth += 1,
                 }
             }
@@ -62,7 +62,7 @@ impl Report<'_> {
 }
 
 /// `write SEQ 1 MiB: freezes for …`
-fn sentence(row: &Row<'_>, felt: Text, stutter: &Stutter) -> Text {
+fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
     let cell = &row.name;
     let silence = match stutter.longest_silence_ns {
         0 => Text::default(),
@@ -75,7 +75,7 @@ fn sentence(row: &Row<'_>, felt: Text, stutter: &Stutter) -> Text {
 }
 
 /// That nobody would feel a stall; and that operations are slow all the same, if they are.
-fn no_stall(rows: &[Row<'_>]) -> Text {
+fn no_stall(rows: &[CellRow<'_>]) -> Text {
     let Some((name, longest_ns)) = slow(rows) else {
         return text!(
             "No stall that a person would feel (0.1 s or longer) was seen.",

@@ -1,7 +1,7 @@
 //! Tables of a report: of one run its cells with latencies and stalls, of two their ratio, of more a column or a row each.
 
 use super::extent::Extent;
-use super::rows::{Entry as CellEntry, Row};
+use super::rows::{CellRow, RunCell};
 use super::{Report, run_name};
 use crate::compare::verdict;
 use crate::derived::{self, DerivedFigure};
@@ -115,7 +115,7 @@ impl Report<'_> {
     }
 }
 
-fn one_row(row: &Row<'_>, entry: &CellEntry<'_>) -> Vec<Entry> {
+fn one_row(row: &CellRow<'_>, entry: &RunCell<'_>) -> Vec<Entry> {
     let figures = &entry.figures;
     let main = entry.value.map_or_else(Entry::missing, |value| {
         Entry::number(row.figure(value), value).role(Role::Strong).under(beside(row, entry))
@@ -139,7 +139,7 @@ fn one_row(row: &Row<'_>, entry: &CellEntry<'_>) -> Vec<Entry> {
 }
 
 /// What stands below a figure: its interval; where the figure is not the mean what it is, and the mean.
-fn beside(row: &Row<'_>, entry: &CellEntry<'_>) -> Text {
+fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     if let Some(imported) = &entry.cell.imported {
         return crate::imported::first_remark(imported);
     }
@@ -211,13 +211,13 @@ fn verdict_entry(cell: &ComparedCell) -> Entry {
     }
 }
 
-fn side(row: &Row<'_>, place: usize) -> Entry {
+fn side(row: &CellRow<'_>, place: usize) -> Entry {
     let value = row.entries[place].as_ref().and_then(|entry| entry.value);
     value.map_or_else(Entry::missing, |value| Entry::number(row.figure(value), value))
 }
 
 /// A figure, and below it the verdict against the baseline.
-fn judged(row: &Row<'_>, place: usize, in_words: bool, with_hints: bool) -> Entry {
+fn judged(row: &CellRow<'_>, place: usize, in_words: bool, with_hints: bool) -> Entry {
     let figure = side(row, place);
     let Some(cell) = row.entries[place].as_ref().and_then(|entry| entry.against) else { return figure };
     let words = verdict(cell).1;
