@@ -5,7 +5,7 @@
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
-use super::rows::{CellRow, RunCell, figure};
+use super::rows::{CellRow, RunCell};
 use crate::compare::answer;
 use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
