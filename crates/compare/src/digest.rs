@@ -3,12 +3,12 @@
 //! The model: a digest is made of the record by [`digest`] alone, with the same facts and the same values by which two runs
 //! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
 
-use crate::cells::values;
 use crate::fairness::{Fact, FactValue, facts_of};
 use crate::key::CellKey;
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
+use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
@@ -69,7 +69,7 @@ pub fn digest(run: &RunRecord) -> RunDigest {
             .cells
             .iter()
             .zip(CellName::of_run(run))
-            .filter_map(|(cell, name)| Some((word(&Word::Cell(name))?, Summary::of(&values(cell))?)))
+            .filter_map(|(cell, name)| Some((word(&Word::Cell(name))?, Summary::of(&compared_values(cell))?)))
             .collect(),
     }
 }

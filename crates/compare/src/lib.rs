@@ -1,6 +1,5 @@
 //! Runs side by side: which of their cells are the same, by how much they differ, and what else differed.
 
-mod cells;
 mod digest;
 mod fairness;
 mod history;
@@ -12,12 +11,11 @@ mod tails;
 mod turns;
 mod uses;
 
-pub use cells::{alike, values};
 pub use digest::{CellName, DIGEST_VERSION, digest};
 pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, differences, facts_of};
 pub use history::{History, history};
 pub use key::{CellKey, Stretch};
-pub use kurabe_stats::FEWEST_BLOCKS;
+pub use kurabe_stats::{FEWEST_BLOCKS, alike, compared_values as values};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{
     Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,

@@ -1,6 +1,5 @@
 //! Two runs compared cell by cell.
 
-use crate::cells::{alike, value};
 use crate::digest::CellName;
 use crate::fairness::{Difference, differences};
 use crate::key::CellKey;
@@ -9,7 +8,10 @@ use crate::turns::{in_blocks, pair_ns, together};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{Compared, Course, Sides, Stutter, compare, compare_computed, figure, judge, stutter};
+use kurabe_stats::{
+    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, judge, repetition_value,
+    stutter,
+};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -150,7 +152,7 @@ fn matched<'r>(
 /// What is compared of a cell, and by which statistic.
 fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
     if in_turns {
-        return (in_blocks(one, two, value), Statistic::Mean);
+        return (in_blocks(one, two, repetition_value), Statistic::Mean);
     }
     let (mut lists, statistic) = alike(&[one, two]);
     let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());

@@ -5,7 +5,6 @@
 //! lie, given how the repetitions scatter: how often does the order come out the same. A run that stalls longer than the use
 //! can bear is out, however fast it is. The answer does not depend on the order in which the runs are named.
 
-use crate::cells::{alike, values};
 use crate::fairness::{Difference, Weight, differences};
 use crate::key::CellKey;
 use crate::uses::{Use, Work};
@@ -13,7 +12,7 @@ use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{cell_latency, draw_log_mean, geometric_mean, stutter};
+use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, geometric_mean, stutter};
 use serde::Serialize;
 
 /// Draws of the means.
@@ -119,7 +118,7 @@ struct Keyed<'r> {
 impl<'r> Keyed<'r> {
     fn new(keys: Vec<CellKey>, cells: &'r [Cell]) -> Self {
         let spans = cells.iter().filter_map(|cell| Some(cell.workload.as_ref()?.span_bytes));
-        let tells_rate = |cell: &Cell| cell.measure == Measure::Rate && !values(cell).is_empty();
+        let tells_rate = |cell: &Cell| cell.measure == Measure::Rate && !compared_values(cell).is_empty();
         let rates = keys.into_iter().zip(cells).filter(|(_, cell)| tells_rate(cell)).collect();
         Self { cells, rates, span_bytes: spans.max().unwrap_or(0) }
     }

@@ -4,9 +4,8 @@
 //! alone, because it was stopped in the middle, does not, and the other block of its pair neither: only whole pairs are
 //! balanced.
 
-use crate::cells::value;
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
-use kurabe_stats::{Blocked, MOST_BLOCKS, Sides, is_look, judge};
+use kurabe_stats::{Blocked, MOST_BLOCKS, Sides, is_look, judge, repetition_value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What two runs were measured in together, if they took turns.
@@ -68,7 +67,7 @@ impl Standings {
         let Some((baseline, others)) = targets.split_first() else { return Self { others: Vec::new() } };
         let judged = |other: &Vec<Cell>| {
             let sides: Vec<Sides> =
-                baseline.iter().zip(other).map(|(one, two)| in_blocks(one, two, value)).collect();
+                baseline.iter().zip(other).map(|(one, two)| in_blocks(one, two, repetition_value)).collect();
             judge(&sides, margin, others.len())
         };
         Self { others: others.iter().map(judged).collect() }
@@ -209,8 +208,8 @@ mod tests {
         let (one, mut two) = (cell(1..8), cell(11..16));
         two.repetitions.remove(2);
         // Block 2 is missing, so block 3, the other of its pair, is left out, too; block 4 has no other yet.
-        assert_eq!(in_blocks(&one, &two, value).baseline, [1.0, 2.0]);
+        assert_eq!(in_blocks(&one, &two, repetition_value).baseline, [1.0, 2.0]);
         two.repetitions[0].turn = None;
-        assert!(in_blocks(&one, &two, value).other.is_empty());
+        assert!(in_blocks(&one, &two, repetition_value).other.is_empty());
     }
 }

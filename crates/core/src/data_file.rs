@@ -110,7 +110,7 @@ impl<'f> Value<'f> {
 
     /// An error of what this value names, such as another file: with this value as its place, or, if it has one already,
     /// with this value as what uses that place.
-    pub fn error_of_named(&self, error: Error) -> Error {
+    pub fn error_of_named(&self, error: &Error) -> Error {
         let mut here = match error.place() {
             None => self.error(error.what()),
             Some(place) => {

@@ -3,6 +3,8 @@
 //! The model: a figure is a number and its unit, never a bare number. Digits follow the magnitude (three or
 //! four that mean something), thousands stand apart by a plain space, and what is not a number shows as `–`.
 
+use crate::record::Measure;
+
 /// A number and its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
@@ -58,6 +60,14 @@ pub fn latency(ns: f64) -> Figure {
     Figure { number: decimal(value, digits), unit }
 }
 
+/// A value of a measure, in its base unit: bytes per second, or ns.
+pub fn measured(measure: Measure, value: f64) -> Figure {
+    match measure {
+        Measure::Rate => rate(value),
+        Measure::AccessTime | Measure::Duration => latency(value),
+    }
+}
+
 /// A latency in whole ns, in words.
 pub fn latency_ns(ns: u64) -> String {
     latency(ns as f64).to_string()
@@ -76,6 +86,11 @@ pub fn whole(value: f64) -> String {
 /// A number with so many places behind the point, thousands apart.
 pub fn fixed(value: f64, digits: usize) -> String {
     decimal(value, digits)
+}
+
+/// A score or a ratio, which has no unit: `1.74`, `1 204`.
+pub fn ratio(value: f64) -> String {
+    decimal(value, if value.abs() < 99.995 { 2 } else { 0 })
 }
 
 /// A share from 0 to 1 in percent: `0.4 %`, `12 %`, `<0.1 %`.

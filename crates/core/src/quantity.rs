@@ -115,26 +115,6 @@ pub fn format_bytes_decimal(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A time with three digits or so: `830 ns`, `41.2 µs`, `3.05 ms`, `12.4 s`.
-pub fn format_duration_ns(ns: u64) -> String {
-    let with = |number: f64, unit: &str| {
-        let digits = if number >= 100.0 {
-            0
-        } else if number >= 10.0 {
-            1
-        } else {
-            2
-        };
-        format!("{number:.digits$} {unit}")
-    };
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => with(ns as f64 / 1e3, "µs"),
-        1_000_000..NS_PER_S => with(ns as f64 / 1e6, "ms"),
-        _ => with(ns as f64 / 1e9, "s"),
-    }
-}
-
 /// A planned time as a profile says it: `5 s`, `500 ms`, `2 min`.
 pub fn format_time_setting(ns: u64) -> String {
     const MINUTE: u64 = 60 * NS_PER_S;
@@ -142,7 +122,7 @@ pub fn format_time_setting(ns: u64) -> String {
         ns if ns >= MINUTE && ns.is_multiple_of(MINUTE) => format!("{} min", ns / MINUTE),
         ns if ns.is_multiple_of(NS_PER_S) => format!("{} s", ns / NS_PER_S),
         ns if ns.is_multiple_of(1_000_000) => format!("{} ms", ns / 1_000_000),
-        ns => format_duration_ns(ns),
+        ns => crate::number::latency_ns(ns),
     }
 }
 
@@ -184,8 +164,7 @@ mod tests {
         assert_eq!(format_bytes(4096), "4 KiB");
         assert_eq!(format_bytes(GIB + GIB / 2), "1.50 GiB");
         assert_eq!(format_bytes_decimal(12_345_678), "12.3 MB");
-        assert_eq!(format_duration_ns(830), "830 ns");
-        assert_eq!(format_duration_ns(41_230), "41.2 µs");
+        assert_eq!(format_time_setting(999_600), "1.00 ms");
         assert_eq!(format_time_setting(120 * NS_PER_S), "2 min");
     }
 

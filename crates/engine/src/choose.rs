@@ -8,7 +8,7 @@
 use crate::device_uring::{WaitMode, probe_ring};
 use crate::measure::{Engine, Issue, measure};
 use crate::target::Target;
-use kurabe_core::quantity::format_duration_ns;
+use kurabe_core::number::latency_ns;
 use kurabe_core::record::LatencyRecord;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
 use kurabe_core::{Result, Text, text};
@@ -153,7 +153,7 @@ impl Chooser {
                 (Engine::Threads, tell_detour(*uring_ns, *threads_ns, *workers))
             }
             Probe::Direct { uring_ns, threads_ns } => {
-                let (uring, threads) = (format_duration_ns(*uring_ns), format_duration_ns(*threads_ns));
+                let (uring, threads) = (latency_ns(*uring_ns), latency_ns(*threads_ns));
                 if one_at_a_time {
                     let reason = text!(
                         "one operation in flight: pread/pwrite is the shortest way ({threads}; io_uring {uring})",
@@ -206,7 +206,7 @@ impl Chooser {
 }
 
 fn tell_detour(uring_ns: u64, threads_ns: u64, workers: usize) -> Text {
-    let (uring, threads) = (format_duration_ns(uring_ns), format_duration_ns(threads_ns));
+    let (uring, threads) = (latency_ns(uring_ns), latency_ns(threads_ns));
     if workers == 0 {
         return text!(
             "io_uring takes a detour here: {uring} for an operation, against {threads} with pread/pwrite",

@@ -17,6 +17,7 @@ use cell::CellFacts;
 use kurabe_core::Text;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
+use kurabe_stats::cell_account;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -126,18 +127,12 @@ pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
 /// with, so where a line is the largest, the largest beside lines is named.
 fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLimit> {
     let model = record.header.model.as_ref()?;
-    let mut sums: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    let mut whole_ns = 0u64;
-    for account in cell.counted().filter_map(|repetition| repetition.account.as_ref()) {
-        whole_ns = whole_ns.saturating_add(account.latency_ns);
-        for share in &account.shares {
-            let sum = sums.entry((share.layer.as_str(), share.cause.as_str())).or_default();
-            *sum = sum.saturating_add(share.time_ns);
-        }
-    }
-    if whole_ns == 0 {
-        return None;
-    }
+    let account = cell_account(cell)?.account;
+    let sums: BTreeMap<(&str, &str), u64> = account
+        .shares
+        .iter()
+        .map(|share| ((share.layer.as_str(), share.cause.as_str()), share.time_ns))
+        .collect();
     let known = |(layer, key): (&str, &str)| {
         let layer = model.layers.iter().find(|one| one.name == layer)?;
         layer.causes.iter().find(|cause| cause.key == key)
@@ -154,7 +149,7 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
         text!("\"{en}\" ({layer})", "「{ja}」({layer})")
     };
     let share = |part: f64, whole: f64| kurabe_core::number::percent(part / whole);
-    let whole = whole_ns as f64;
+    let whole = account.latency_ns as f64;
     let evidence = if first == named {
         let share = share(named_ns, whole);
         text!("it takes {share} of the time, counted by the model", "モデルが数えた時間の {share} を占めます")

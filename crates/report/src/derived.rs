@@ -4,7 +4,6 @@ use crate::doc::{Column, Doc, Entry, Table, TableRow};
 use crate::layout::tame;
 use crate::style::Role;
 use crate::sweep;
-use kurabe_core::number;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
@@ -139,10 +138,7 @@ fn ends(record: &RunRecord, figures: &[DerivedFigure]) -> Option<Text> {
     Some(text!("{common}{low} to {high}.", "{common}{low} から {high}。"; common, low, high))
 }
 
-/// A derived figure: two digits behind the point, or thousands apart.
-pub(crate) fn figure_words(value: f64) -> String {
-    if value.abs() < 99.995 { format!("{value:.2}") } else { number::whole(value) }
-}
+pub(crate) use kurabe_core::number::ratio as figure_words;
 
 /// What the labels of a profile's derived figures have in common, and the figures by the place of their step, if each
 /// is made of one step alone and no step has two: then they can stand in that step's line.

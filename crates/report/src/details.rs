@@ -313,10 +313,7 @@ fn samples(cell: &Cell, style: &Style) -> Vec<String> {
         return Vec::new();
     }
     let values = cell_values(cell);
-    let value = |value: f64| match cell.measure {
-        Measure::Rate => number::rate(value).to_string(),
-        Measure::AccessTime | Measure::Duration => number::latency(value).to_string(),
-    };
+    let value = |value: f64| number::measured(cell.measure, value).to_string();
     let lowest = value(values.iter().copied().fold(f64::INFINITY, f64::min));
     let highest = value(values.iter().copied().fold(0.0, f64::max));
     let median = value(figure(Statistic::Median, &values, true).unwrap_or(0.0));

@@ -60,10 +60,7 @@ impl Figures {
 
     /// A value of this cell with its unit.
     pub(crate) fn value(&self, value: f64) -> Figure {
-        match self.measure {
-            Measure::Rate => number::rate(value),
-            Measure::AccessTime | Measure::Duration => number::latency(value),
-        }
+        number::measured(self.measure, value)
     }
 
     pub(crate) fn percentile_ns(&self, fraction: f64) -> Option<u64> {

@@ -1,6 +1,7 @@
 //! What a command did to devices, in a line each.
 
-use kurabe_core::quantity::{format_bytes_decimal, format_duration_ns};
+use kurabe_core::number::latency_ns;
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Traffic;
 use kurabe_core::trace::Trace;
 use kurabe_core::{Text, text};
@@ -12,8 +13,8 @@ pub fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
     let mut lines: Vec<Text> =
         trace.units.iter().enumerate().map(|(unit, name)| of_unit(trace, unit, name)).collect();
     if let Some((median_ns, slow_ns)) = recorded.latency_ns(0.5).zip(recorded.latency_ns(0.99)) {
-        let time = format_duration_ns(trace.summary().duration_ns);
-        let (median, slow) = (format_duration_ns(median_ns), format_duration_ns(slow_ns));
+        let time = latency_ns(trace.summary().duration_ns);
+        let (median, slow) = (latency_ns(median_ns), latency_ns(slow_ns));
         lines.push(text!(
             "over {time}; in the device p50 {median}, p99 {slow}",
             "{time} の間。デバイスでの所要時間 p50 {median}、p99 {slow}"

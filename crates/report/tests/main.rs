@@ -1,5 +1,6 @@
 //! The integration tests of this crate, linked once.
 
+mod agreement;
 mod common;
 mod laws;
 mod looks;

@@ -348,7 +348,7 @@ impl Reader<'_> {
 
     /// The layers of another file, with the changes of the table that uses them; `known` are its other keys.
     fn used(&self, user: &Value<'_>, name: &Value<'_>, known: &[&str]) -> Result<Vec<LayerSpec>> {
-        let mut layers = self.file_layers(name.string()?).map_err(|error| name.error_of_named(error))?;
+        let mut layers = self.file_layers(name.string()?).map_err(|error| name.error_of_named(&error))?;
         let names: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
         let keys: Vec<&str> = names.iter().map(String::as_str).chain(known.iter().copied()).collect();
         let table = user.table(&keys)?;
@@ -359,7 +359,7 @@ impl Reader<'_> {
                 given(layer.kind, &changes)?.into_iter().for_each(|setting| layer.settings.put(setting));
             }
             if !self.partial {
-                layer.complete(&table, &format!("{}.", layer.name.clone()))?;
+                layer.complete(&table, &format!("{}.", layer.name))?;
             }
         }
         Ok(layers)

@@ -4,8 +4,13 @@
 //! step sampled the target (GNOME Disks averages the rates of its samples, not bytes over time); an access time is a
 //! value per access; a duration is a value per repetition. The tool's statistic over these values is the figure.
 //! Imported cells have no repetitions, and so none of these figures.
+//!
+//! Cells are compared by other values: there the repetition is the unit, so one that sampled the target counts once, by the
+//! mean of its samples. A printed figure of another tool is one value, of which no spread is known.
 
 use crate::figure::figure;
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::model::TimeAccount;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
 use kurabe_core::workload::Direction;
@@ -79,6 +84,90 @@ fn sides(repetition: &Repetition, direction: Option<Direction>) -> Vec<&OpsRecor
         Some(Direction::Write) => vec![&repetition.write],
         Some(Direction::Mix) | None => vec![&repetition.read, &repetition.write],
     }
+}
+
+/// The values of a cell, one for each counted repetition, in the base unit of its measure; a single one of an imported
+/// cell.
+pub fn compared_values(cell: &Cell) -> Vec<f64> {
+    if let Some(imported) = &cell.imported {
+        return printed(imported, cell.measure).into_iter().collect();
+    }
+    cell.counted().filter_map(|repetition| repetition_value(cell, repetition)).collect()
+}
+
+/// The value of a repetition in the base unit of its cell's measure.
+pub fn repetition_value(cell: &Cell, repetition: &Repetition) -> Option<f64> {
+    let values = repetition_values(cell, repetition);
+    figure(Statistic::Mean, &values, true)
+}
+
+/// The values of cells that do the same in different runs, made by one statistic as far as that can be: where another tool
+/// printed the best of its runs, the best repetition stands for a cell that kurabe measured, too.
+pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
+    let lists: Vec<Vec<f64>> = cells.iter().map(|cell| compared_values(cell)).collect();
+    let best = cells.iter().any(|cell| prints_best(cell)) && cells.iter().any(|cell| cell.imported.is_none());
+    if !best {
+        return (lists, Statistic::Mean);
+    }
+    let only_best = cells.iter().zip(lists).map(|(cell, list)| match cell.imported {
+        Some(_) => list,
+        None => figure(Statistic::Best, &list, cell.measure == Measure::Rate).into_iter().collect(),
+    });
+    (only_best.collect(), Statistic::Best)
+}
+
+/// Whether a tool's main figure of a cell is its best run.
+fn prints_best(cell: &Cell) -> bool {
+    let main = cell.imported.as_ref().and_then(|imported| main_figure(imported, cell.measure));
+    main.is_some_and(|main| match cell.measure {
+        Measure::Rate => main.statistic == PrintedStatistic::Highest,
+        Measure::AccessTime | Measure::Duration => main.statistic == PrintedStatistic::Lowest,
+    })
+}
+
+/// The main figure of an imported cell.
+fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
+    let main = main_figure(imported, measure)?;
+    match main.quantity {
+        Quantity::Iops => Some(main.value * imported.block_bytes? as f64),
+        _ => Some(main.value),
+    }
+}
+
+/// What a tool printed of a cell's measure; of a rate also operations per second.
+fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&PrintedFigure> {
+    let of = |quantity: Quantity| imported.figures.iter().find(|figure| figure.quantity == quantity);
+    match measure {
+        Measure::Rate => of(Quantity::Rate).or_else(|| of(Quantity::Iops)),
+        Measure::AccessTime => of(Quantity::Latency),
+        Measure::Duration => of(Quantity::Duration),
+    }
+}
+
+/// Where the time of the repetitions of a cell went that have an account, and what is counted of the same repetitions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CellAccount {
+    /// Their accounts, added up.
+    pub account: TimeAccount,
+    /// How many they are.
+    pub repetitions: u64,
+    /// Their samples.
+    pub samples: u64,
+    /// Their time.
+    pub elapsed_ns: u64,
+}
+
+/// The account of the counted repetitions; `None` if none has any, or no time passed in them.
+pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
+    let mut all = CellAccount::default();
+    for repetition in cell.counted() {
+        let Some(account) = &repetition.account else { continue };
+        all.account.add(account);
+        all.repetitions += 1;
+        all.samples += repetition.samples.len() as u64;
+        all.elapsed_ns = all.elapsed_ns.saturating_add(repetition.elapsed_ns);
+    }
+    (all.account.latency_ns > 0).then_some(all)
 }
 
 #[cfg(test)]
@@ -163,6 +252,22 @@ mod tests {
         assert_eq!(cell_figure(&duration, Statistic::Best), Some(2e9));
         assert_eq!(cell_iops(&duration, Statistic::Mean), None);
         assert_eq!(cell_mean_latency_ns(&duration, Statistic::Mean), None);
+    }
+
+    #[test]
+    fn an_account_is_of_the_repetitions_that_have_one() {
+        let three = [(true, 1, 0, 0, &[][..]), (false, 2, 0, 0, &[]), (false, 4, 0, 0, &[])];
+        let mut cell = cell(Measure::Rate, "read", &three);
+        assert_eq!(cell_account(&cell), None);
+        let account = TimeAccount { operations: 5, latency_ns: 7, ..TimeAccount::default() };
+        for place in [0, 2] {
+            cell.repetitions[place].account = Some(account.clone());
+        }
+        let elapsed_ns = 4_000_000_000;
+        assert_eq!(
+            cell_account(&cell),
+            Some(CellAccount { account, repetitions: 1, samples: 0, elapsed_ns })
+        );
     }
 
     #[test]

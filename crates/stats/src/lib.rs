@@ -23,8 +23,9 @@ mod trend;
 pub use blocked::{Blocked, Course, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
-    cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, rate_bytes_per_s, rate_iops,
-    repetition_latency, repetition_values,
+    CellAccount, alike, cell_account, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns,
+    cell_values, compared_values, rate_bytes_per_s, rate_iops, repetition_latency, repetition_value,
+    repetition_values,
 };
 pub use change::{
     CHANGE_PRICE, ChangePoint, Curve, CurvePoint, Family, LEAST_ERROR, MixingFit, Piece, Shape,

@@ -5,9 +5,10 @@ use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Direction, Workload};
 use kurabe_stats::{cell_latency, percentile_ns, stutter};
 
-/// Parts of a series: the beginning and the end that are held against each other, as shares of its length.
+/// The share of a series that is its beginning, and the share that is its end: long enough for a cache to be in use in the one and
+/// full in the other.
 const HEAD: f64 = 0.2;
-/// Intervals that a series needs before its course is looked at.
+/// Intervals that a series needs before its beginning is held against its end: with fewer, each of the two is one interval.
 const FEWEST_INTERVALS: usize = 10;
 
 /// A cell in figures.
@@ -27,7 +28,7 @@ pub(super) struct CellFacts<'a> {
     pub(super) in_flight: f64,
     /// Share of the time in which something was stalled.
     pub(super) stalled_share: f64,
-    /// Share of the latency that is neither in the kernel's queues nor in the device, and the split, if one was traced.
+    /// Where the kernel's tracepoints saw the time of operations go, if a repetition was traced.
     pub(super) split: Option<&'a KernelSplit>,
 }
 

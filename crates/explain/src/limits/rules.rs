@@ -6,35 +6,42 @@ use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::record::{RunRecord, TargetKind};
 
-/// Up to this share of what good devices reach on a connection, the connection is not the limit.
+/// A rate below this share of what good devices reach on a connection is not bound by the connection: even ordinary devices come
+/// nearer to it.
 const BELOW_CEILING: f64 = 0.7;
-/// The same where the bridge takes one command at a time, which costs a connection half of its rate.
+/// The same share where the bridge takes one command at a time, which costs a connection about half of its rate.
 const BELOW_CEILING_OF_ONE_COMMAND: f64 = 0.4;
-/// Rates within this of each other are one.
+/// Two rates are the same rate if they differ by at most this share: a little more than the 5 % below which a difference does
+/// not matter anywhere.
 const SAME: f64 = 0.06;
-/// A rate that falls to this share of its beginning has fallen.
+/// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
 const FALLEN: f64 = 0.6;
-/// Stalls over this share of the time are the limit.
+/// Stalls that fill more than half of the time took longer than all else, so they are the limit.
 const MOSTLY_STALLED: f64 = 0.5;
-/// Others' traffic from this share of the cell's own on.
+/// Other work disturbed a cell if it moved this share of the bytes that the cell moved: a fifth of the device's work.
 const OTHERS: f64 = 0.25;
-/// CPU time that the hypervisor takes from this share on.
+/// The hypervisor disturbed a cell if it took this share of the CPU time: twice the 5 % below which a difference does not matter.
 const STEAL: f64 = 0.1;
-/// Tasks wait for a CPU from this share of the time on, because of others.
+/// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
 const CROWDED: f64 = 0.5;
-/// Nothing without moving parts takes so much shorter than a seek, and nothing with them so much longer.
+/// A random access of a medium that turns takes this long, in ns: at least a short seek with a fraction of a turn, at most a
+/// full stroke of an old drive with a turn of 3600 rpm.
 const SEEK_NS: std::ops::Range<f64> = 1.5e6..60e6;
-/// From this share of an operation's time on, it is spent waiting behind others.
+/// An operation that waits behind others for at least this share of its latency waits longer than it is served.
 const MOSTLY_WAITING: f64 = 0.5;
-/// Depth that brings this share of its number in operations has parallelism left.
+/// If k times the queue depth gives at least this share of k times the operations per second, the device is not saturated:
+/// it still serves most of what is added at once.
 const SCALES: f64 = 0.7;
-/// Below this gain by depth, depth brings nothing.
+/// If a deeper queue gives less than this factor of the rate, one operation at a time keeps the device busy; what remains is
+/// the scatter of two cells.
 const NO_GAIN: f64 = 1.1;
-/// From this gain by depth on, one operation at a time was too few.
+/// If a deeper queue gives at least this factor of the rate, the device waited for operations at queue depth 1. Between this
+/// factor and [`NO_GAIN`] nothing is said.
 const GAINS: f64 = 1.25;
-/// From this share of the latency on, a part of it is the limit.
+/// A part of the latency is the limit if it is at least half of it: no other part is longer.
 const MOSTLY: f64 = 0.5;
-/// More operations in flight than this are not one after the other.
+/// Operations are one after the other while no more than this many are in flight on average; Little's law over a short
+/// repetition is not more exact.
 const ALONE: f64 = 1.2;
 
 /// The limit of a cell among those of its run.

@@ -134,7 +134,7 @@ impl JobFile {
             self.comment(&text!(
                 "kurabe paused for {} between cells; fio does not",
                 "kurabe はセルの間に {} の休みを入れますが、fio は入れません",
-                kurabe_core::quantity::format_duration_ns(rules.interval_ns)
+                kurabe_core::number::latency_ns(rules.interval_ns)
             ));
         }
         if profile.rounds.is_some() {

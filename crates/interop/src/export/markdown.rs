@@ -7,15 +7,12 @@ use super::facts::{
     derived, device, of_model, one_line, printed, printed_mean_latency, statistic, statistic_word,
 };
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
+use kurabe_core::number::{self, Figure, NONE};
 use kurabe_core::profile::{Profile, Statistic};
-use kurabe_core::quantity::format_duration_ns;
 use kurabe_core::record::{Cell, Measure, RunRecord, RunStatus};
 use kurabe_core::{Lang, Text, text};
 use kurabe_stats::{cell_figure, cell_iops, cell_latency, cell_values, mean_interval, percentile_ns};
 use std::fmt::Write;
-
-/// What stands where there is no number.
-const NONE: &str = "–";
 
 /// Writes a section for each run.
 pub(super) fn write(records: &[RunRecord], lang: Lang) -> String {
@@ -49,7 +46,7 @@ fn section(record: &RunRecord, lang: Lang) -> String {
         let _ = writeln!(out, "| {} |", row(record, cell, lang).join(" | "));
     }
     for derived in derived(record) {
-        let (name, figure) = (escaped(derived.label.get(lang)), scaled(derived.value));
+        let (name, figure) = (escaped(derived.label.get(lang)), unbroken(&number::ratio(derived.value)));
         let _ = writeln!(out, "| {name} | {NONE} | {figure} | {NONE} | {NONE} | {NONE} |");
     }
     out.push('\n');
@@ -113,33 +110,34 @@ fn direction_name(direction: kurabe_core::workload::Direction) -> Text {
 }
 
 fn measured_figures(record: &RunRecord, cell: &Cell) -> [String; 4] {
-    let show = |value: f64| main(cell.measure, value);
+    let show = |value: f64| shown(&number::measured(cell.measure, value));
     let statistic = statistic(record);
     let unit = record.header.profile.as_ref().and_then(|profile| profile.as_printed.as_ref());
     let figure =
         cell_figure(cell, statistic).map(|value| match unit.filter(|_| cell.measure == Measure::Rate) {
             Some(unit) if unit.bytes > 0 => {
-                format!("{} {}", scaled(value / unit.bytes as f64), escaped(&unit.unit))
+                // In the tool's unit the number has as many digits as in MB/s.
+                let number = number::rate(value / unit.bytes as f64 * 1e6).number;
+                format!("{} {}", unbroken(&number), escaped(&unit.unit))
             }
             _ => show(value),
         });
-    let mean = mean_interval(&cell_values(cell)).map(|interval| match interval.half_width {
-        Some(half) if interval.mean > 0.0 => {
-            format!("{} ± {:.1} %", show(interval.mean), half / interval.mean * 100.0)
-        }
-        _ => show(interval.mean),
+    let mean = mean_interval(&cell_values(cell)).map(|interval| {
+        let half = interval.half_width.and_then(|half| number::half_width(interval.mean, half));
+        [Some(show(interval.mean)), half].into_iter().flatten().collect::<Vec<_>>().join(" ")
     });
-    let iops = cell_iops(cell, statistic).filter(|_| cell.measure == Measure::Rate).map(whole);
-    let p99 = percentile_ns(&cell_latency(cell), 0.99).map(format_duration_ns);
+    let iops = cell_iops(cell, statistic).filter(|_| cell.measure == Measure::Rate);
+    let iops = iops.map(|value| unbroken(&number::iops(value).number));
+    let p99 = percentile_ns(&cell_latency(cell), 0.99).map(number::latency_ns);
     [figure, mean, iops, p99].map(|shown| shown.unwrap_or_else(|| NONE.to_owned()))
 }
 
 fn printed_figures(imported: &ImportedCell) -> [String; 4] {
     let main_figure = imported.figures.first().map(|figure| {
         let shown = match figure.quantity {
-            Quantity::Rate => main(Measure::Rate, figure.value),
-            Quantity::Iops => format!("{} IOPS", whole(figure.value)),
-            Quantity::Latency | Quantity::Duration => main(Measure::Duration, figure.value),
+            Quantity::Rate => shown(&number::rate(figure.value)),
+            Quantity::Iops => shown(&number::iops(figure.value)),
+            Quantity::Latency | Quantity::Duration => shown(&number::latency(figure.value)),
             _ => escaped(&format!("{} {}", figure.printed, figure.unit_printed)),
         };
         match figure.statistic {
@@ -147,50 +145,18 @@ fn printed_figures(imported: &ImportedCell) -> [String; 4] {
             statistic => format!("{shown} ({})", statistic_word(statistic)),
         }
     });
-    let iops = printed(imported, Quantity::Iops).map(|figure| whole(figure.value));
-    let latency = printed_mean_latency(imported).map(|figure| main(Measure::AccessTime, figure.value));
+    let iops = printed(imported, Quantity::Iops).map(|figure| unbroken(&number::iops(figure.value).number));
+    let latency = printed_mean_latency(imported).map(|figure| shown(&number::latency(figure.value)));
     [main_figure, None, iops, latency].map(|shown| shown.unwrap_or_else(|| NONE.to_owned()))
 }
 
-/// A value with its unit.
-fn main(measure: Measure, value: f64) -> String {
-    if !value.is_finite() || value < 0.0 {
-        return NONE.to_owned();
-    }
-    match measure {
-        Measure::Rate => format!("{} MB/s", scaled(value / 1e6)),
-        Measure::AccessTime | Measure::Duration => format_duration_ns(value.round() as u64),
-    }
+/// A figure in which no line breaks between the digits.
+fn shown(figure: &Figure) -> String {
+    format!("{} {}", unbroken(&figure.number), figure.unit).trim_end().to_owned()
 }
 
-/// A number with the digits that mean something.
-fn scaled(value: f64) -> String {
-    match value {
-        v if v >= 9.995 => grouped(&format!("{v:.1}")),
-        v if v >= 0.9995 => format!("{v:.2}"),
-        v => format!("{v:.3}"),
-    }
-}
-
-fn whole(value: f64) -> String {
-    grouped(&format!("{value:.0}"))
-}
-
-/// Digits in groups of three, apart by a space that does not break.
-fn grouped(number: &str) -> String {
-    let (digits, fraction) =
-        number.split_once('.').map_or((number, None), |(digits, rest)| (digits, Some(rest)));
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push('\u{a0}');
-        }
-        out.push(digit);
-    }
-    match fraction {
-        Some(fraction) => format!("{out}.{fraction}"),
-        None => out,
-    }
+fn unbroken(number: &str) -> String {
+    number.replace(' ', "\u{a0}")
 }
 
 fn notes(record: &RunRecord) -> Vec<Text> {

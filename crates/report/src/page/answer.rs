@@ -5,7 +5,7 @@
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
-use super::rows::{CellRow, RunCell, figure};
+use super::rows::{CellRow, RunCell};
 use crate::compare::answer;
 use crate::facts::Spoken;
 use crate::stutter::{slow_operation, stutter_words};
@@ -154,7 +154,7 @@ fn one_at_a_time(rows: &[CellRow<'_>]) -> Option<Text> {
 fn first_figures(rows: &[CellRow<'_>]) -> Vec<Text> {
     let told = |row: &CellRow<'_>| {
         let (_, value) = only(row)?;
-        let (name, time) = (&row.name, Text::from(figure(row.measure, value)));
+        let (name, time) = (&row.name, Text::from(number::measured(row.measure, value)));
         Some(match row.measure {
             Measure::AccessTime => {
                 text!("An access ({name}) takes {time} on average.", "アクセス({name})は平均 {time} です。"; name, time)

@@ -43,15 +43,7 @@ pub(super) struct CellRow<'a> {
 impl CellRow<'_> {
     /// A value of this row with its unit.
     pub(super) fn figure(&self, value: f64) -> Figure {
-        figure(self.measure, value)
-    }
-}
-
-/// A value with its unit.
-pub(super) fn figure(measure: Measure, value: f64) -> Figure {
-    match measure {
-        Measure::Rate => number::rate(value),
-        Measure::AccessTime | Measure::Duration => number::latency(value),
+        number::measured(self.measure, value)
     }
 }
 

@@ -4,6 +4,7 @@
 use kurabe_core::Text;
 use kurabe_core::model::{CauseRecord, LayerRecord, ModelRecord, TimeAccount};
 use kurabe_core::record::{Cell, Measure};
+use kurabe_stats::{CellAccount, cell_account};
 use serde::Serialize;
 
 /// What times and counts are given for.
@@ -80,20 +81,14 @@ pub struct CellTime {
 impl CellTime {
     /// The time of a cell on a model; `None` if its repetitions have no account.
     pub(super) fn of(number: usize, cell: &Cell, model: &ModelRecord) -> Option<Self> {
-        let mut all = TimeAccount::default();
-        let (mut repetitions, mut samples, mut elapsed_ns) = (0u64, 0u64, 0.0);
-        for repetition in cell.counted() {
-            all.add(repetition.account.as_ref()?);
-            repetitions += 1;
-            samples += repetition.samples.len() as u64;
-            elapsed_ns += repetition.elapsed_ns as f64;
-        }
+        let CellAccount { account: all, repetitions, samples, elapsed_ns } = cell_account(cell)?;
+        let elapsed_ns = elapsed_ns as f64;
         let (per, count) = match cell.measure {
             _ if samples > 0 => (Per::Sample, samples),
             Measure::Duration => (Per::Repetition, repetitions),
             _ => (Per::Operation, all.operations),
         };
-        if count == 0 || all.latency_ns == 0 {
+        if count == 0 {
             return None;
         }
         let (whole_ns, divisor) = (all.latency_ns as f64, count as f64);

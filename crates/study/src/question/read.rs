@@ -58,9 +58,9 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     let among = reader.among(&table, kind)?;
     let ask = match kind {
         QuestionKind::Best => match table.get("for") {
-            Some(name) => {
-                Ask::BestFor(Box::new(Use::load(name.string()?).map_err(|error| name.error_of_named(error))?))
-            }
+            Some(name) => Ask::BestFor(Box::new(
+                Use::load(name.string()?).map_err(|error| name.error_of_named(&error))?,
+            )),
             None => Ask::Best,
         },
         QuestionKind::Change => {

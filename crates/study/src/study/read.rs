@@ -72,8 +72,8 @@ fn read_why(value: &Value<'_>) -> Result<WhyRun> {
     let table = value.table(&["model", "set", "profile", "cell"])?;
     let (model, profile) = (table.require("model")?, table.require("profile")?);
     let sets = read_sets(&table)?;
-    Devices::default().changed(model.string()?, &sets).map_err(|error| model.error_of_named(error))?;
-    load_profile(profile.string()?).map_err(|error| profile.error_of_named(error))?;
+    Devices::default().changed(model.string()?, &sets).map_err(|error| model.error_of_named(&error))?;
+    load_profile(profile.string()?).map_err(|error| profile.error_of_named(&error))?;
     Ok(WhyRun {
         model: model.string()?.to_owned(),
         sets,
@@ -85,7 +85,8 @@ fn read_why(value: &Value<'_>) -> Result<WhyRun> {
 fn read_part(value: &Value<'_>, catalogue: &Catalogue) -> Result<Part> {
     let table = value.table(&PART_KEYS)?;
     let profile_name = table.require("profile")?;
-    let profile = load_profile(profile_name.string()?).map_err(|error| profile_name.error_of_named(error))?;
+    let profile =
+        load_profile(profile_name.string()?).map_err(|error| profile_name.error_of_named(&error))?;
     let profile = with_rules(profile, table.get("rules").as_ref())?.with_step_names();
     let beside = table.get("catalogue").map(|value| find_table(&value, catalogue)).transpose()?;
     let columns = table
@@ -303,7 +304,7 @@ impl RowReader<'_> {
         let table = value.table(&ROW_KEYS)?;
         let published = table.get("published").map(|id| self.find_row(&id)).transpose()?;
         let model = table.require("model")?;
-        let spec = load_device(model.string()?).map_err(|error| model.error_of_named(error))?;
+        let spec = load_device(model.string()?).map_err(|error| model.error_of_named(&error))?;
         let model = model.string()?.to_owned();
         let label = match (table.get("label"), published) {
             (Some(label), _) => label.text()?,
@@ -371,7 +372,7 @@ impl RowReader<'_> {
 fn read_over(value: &Value<'_>) -> Result<(String, Vec<(String, String)>)> {
     let table = value.table(&["model", "set"])?;
     let model = table.require("model")?;
-    load_device(model.string()?).map_err(|error| model.error_of_named(error))?;
+    load_device(model.string()?).map_err(|error| model.error_of_named(&error))?;
     Ok((model.string()?.to_owned(), read_sets(&table)?))
 }
 
