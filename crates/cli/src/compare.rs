@@ -1,14 +1,17 @@
 //! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
-use crate::charts::show_forest;
+use crate::lang::lang;
 use crate::output::{print, print_json, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
 use kurabe_compare::{Fact, Use, pair};
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
-use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation, spoken_json};
+use kurabe_report::{
+    answer, answer_for, forest_of, render_history, render_pair, render_pictures, render_recommendation,
+    spoken_json,
+};
 use kurabe_store::Filter;
 use std::collections::BTreeMap;
 
@@ -25,7 +28,8 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     let [baseline, other] = runs.as_slice() else { return Err(two_runs()) };
     let pair = pair(baseline, other, args.margin);
     if args.chart {
-        return show_forest(&pair, [baseline, other]);
+        let forest = forest_of(&pair, [baseline, other], lang())?;
+        return print(&render_pictures(&forest, &style()));
     }
     if global.json {
         let spoken = spoken_json(&pair, "/differences", &pair.differences)?;

@@ -2,7 +2,6 @@
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside};
-use crate::charts::show_charts;
 use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_record, say, style};
@@ -11,7 +10,9 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_interop::{ExportFormat, embedded_in_page};
 use kurabe_lab::{keep_digest, now, owner_lives};
-use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
+use kurabe_report::{
+    charts_of, explain, headline, render_details, render_list, render_pictures, render_run, render_why,
+};
 use kurabe_store::{
     Filter, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
 };
@@ -119,7 +120,8 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     if let Some(wanted) = &args.chart {
-        return show_charts(&record, wanted.as_deref());
+        let charts = charts_of(&record, wanted.as_deref(), lang())?;
+        return print(&render_pictures(&charts, &style()));
     }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;
