@@ -1,10 +1,11 @@
 //! `kurabe report`: runs as a page, a text, a table or a picture that can be published.
 
 use crate::args::{FORMATS, Global, ReportArgs};
-use crate::compare::{check_about, load};
+use crate::compare::load;
 use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
+use kurabe_compare::check_about;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, nearest, number, text};
 use kurabe_report::{PageTheme, Report, png};

@@ -17,6 +17,7 @@
 mod clock;
 mod foreseen;
 mod handle;
+mod import;
 mod journal;
 mod machine;
 mod model;
@@ -31,10 +32,10 @@ mod study;
 mod trace;
 pub mod versus;
 
-pub use clock::now;
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
-pub use journal::{Lab, keep_digest};
+pub use import::{Imported, import};
+pub use journal::Lab;
 pub use kurabe_engine::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
 pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
 pub use machine::MachineFacts;
@@ -46,4 +47,4 @@ pub use recording::{Recording, RecordingBy, record_command};
 pub use recover::{Leftover, owner_lives, recover};
 pub use request::{Overrides, Procedure, RunRequest, Writing};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
-pub use study::{StudyRunner, run_study};
+pub use study::{StudyRunner, check_paths, run_study};

@@ -54,7 +54,7 @@ mod why;
 mod words;
 
 pub use card::card;
-pub use catalogue::{render_beside, render_catalogue, render_entry};
+pub use catalogue::{entry_json, render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
@@ -77,8 +77,11 @@ pub use recommend::{answer_for, render_recommendation};
 pub use recording::{recording_lines, traffic_line};
 pub use run::{render_cell, render_header, render_run, render_sweep_run};
 pub use spark::sparkline;
-pub use study::{render_studies, render_study, render_study_file, render_study_markdown, verdict_answer};
-pub use study_progress::StudyProgress;
+pub use study::{
+    render_studies, render_study, render_study_file, render_study_markdown, study_json, study_result_json,
+    verdict_answer,
+};
+pub use study_progress::{StudyProgress, study_listener};
 pub use style::Style;
 pub use sweep_curves::render_sweep;
 pub use turns::render_versus;
