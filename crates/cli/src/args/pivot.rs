@@ -1,6 +1,6 @@
 //! Words of `kurabe compare --by` and `kurabe list`.
 
-use super::said;
+use super::worded;
 use crate::lang::t;
 use clap::Args;
 use kurabe_store::parse_since;
@@ -40,7 +40,7 @@ pub struct ListArgs {
     pub device: Option<String>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Only runs with this label (may be repeated)", "このラベルの付いた測定だけ(繰り返し可)"))]
     pub label: Vec<String>,
-    #[arg(long, value_name = "DATE", value_parser = |words: &str| parse_since(words).map_err(said), help = t("Only runs from this day on: 2026-01-31, or a month, or a year", "この日(2026-01-31)、月、年以降の測定だけ"))]
+    #[arg(long, value_name = "DATE", value_parser = |words: &str| parse_since(words).map_err(worded), help = t("Only runs from this day on: 2026-01-31, or a month, or a year", "この日(2026-01-31)、月、年以降の測定だけ"))]
     pub since: Option<String>,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help = t("Only the N newest", "新しいほうから N 件だけ"))]
     pub last: Option<u32>,
