@@ -49,6 +49,15 @@ pub struct RecordedTrace {
     pub discards: u64,
 }
 
+impl RecordedTrace {
+    /// Latency of the operation at this fraction of all in order of latency, of those whose completion was seen.
+    pub fn latency_ns(&self, fraction: f64) -> Option<u64> {
+        let mut latencies: Vec<u64> = self.latencies_ns.iter().copied().flatten().collect();
+        latencies.sort_unstable();
+        latencies.get(((latencies.len().saturating_sub(1)) as f64 * fraction) as usize).copied()
+    }
+}
+
 /// What tells an operation in flight from others: the watched device, the verb, the next sector.
 type Key = (usize, OpKind, u64);
 

@@ -1,0 +1,157 @@
+//! Recording: what a command does to the devices under a path.
+//!
+//! The model: the kernel's block tracepoints see what file system and page cache leave for the device. Recording ends
+//! after what the command left behind in memory is written back, so that the trace holds its writes. Where the kernel
+//! does not allow it, the devices' own counters tell the sums.
+
+use crate::handle::RunHandle;
+use kurabe_core::record::Traffic;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_host::{DeviceCounters, devices_under};
+use kurabe_trace::{BlockTrace, RecordedTrace};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+/// How often an interrupt is looked at while the command runs. Its times are the kernel's, so this blurs nothing.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How a command is going to be recorded, told before it runs.
+pub enum RecordingBy<'a> {
+    /// The kernel's tracepoints; whether they had to be mounted for kurabe alone.
+    Tracepoints {
+        /// Whether tracefs was mounted privately.
+        mounted_privately: bool,
+    },
+    /// The counters of the devices, for the reason that is given.
+    Counters {
+        /// Why there is no trace.
+        instead: &'a Error,
+    },
+}
+
+/// What was recorded.
+pub enum Recording {
+    /// Every operation.
+    Trace(RecordedTrace),
+    /// Sums of each device, by its `major:minor`.
+    Sums(Vec<(String, Traffic)>),
+}
+
+/// Runs a command to its end, with the standard streams of this process, and records what reaches the devices under
+/// `target`. `begins` hears how, before the command runs. With `trace_only`, sums are not enough. Returns what was
+/// recorded, and how the command ended.
+///
+/// # Errors
+/// When nothing can be recorded there, or the command cannot be run.
+pub fn record_command(
+    target: &Path,
+    command: &[String],
+    trace_only: bool,
+    handle: &RunHandle,
+    begins: impl FnOnce(&RecordingBy<'_>),
+) -> Result<(Recording, Result<()>)> {
+    let target = target.canonicalize().map_err(|error| {
+        let shown = target.display();
+        Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
+    })?;
+    let devices = devices_under(&target);
+    // What others left in memory must not count.
+    write_back(&target)?;
+    let counters = read_counters(&devices);
+    let trace = match BlockTrace::start(&devices) {
+        Ok(trace) => {
+            begins(&RecordingBy::Tracepoints { mounted_privately: trace.mounted_privately() });
+            Some(trace)
+        }
+        Err(error) if trace_only || counters.is_empty() => return Err(error),
+        Err(error) => {
+            begins(&RecordingBy::Counters { instead: &error });
+            None
+        }
+    };
+    let status = run(command, handle)?;
+    write_back(&target)?;
+    let recording = match trace {
+        Some(trace) => Recording::Trace(trace.stop()?),
+        None => Recording::Sums(
+            counters
+                .into_iter()
+                .map(|(device, before)| {
+                    DeviceCounters::read(&device).map(|after| (device, after.since(&before)))
+                })
+                .collect::<Result<_>>()?,
+        ),
+    };
+    Ok((recording, outcome(status, command, handle)))
+}
+
+/// The counters of the devices that have some, by `major:minor`.
+fn read_counters(devices: &[(u32, u32)]) -> Vec<(String, DeviceCounters)> {
+    let names = devices.iter().map(|(major, minor)| format!("{major}:{minor}"));
+    names.filter_map(|device| DeviceCounters::read(&device).ok().map(|counters| (device, counters))).collect()
+}
+
+/// Writes back what the file system of a path, or a block device itself, holds in memory.
+fn write_back(target: &Path) -> Result<()> {
+    let written = std::fs::File::open(target).and_then(|file| {
+        rustix::fs::syncfs(&file)?;
+        // Of a block device `syncfs` writes back the file system that holds its name.
+        if file.metadata()?.file_type().is_block_device() { file.sync_all() } else { Ok(()) }
+    });
+    written.map_err(|error| {
+        Error::os(text!("cannot write back what is in memory", "メモリー上のデータを書き戻せません"), &error)
+    })
+}
+
+/// Runs the command to its end. The terminal's Ctrl-C reaches it, too.
+fn run(words: &[String], handle: &RunHandle) -> Result<ExitStatus> {
+    let [program, arguments @ ..] = words else {
+        return Err(Error::new(ErrorKind::Usage, text!("no command is given", "コマンドがありません")));
+    };
+    let cannot = |error: std::io::Error| {
+        let made = Error::os(text!("cannot run {program}", "{program} を実行できません"), &error);
+        match error.kind() {
+            std::io::ErrorKind::NotFound => made.remedy(text!(
+                "check its name; a line of the shell needs sh -c",
+                "名前を確かめてください。シェルの書き方を使うには sh -c が必要です"
+            )),
+            _ => made,
+        }
+    };
+    let mut child = Command::new(program).args(arguments).spawn().map_err(cannot)?;
+    wait(&mut child, handle).map_err(cannot)
+}
+
+fn wait(child: &mut Child, handle: &RunHandle) -> std::io::Result<ExitStatus> {
+    let mut asked = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if handle.is_stopped() && !asked {
+            asked = true;
+            // It may have ended just now.
+            if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            }
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn outcome(status: ExitStatus, words: &[String], handle: &RunHandle) -> Result<()> {
+    if handle.is_stopped() {
+        return Err(Error::new(ErrorKind::Interrupted, text!("stopped by the user", "中断されました")));
+    }
+    if status.success() {
+        return Ok(());
+    }
+    let command = words.join(" ");
+    Err(Error::new(
+        ErrorKind::Io,
+        text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました"),
+    )
+    .remedy(text!("what it did until then is recorded", "それまでに行った I/O は記録されています")))
+}

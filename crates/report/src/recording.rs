@@ -1,0 +1,68 @@
+//! What a command did to devices, in a line each.
+
+use kurabe_core::number::latency_ns;
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::record::Traffic;
+use kurabe_core::trace::Trace;
+use kurabe_core::{Text, text};
+use kurabe_trace::RecordedTrace;
+
+/// A recorded trace: a line for each device, how long it took, and what the trace lacks.
+pub fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
+    let trace = &recorded.trace;
+    let mut lines: Vec<Text> =
+        trace.units.iter().enumerate().map(|(unit, name)| of_unit(trace, unit, name)).collect();
+    if let Some((median_ns, slow_ns)) = recorded.latency_ns(0.5).zip(recorded.latency_ns(0.99)) {
+        let time = latency_ns(trace.summary().duration_ns);
+        let (median, slow) = (latency_ns(median_ns), latency_ns(slow_ns));
+        lines.push(text!(
+            "over {time}; in the device p50 {median}, p99 {slow}",
+            "{time} の間。デバイスでの所要時間 p50 {median}、p99 {slow}"
+        ));
+    }
+    if recorded.lost_events > 0 {
+        let lost = recorded.lost_events;
+        lines.push(text!(
+            "{lost} events were lost by the kernel: operations are missing",
+            "カーネルがイベントを {lost} 件取りこぼしました。欠けた操作があります"
+        ));
+    }
+    if recorded.discards > 0 {
+        let (discards, plural) = (recorded.discards, if recorded.discards == 1 { "" } else { "s" });
+        lines.push(text!(
+            "{discards} discard{plural}, not in the trace",
+            "discard {discards} 件(トレースには含みません)"
+        ));
+    }
+    lines
+}
+
+/// What a device transferred.
+pub fn traffic_line(device: &str, traffic: &Traffic) -> Text {
+    let Traffic { read_operations: reads, write_operations: writes, .. } = traffic;
+    let read_bytes = format_bytes_decimal(traffic.read_bytes);
+    let write_bytes = format_bytes_decimal(traffic.write_bytes);
+    text!(
+        "{device}  {reads} reads ({read_bytes}), {writes} writes ({write_bytes})",
+        "{device}  読み出し {reads} 回({read_bytes})、書き込み {writes} 回({write_bytes})"
+    )
+}
+
+/// What one device of the trace did.
+fn of_unit(trace: &Trace, unit: usize, name: &str) -> Text {
+    let own = trace.operations.iter().filter(|operation| operation.unit as usize == unit).copied().collect();
+    let sum = Trace { operations: own, ..Trace::default() }.summary();
+    let traffic = Traffic {
+        read_operations: sum.reads,
+        read_bytes: sum.read_bytes,
+        write_operations: sum.writes,
+        write_bytes: sum.write_bytes,
+    };
+    let line = traffic_line(name, &traffic);
+    if sum.syncs == 0 {
+        return line;
+    }
+    let (Text { en, ja }, syncs) = (line, sum.syncs);
+    let plural = if syncs == 1 { "" } else { "es" };
+    text!("{en}, {syncs} flush{plural}", "{ja}、フラッシュ {syncs} 回")
+}
