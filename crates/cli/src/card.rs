@@ -10,19 +10,12 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_report::{card as picture_of, png};
 use std::path::{Path, PathBuf};
 
-/// What the file holds.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Png,
-    Svg,
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// When there is no such run, or the file is there already, has another ending, or cannot be written.
 pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
-    let form = args.output.as_deref().map_or(Ok(Form::Png), form_of)?;
+    let is_png = args.output.as_deref().map_or(Ok(true), is_png)?;
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     let id = &record.header.id;
@@ -31,10 +24,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     refuse_existing(&path, existing)?;
     let theme = if args.theme == "dark" { Theme::Dark } else { Theme::Light };
     let svg = picture_of(&record, theme, lang());
-    let bytes = match form {
-        Form::Svg => svg.into_bytes(),
-        Form::Png => png(&svg, 1.0)?,
-    };
+    let bytes = if is_png { png(&svg, 1.0)? } else { svg.into_bytes() };
     write(&path, &bytes, existing)?;
     if global.json {
         return print_json(
@@ -44,15 +34,16 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     if global.quiet {
         return Ok(());
     }
-    let said = text!("wrote {}", "{} に書きました", path.display());
-    print(&format!("{}\n", said.get(lang())))
+    let done = text!("wrote {}", "{} に書きました", path.display());
+    print(&format!("{}\n", done.get(lang())))
 }
 
-fn form_of(path: &Path) -> Result<Form> {
+/// Whether the file holds a PNG, or an SVG: its ending tells.
+fn is_png(path: &Path) -> Result<bool> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
-        Some("png") => Ok(Form::Png),
-        Some("svg") => Ok(Form::Svg),
+        Some("png") => Ok(true),
+        Some("svg") => Ok(false),
         _ => Err(Error::new(
             ErrorKind::Usage,
             text!(

@@ -4,7 +4,7 @@ use crate::args::{Global, RecordArgs};
 use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
-use crate::signals::Signals;
+use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_interop::write_iolog_v3;
 use kurabe_lab::{Recording, RecordingBy, record_command};
@@ -18,10 +18,10 @@ use std::path::Path;
 /// When nothing can be recorded there, or the command cannot be run or fails.
 pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
     args.output.as_deref().map_or(Ok(()), check_output)?;
-    let signals = Signals::listen()?;
+    let handle = signals::listen()?;
     let begins = |by: &RecordingBy<'_>| announce(by, global);
     let (recording, ended) =
-        record_command(&args.target, &args.command, args.output.is_some(), &signals.handle, begins)?;
+        record_command(&args.target, &args.command, args.output.is_some(), &handle, begins)?;
     match recording {
         Recording::Trace(recorded) => show(&recorded, args, global)?,
         Recording::Sums(devices) => {

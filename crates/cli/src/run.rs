@@ -3,7 +3,7 @@
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::lang::t;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
-use crate::signals::Signals;
+use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_core::Result;
 use kurabe_explain::explain_sweep;
@@ -54,10 +54,10 @@ fn measured(
     if is_dry {
         return print(&render_foreseen(&prepared, &style())?).map(|()| None);
     }
-    let signals = Signals::listen()?;
+    let handle = signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
-    let lab = Lab { store: &*store, stream: &stream, handle: &signals.handle, command: command_line };
+    let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
     let opened = prepared.open(&lab)?;
     let mut progress = Progress::new(error_style(), progress_mode(global)).with_headline(headline);
     let json = global.json;

@@ -3,7 +3,7 @@
 use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
 use crate::output::{error_style, print, print_json, progress_mode, style};
-use crate::signals::Signals;
+use crate::signals;
 use crate::stored::open_recovered;
 use crate::words::{assignments, text_of};
 use kurabe_core::Result;
@@ -60,7 +60,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
     let plans =
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
     check_paths(&options)?;
-    let signals = Signals::listen()?;
+    let handle = signals::listen()?;
     let mut failed = None;
     for (place, planned) in plans.iter().enumerate() {
         let stream = Stream::default();
@@ -68,7 +68,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
         let runner = StudyRunner {
             open_store: &|| open_recovered(global),
             stream: &stream,
-            handle: &signals.handle,
+            handle: &handle,
             command: command_line,
             threads: threads(args),
         };

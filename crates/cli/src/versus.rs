@@ -3,7 +3,7 @@
 use crate::args::{Global, VersusArgs};
 use crate::lang::{lang, t};
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
-use crate::signals::Signals;
+use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_compare::{Pair, pair};
 use kurabe_core::Result;
@@ -26,10 +26,10 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     if let Some(short) = prepared.too_short().filter(|_| !global.json && !global.quiet) {
         say(too_short(&short).get(lang()));
     }
-    let signals = Signals::listen()?;
+    let handle = signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
-    let lab = Lab { store: &*store, stream: &stream, handle: &signals.handle, command: command_line };
+    let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
     let opened = prepared.open(&lab)?;
     let headlines: Vec<_> = opened.headers().map(|header| (header.clone(), headline(header))).collect();
     let mut progress = VersusProgress::new(error_style(), progress_mode(global));

@@ -2,28 +2,23 @@
 
 use kurabe_core::{Error, ErrorKind, Result, text};
 
-/// Splits `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
-///
-/// # Errors
-/// When it has another form.
-fn assignment<'a>(flag: &str, words: &'a str, example: &str) -> Result<(&'a str, &'a str)> {
-    let found = words.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
-    found.filter(|(name, value)| !name.is_empty() && !value.is_empty()).ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
-        )
-        .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))
-    })
-}
-
-/// The same of several words.
+/// Splits each `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
 ///
 /// # Errors
 /// When one has another form.
 pub fn assignments(flag: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>> {
-    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    words.iter().map(|words| assignment(flag, words, example).map(owned)).collect()
+    let assignment =
+        |words: &String| match words.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+            Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                Ok((name.to_owned(), value.to_owned()))
+            }
+            _ => Err(Error::new(
+                ErrorKind::Usage,
+                text!("{flag} {words}: there is no value", "{flag} {words}: 値がありません"),
+            )
+            .remedy(text!("write it as in {flag} {example}", "{flag} {example} のように書いてください"))),
+        };
+    words.iter().map(assignment).collect()
 }
 
 /// `key=value`, or `key=` to remove.

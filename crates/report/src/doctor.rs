@@ -4,7 +4,7 @@
 
 use crate::layout::{Line, display_width, page, wrap};
 use crate::style::{Role, Style};
-use kurabe_core::{Text, text};
+use kurabe_core::{Error, Text, text};
 use kurabe_lab::MachineFacts;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -50,10 +50,14 @@ pub struct Check {
     pub remedy: Option<Text>,
 }
 
-impl Doctor {
-    /// Whether something is wrong.
-    pub fn is_bad(&self) -> bool {
-        self.sections.iter().flat_map(|section| &section.lines).any(|line| line.mark == Mark::Bad)
+impl Check {
+    fn new(mark: Mark, what: Text, value: impl Into<Text>) -> Self {
+        Self { mark, what, value: value.into(), remedy: None }
+    }
+
+    /// What could not be had, with its remedy.
+    fn bad(what: Text, value: impl Into<Text>, error: &Error) -> Self {
+        Self { remedy: error.remedy_text().cloned(), ..Self::new(Mark::Bad, what, value) }
     }
 }
 
@@ -62,22 +66,19 @@ pub fn doctor(facts: &MachineFacts) -> Doctor {
     Doctor { sections: vec![engines(facts), path(facts), instrument(facts), devices(facts), tools(facts)] }
 }
 
-fn check(mark: Mark, what: Text, value: impl Into<Text>) -> Check {
-    Check { mark, what, value: value.into(), remedy: None }
-}
-
 fn engines(facts: &MachineFacts) -> Section {
     let refused = || text!("io_uring goes without", "io_uring で使えない機能");
     let mut lines = match &facts.ring {
-        Ok(ring) => vec![check(Mark::Good, Text::same("io_uring"), ring.features.join(", "))],
-        Err(error) => vec![Check {
-            remedy: error.remedy_text().cloned(),
-            ..check(Mark::Bad, Text::same("io_uring"), error.to_string())
-        }],
+        Ok(ring) => vec![Check::new(Mark::Good, Text::same("io_uring"), ring.features.join(", "))],
+        Err(error) => vec![Check::bad(Text::same("io_uring"), error.to_string(), error)],
     };
     let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
-    lines.extend(fallbacks.map(|feature| check(Mark::Note, refused(), feature.clone())));
-    lines.push(check(Mark::Good, text!("threads", "スレッド"), text!("pread and pwrite", "pread と pwrite")));
+    lines.extend(fallbacks.map(|feature| Check::new(Mark::Note, refused(), feature.clone())));
+    lines.push(Check::new(
+        Mark::Good,
+        text!("threads", "スレッド"),
+        text!("pread and pwrite", "pread と pwrite"),
+    ));
     Section { title: text!("Engines", "エンジン"), lines }
 }
 
@@ -87,28 +88,23 @@ fn path(facts: &MachineFacts) -> Section {
     let direct = match &facts.direct {
         Ok((is_direct, unit)) => {
             let value = text!("yes, in units of {unit} bytes", "可({unit} バイト単位)");
-            check(if *is_direct { Mark::Good } else { Mark::Note }, what, value)
+            Check::new(if *is_direct { Mark::Good } else { Mark::Note }, what, value)
         }
-        Err(error) => {
-            Check { remedy: error.remedy_text().cloned(), ..check(Mark::Bad, what, error.what().clone()) }
-        }
+        Err(error) => Check::bad(what, error.what().clone(), error),
     };
     let what = text!("dropping the page cache", "ページキャッシュの破棄");
-    let cache = match facts.may_drop_page_cache {
-        true => check(Mark::Good, what, text!("allowed", "可")),
-        false => Check {
-            mark: Mark::Note,
-            what,
-            value: text!(
-                "not allowed; posix_fadvise is used for the test file",
-                "不可(テストファイルには posix_fadvise を使います)"
-            ),
-            remedy: Some(text!(
-                "only buffered runs need it; run them as root",
-                "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
-            )),
-        },
-    };
+    let mut cache = Check::new(Mark::Good, what, text!("allowed", "可"));
+    if !facts.may_drop_page_cache {
+        cache.mark = Mark::Note;
+        cache.value = text!(
+            "not allowed; posix_fadvise is used for the test file",
+            "不可(テストファイルには posix_fadvise を使います)"
+        );
+        cache.remedy = Some(text!(
+            "only buffered runs need it; run them as root",
+            "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
+        ));
+    }
     let path = facts.path.display();
     Section { title: text!("This path: {path}", "このパス: {path}"), lines: vec![direct, cache] }
 }
@@ -134,7 +130,7 @@ fn instrument(facts: &MachineFacts) -> Section {
             "{cost:.0} ns per operation, everything recorded",
             "1 操作あたり {cost:.0} ns(すべて記録した場合)"
         );
-        check(Mark::Good, what, value)
+        Check::new(Mark::Good, what, value)
     }));
     Section { title: text!("The instrument", "測定器としての kurabe"), lines }
 }
@@ -144,9 +140,9 @@ fn devices(facts: &MachineFacts) -> Section {
     let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
         let device = Text::same(device.display().to_string());
         match refusal {
-            None => check(Mark::Good, device, text!("may be read", "読み出し可")),
+            None => Check::new(Mark::Good, device, text!("may be read", "読み出し可")),
             Some(error) => {
-                check(Mark::Note, device, text!("may not be read ({error})", "読み出し不可({error})"))
+                Check::new(Mark::Note, device, text!("may not be read ({error})", "読み出し不可({error})"))
             }
         }
     };
@@ -159,8 +155,8 @@ fn devices(facts: &MachineFacts) -> Section {
 fn tools(facts: &MachineFacts) -> Section {
     let missing = || text!("not installed; kurabe works without it", "未インストール(なくても動きます)");
     let line = |(name, version): &(&str, Option<String>)| match version {
-        Some(version) => check(Mark::Good, Text::same(*name), version.clone()),
-        None => check(Mark::Note, Text::same(*name), missing()),
+        Some(version) => Check::new(Mark::Good, Text::same(*name), version.clone()),
+        None => Check::new(Mark::Note, Text::same(*name), missing()),
     };
     Section {
         title: text!("Other tools", "ほかのツール"), lines: facts.tools.iter().map(line).collect()

@@ -200,7 +200,6 @@ fn the_doctor() {
             },
         ],
     };
-    assert!(doctor.is_bad());
     both("doctor", &[80], |style| render_doctor(&doctor, style));
 }
 

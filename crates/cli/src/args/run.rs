@@ -10,6 +10,7 @@ use kurabe_core::workload::{
     Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
 };
 use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_interop::TraceFormat;
 use kurabe_lab::{
     CachePolicy, Engine, EngineChoice, Overrides, Pages, Procedure, RunRequest, Settings, WaitMode, Writing,
 };
@@ -19,9 +20,6 @@ use std::path::{Path, PathBuf};
 const DEFAULT_REPLAY_IODEPTH: u32 = 32;
 
 const SINGLE_EN: &str = "A single workload, without a profile (fio's words)";
-/// The words of the trace formats, as kurabe-interop has them.
-const TRACE_FORMATS: [&str; 8] =
-    ["fio-iolog", "blkparse", "blkparse-issued", "msr", "spc", "mqsim", "ssdsim", "disksim"];
 const REPLAY_EN: &str = "A trace, done again";
 const REPLAY_JA: &str = "トレースの再生";
 const SINGLE_JA: &str = "プロファイルを使わない単独のワークロード(fio の用語)";
@@ -128,7 +126,7 @@ pub struct RunArgs {
     pub timing: String,
     #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
     pub speed: Option<f64>,
-    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(TRACE_FORMATS), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
+    #[arg(long, value_name = "FORMAT", requires = "replay", value_parser = PossibleValuesParser::new(TraceFormat::ALL.map(TraceFormat::word)), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("Format of the trace, where its content does not tell", "トレースの形式(内容から判別できない場合)"))]
     pub trace_format: Option<String>,
 
     #[arg(long, value_name = "SIZE", value_parser = block_size, requires = "profile", help_heading = t("Single steps of profiles", "プロファイルの一部だけ変える"), help = t("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数"))]
@@ -345,11 +343,6 @@ mod tests {
     use clap::Parser;
     use kurabe_core::profile::Profile;
     use kurabe_core::quantity::NS_PER_S;
-
-    #[test]
-    fn the_trace_formats_are_those_that_can_be_read() {
-        assert_eq!(TRACE_FORMATS, kurabe_interop::TraceFormat::ALL.map(kurabe_interop::TraceFormat::word));
-    }
 
     #[test]
     fn quantities_are_read_with_their_units() {
