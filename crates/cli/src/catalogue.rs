@@ -20,10 +20,9 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
         }
         None => {
             let found = catalogue.search(&args.words);
-            if global.json {
-                found.iter().try_for_each(|entry| print_json(&entry_json(entry)))
-            } else {
-                print(&render_catalogue(&found, &style()))
+            match global.json {
+                true => found.iter().try_for_each(|entry| print_json(&entry_json(entry))),
+                false => print(&render_catalogue(&found, &style())),
             }
         }
     }

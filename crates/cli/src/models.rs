@@ -17,10 +17,9 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
     match &args.action {
         None => {
             let all = DEVICES.iter().map(|(name, _)| device_named(name)).collect::<Result<Vec<_>>>()?;
-            if global.json {
-                all.iter().try_for_each(|model| print_json(&describe_model(model, None)))
-            } else {
-                print(&render_models(&all, &style()))
+            match global.json {
+                true => all.iter().try_for_each(|model| print_json(&describe_model(model, None))),
+                false => print(&render_models(&all, &style())),
             }
         }
         Some(ModelsAction::Show { name, toml: true, .. }) => {
@@ -31,10 +30,9 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
             let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?)?;
             // Built, so that parameters that do not fit together are told here and not by the first run.
             let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
-            if global.json {
-                print_json(&describe_model(&spec, capacity))
-            } else {
-                print(&render_model(&spec, capacity, &style()))
+            match global.json {
+                true => print_json(&describe_model(&spec, capacity)),
+                false => print(&render_model(&spec, capacity, &style())),
             }
         }
     }

@@ -17,10 +17,9 @@ pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
     match &args.action {
         None => {
             let all = PROFILES.iter().map(|(name, _)| profile_named(name)).collect::<Result<Vec<_>>>()?;
-            if global.json {
-                all.iter().try_for_each(print_json)
-            } else {
-                print(&render_profiles(&all, &style()))
+            match global.json {
+                true => all.iter().try_for_each(print_json),
+                false => print(&render_profiles(&all, &style())),
             }
         }
         Some(ProfilesAction::Show { name, toml: true }) => {

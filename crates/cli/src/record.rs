@@ -26,10 +26,9 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
         Recording::Trace(recorded) => show(&recorded, args, global)?,
         Recording::Sums(devices) => {
             for (device, traffic) in &devices {
+                let counted = serde_json::json!({ "event": "counted", "device": device, "traffic": traffic });
                 match global.json {
-                    true => print_json(
-                        &serde_json::json!({ "event": "counted", "device": device, "traffic": traffic }),
-                    )?,
+                    true => print_json(&counted)?,
                     false => print(&format!("{}\n", traffic_line(device, traffic).take(lang())))?,
                 }
             }

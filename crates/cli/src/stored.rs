@@ -57,15 +57,14 @@ pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
 fn recover(store: &dyn Store) -> Result<()> {
     for leftover in kurabe_lab::recover(store)? {
         match &leftover.error {
-            None => say(&format!(
-                "kurabe: {} {} ({})",
-                t(
-                    "removed the test file of a run that died:",
-                    "異常終了した測定のテストファイルを消しました:"
-                ),
-                leftover.path.display(),
-                leftover.run
-            )),
+            None => {
+                let (path, run) = (leftover.path.display(), &leftover.run);
+                let removed = text!(
+                    "kurabe: removed the test file of a run that died: {path} ({run})",
+                    "kurabe: 異常終了した測定のテストファイルを消しました: {path} ({run})"
+                );
+                say(removed.get(lang()));
+            }
             Some(error) => say(&error.render(lang())),
         }
     }

@@ -24,10 +24,9 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
     match &args.action {
         StudyAction::List => {
             let all = all_studies(&catalogue)?;
-            if global.json {
-                all.iter().try_for_each(|study| print_json(&study_json(study)))
-            } else {
-                print(&render_studies(&all, &style()))
+            match global.json {
+                true => all.iter().try_for_each(|study| print_json(&study_json(study))),
+                false => print(&render_studies(&all, &style())),
             }
         }
         StudyAction::Show { name, toml: true } => {
@@ -36,10 +35,9 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
         }
         StudyAction::Show { name, toml: false } => {
             let study = load_study(name, &catalogue)?;
-            if global.json {
-                print_json(&study_json(&study))
-            } else {
-                print(&render_study_file(&study, &style()))
+            match global.json {
+                true => print_json(&study_json(&study)),
+                false => print(&render_study_file(&study, &style())),
             }
         }
         StudyAction::Run(args) => run(args, global, &catalogue, command_line),

@@ -70,7 +70,7 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
                 let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
                 let pairs = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
                 print_json(&serde_json::json!({
-                    "event": "versus", "blocks": blocks, "ended": ended.map_or("error", WhyEnded::word), "answers": answers, "comparisons": pairs,
+                    "event": "versus", "blocks": blocks, "ended": ended.map_or("error".into(), |why| serde_json::json!(why)), "answers": answers, "comparisons": pairs,
                 }))?;
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();

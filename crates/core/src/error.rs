@@ -142,6 +142,13 @@ impl Error {
         Self { inner: Box::new(Inner { kind, what, remedy: None, place: None, cause: None }) }
     }
 
+    /// The same error, with a file's name before it.
+    #[must_use]
+    pub fn in_file(mut self, name: &str) -> Self {
+        self.inner.what = self.what().map(|what| format!("{name}: {what}"));
+        self
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn remedy(mut self, remedy: Text) -> Self {

@@ -166,22 +166,13 @@ impl<G: Ground> Contender for InTurns<'_, G> {
 }
 
 /// Why the turns ended by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WhyEnded {
     /// Nobody needs another repetition.
     Settled,
     /// The time is up.
     TimeUp,
-}
-
-impl WhyEnded {
-    /// The stable word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Settled => "settled",
-            Self::TimeUp => "time_up",
-        }
-    }
 }
 
 /// How the turns ended.

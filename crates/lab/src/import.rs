@@ -2,8 +2,8 @@
 
 use crate::clock::now;
 use crate::journal::keep_digest;
+use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, Result};
 use kurabe_interop::embedded_in_page;
 use kurabe_store::{Store, looks_bundled, looks_exported, parse_bundle, parse_export};
 
@@ -29,7 +29,7 @@ pub fn import(
 ) -> Result<()> {
     // All are read before the first is stored.
     let (records, of_other_tool) = match exported(bytes) {
-        Some(records) => (records.map_err(|error| name_file(&error, name))?, false),
+        Some(records) => (records.map_err(|error| error.in_file(name))?, false),
         None => {
             let runs = kurabe_interop::import(name, bytes)?;
             let record = |run: kurabe_interop::ImportedRun| {
@@ -55,17 +55,4 @@ fn exported(bytes: &[u8]) -> Option<Result<Vec<RunRecord>>> {
         return Some(parse_bundle(bytes));
     }
     looks_exported(bytes).then(|| parse_export(bytes).map(|run| vec![run]))
-}
-
-/// The same error, with the file's name before it.
-fn name_file(error: &Error, name: &str) -> Error {
-    let what = error.what().clone().map(|what| format!("{name}: {what}"));
-    let mut named = Error::new(error.kind(), what);
-    if let Some(cause) = error.cause() {
-        named = named.because(cause);
-    }
-    if let Some(remedy) = error.remedy_text() {
-        named = named.remedy(remedy.clone());
-    }
-    named
 }

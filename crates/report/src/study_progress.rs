@@ -19,7 +19,7 @@ const COUNT_WIDTH: usize = 36;
 
 /// Shows how far a study is.
 pub struct StudyProgress {
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
     /// Columns for the names of study and model.
     room: usize,
 }
@@ -27,10 +27,11 @@ pub struct StudyProgress {
 impl StudyProgress {
     /// Progress of so many models on standard error.
     pub fn new(study: &str, models: u64, style: Style, mode: Mode) -> Self {
-        match mode {
-            Mode::Terminal => Self::on(study, models, style, ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ)),
-            Mode::Plain | Mode::Quiet => Self { bar: None, room: 0 },
-        }
+        let target = match mode {
+            Mode::Terminal => ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ),
+            Mode::Plain | Mode::Quiet => ProgressDrawTarget::hidden(),
+        };
+        Self::on(study, models, style, target)
     }
 
     /// The same on any terminal that indicatif can draw on.
@@ -40,28 +41,22 @@ impl StudyProgress {
         bar.set_style(template.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("▇▁"));
         bar.set_prefix(study.to_owned());
         let room = style.width.saturating_sub(COUNT_WIDTH + study.len());
-        Self { bar: Some(bar), room }
+        Self { bar, room }
     }
 
     /// A model is begun.
     pub fn begin(&self, model: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(clip(model, self.room));
-        }
+        self.bar.set_message(clip(model, self.room));
     }
 
     /// A model is computed.
     pub fn done(&self) {
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
+        self.bar.inc(1);
     }
 
     /// Clears the line.
     pub fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 
