@@ -419,30 +419,30 @@ pub struct DoctorArgs {
     pub path: PathBuf,
 }
 
-fn said(text: Text) -> String {
+fn worded(text: Text) -> String {
     text.take(crate::lang::lang())
 }
 
 fn bytes(words: &str) -> Result<u64, String> {
-    match parse_bytes(words).map_err(said)? {
+    match parse_bytes(words).map_err(worded)? {
         0 => Err(t("it must be above zero", "0 より大きい値が必要です").to_owned()),
         bytes => Ok(bytes),
     }
 }
 
 fn block_size(words: &str) -> Result<u32, String> {
-    parse_block_size(words).map_err(said)
+    parse_block_size(words).map_err(worded)
 }
 
 fn duration(words: &str) -> Result<u64, String> {
-    match parse_duration_ns(words).map_err(said)? {
+    match parse_duration_ns(words).map_err(worded)? {
         0 => Err(t("it must be above zero", "0 より長い時間が必要です").to_owned()),
         ns => Ok(ns),
     }
 }
 
 fn duration_or_zero(words: &str) -> Result<u64, String> {
-    parse_duration_ns(words).map_err(said)
+    parse_duration_ns(words).map_err(worded)
 }
 
 fn rate(words: &str) -> Result<f64, String> {

@@ -5,9 +5,9 @@ use crate::files::{Existing, refuse_existing, write};
 use crate::lang::lang;
 use crate::output::{print, print_json};
 use crate::stored::store_with_runs;
-use kurabe_chart::{Theme, png};
+use kurabe_chart::Theme;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_report::card as picture_of;
+use kurabe_report::{card as picture_of, png};
 use std::path::{Path, PathBuf};
 
 /// What the file holds.
@@ -33,10 +33,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     let svg = picture_of(&record, theme, lang());
     let bytes = match form {
         Form::Svg => svg.into_bytes(),
-        Form::Png => png(&svg, 1.0).map_err(|error| {
-            Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません"))
-                .because(error)
-        })?,
+        Form::Png => png(&svg, 1.0)?,
     };
     write(&path, &bytes, existing)?;
     if global.json {

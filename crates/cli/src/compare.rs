@@ -1,16 +1,18 @@
 //! `kurabe compare`, `kurabe recommend` and `kurabe history`
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
-use crate::charts::show_forest;
+use crate::lang::lang;
 use crate::output::{print, print_json, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
-use kurabe_compare::{Fact, Use, pair};
-use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
-use kurabe_report::{answer, answer_for, render_history, render_pair, render_recommendation, spoken_json};
+use kurabe_compare::{Use, check_about, measured_again, pair};
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_report::{
+    answer, answer_for, forest_of, render_history, render_pair, render_pictures, render_recommendation,
+    spoken_json,
+};
 use kurabe_store::Filter;
-use std::collections::BTreeMap;
 
 /// Runs the command.
 ///
@@ -25,7 +27,8 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     let [baseline, other] = runs.as_slice() else { return Err(two_runs()) };
     let pair = pair(baseline, other, args.margin);
     if args.chart {
-        return show_forest(&pair, [baseline, other]);
+        let forest = forest_of(&pair, [baseline, other], lang())?;
+        return print(&render_pictures(&forest, &style()));
     }
     if global.json {
         let spoken = spoken_json(&pair, "/differences", &pair.differences)?;
@@ -75,21 +78,13 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
 /// When no device of this name was measured twice with one profile.
 pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
-    let mut groups: BTreeMap<(String, String), Vec<RunSummary>> = BTreeMap::new();
     let filter = Filter {
         device: args.word.clone().or_else(|| args.device.clone()),
         profile: args.profile.clone(),
         ..Filter::default()
     };
     let digests = digests(&*store, global)?;
-    for run in filter.apply(store.list()?) {
-        // One that cannot be read must not hide the history of the others; `kurabe compare --by` names it.
-        if run.status == RunStatus::Complete && !digests.unreadable.contains(&run.id) {
-            let device = run.device.clone().unwrap_or_else(|| run.target.clone());
-            groups.entry((device, run.profile.clone())).or_default().push(run);
-        }
-    }
-    groups.retain(|_, runs| runs.len() > 1);
+    let groups = measured_again(filter.apply(store.list()?), &digests);
     if groups.is_empty() {
         return Err(Error::new(
             ErrorKind::NoSuchRun,
@@ -100,12 +95,9 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         )
         .remedy(list_them()));
     }
-    for (place, ((device, _), runs)) in groups.iter_mut().enumerate() {
-        let measured_at = |run: &RunSummary| run.measured_at.as_ref().unwrap_or(&run.started_at).clone();
-        runs.sort_by_cached_key(measured_at);
-        let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
+    for (place, (device, ids)) in groups.iter().enumerate() {
         let (first, last) = (store.load(&ids[0])?, store.load(&ids[ids.len() - 1])?);
-        let found = kurabe_compare::history(&first, &last, &ids, &digests, args.margin);
+        let found = kurabe_compare::history(&first, &last, ids, &digests, args.margin);
         if global.json {
             let spoken = spoken_json(&found, "/change/differences", &found.change.differences)?;
             print_json(&serde_json::json!({ "event": "history", "device": device, "history": spoken }))?;
@@ -114,24 +106,6 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         let gap = if place > 0 { "\n" } else { "" };
         let page = render_history(&found, device, [&first.header, &last.header], &style());
         print(&format!("{gap}{page}"))?;
-    }
-    Ok(())
-}
-
-/// Refuses what nothing is compared by.
-///
-/// # Errors
-/// When nothing of a name can differ.
-pub fn check_about(about: &[String]) -> Result<()> {
-    if let Some(word) = about.iter().find(|word| Fact::from_word(word).is_none()) {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            text!(
-                "--about {word}: runs are not compared by this",
-                "--about {word}: この条件では比べられません"
-            ),
-        )
-        .remedy(nearest(word, &Fact::all().map(Fact::word).collect::<Vec<_>>())));
     }
     Ok(())
 }

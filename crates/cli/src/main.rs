@@ -3,11 +3,9 @@
 mod args;
 mod card;
 mod catalogue;
-mod charts;
 mod compare;
 mod doctor;
 mod files;
-mod foresee;
 mod help;
 mod lang;
 mod models;

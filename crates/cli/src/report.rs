@@ -1,17 +1,14 @@
 //! `kurabe report`: runs as a page, a text, a table or a picture that can be published.
 
 use crate::args::{FORMATS, Global, ReportArgs};
-use crate::charts::no_chart;
-use crate::compare::{check_about, load};
+use crate::compare::load;
 use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
-use kurabe_compare::Pair;
-use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, number, text};
-use kurabe_report::{Embedded, MOST_PAGE_BYTES, PageTheme, ROOM_BEHIND_BYTES, Report, spoken_json};
-use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
-use serde::Serialize;
+use kurabe_compare::check_about;
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Error, ErrorKind, Result, nearest, number, text};
+use kurabe_report::{PageTheme, Report, png};
 use std::io::Write;
 use std::path::Path;
 
@@ -33,16 +30,19 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     let runs = in_order(args, global)?;
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.margin, &args.about, title, lang());
-    let (bytes, left_out) = match format {
-        "html" => page(&report, &runs, theme(args)),
-        "md" => (report.markdown().into_bytes(), Vec::new()),
-        "csv" => (report.csv().into_bytes(), Vec::new()),
-        "json" => (json(&report, &runs)?.into_bytes(), Vec::new()),
-        picture => (self::picture(&report, picture, args, &runs)?, Vec::new()),
+    let bytes = match format {
+        "html" => {
+            let page = report.html(theme(args), |page_bytes| report.records(page_bytes));
+            for left_out in page.left_out.iter().filter(|_| !global.quiet) {
+                say(&format!("kurabe: {}", left_out.get(lang())));
+            }
+            page.html.into_bytes()
+        }
+        "md" => report.markdown().into_bytes(),
+        "csv" => report.csv().into_bytes(),
+        "json" => report.json()?.into_bytes(),
+        format => picture(&report, format, args)?,
     };
-    for left_out in left_out.iter().filter(|_| !global.quiet) {
-        say(&format!("kurabe: {}", left_out.get(lang())));
-    }
     let Some(path) = file(args) else {
         return match String::from_utf8(bytes) {
             Ok(words) => print(&words),
@@ -112,99 +112,6 @@ fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
     Ok(runs)
 }
 
-/// The page with the records in it, as far as they fit, and what was left out.
-fn page(report: &Report<'_>, runs: &[RunRecord], theme: PageTheme) -> (Vec<u8>, Vec<Text>) {
-    let page = report.html(theme, |page_bytes| {
-        records(runs, MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES))
-    });
-    (page.html.into_bytes(), page.left_out)
-}
-
-/// The records as JSON that is no longer than this: as they are; packed; without what is longest; none.
-fn records(runs: &[RunRecord], most_bytes: usize) -> Embedded {
-    let whole = export_bundle(runs.to_vec());
-    if whole.len() <= most_bytes {
-        return Embedded { json: whole, left_out: None };
-    }
-    let packed = export_packed_bundle(runs.to_vec());
-    if packed.len() <= most_bytes {
-        return Embedded { json: packed, left_out: None };
-    }
-    let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
-    let thinner = [
-        (text!("time series", "時系列"), false),
-        (text!("time series, stalls and latencies", "時系列、停滞、レイテンシ"), true),
-    ];
-    for (Text { en, ja }, latencies_too) in thinner {
-        let said = Text {
-            en: format!(
-                "the {en} of the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them"
-            ),
-            ja: format!(
-                "レポートを {most} MB 以下に収めるため、測定記録の{ja}を省きました。`kurabe export RUN` にはすべて入っています"
-            ),
-        };
-        let thin = runs.iter().map(|run| thinned(run, latencies_too, &said)).collect();
-        let json = export_packed_bundle(thin);
-        if json.len() <= most_bytes {
-            return Embedded { json, left_out: Some(said) };
-        }
-    }
-    let said = text!(
-        "the records were left out of this report to keep it below {most} MB; `kurabe export RUN` has them",
-        "レポートを {most} MB 以下に収めるため、測定記録を省きました。`kurabe export RUN` で書き出せます"
-    );
-    Embedded { json: String::new(), left_out: Some(said) }
-}
-
-/// A record without what makes it large. It says so, wherever it is taken in again.
-fn thinned(run: &RunRecord, latencies_too: bool, said: &Text) -> RunRecord {
-    let mut run = run.clone();
-    for cell in &mut run.cells {
-        for repetition in &mut cell.repetitions {
-            repetition.series.intervals.clear();
-            if latencies_too {
-                repetition.stalls.clear();
-                for operations in [&mut repetition.read, &mut repetition.write, &mut repetition.sync] {
-                    operations.latency = LatencyRecord::default();
-                }
-            }
-        }
-        if let Some(imported) = &mut cell.imported
-            && !imported.figures.is_empty()
-        {
-            imported.series.clear();
-        }
-    }
-    run.notices.push(Notice { kind: NoticeKind::Other, text: said.clone() });
-    run
-}
-
-/// Answer, comparisons and records, in the form that is read back.
-fn json(report: &Report<'_>, runs: &[RunRecord]) -> Result<String> {
-    #[derive(Serialize)]
-    struct Reported {
-        kurabe_report: u32,
-        title: String,
-        answer: Text,
-        comparisons: Vec<serde_json::Value>,
-        runs: Vec<ExportedRun>,
-    }
-    let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
-    let reported = Reported {
-        kurabe_report: REPORT_VERSION,
-        title: report.title().take(lang()),
-        answer: report.answer(),
-        comparisons: report.pairs().iter().map(spoken).collect::<Result<_>>()?,
-        runs: runs.iter().cloned().map(ExportedRun::from).collect(),
-    };
-    let mut words = serde_json::to_string(&reported).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
-    })?;
-    words.push('\n');
-    Ok(words)
-}
-
 /// Refuses a chart for a form that is no picture: it would be ignored in silence.
 fn check_chart(args: &ReportArgs, format: &str) -> Result<()> {
     if args.chart.is_none() || ["svg", "png"].contains(&format) {
@@ -219,28 +126,13 @@ fn check_chart(args: &ReportArgs, format: &str) -> Result<()> {
 }
 
 /// The main chart, or the one that was asked for. A PNG has one set of colours.
-fn picture(report: &Report<'_>, format: &str, args: &ReportArgs, runs: &[RunRecord]) -> Result<Vec<u8>> {
-    let theme = theme(args);
-    let theme = if format == "png" && theme == PageTheme::Auto { PageTheme::Light } else { theme };
-    let wanted = args.chart.as_deref();
-    let svg = report.picture(wanted, theme).ok_or_else(|| {
-        let names = report.picture_names();
-        if let Some(wanted) = wanted.filter(|_| !names.is_empty()) {
-            let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
-            return no_chart(wanted, &names, &ids);
-        }
-        Error::new(
-            ErrorKind::Unsupported,
-            text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),
-        )
-        .remedy(text!("write it as .html or .md", ".html か .md で書き出してください"))
-    })?;
-    if format == "svg" {
-        return Ok(svg.into_bytes());
-    }
-    kurabe_chart::png(&svg, PNG_SCALE).map_err(|error| {
-        Error::new(ErrorKind::Internal, text!("cannot draw the picture", "画像を描けません")).because(error)
-    })
+fn picture(report: &Report<'_>, format: &str, args: &ReportArgs) -> Result<Vec<u8>> {
+    let theme = match (format, theme(args)) {
+        ("png", PageTheme::Auto) => PageTheme::Light,
+        (_, theme) => theme,
+    };
+    let svg = report.picture(args.chart.as_deref(), theme)?;
+    if format == "svg" { Ok(svg.into_bytes()) } else { png(&svg, PNG_SCALE) }
 }
 
 fn print_bytes(bytes: &[u8]) -> Result<()> {

@@ -1,7 +1,6 @@
 //! `kurabe run` and `kurabe sweep`: a request, measured and shown.
 
 use crate::args::{Global, RunArgs, SweepArgs};
-use crate::foresee::dry_run;
 use crate::lang::t;
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::signals::Signals;
@@ -9,7 +8,7 @@ use crate::stored::open_recovered;
 use kurabe_core::Result;
 use kurabe_explain::explain_sweep;
 use kurabe_lab::{Done, Happening, Lab, Prepared, RunRequest, Stream};
-use kurabe_report::{Progress, headline, render_run, render_sweep_run};
+use kurabe_report::{Progress, headline, render_foreseen, render_run, render_sweep_run};
 
 /// `kurabe run`
 ///
@@ -53,14 +52,14 @@ fn measured(
 ) -> Result<Option<Done>> {
     let prepared = Prepared::new(request)?;
     if is_dry {
-        return dry_run(&prepared).map(|()| None);
+        return print(&render_foreseen(&prepared, &style())?).map(|()| None);
     }
     let signals = Signals::listen()?;
     let store = open_recovered(global)?;
     let stream = Stream::default();
     let lab = Lab { store: &*store, stream: &stream, handle: &signals.handle, command: command_line };
     let opened = prepared.open(&lab)?;
-    let mut progress = progress(global);
+    let mut progress = Progress::new(error_style(), progress_mode(global)).with_headline(headline);
     let json = global.json;
     stream.listen(Box::new(move |envelope| {
         if let Happening::Run(event) = &envelope.event {
@@ -78,9 +77,4 @@ fn measured(
         ));
     }
     Ok(Some(done))
-}
-
-/// The progress of a run on standard error.
-pub fn progress(global: &Global) -> Progress {
-    Progress::new(error_style(), progress_mode(global)).with_headline(headline)
 }

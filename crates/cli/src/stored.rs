@@ -2,19 +2,17 @@
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside};
-use crate::charts::show_charts;
 use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_record, say, style};
 use crate::words::parse_label;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_interop::{ExportFormat, embedded_in_page};
-use kurabe_lab::{keep_digest, now, owner_lives};
-use kurabe_report::{explain, headline, render_details, render_list, render_run, render_why};
-use kurabe_store::{
-    Filter, SqliteStore, Store, default_path, export as to_json, looks_bundled, parse_bundle, parse_export,
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_interop::ExportFormat;
+use kurabe_lab::{Imported, owner_lives};
+use kurabe_report::{
+    charts_of, explain, headline, render_details, render_list, render_pictures, render_run, render_why,
 };
+use kurabe_store::{Filter, SqliteStore, Store, default_path, export as to_json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -119,7 +117,8 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     if let Some(wanted) = &args.chart {
-        return show_charts(&record, wanted.as_deref());
+        let charts = charts_of(&record, wanted.as_deref(), lang())?;
+        return print(&render_pictures(&charts, &style()));
     }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;
@@ -213,51 +212,24 @@ fn one_run_only() -> Error {
 pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let store = open_store(global)?;
     let mut shown = 0;
-    for path in &args.files {
-        let bytes = read(path)?;
-        if let Some(records) = exported(&bytes) {
-            // All are read before the first is stored.
-            for record in records.map_err(|error| name_file(&error, path))? {
-                let id = store.import(record)?;
-                keep_digest(&*store, &id);
-                tell(global, "imported", &id, t("imported as run", "取り込みました:"))?;
-            }
-            continue;
+    let mut heard = |Imported { id, of_other_tool }| {
+        if !of_other_tool || global.json {
+            return tell(global, "imported", &id, t("imported as run", "取り込みました:"));
         }
-        for run in kurabe_interop::import(&path.display().to_string(), &bytes)? {
-            let record = run.into_record(env!("CARGO_PKG_VERSION"), &now(), command_line);
-            let id = store.import(record)?;
-            keep_digest(&*store, &id);
-            if global.json {
-                tell(global, "imported", &id, "")?;
-            } else if !global.quiet {
-                if shown > 0 {
-                    print("\n")?;
-                }
-                shown += 1;
-                let record = store.load(&id)?;
-                print(&render_run(&record, &headline(&record.header), &style()))?;
-            }
+        if global.quiet {
+            return Ok(());
         }
-    }
-    Ok(())
-}
-
-/// The runs of a file that kurabe wrote: an exported run, or a report as a page or as JSON.
-fn exported(bytes: &[u8]) -> Option<Result<Vec<RunRecord>>> {
-    if let Some(found) = embedded_in_page(bytes) {
-        return Some(found.and_then(parse_bundle));
-    }
-    if looks_bundled(bytes) {
-        return Some(parse_bundle(bytes));
-    }
-    looks_exported(bytes).then(|| parse_export(bytes).map(|run| vec![run]))
-}
-
-/// Whether a file is a run that kurabe exported, whole or damaged: its first key tells.
-fn looks_exported(bytes: &[u8]) -> bool {
-    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]);
-    beginning.contains("\"kurabe_record\"")
+        if shown > 0 {
+            print("\n")?;
+        }
+        shown += 1;
+        let record = store.load(&id)?;
+        print(&render_run(&record, &headline(&record.header), &style()))
+    };
+    args.files.iter().try_for_each(|path| {
+        let (name, bytes) = (path.display().to_string(), read(path)?);
+        kurabe_lab::import(&*store, &name, &bytes, command_line, &mut heard)
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -269,22 +241,6 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     };
     read.map_err(|error| Error::os(text!("cannot read {}", "{} を読めません", path.display()), &error))?;
     Ok(bytes)
-}
-
-/// The same error, with the file's name before it.
-fn name_file(error: &Error, path: &Path) -> Error {
-    let (file, what) = (path.display(), error.what());
-    let mut named = Error::new(
-        error.kind(),
-        Text { en: format!("{file}: {}", what.en), ja: format!("{file}: {}", what.ja) },
-    );
-    if let Some(cause) = error.cause() {
-        named = named.because(cause);
-    }
-    if let Some(remedy) = error.remedy_text() {
-        named = named.remedy(remedy.clone());
-    }
-    named
 }
 
 /// Says what was done to a run.

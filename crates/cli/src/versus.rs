@@ -1,18 +1,18 @@
 //! `kurabe versus`: several targets measured in turns; each is a run of its own in the store.
 
 use crate::args::{Global, VersusArgs};
-use crate::foresee::dry_run_in_turns;
 use crate::lang::{lang, t};
 use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
 use crate::signals::Signals;
 use crate::stored::open_recovered;
 use kurabe_compare::{Pair, pair};
-use kurabe_core::quantity::{NS_PER_S, format_time_setting};
+use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Result, Text, text};
-use kurabe_lab::versus::{PreparedVersus, TooShort, VersusDone, WhyEnded};
-use kurabe_lab::{Envelope, Happening, Lab, Stream, TurnsEvent};
-use kurabe_report::{VersusProgress, answer, headline, render_versus, spoken_json};
+use kurabe_lab::versus::{PreparedVersus, VersusDone, WhyEnded};
+use kurabe_lab::{Envelope, Happening, Lab, Stream};
+use kurabe_report::{
+    VersusProgress, answer, headline, render_foreseen_versus, render_versus, spoken_json, too_short,
+};
 
 /// Runs the command.
 ///
@@ -21,10 +21,10 @@ use kurabe_report::{VersusProgress, answer, headline, render_versus, spoken_json
 pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let prepared = PreparedVersus::new(args.request()?)?;
     if args.dry_run {
-        return dry_run_in_turns(&prepared, args.time);
+        return print(&render_foreseen_versus(&prepared, args.time, &style())?);
     }
     if let Some(short) = prepared.too_short().filter(|_| !global.json && !global.quiet) {
-        say(too_short(short).get(lang()));
+        say(too_short(&short).get(lang()));
     }
     let signals = Signals::listen()?;
     let store = open_recovered(global)?;
@@ -36,37 +36,13 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     progress.start(&headlines, args.time, args.repetition);
     let json = global.json;
     stream.listen(Box::new(move |envelope| {
-        show_progress(&mut progress, envelope);
+        progress.on_envelope(envelope);
         if json { print_envelope(envelope) } else { Ok(()) }
     }));
     let done = opened.measure();
     // The live line goes before anything is printed.
     drop(stream);
     show(args, done, json)
-}
-
-/// What must be said before a measurement whose time is too short for a verdict.
-fn too_short(TooShort { blocks, fewest, needed_ns }: TooShort) -> Text {
-    let needed = format_time_setting(needed_ns.next_multiple_of(NS_PER_S));
-    text!(
-        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; --time {needed} would do, \
-         or fewer cells (--profile), or a shorter --repetition",
-        "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。--time {needed} にするか、\
-         項目の少ない --profile、または短い --repetition を指定してください"
-    )
-}
-
-fn show_progress(progress: &mut VersusProgress, envelope: &Envelope) {
-    match &envelope.event {
-        Happening::Run(event) => progress.on_event(&envelope.run, event),
-        Happening::Turns(TurnsEvent::VersusSettled { label, direction, other, blocked }) => {
-            progress.settled(label, *direction, other, blocked);
-        }
-        Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
-            progress.after_blocks(*blocks, (*settled, *comparisons));
-        }
-        Happening::Point(_) => {}
-    }
 }
 
 fn print_envelope(envelope: &Envelope) -> Result<()> {
@@ -94,7 +70,7 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
                 let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
                 let pairs = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
                 print_json(&serde_json::json!({
-                    "event": "versus", "blocks": blocks, "ended": ended_word(ended), "answers": answers, "comparisons": pairs,
+                    "event": "versus", "blocks": blocks, "ended": ended.map_or("error", WhyEnded::word), "answers": answers, "comparisons": pairs,
                 }))?;
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();
@@ -109,12 +85,4 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
         )),
     }
     why.map(|_| ())
-}
-
-fn ended_word(why: Option<WhyEnded>) -> &'static str {
-    match why {
-        Some(WhyEnded::Settled) => "settled",
-        Some(WhyEnded::TimeUp) => "time_up",
-        None => "error",
-    }
 }

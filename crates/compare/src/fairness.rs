@@ -8,7 +8,7 @@
 
 mod facts;
 
-pub use facts::Fact;
+pub use facts::{Fact, check_about};
 
 use crate::key::CellKey;
 use kurabe_core::imported::PrintedStatistic;

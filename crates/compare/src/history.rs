@@ -6,9 +6,9 @@
 use crate::digest::{CellName, Word, read};
 use crate::pair::{Pair, pair};
 use kurabe_core::digest::{DigestedRun, Digests};
-use kurabe_core::record::RunRecord;
+use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Runs of one profile on one device in the order of time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,6 +19,24 @@ pub struct History {
     pub change: Pair,
     /// For each cell of `change` the means of all runs, in bytes per second or ns; none where a run lacks it.
     pub courses: Vec<Vec<Option<f64>>>,
+}
+
+/// What was measured to its end at least twice with one profile: the device, or the target where no device is told, and the
+/// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out.
+pub fn measured_again(runs: Vec<RunSummary>, digests: &Digests) -> Vec<(String, Vec<String>)> {
+    let mut groups: BTreeMap<(String, String), Vec<RunSummary>> = BTreeMap::new();
+    for run in runs {
+        if run.status == RunStatus::Complete && !digests.unreadable.contains(&run.id) {
+            let device = run.device.clone().unwrap_or_else(|| run.target.clone());
+            groups.entry((device, run.profile.clone())).or_default().push(run);
+        }
+    }
+    groups.retain(|_, runs| runs.len() > 1);
+    let in_order = groups.into_iter().map(|((device, _), mut runs)| {
+        runs.sort_by_cached_key(|run| run.measured_at.as_ref().unwrap_or(&run.started_at).clone());
+        (device, runs.into_iter().map(|run| run.id).collect())
+    });
+    in_order.collect()
 }
 
 /// What became of a device. `runs` are the ids of all its runs, the oldest first; `first` and `last` are the records of the

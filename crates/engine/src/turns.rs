@@ -174,6 +174,16 @@ pub enum WhyEnded {
     TimeUp,
 }
 
+impl WhyEnded {
+    /// The stable word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Settled => "settled",
+            Self::TimeUp => "time_up",
+        }
+    }
+}
+
 /// How the turns ended.
 #[derive(Debug)]
 pub struct Ended {

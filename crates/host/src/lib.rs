@@ -22,6 +22,7 @@ mod mount;
 mod noise;
 mod observe;
 mod platform;
+mod readable;
 pub mod roots;
 mod signature;
 mod tools;
@@ -43,5 +44,6 @@ pub use noise::{
 };
 pub use observe::{ObserveOptions, observe};
 pub use platform::{Number, block_number, process_exists};
+pub use readable::readable_devices;
 pub use roots::Roots;
 pub use tools::tools;

@@ -25,7 +25,7 @@ pub struct Lab<'a> {
 }
 
 /// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
-pub fn keep_digest(store: &dyn Store, id: &str) {
+pub(crate) fn keep_digest(store: &dyn Store, id: &str) {
     let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
 }
 

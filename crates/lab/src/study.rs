@@ -11,7 +11,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::Session;
 use kurabe_sim::{ModelTarget, Volatile};
 use kurabe_store::Store;
-use kurabe_study::{Measured, Models, Paths, Point, PointTarget, StudyPlan, StudyResult};
+use kurabe_study::{Measured, Models, Options, Paths, Point, PointTarget, StudyPlan, StudyResult};
 
 /// What a study is run with.
 pub struct StudyRunner<'a> {
@@ -25,6 +25,32 @@ pub struct StudyRunner<'a> {
     pub command: &'a [String],
     /// Threads for models; the result does not depend on it.
     pub threads: usize,
+}
+
+/// Refuses paths of real targets that are not there, before anything is measured.
+///
+/// # Errors
+/// Names the first of them.
+pub fn check_paths(options: &Options) -> Result<()> {
+    options.on.iter().try_for_each(|(name, path)| {
+        let Err(error) = std::fs::metadata(path) else { return Ok(()) };
+        let path = path.display();
+        if error.kind() != std::io::ErrorKind::NotFound {
+            let what = text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません");
+            return Err(Error::os(what, &error));
+        }
+        Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "--on {name}={path}: cannot use it, there is no such path",
+                "--on {name}={path}: 使えません。このパスは存在しません"
+            ),
+        )
+        .remedy(text!(
+            "name a directory, a file or a block device that exists",
+            "実在するディレクトリ、ファイル、ブロックデバイスを指定してください"
+        )))
+    })
 }
 
 /// Runs a study.

@@ -35,6 +35,25 @@ pub fn render_catalogue(entries: &[Entry<'_>], style: &Style) -> String {
     doc.terminal(style)
 }
 
+/// What scripts hear of an entry.
+pub fn entry_json(entry: &Entry<'_>) -> serde_json::Value {
+    let (table, row) = (entry.table, entry.row);
+    let figures: Vec<_> = entry
+        .figures()
+        .map(|(column, figure)| {
+            serde_json::json!({
+                "key": column.key, "name": column.name, "unit": column.unit, "published": figure,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "entry": entry.id(), "device": row.device, "title": table.title, "source": entry.source(), "year": table.year,
+        "tool": table.tool, "procedure": table.procedure, "profile": table.profile, "size_bytes": table.size_bytes,
+        "statistic": table.statistic, "host": table.host, "model": row.model, "table_note": table.note,
+        "note": row.note, "figures": figures,
+    })
+}
+
 /// Entries of a table: one a line, or where that is too narrow, figures below.
 fn of_table(entries: &[Entry<'_>], narrow: bool) -> Doc {
     let strong = |entry: &Entry<'_>| doc::Entry::new(Role::Strong, entry.id());

@@ -4,8 +4,10 @@
 
 use crate::layout::{Line, display_width, page, wrap};
 use crate::style::{Role, Style};
-use kurabe_core::Text;
+use kurabe_core::{Text, text};
+use kurabe_lab::MachineFacts;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// All findings.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
@@ -55,6 +57,116 @@ impl Doctor {
     }
 }
 
+/// What a machine's facts mean.
+pub fn doctor(facts: &MachineFacts) -> Doctor {
+    Doctor { sections: vec![engines(facts), path(facts), instrument(facts), devices(facts), tools(facts)] }
+}
+
+fn check(mark: Mark, what: Text, value: impl Into<Text>) -> Check {
+    Check { mark, what, value: value.into(), remedy: None }
+}
+
+fn engines(facts: &MachineFacts) -> Section {
+    let refused = || text!("io_uring goes without", "io_uring で使えない機能");
+    let mut lines = match &facts.ring {
+        Ok(ring) => vec![check(Mark::Good, Text::same("io_uring"), ring.features.join(", "))],
+        Err(error) => vec![Check {
+            remedy: error.remedy_text().cloned(),
+            ..check(Mark::Bad, Text::same("io_uring"), error.to_string())
+        }],
+    };
+    let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
+    lines.extend(fallbacks.map(|feature| check(Mark::Note, refused(), feature.clone())));
+    lines.push(check(Mark::Good, text!("threads", "スレッド"), text!("pread and pwrite", "pread と pwrite")));
+    Section { title: text!("Engines", "エンジン"), lines }
+}
+
+/// Direct I/O and the page cache for a path.
+fn path(facts: &MachineFacts) -> Section {
+    let what = text!("direct I/O", "ダイレクト I/O");
+    let direct = match &facts.direct {
+        Ok((is_direct, unit)) => {
+            let value = text!("yes, in units of {unit} bytes", "可({unit} バイト単位)");
+            check(if *is_direct { Mark::Good } else { Mark::Note }, what, value)
+        }
+        Err(error) => {
+            Check { remedy: error.remedy_text().cloned(), ..check(Mark::Bad, what, error.what().clone()) }
+        }
+    };
+    let what = text!("dropping the page cache", "ページキャッシュの破棄");
+    let cache = match facts.may_drop_page_cache {
+        true => check(Mark::Good, what, text!("allowed", "可")),
+        false => Check {
+            mark: Mark::Note,
+            what,
+            value: text!(
+                "not allowed; posix_fadvise is used for the test file",
+                "不可(テストファイルには posix_fadvise を使います)"
+            ),
+            remedy: Some(text!(
+                "only buffered runs need it; run them as root",
+                "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
+            )),
+        },
+    };
+    let path = facts.path.display();
+    Section { title: text!("This path: {path}", "このパス: {path}"), lines: vec![direct, cache] }
+}
+
+fn instrument(facts: &MachineFacts) -> Section {
+    /// Above this a reading of the clock, of which an operation takes two or three, disturbs fast storage.
+    const DEAR_CLOCK_NS: f64 = 100.0;
+    let (resolution, cost) = (facts.clock.clock_resolution_ns, facts.clock.clock_cost_ns);
+    let mut lines = vec![Check {
+        mark: if cost > DEAR_CLOCK_NS { Mark::Note } else { Mark::Good },
+        what: text!("clock", "時計"),
+        value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み取り {cost:.0} ns"),
+        remedy: (cost > DEAR_CLOCK_NS).then(|| {
+            text!(
+                "a slow clock source: see /sys/devices/system/clocksource (tsc is the fast one)",
+                "クロックソースが遅いようです。/sys/devices/system/clocksource を確認してください(速いのは tsc)"
+            )
+        }),
+    }];
+    lines.extend(facts.driver_costs_ns.iter().map(|(iodepth, cost)| {
+        let what = text!("driver at queue depth {iodepth}", "ドライバー(キュー深さ {iodepth})");
+        let value = text!(
+            "{cost:.0} ns per operation, everything recorded",
+            "1 操作あたり {cost:.0} ns(すべて記録した場合)"
+        );
+        check(Mark::Good, what, value)
+    }));
+    Section { title: text!("The instrument", "測定器としての kurabe"), lines }
+}
+
+/// Block devices and whether they may be read.
+fn devices(facts: &MachineFacts) -> Section {
+    let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
+        let device = Text::same(device.display().to_string());
+        match refusal {
+            None => check(Mark::Good, device, text!("may be read", "読み出し可")),
+            Some(error) => {
+                check(Mark::Note, device, text!("may not be read ({error})", "読み出し不可({error})"))
+            }
+        }
+    };
+    Section {
+        title: text!("Block devices", "ブロックデバイス"),
+        lines: facts.devices.iter().map(line).collect(),
+    }
+}
+
+fn tools(facts: &MachineFacts) -> Section {
+    let missing = || text!("not installed; kurabe works without it", "未インストール(なくても動きます)");
+    let line = |(name, version): &(&str, Option<String>)| match version {
+        Some(version) => check(Mark::Good, Text::same(*name), version.clone()),
+        None => check(Mark::Note, Text::same(*name), missing()),
+    };
+    Section {
+        title: text!("Other tools", "ほかのツール"), lines: facts.tools.iter().map(line).collect()
+    }
+}
+
 /// The findings as a page.
 pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
     let all = || doctor.sections.iter().flat_map(|section| &section.lines);
@@ -74,12 +186,9 @@ pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
     lines.push(String::new());
     lines.extend(wrap(
         &style.say(&match (bad, notes) {
-            (0, 0) => kurabe_core::text!("All is well.", "問題はありません。"),
-            (0, _) => kurabe_core::text!(
-                "kurabe works here; notes: {notes}.",
-                "kurabe は動作します。注意: {notes} 件。"
-            ),
-            _ => kurabe_core::text!("Problems: {bad}; notes: {notes}.", "問題: {bad} 件、注意: {notes} 件。"),
+            (0, 0) => text!("All is well.", "問題はありません。"),
+            (0, _) => text!("kurabe works here; notes: {notes}.", "kurabe は動作します。注意: {notes} 件。"),
+            _ => text!("Problems: {bad}; notes: {notes}.", "問題: {bad} 件、注意: {notes} 件。"),
         }),
         style.width,
     ));

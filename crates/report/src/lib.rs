@@ -16,6 +16,7 @@ mod doctor;
 mod environment;
 mod facts;
 mod figures;
+mod foreseen;
 mod grid;
 mod headline;
 mod history;
@@ -53,11 +54,12 @@ mod why;
 mod words;
 
 pub use card::card;
-pub use catalogue::{render_beside, render_catalogue, render_entry};
+pub use catalogue::{entry_json, render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
-pub use doctor::{Check, Doctor, Mark, Section, render_doctor};
+pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
 pub use facts::{PIVOT_WORDS, spoken_json};
+pub use foreseen::{render_foreseen, render_foreseen_versus};
 pub use headline::headline;
 pub use history::render_history;
 pub use layout::display_width;
@@ -66,8 +68,8 @@ pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,
 };
-pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, ROOM_BEHIND_BYTES, Report};
-pub use pictures::{PICTURE_NAMES, Picture, pictures};
+pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, Report};
+pub use pictures::{PICTURE_NAMES, Picture, charts_of, forest_of, pictures, png, render_pictures};
 pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
@@ -75,10 +77,13 @@ pub use recommend::{answer_for, render_recommendation};
 pub use recording::{recording_lines, traffic_line};
 pub use run::{render_cell, render_header, render_run, render_sweep_run};
 pub use spark::sparkline;
-pub use study::{render_studies, render_study, render_study_file, render_study_markdown, verdict_answer};
-pub use study_progress::StudyProgress;
+pub use study::{
+    render_studies, render_study, render_study_file, render_study_markdown, study_json, study_result_json,
+    verdict_answer,
+};
+pub use study_progress::{StudyProgress, study_listener};
 pub use style::Style;
 pub use sweep_curves::render_sweep;
 pub use turns::render_versus;
-pub use versus_progress::VersusProgress;
+pub use versus_progress::{VersusProgress, too_short};
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};

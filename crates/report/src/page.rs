@@ -15,11 +15,12 @@ mod document;
 mod extent;
 mod main_result;
 mod method;
+mod records;
 mod rows;
 mod stutter;
 mod table;
 
-pub use extent::{MOST_PAGE_BYTES, Page, ROOM_BEHIND_BYTES};
+pub use extent::{MOST_PAGE_BYTES, Page};
 
 use crate::doc::Html;
 use crate::pictures::Picture;
@@ -81,11 +82,6 @@ impl<'a> Report<'a> {
         };
         let title = title.map(str::to_owned);
         Self { runs, pairs, about: about.to_vec(), title, lang, extent: Extent::Whole }
-    }
-
-    /// Each run but the first, against the first.
-    pub fn pairs(&self) -> &[Pair] {
-        &self.pairs
     }
 
     fn rows(&self) -> Vec<CellRow<'_>> {

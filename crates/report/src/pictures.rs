@@ -8,12 +8,16 @@ mod account;
 mod bars;
 mod forest;
 mod heat;
+mod named;
 mod percentiles;
 mod positions;
 mod rounds;
 mod series;
 mod shapes;
 mod sweep;
+
+pub(crate) use named::no_chart;
+pub use named::{charts_of, forest_of, png, render_pictures};
 
 use crate::layout::tame;
 use crate::style::Style;

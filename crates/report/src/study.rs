@@ -9,8 +9,8 @@ mod shown;
 mod tables;
 mod verdicts;
 
-pub use shown::{render_studies, render_study_file};
-pub use verdicts::verdict_answer;
+pub use shown::{render_studies, render_study_file, study_json};
+pub use verdicts::{study_result_json, verdict_answer};
 
 use crate::curve::{Curve, Places, Values};
 use crate::doc::{Doc, Paragraph};

@@ -3,10 +3,14 @@
 //! The model: one live line on a terminal, shared by the threads that compute, and cleared at the end on every way
 //! out. Where nothing can be redrawn there is none. What real targets do is told by the progress of their runs.
 
+use crate::headline::headline;
 use crate::layout::clip;
-use crate::progress::Mode;
+use crate::progress::{Mode, Progress};
 use crate::style::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kurabe_core::event::Event;
+use kurabe_lab::{Happening, Listener, PointEvent};
+use kurabe_study::{PointTarget, StudyPlan};
 
 /// Redraws per second at most.
 const REDRAWS_HZ: u8 = 10;
@@ -59,6 +63,31 @@ impl StudyProgress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Shows how many models are computed, and each real target's run with a progress of its own. The study is the answer:
+/// the events of its runs are not printed.
+pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
+    let models = plan.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
+    let study = StudyProgress::new(&plan.name, models.count() as u64, style, mode);
+    let mut real: Option<(String, Progress)> = None;
+    Box::new(move |envelope| {
+        match &envelope.event {
+            Happening::Point(PointEvent::PointStarted { model }) => study.begin(model),
+            Happening::Point(PointEvent::PointDone) => study.done(),
+            Happening::Run(event) => {
+                if matches!(event, Event::RunStarted { .. }) {
+                    study.clear();
+                    real = Some((envelope.run.clone(), Progress::new(style, mode).with_headline(headline)));
+                }
+                if let Some((_, progress)) = real.as_mut().filter(|(run, _)| *run == envelope.run) {
+                    progress.on_event(event);
+                }
+            }
+            Happening::Turns(_) => {}
+        }
+        Ok(())
+    })
 }
 
 impl Drop for StudyProgress {

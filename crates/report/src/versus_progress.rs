@@ -8,10 +8,12 @@ use crate::words;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
 use kurabe_core::number;
-use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
+use kurabe_lab::versus::TooShort;
+use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -83,8 +85,22 @@ impl VersusProgress {
         )));
     }
 
+    /// Shows something that happened.
+    pub fn on_envelope(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Happening::Run(event) => self.on_event(&envelope.run, event),
+            Happening::Turns(TurnsEvent::VersusSettled { label, direction, other, blocked }) => {
+                self.settled(label, *direction, other, blocked);
+            }
+            Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
+                (self.blocks, self.settled) = (*blocks, (*settled, *comparisons));
+            }
+            Happening::Point(_) => {}
+        }
+    }
+
     /// Takes notice of what happened in the run of this id.
-    pub fn on_event(&mut self, run: &str, event: &Event) {
+    fn on_event(&mut self, run: &str, event: &Event) {
         match event {
             Event::RepetitionDone { repetition, .. } => {
                 self.left_ns = self.left_ns.saturating_sub(repetition.elapsed_ns);
@@ -122,7 +138,7 @@ impl VersusProgress {
     }
 
     /// A cell became clear.
-    pub fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, found: &Blocked) {
+    fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, found: &Blocked) {
         let name = self.style.say(&words::directed(direction, &tame(label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
@@ -131,11 +147,6 @@ impl VersusProgress {
             ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name, verdict.ja),
         };
         self.line(&self.style.say(&words));
-    }
-
-    /// So many blocks are whole; comparisons that are clear, and all.
-    pub fn after_blocks(&mut self, blocks: u32, settled: (usize, usize)) {
-        (self.blocks, self.settled) = (blocks, settled);
     }
 
     /// Clears the live line, and says what was only counted.
@@ -193,6 +204,18 @@ impl VersusProgress {
             }
         }
     }
+}
+
+/// What must be said before a measurement whose time is too short for a verdict.
+pub fn too_short(short: &TooShort) -> Text {
+    let (blocks, fewest) = (short.blocks, short.fewest);
+    let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));
+    text!(
+        "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; --time {needed} would do, \
+         or fewer cells (--profile), or a shorter --repetition",
+        "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。--time {needed} にするか、\
+         項目の少ない --profile、または短い --repetition を指定してください"
+    )
 }
 
 impl Drop for VersusProgress {

@@ -82,24 +82,17 @@ pub struct Builder<'a> {
 impl Builder<'_> {
     /// A size.
     pub fn bytes(&self, key: &str) -> u64 {
-        self.whole(key)
+        self.settings.setting(key).whole()
     }
 
     /// A time in nanoseconds; an hour at most.
     pub fn ns(&self, key: &str) -> u64 {
-        self.whole(key)
+        self.settings.setting(key).whole()
     }
 
     /// A count.
     pub fn count(&self, key: &str) -> u64 {
-        self.whole(key)
-    }
-
-    fn whole(&self, key: &str) -> u64 {
-        match &self.settings.setting(key).worth {
-            Worth::Whole(value) => *value,
-            other => panic!("`{key}` is {other:?}"),
-        }
+        self.settings.setting(key).whole()
     }
 
     /// Bytes per second.
@@ -109,33 +102,29 @@ impl Builder<'_> {
 
     /// A number.
     pub fn number(&self, key: &str) -> f64 {
-        match &self.settings.setting(key).worth {
-            Worth::Real(value) => *value,
-            other => panic!("`{key}` is {other:?}"),
-        }
+        self.settings.setting(key).real()
     }
 
     /// `true` or `false`.
     pub fn flag(&self, key: &str) -> bool {
-        match &self.settings.setting(key).worth {
-            Worth::Flag(value) => *value,
-            other => panic!("`{key}` is {other:?}"),
-        }
+        self.settings.setting(key).flag()
     }
 
     /// One of the parameter's words.
     pub fn word(&self, key: &str) -> &'static str {
-        match &self.settings.setting(key).worth {
+        let setting = self.settings.setting(key);
+        match &setting.worth {
             Worth::Word(value) => value,
-            other => panic!("`{key}` is {other:?}"),
+            _ => setting.is_other(),
         }
     }
 
     /// Rows of numbers.
     pub fn rows(&self, key: &str) -> &[Vec<f64>] {
-        match &self.settings.setting(key).worth {
+        let setting = self.settings.setting(key);
+        match &setting.worth {
             Worth::Rows(rows) => rows,
-            other => panic!("`{key}` is {other:?}"),
+            _ => setting.is_other(),
         }
     }
 

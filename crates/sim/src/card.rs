@@ -11,6 +11,7 @@
 use crate::build::{Builder, words};
 use crate::layer::{Below, Layer, LayerKind};
 use crate::schema::{HOUR_NS, Parameter, ParameterType, SOME_SIZE};
+use crate::settings::Setting;
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
 use kurabe_core::{Result, text};
@@ -37,14 +38,12 @@ pub const CARD: LayerKind = LayerKind {
             "0 ms",
             "assumed: contained in the access time",
             ("time of a command before the card begins", "カードが動き出すまでのコマンド処理時間"),
-        )
-        .live(),
+        ),
         Parameter::needed(
             "access",
             ParameterType::Time,
             ("time of a read until its first byte", "読み出しの先頭バイトが出るまでの時間"),
-        )
-        .live(),
+        ),
         Parameter::needed(
             "read",
             ParameterType::Rate,
@@ -289,6 +288,14 @@ impl Layer for Card {
                 world.finish_at(start_ns, job);
             }
             Kind::Trim => world.finish(job),
+        }
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "program" => self.program_ns = setting.whole(),
+            "copy" => self.copy_bytes_per_s = setting.real(),
+            _ => setting.refused(),
         }
     }
 }

@@ -20,6 +20,7 @@ pub use kind::COARSE;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::AtRisk;
+use crate::settings::Setting;
 use crate::world::{JobId, Kind, Request, World};
 use buffer::WriteBuffer;
 use log::{Log, Streams};
@@ -294,6 +295,19 @@ impl Layer for Coarse {
     fn at_risk(&self, now_ns: u64) -> AtRisk {
         let pending = self.run.pending_bytes().saturating_add(self.log_pending_bytes);
         AtRisk::all(self.buffer.latest(self.buffer.bytes(now_ns).saturating_add(pending)), false)
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "erase" => self.erase_ns = setting.whole(),
+            "command" => self.command_ns = setting.whole(),
+            "access" => self.media.access_ns = setting.whole(),
+            "run" => self.run_bytes = setting.whole(),
+            "read_ahead" => self.read_ahead = setting.flag(),
+            "read_closes" => self.read_closes = setting.flag(),
+            "trim" => self.trim = setting.flag(),
+            _ => setting.refused(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::account::Cause;
 use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::schema::{Parameter, ParameterType, SOME_SIZE};
+use crate::settings::Setting;
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, World};
 use kurabe_core::Result;
@@ -85,5 +86,13 @@ impl Layer for Constant {
         world.charge(job, self.access, end_ns - transfer_ns);
         world.charge(job, self.transfer, end_ns);
         world.finish_at(end_ns, job);
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "access" => self.access_ns = setting.whole(),
+            "rate" => self.rate_bytes_per_s = setting.real(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -18,6 +18,7 @@ use crate::account::Counter;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::{AtRisk, Ranges};
+use crate::settings::Setting;
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Text, text};
@@ -274,6 +275,16 @@ impl Layer for FileSystem {
 
     fn waits_for(&self) -> Option<Text> {
         (self.under_way > 0).then(|| text!("the device to end a command", "デバイスがコマンドを終えるの"))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "in_flight" => self.most = setting.whole(),
+            "commands" => self.most_commands = setting.whole(),
+            "largest_command" => self.largest_bytes = setting.whole(),
+            "gap" => self.gap_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::schema::ParameterType::{Bytes, Count, Rate, Time};
 use crate::schema::{LONGEST_BYTES, Parameter, Relation, SOME_SIZE};
+use crate::settings::Setting;
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::Result;
@@ -146,12 +147,12 @@ struct Host {
     below: LayerId,
     capacity_bytes: u64,
     largest_bytes: u64,
-    most: u32,
+    most: u64,
     command_ns: u64,
     sector_bytes: u64,
     copy: CopyHabits,
     processor: Timeline,
-    in_flight: u32,
+    in_flight: u64,
     actives: Vec<Option<Active>>,
     free: Vec<usize>,
     /// Requests of which something is still to be sent.
@@ -165,7 +166,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         below: builder.only_below(),
         capacity_bytes: builder.below_capacity_bytes(0),
         largest_bytes: builder.bytes("largest_command"),
-        most: builder.count("in_flight") as u32,
+        most: builder.count("in_flight"),
         command_ns: builder.ns("command_time"),
         sector_bytes: builder.bytes("sector"),
         copy: CopyHabits {
@@ -294,6 +295,14 @@ impl Layer for Host {
 
     fn copy_habits(&self) -> Option<CopyHabits> {
         Some(self.copy)
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "in_flight" => self.most = setting.whole(),
+            "command_time" => self.command_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::build::Builder;
 use crate::ranges::AtRisk;
 use crate::schema::{Parameter, Relation};
+use crate::settings::Setting;
 use crate::world::{Child, JobId, World};
 use kurabe_core::model::CopyHabits;
 use kurabe_core::{Result, Text, text};
@@ -90,6 +91,11 @@ pub trait Layer: CloneLayer + Send {
             Control::FailMember(_) => text!("it has no members", "メンバーを持たない層です"),
             Control::Wear => text!("it does not wear", "摩耗のない層です"),
         })
+    }
+
+    /// A live parameter of its kind has another value from now on; what is under way may still go by the old one.
+    fn change(&mut self, setting: &Setting) {
+        setting.refused();
     }
 
     /// How files are copied here, if this is a host.

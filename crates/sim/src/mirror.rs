@@ -17,6 +17,7 @@ use crate::layer::{Below, Control, Layer, LayerKind};
 use crate::link::{common_capacity_bytes, targets};
 use crate::ranges::{AtRisk, Ranges};
 use crate::schema::{Parameter, ParameterType, SIZE};
+use crate::settings::Setting;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -291,6 +292,16 @@ impl Layer for Mirror {
         let waits =
             self.drives.iter().any(|drive| drive.waiting_reads.len() + drive.waiting_writes.len() > 0);
         (waits || !self.open.is_empty()).then(|| text!("a drive of the mirror", "ミラーのドライブ"))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "seek_load" => self.seek_load = setting.whole(),
+            "seek_near" => self.near_bytes = setting.whole(),
+            "reads" => self.most_reads = setting.whole(),
+            "writes" => self.most_writes = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::link::Link;
 use crate::schema::{Parameter, ParameterType, SIZE, Scale};
+use crate::settings::Setting;
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::Result;
 
@@ -134,5 +135,12 @@ impl Layer for Pcie {
         let Some(job) = child.parent else { return };
         let end_ns = self.to_host.returned_ns(job, &child, world);
         world.finish_at(end_ns, job);
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "latency" => self.latency_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{Link, common_capacity_bytes, targets};
 use crate::sata::rate_bytes_per_s;
 use crate::schema::{Parameter, ParameterType, SIZE};
+use crate::settings::Setting;
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -186,5 +187,12 @@ impl Layer for PortMultiplier {
     fn waits_for(&self) -> Option<Text> {
         (!self.queue.is_empty())
             .then(|| text!("another drive at the port to be done", "同じポートの別ドライブが終わるの"))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "switch" => self.switch_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -138,7 +138,7 @@ const PARAMETERS: &[Parameter] = &[
              even without one",
             "through: ドライブに書けてから完了。back: バッテリーがあればメモリーに入った時点で完了。always-back: バッテリーがなくても同様",
         ),
-    ).live(),
+    ),
     Parameter::usual(
         "io_policy",
         ParameterType::Word(&["direct", "cached"]),
@@ -148,7 +148,7 @@ const PARAMETERS: &[Parameter] = &[
             "direct: reads go past the memory to the host; cached: they are put into it and copied from there",
             "direct: 読み出したデータはメモリーに残さず直接渡す。cached: いったんメモリーに入れてから渡す",
         ),
-    ).live(),
+    ),
     Parameter::usual(
         "read_policy",
         ParameterType::Word(&["none", "always", "adaptive"]),
@@ -158,7 +158,7 @@ const PARAMETERS: &[Parameter] = &[
             "reading ahead: never, after every read, or after two reads in a row",
             "先読み。しない、毎回、2 回続けて連続したときだけ、のいずれか",
         ),
-    ).live(),
+    ),
     Parameter::usual(
         "read_ahead",
         ParameterType::Bytes(0, 64 << 20),
@@ -210,7 +210,7 @@ const PARAMETERS: &[Parameter] = &[
         "true",
         "assumed",
         ("whether a battery saves the memory at a power cut", "停電時にメモリーを保持するバッテリーの有無"),
-    ).live(),
+    ),
 ];
 
 fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {

@@ -12,6 +12,7 @@ use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{Link, Places};
 use crate::schema::{Parameter, ParameterType, SIZE};
+use crate::settings::Setting;
 use crate::world::{Child, JobId, Kind, LayerId, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
@@ -208,5 +209,12 @@ impl Layer for Sata {
 
     fn waits_for(&self) -> Option<Text> {
         (!self.queue.is_empty()).then(|| text!("the drive to end a command", "ドライブがコマンドを終えるの"))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "command" => self.command_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -17,6 +17,7 @@ use crate::account::Cause;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::schema::HOUR_NS;
+use crate::settings::Setting;
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::{Text, text};
@@ -290,5 +291,15 @@ impl Layer for Scsi {
     fn waits_for(&self) -> Option<Text> {
         let waits = self.commands.iter().any(Option::is_some) || !self.queue.is_empty();
         waits.then(|| text!("the target below the bus", "バスの先のターゲット"))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "selection" => self.selection_ns = setting.whole(),
+            "command" => self.command_ns = setting.whole(),
+            "status" => self.status_ns = setting.whole(),
+            "reconnect" => self.reconnect_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

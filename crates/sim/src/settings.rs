@@ -62,6 +62,42 @@ impl Setting {
     pub fn number(&self) -> Option<f64> {
         self.worth.number()
     }
+
+    /// A size in bytes, a time in nanoseconds, or a count.
+    ///
+    /// # Panics
+    /// As those below: when it is of another type, a defect of the layer that asks.
+    pub fn whole(&self) -> u64 {
+        match self.worth {
+            Worth::Whole(value) => value,
+            _ => self.is_other(),
+        }
+    }
+
+    /// A rate in bytes per second, or a number.
+    pub fn real(&self) -> f64 {
+        match self.worth {
+            Worth::Real(value) => value,
+            _ => self.is_other(),
+        }
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self) -> bool {
+        match self.worth {
+            Worth::Flag(value) => value,
+            _ => self.is_other(),
+        }
+    }
+
+    pub(crate) fn is_other(&self) -> ! {
+        panic!("`{}` is {:?}", self.parameter.key, self.worth)
+    }
+
+    /// For a layer that does not take a change of it, although the table says that it is live.
+    pub fn refused(&self) {
+        panic!("the layer does not take a change of `{}`", self.parameter.key)
+    }
 }
 
 /// The values of a layer: one for each of its parameters.

@@ -99,16 +99,7 @@ impl DeviceSpec {
     /// # Errors
     /// When there is no such layer or parameter, or the value is of another kind.
     pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
-        let Some((layer, key)) = path.split_once('.') else {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                text!("`{path}` is not a parameter", "`{path}` はパラメーターの指定として読めません"),
-            )
-            .remedy(text!(
-                "write layer.parameter=value, as in raid.strip=256KiB",
-                "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
-            )));
-        };
+        let (layer, key) = split_path(path)?;
         let mut names: Vec<&str> = self.all_layers().iter().map(|spec| spec.name.as_str()).collect();
         if !names.contains(&layer) {
             names.sort_unstable();
@@ -233,25 +224,37 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
                     "デバイスファイルをコピーして、一覧を書き換えてください"
                 )));
             }
-            let changed = read_flag(parameter, value).map_err(|error| {
-                let what = error.what();
-                let at = format!("{name}.{key}={value}");
-                Error::new(
-                    ErrorKind::Usage,
-                    Text {
-                        en: format!("--set {at}: {}", bare(&what.en)),
-                        ja: format!("--set {at}: {}", bare(&what.ja)),
-                    },
-                )
-                .remedy(error.remedy_text().cloned().unwrap_or_else(|| parameter.remedy()))
-            })?;
-            layer.settings.put(changed);
+            layer.settings.put(changed(parameter, &format!("--set {name}.{key}={value}"), value)?);
         }
         for member in &mut layer.members {
             change(&mut member.layers, name, key, value)?;
         }
     }
     Ok(())
+}
+
+/// Layer and key of `raid.strip`.
+pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
+    path.split_once('.').ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            text!("`{path}` is not a parameter", "`{path}` はパラメーターの指定として読めません"),
+        )
+        .remedy(text!(
+            "write layer.parameter=value, as in raid.strip=256KiB",
+            "raid.strip=256KiB のように、層.パラメーター=値 と書いてください"
+        ))
+    })
+}
+
+/// A value that a user gives; `at` is where, for errors.
+pub(crate) fn changed(parameter: &'static Parameter, at: &str, value: &str) -> Result<Setting> {
+    read_flag(parameter, value).map_err(|error| {
+        let what = error.what();
+        let (en, ja) = (bare(&what.en), bare(&what.ja));
+        Error::new(ErrorKind::Usage, Text { en: format!("{at}: {en}"), ja: format!("{at}: {ja}") })
+            .remedy(error.remedy_text().cloned().unwrap_or_else(|| parameter.remedy()))
+    })
 }
 
 /// An error's words without the name of the file, which a flag does not have.

@@ -29,6 +29,7 @@ mod write;
 use crate::build::Builder;
 use crate::layer::{Below, Control, Layer, LayerKind};
 use crate::ranges::AtRisk;
+use crate::settings::Setting;
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Kind, Request, World};
 use ahead::ReadAhead;
@@ -332,5 +333,24 @@ impl Layer for Ssd {
             self.latest.in_rows(now_ns, &rows, blocks_per_die * rows_per_block),
             self.config.power_loss_protection,
         )
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "controller_rate" => self.config.controller_rate = setting.real(),
+            "command_time" => self.config.command_ns = setting.whole(),
+            "command_latency" => self.config.latency_ns = setting.whole(),
+            "hit_time" => self.config.hit_ns = setting.whole(),
+            "write_latency" => self.config.write_latency_ns = setting.whole(),
+            "flush_waits" => self.config.flush_waits = setting.flag(),
+            "idle_after" => self.config.idle_after_ns = setting.whole(),
+            "unwritten_as_data" => self.config.unwritten_as_data = setting.flag(),
+            "suspend_time" => {
+                let Manners { suspend_program_ns, suspend_erase_ns, .. } = &mut self.manners;
+                let times = [suspend_program_ns, suspend_erase_ns].into_iter().flatten();
+                times.for_each(|time_ns| *time_ns = setting.whole());
+            }
+            _ => setting.refused(),
+        }
     }
 }

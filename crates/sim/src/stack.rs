@@ -2,9 +2,9 @@
 
 use crate::account::{CauseFacts, Words};
 use crate::build::{Builder, Register};
-use crate::layer::{Control, Layer, Volatile};
+use crate::layer::{Control, Layer, LayerKind, Volatile};
 use crate::ranges::AtRisk;
-use crate::spec::{DeviceSpec, LayerSpec};
+use crate::spec::{DeviceSpec, LayerSpec, changed, split_path};
 use crate::world::{Completion, LayerId, Message, Request, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::model::{
@@ -27,6 +27,7 @@ pub struct Stack {
     layers: Vec<Box<dyn Layer>>,
     /// By layer: the place of its name in the register, and how many layers are above it.
     places: Vec<(u16, u32)>,
+    kinds: Vec<&'static LayerKind>,
     /// By layer: those right below it.
     below: Vec<Vec<LayerId>>,
     world: World,
@@ -53,14 +54,15 @@ impl Stack {
             in_line: false,
         };
         let register = Register { names: Vec::new(), causes: vec![unexplained], counters: Vec::new() };
-        let (layers, places, below) = (Vec::new(), Vec::new(), Vec::new());
-        let mut assembly = Assembly { layers, places, below, register, seed };
+        let (layers, places, kinds, below) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut assembly = Assembly { layers, places, kinds, below, register, seed };
         assembly.branch(&spec.layers, 0)?;
-        let Assembly { layers, places, below, register, .. } = assembly;
+        let Assembly { layers, places, kinds, below, register, .. } = assembly;
         let world = World::new(register.causes.len(), register.counters.len());
         Ok(Self {
             layers: layers.into_iter().flatten().collect(),
             places,
+            kinds,
             below,
             world,
             register,
@@ -211,13 +213,7 @@ impl Stack {
     /// # Errors
     /// When there is no such layer, or it has nothing to which that could be done.
     pub fn control(&mut self, layer: &str, control: Control) -> Result<()> {
-        let names = &self.register.names;
-        let Some(name) = names.iter().position(|name| name == layer) else {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let what = text!("the stack has no layer `{layer}`", "スタックに `{layer}` という層はありません");
-            return Err(Error::new(ErrorKind::Usage, what).remedy(nearest(layer, &names)));
-        };
-        for place in (0..self.layers.len()).filter(|place| usize::from(self.places[*place].0) == name) {
+        for place in self.places_of(layer)? {
             self.world.enter(LayerId(place as u16));
             self.layers[place].control(control, &mut self.world).map_err(|what| {
                 let what = Text { en: format!("{layer}: {}", what.en), ja: format!("{layer}: {}", what.ja) };
@@ -226,6 +222,48 @@ impl Stack {
         }
         self.settle(self.now_ns());
         Ok(())
+    }
+
+    /// Changes a live parameter in the midst of work: `sata.command` to `20us`, in each layer of this name. Its new value
+    /// is that of a stack that was built with it for every request from now on.
+    ///
+    /// # Errors
+    /// When there is no such layer or live parameter, or the value is not one of its range; nothing is changed then.
+    pub fn change(&mut self, path: &str, value: &str) -> Result<()> {
+        let (layer, key) = split_path(path)?;
+        let mut changes = Vec::new();
+        for place in self.places_of(layer)? {
+            let live = || self.kinds[place].parameters.iter().filter(|parameter| parameter.live);
+            let Some(parameter) = live().find(|parameter| parameter.key == key) else {
+                let keys = live().map(|parameter| parameter.key).collect::<Vec<_>>().join(", ");
+                let what = text!(
+                    "`{path}` is not a parameter that can change while requests are served",
+                    "`{path}` は動作中に変更できるパラメーターではありません"
+                );
+                return Err(Error::new(ErrorKind::Usage, what).remedy(if keys.is_empty() {
+                    text!(
+                        "no parameter of `{layer}` can: build the stack with the value",
+                        "`{layer}` に動作中に変更できるものはありません。値を指定して作り直してください"
+                    )
+                } else {
+                    text!("of `{layer}` these can: {keys}", "`{layer}` で動作中に変更できるもの: {keys}")
+                }));
+            };
+            changes.push((place, changed(parameter, &format!("{path}={value}"), value)?));
+        }
+        changes.iter().for_each(|(place, setting)| self.layers[*place].change(setting));
+        Ok(())
+    }
+
+    /// The layers of a name.
+    fn places_of(&self, layer: &str) -> Result<Vec<usize>> {
+        let names = &self.register.names;
+        let Some(name) = names.iter().position(|name| name == layer) else {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let what = text!("the stack has no layer `{layer}`", "スタックに `{layer}` という層はありません");
+            return Err(Error::new(ErrorKind::Usage, what).remedy(nearest(layer, &names)));
+        };
+        Ok((0..self.layers.len()).filter(|place| usize::from(self.places[*place].0) == name).collect())
     }
 
     /// Every layer with its name.
@@ -360,6 +398,7 @@ impl Stack {
 struct Assembly {
     layers: Vec<Option<Box<dyn Layer>>>,
     places: Vec<(u16, u32)>,
+    kinds: Vec<&'static LayerKind>,
     below: Vec<Vec<LayerId>>,
     register: Register,
     seed: u64,
@@ -387,6 +426,7 @@ impl Assembly {
         self.layers.push(None);
         let name_place = self.register.name(&spec.name);
         self.places.push((name_place, depth));
+        self.kinds.push(spec.kind);
         self.below.push(Vec::new());
         let mut below = Vec::new();
         for (count, layers) in spec.below(rest) {

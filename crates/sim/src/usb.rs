@@ -12,6 +12,7 @@ use crate::build::Builder;
 use crate::layer::{Below, Layer, LayerKind};
 use crate::link::{Link, Places, common_capacity_bytes, targets};
 use crate::schema::{Parameter, ParameterType, SIZE};
+use crate::settings::Setting;
 use crate::world::{Child, JobId, LayerId, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -248,5 +249,14 @@ impl Layer for Usb {
 
     fn waits_for(&self) -> Option<Text> {
         (!self.queue.is_empty()).then(|| text!("the bridge to end a command", "ブリッジがコマンドを終えるの"))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "command" => self.command_ns = setting.whole(),
+            "status" => self.status_ns = setting.whole(),
+            "gap" => self.gap_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The table of parameters: what it promises of values and ranges holds for every parameter of every device.
 
+use kurabe_core::random::Random;
 use kurabe_sim::{
-    DEVICES, DeviceSpec, KINDS, LayerSpec, Parameter, ParameterType, Scale, Stack, device_named,
+    DEVICES, DeviceSpec, KINDS, Kind, LayerSpec, Parameter, ParameterType, Request, Scale, Stack,
+    device_named, read_device,
 };
 use proptest::prelude::*;
 
@@ -166,5 +168,196 @@ fn tables_name_parameters_that_there_are() {
             let (one, other) = relation.keys();
             assert!(has(one) && has(other), "{relation:?}");
         }
+    }
+}
+
+/// Live parameters of a device, each with its value and another one.
+fn live(spec: &DeviceSpec) -> Vec<(String, String, String)> {
+    let other = |path: &str, parameter: &Parameter| {
+        let (layer, key) = path.split_once('.').unwrap();
+        let layers = spec.all_layers();
+        let layer = layers.iter().find(|other| other.name == layer).unwrap();
+        let setting = layer.settings.iter().find(|setting| setting.parameter.key == key).unwrap();
+        let number = setting.number().unwrap();
+        match parameter.kind {
+            ParameterType::Flag => (number == 0.0).to_string(),
+            ParameterType::Rate => written(parameter, (number / 2.0).ceil()),
+            ParameterType::Time => written(parameter, number + 100_000.0),
+            _ => {
+                let (least, most) = parameter.kind.range().unwrap();
+                let other = (number / 2.0).floor().max(least);
+                written(parameter, if other == number { (number + 1.0).min(most) } else { other })
+            }
+        }
+    };
+    let live = parameters(spec).into_iter().filter(|(_, parameter)| parameter.live);
+    live.map(|(path, parameter)| {
+        let value = other(&path, parameter);
+        let now = spec.get(&path).unwrap();
+        (path, now, value)
+    })
+    .collect()
+}
+
+/// When requests of all kinds ended, four at a time; `change` comes when those of the third turn are under way.
+fn times(mut stack: Stack, change: impl Fn(&mut Stack)) -> Vec<(u64, u64)> {
+    let mut random = Random::new(5, 0);
+    let places = stack.capacity_bytes() / 4096 - 16;
+    let mut ended = Vec::new();
+    for number in 0..48 {
+        let (place, sector) = (random.below(places) * 4096, number / 3 * 32_768);
+        let request = match number % 8 {
+            0 | 4 => Request::new(Kind::Read, place, 4096),
+            1 | 5 => Request::new(Kind::Write, place, 65_536),
+            7 if number % 16 == 7 => Request::new(Kind::Flush, 0, 0),
+            2 | 6 => Request::new(Kind::Read, sector, 32_768),
+            _ => Request::new(Kind::Write, sector, 32_768),
+        };
+        stack.submit(stack.now_ns(), request, number);
+        if number == 11 {
+            change(&mut stack);
+        }
+        while number % 4 == 3 && stack.in_flight() > 0 {
+            stack.check_not_blocked().unwrap();
+            stack.advance(stack.next_wake_ns().unwrap());
+        }
+        ended.extend(std::iter::from_fn(|| stack.take_completion()).map(|done| (done.token, done.at_ns)));
+    }
+    stack.check_sound().unwrap();
+    assert_eq!(ended.len(), 48);
+    ended
+}
+
+#[test]
+fn a_live_parameter_changed_before_all_requests_is_as_one_built_so() {
+    for (name, _) in DEVICES {
+        let spec = device_named(name).unwrap();
+        let stack = Stack::new(&spec, 1).unwrap();
+        for (path, _, value) in live(&spec) {
+            let mut built = spec.clone();
+            built.set(&path, &value).unwrap();
+            let Ok(built) = Stack::new(&built, 1) else { panic!("{name}: {path}={value} cannot be built") };
+            let mut changed = stack.clone();
+            changed.change(&path, &value).unwrap();
+            assert_eq!(times(changed, |_| {}), times(built, |_| {}), "{name}: {path}={value}");
+        }
+    }
+}
+
+#[test]
+fn a_change_to_the_same_value_in_the_midst_of_work_changes_nothing() {
+    for (name, _) in DEVICES {
+        let spec = device_named(name).unwrap();
+        // Unlike members of one name have one path.
+        if spec.all_layers().iter().any(|layer| layer.members.len() > 1) {
+            continue;
+        }
+        let stack = Stack::new(&spec, 1).unwrap();
+        let unchanged = times(stack.clone(), |_| {});
+        let same = |stack: &mut Stack| {
+            live(&spec).iter().for_each(|(path, now, _)| stack.change(path, now).unwrap());
+        };
+        assert_eq!(times(stack, same), unchanged, "{name}");
+    }
+}
+
+/// A layer over a medium without memory, where what came before does not matter: the second read after the change, because
+/// the first may still wait for what began before it.
+#[test]
+fn a_change_in_the_midst_of_work_gives_the_times_of_a_stack_built_so() {
+    let layers = [
+        ("host", ""),
+        ("filesystem", ""),
+        ("sata", "generation = { value = \"sata-2\", source = \"test\" }"),
+        ("pcie", "generation = { value = 3, source = \"test\" }\nlanes = { value = 4, source = \"test\" }"),
+        (
+            "usb",
+            "generation = { value = \"usb-3\", source = \"test\" }\nprotocol = { value = \"bot\", source = \"test\" }",
+        ),
+        ("scsi", ""),
+        ("mirror", ""),
+        ("raid", "level = { value = 0, source = \"test\" }"),
+    ];
+    let read_ns = |stack: &mut Stack, number: u64| {
+        let from_ns = stack.now_ns();
+        stack.submit(from_ns, Request::new(Kind::Read, number * 65_536, 65_536), 0);
+        while stack.in_flight() > 0 {
+            stack.advance(stack.next_wake_ns().unwrap());
+        }
+        stack.take_completion().unwrap().at_ns - from_ns
+    };
+    let last_ns = |spec: &DeviceSpec, change: Option<(&str, &str)>| {
+        let mut stack = Stack::new(spec, 1).unwrap();
+        let mut last_ns = 0;
+        for number in 0..8 {
+            if let (6, Some((path, value))) = (number, change) {
+                stack.change(path, value).unwrap();
+            }
+            last_ns = read_ns(&mut stack, number);
+        }
+        last_ns
+    };
+    let mut slower = Vec::new();
+    for (kind, parameters) in layers {
+        let source = format!(
+            r#"
+            schema = 1
+            name = "test"
+            title = {{ en = "test", ja = "test" }}
+            [[layer]]
+            kind = "{kind}"
+            {parameters}
+            [[layer]]
+            kind = "constant"
+            capacity = {{ value = "64 MiB", source = "test" }}
+            access = {{ value = "1 ms", source = "test" }}
+            rate = {{ value = "100 MB/s", source = "test" }}
+            "#
+        );
+        let spec = read_device("test", &source).unwrap();
+        for (path, _, value) in live(&spec) {
+            let mut built = spec.clone();
+            built.set(&path, &value).unwrap();
+            let changed_ns = last_ns(&spec, Some((&path, &value)));
+            assert_eq!(changed_ns, last_ns(&built, None), "{path}={value}");
+            if changed_ns == last_ns(&spec, None) + 100_000 {
+                slower.push(path);
+            }
+        }
+    }
+    slower.sort();
+    slower.dedup();
+    let times = [
+        "constant.access",
+        "filesystem.gap",
+        "host.command_time",
+        "pcie.latency",
+        "raid.latency",
+        "raid.request_time",
+        "raid.strip_time",
+        "sata.command",
+        "scsi.command",
+        "scsi.selection",
+        "scsi.status",
+        "usb.command",
+        "usb.gap",
+        "usb.status",
+    ];
+    assert_eq!(slower, times);
+}
+
+#[test]
+fn what_is_not_live_is_refused_with_what_is() {
+    let mut stack = Stack::new(&device_named("raid-9260").unwrap(), 1).unwrap();
+    let mut refused = |path: &str, value: &str| {
+        let error = stack.change(path, value).unwrap_err();
+        error.remedy_text().unwrap_or_else(|| panic!("{path}={value}: {error}")).en.clone()
+    };
+    assert!(refused("raid.strip", "64 KiB").starts_with("of `raid` these can: latency, request_time"));
+    assert!(refused("raid.latnecy", "1 us").starts_with("of `raid` these can: latency, request_time"));
+    for (path, value) in
+        [("raid", "1 us"), ("riad.latency", "1 us"), ("raid.latency", "2 h"), ("raid.latency", "quick")]
+    {
+        refused(path, value);
     }
 }

@@ -32,6 +32,11 @@ pub(crate) fn export_owned(mut run: RunRecord) -> String {
     to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run })
 }
 
+/// Whether this is an exported run, whole or damaged: its first key tells.
+pub fn looks_exported(bytes: &[u8]) -> bool {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(256)]).contains("\"kurabe_record\"")
+}
+
 /// Reads an exported file. A run that was running when it was exported comes back as interrupted.
 ///
 /// # Errors

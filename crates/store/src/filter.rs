@@ -1,6 +1,7 @@
 //! Which runs of the list are meant.
 
 use kurabe_core::record::RunSummary;
+use kurabe_core::{Text, text};
 
 /// What the runs that are meant have in common. By default all are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,10 +49,31 @@ fn is_of_device(run: &RunSummary, word: &str) -> bool {
         .any(|name| name.to_lowercase().contains(&word))
 }
 
+/// The beginning of a time as RFC 3339 writes it.
+///
+/// # Errors
+/// What is expected.
+pub fn parse_since(words: &str) -> Result<String, Text> {
+    const FORM: &str = "0000-00-00T00:00:00";
+    let fits = words.len() <= FORM.len()
+        && words.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte == form,
+        });
+    let month = words.get(5..7).is_none_or(|month| ("01"..="12").contains(&month));
+    let day = words.get(8..10).is_none_or(|day| ("01"..="31").contains(&day));
+    if fits && [4, 7, 10, 16, 19].contains(&words.len()) && month && day {
+        return Ok(words.to_owned());
+    }
+    Err(text!(
+        "a date is expected, such as 2026-01-31, 2026-01 or 2026",
+        "日付を書いてください(例: 2026-01-31、2026-01、2026)",
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::Text;
     use kurabe_core::record::RunStatus;
     use std::collections::BTreeMap;
 
@@ -114,5 +136,26 @@ mod tests {
         let quick = Some("quick".to_owned());
         assert_eq!(ids(&Filter { profile: quick, last: Some(1), ..Filter::default() }), "c");
         assert_eq!(ids(&Filter { last: Some(9), ..Filter::default() }), "abc");
+    }
+
+    #[test]
+    fn a_day_a_month_or_a_year_is_a_date() {
+        for words in ["2026", "2026-01", "2026-12-31", "2026-01-31T09:30", "2026-01-31T09:30:00"] {
+            assert_eq!(parse_since(words).as_deref(), Ok(words));
+        }
+        for words in [
+            "",
+            "26",
+            "2026-",
+            "2026-13",
+            "2026-00",
+            "2026-01-32",
+            "2026/01",
+            "yesterday",
+            "2026-1-1",
+            "昨日",
+        ] {
+            assert!(parse_since(words).is_err(), "{words}");
+        }
     }
 }

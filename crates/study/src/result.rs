@@ -4,8 +4,8 @@ use crate::axis::Axis;
 use crate::published::Published;
 use crate::study::{Mark, MarkKind, WhyRun};
 use crate::verdict::QuestionResult;
-use kurabe_core::Text;
 use kurabe_core::record::Notice;
+use kurabe_core::{Error, ErrorKind, Text, text};
 use serde::Serialize;
 
 /// The version of the form of a result.
@@ -248,16 +248,25 @@ impl PartResult {
 }
 
 impl StudyResult {
-    /// The first error of a row.
-    pub fn first_error(&self) -> Option<&Text> {
-        self.parts.iter().flat_map(|part| &part.rows).find_map(|row| row.error.as_ref())
+    /// That rows could not be measured: how many, and what was wrong with the first.
+    pub fn failure(&self) -> Option<Error> {
+        let errors: Vec<_> =
+            self.parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.error.as_ref()).collect();
+        let Text { en, ja } = errors.first()?;
+        let (name, rows) = (&self.study, errors.len());
+        Some(Error::new(
+            ErrorKind::Target,
+            text!(
+                "{name}: rows that could not be measured: {rows}; the first: {en}",
+                "{name}: 測定できない行が {rows} 件あります。最初のもの: {ja}"
+            ),
+        ))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::text;
 
     fn mark(kind: MarkKind) -> Mark {
         Mark { column: "read".to_owned(), kind, reason: text!("because", "理由") }

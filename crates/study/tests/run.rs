@@ -207,9 +207,10 @@ fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
 #[test]
 fn a_row_that_fails_says_why_and_the_others_count() {
     let result = result(&Options::default(), &Inventor { fail: true, ..Inventor::default() });
-    let error = result.first_error().unwrap();
-    assert_eq!(error.en, "it broke: worn out; mend it");
-    assert_eq!(error.ja, "it broke: worn out。直してください");
+    let failure = result.failure().unwrap();
+    let Text { en, ja } = failure.what();
+    assert!(en.ends_with(": 1; the first: it broke: worn out; mend it"), "{en}");
+    assert!(ja.ends_with(": it broke: worn out。直してください"), "{ja}");
     let rows = &result.parts[0].rows;
     assert!(rows[0].error.is_none() && rows[0].cells[0].value.is_some());
     assert!(rows[1].error.is_some() && rows[1].cells[0].value.is_none());

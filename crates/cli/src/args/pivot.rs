@@ -1,7 +1,9 @@
 //! Words of `kurabe compare --by` and `kurabe list`.
 
+use super::worded;
 use crate::lang::t;
 use clap::Args;
+use kurabe_store::parse_since;
 
 const BY_EN: &str = "All runs as a table (--by)";
 const BY_JA: &str = "すべての測定を表にする(--by)";
@@ -38,54 +40,8 @@ pub struct ListArgs {
     pub device: Option<String>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Only runs with this label (may be repeated)", "このラベルの付いた測定だけ(繰り返し可)"))]
     pub label: Vec<String>,
-    #[arg(long, value_name = "DATE", value_parser = date, help = t("Only runs from this day on: 2026-01-31, or a month, or a year", "この日(2026-01-31)、月、年以降の測定だけ"))]
+    #[arg(long, value_name = "DATE", value_parser = |words: &str| parse_since(words).map_err(worded), help = t("Only runs from this day on: 2026-01-31, or a month, or a year", "この日(2026-01-31)、月、年以降の測定だけ"))]
     pub since: Option<String>,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help = t("Only the N newest", "新しいほうから N 件だけ"))]
     pub last: Option<u32>,
-}
-
-/// The beginning of a time as RFC 3339 writes it.
-fn date(words: &str) -> Result<String, String> {
-    const FORM: &str = "0000-00-00T00:00:00";
-    let fits = words.len() <= FORM.len()
-        && words.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            form => byte == form,
-        });
-    let month = words.get(5..7).is_none_or(|month| ("01"..="12").contains(&month));
-    let day = words.get(8..10).is_none_or(|day| ("01"..="31").contains(&day));
-    if fits && [4, 7, 10, 16, 19].contains(&words.len()) && month && day {
-        return Ok(words.to_owned());
-    }
-    Err(t(
-        "a date is expected, such as 2026-01-31, 2026-01 or 2026",
-        "日付を書いてください(例: 2026-01-31、2026-01、2026)",
-    )
-    .to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates() {
-        for words in ["2026", "2026-01", "2026-12-31", "2026-01-31T09:30", "2026-01-31T09:30:00"] {
-            assert_eq!(date(words).as_deref(), Ok(words));
-        }
-        for words in [
-            "",
-            "26",
-            "2026-",
-            "2026-13",
-            "2026-00",
-            "2026-01-32",
-            "2026/01",
-            "yesterday",
-            "2026-1-1",
-            "昨日",
-        ] {
-            assert!(date(words).is_err(), "{words}");
-        }
-    }
 }

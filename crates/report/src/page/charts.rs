@@ -6,10 +6,10 @@
 
 use super::{PageTheme, Report};
 use crate::doc::{Block, Doc, Paragraph, Purpose};
-use crate::pictures::{Picture, pictures};
-use kurabe_chart::{Chart, Size};
+use crate::pictures::{Picture, no_chart, pictures};
+use kurabe_chart::Size;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, text};
 
 /// Width of a picture of its own.
 const PICTURE_WIDTH_PX: u32 = 1000;
@@ -58,28 +58,31 @@ impl Report<'_> {
         doc
     }
 
-    /// The names of the charts that can be drawn.
-    pub fn picture_names(&self) -> Vec<&'static str> {
-        let mut names: Vec<&str> = self.pictures_in(self.lang).iter().map(|picture| picture.name).collect();
-        names.dedup();
-        names
-    }
-
-    /// The first chart of a name; without one the main chart, if there is anything to draw.
-    fn chart(&self, wanted: Option<&str>) -> Option<Chart> {
+    /// The first chart of a name (one of [`crate::PICTURE_NAMES`]), or the main one, as SVG.
+    ///
+    /// # Errors
+    /// When no run has the data for it.
+    pub fn picture(&self, name: Option<&str>, theme: PageTheme) -> Result<String> {
         let mut pictures = self.pictures_in(self.lang);
         let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
-        let place = match wanted {
-            Some(wanted) => named(wanted)?,
-            None => named("forest").unwrap_or(0),
+        let place = match name {
+            Some(name) => named(name),
+            None => named("forest").or((!pictures.is_empty()).then_some(0)),
         };
-        (place < pictures.len()).then(|| pictures.swap_remove(place).chart)
-    }
-
-    /// A chart as SVG: the first of a name (one of [`crate::PICTURE_NAMES`]), or the main one; nothing if no run has the
-    /// data for it.
-    pub fn picture(&self, wanted: Option<&str>, theme: PageTheme) -> Option<String> {
-        Some(self.chart(wanted)?.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()))
+        if let Some(place) = place {
+            let chart = pictures.swap_remove(place).chart;
+            return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme.into()));
+        }
+        let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
+        names.dedup();
+        if let Some(name) = name.filter(|_| !names.is_empty()) {
+            return Err(no_chart(name, &names, &self.runs));
+        }
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            text!("these runs hold nothing that can be drawn", "これらの測定には図にできる値がありません"),
+        )
+        .remedy(text!("write it as .html or .md", ".html か .md で書き出してください")))
     }
 }
 

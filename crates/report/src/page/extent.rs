@@ -8,7 +8,7 @@ use kurabe_core::{Text, number, text};
 /// A page larger than this is slow to open and too large for most places that take attachments.
 pub const MOST_PAGE_BYTES: usize = 3_000_000;
 /// What stands in a page behind the records and around them: its script and the foot.
-pub const ROOM_BEHIND_BYTES: usize = 20_000;
+pub(super) const ROOM_BEHIND_BYTES: usize = 20_000;
 
 /// A page with what it lacks.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +104,6 @@ impl Report<'_> {
     }
 }
 
-fn most() -> String {
+pub(super) fn most() -> String {
     number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0)
 }

@@ -91,3 +91,29 @@ fn target(row: &StudyRow) -> String {
         None => own,
     }
 }
+
+/// What scripts hear of a study.
+pub fn study_json(study: &Study) -> serde_json::Value {
+    let parts: Vec<_> = study
+        .parts
+        .iter()
+        .map(|part| {
+            let rows: Vec<_> = part
+                .rows
+                .iter()
+                .map(|row| {
+                    serde_json::json!({
+                        "label": row.label, "model": row.model, "sets": row.sets, "on": row.on,
+                        "over": row.over.as_ref().map(|(model, _)| model),
+                    })
+                })
+                .collect();
+            serde_json::json!({
+                "id": part.id, "title": part.title, "profile": part.profile.name, "catalogue": part.catalogue,
+                "axes": part.axes, "rows": rows,
+                "columns": part.columns.iter().map(|column| &column.key).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    serde_json::json!({ "study": study.name, "title": study.title, "source": study.source, "parts": parts })
+}

@@ -6,7 +6,7 @@
 use super::{answers, names};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Role;
-use kurabe_core::{Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
 /// The answer in a sentence, as `--json` tells it, too.
@@ -19,6 +19,22 @@ pub fn verdict_answer(verdict: &QuestionResult) -> Text {
         (None, None) => text!("The figures cannot tell.", "数値からは判断できません。"),
     };
     Text { ja: names::closed_up(&words.ja), ..words }
+}
+
+/// What scripts hear of a study's result: with each verdict its answer in words.
+///
+/// # Errors
+/// When it is no JSON.
+pub fn study_result_json(result: &StudyResult) -> Result<serde_json::Value> {
+    let broken = |error: serde_json::Error| {
+        Error::new(ErrorKind::Internal, text!("the result is no JSON", "結果を JSON にできません"))
+            .because(error)
+    };
+    let mut json = serde_json::to_value(result).map_err(broken)?;
+    for (place, verdict) in result.verdicts.iter().enumerate() {
+        json["verdicts"][place]["words"] = serde_json::to_value(verdict_answer(verdict)).map_err(broken)?;
+    }
+    Ok(json)
 }
 
 /// All that is told of a verdict.

@@ -18,6 +18,7 @@ use crate::build::Builder;
 use crate::layer::Layer;
 use crate::ranges::AtRisk;
 use crate::schema::HOUR_NS;
+use crate::settings::Setting;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Kind, World};
 use kurabe_core::{Result, Text, text};
@@ -53,8 +54,7 @@ struct Overheads {
 }
 
 impl Overheads {
-    /// After a read and after a write: the single values, or the rows that a measured drive has.
-    fn new(builder: &Builder<'_>) -> Result<[Self; 2]> {
+    fn measured(builder: &Builder<'_>) -> Result<Option<[Self; 2]>> {
         let rows = builder.rows("overheads");
         let ns = |ms: f64| ((ms * 1e6).round() as u64).min(HOUR_NS);
         let row = |row: &Vec<f64>| Self {
@@ -63,16 +63,9 @@ impl Overheads {
             write_cached_ns: ns(row[2]),
             write_ns: ns(row[3]),
         };
-        let write_ns = builder.ns("write_overhead");
-        let single = Self {
-            read_hit_ns: builder.ns("read_hit_overhead"),
-            read_ns: builder.ns("read_overhead"),
-            write_cached_ns: write_ns,
-            write_ns,
-        };
         match rows {
-            [] => Ok([single; 2]),
-            [after_read, after_write] => Ok([row(after_read), row(after_write)]),
+            [] => Ok(None),
+            [after_read, after_write] => Ok(Some([row(after_read), row(after_write)])),
             _ => Err(builder.error(
                 "overheads",
                 &text!(
@@ -89,7 +82,9 @@ struct Drive {
     reader: Reader,
     sector_bytes: u64,
     capacity_bytes: u64,
-    overheads: [Overheads; 2],
+    single: Overheads,
+    /// Of a measured drive, and instead: after a read and after a write.
+    measured: Option<[Overheads; 2]>,
     /// Whether the command before was a write.
     after_write: bool,
     buffer_bytes_per_s: f64,
@@ -126,7 +121,13 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         reader,
         sector_bytes,
         capacity_bytes,
-        overheads: Overheads::new(builder)?,
+        single: Overheads {
+            read_hit_ns: builder.ns("read_hit_overhead"),
+            read_ns: builder.ns("read_overhead"),
+            write_cached_ns: builder.ns("write_overhead"),
+            write_ns: builder.ns("write_overhead"),
+        },
+        measured: Overheads::measured(builder)?,
         after_write: false,
         buffer_bytes_per_s: builder.rate("buffer_rate"),
         depth: builder.count("queue_depth") as usize,
@@ -293,7 +294,7 @@ impl Drive {
     }
 
     fn overheads(&self) -> Overheads {
-        self.overheads[usize::from(self.after_write)]
+        self.measured.map_or(self.single, |rows| rows[usize::from(self.after_write)])
     }
 
     /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
@@ -393,5 +394,19 @@ impl Layer for Drive {
         let sectors = AtRisk::all(self.dirty.at_risk(), false);
         let bytes = |sector: u64| sector * self.sector_bytes;
         sectors.moved(|(first, end, number), all| all.add(bytes(first), bytes(end), number))
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "read_overhead" => self.single.read_ns = setting.whole(),
+            "read_hit_overhead" => self.single.read_hit_ns = setting.whole(),
+            "write_overhead" => {
+                (self.single.write_cached_ns, self.single.write_ns) = (setting.whole(), setting.whole())
+            }
+            "buffer_rate" => self.buffer_bytes_per_s = setting.real(),
+            "write_back" => self.write_back_sectors = (setting.whole() / self.sector_bytes).max(1),
+            "age_limit" => self.age_limit_ns = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

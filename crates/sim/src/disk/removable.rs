@@ -13,6 +13,7 @@ use super::mechanism::{Read, Reader};
 use crate::account::{Cause, Counter};
 use crate::build::Builder;
 use crate::layer::Layer;
+use crate::settings::Setting;
 use crate::timeline::transfer_ns;
 use crate::world::{JobId, Kind, World};
 use kurabe_core::Result;
@@ -149,5 +150,14 @@ impl Layer for Removable {
         };
         self.free_ns = end_ns;
         world.finish_at(end_ns, job);
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "read_overhead" => self.read_overhead_ns = setting.whole(),
+            "write_overhead" => self.write_overhead_ns = setting.whole(),
+            "buffer_rate" => self.buffer_bytes_per_s = setting.real(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -101,8 +101,7 @@ pub const FAT_IMAGE: LayerKind = LayerKind {
                 "whether a write of what the cached track holds already changes nothing",
                 "キャッシュ中の内容と同じデータの書き込みを捨てるか",
             ),
-        )
-        .live(),
+        ),
     ],
     relations: &[Relation::Needs("drop_identical", "tracks")],
     build,

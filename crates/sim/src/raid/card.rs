@@ -9,6 +9,7 @@ use super::words::Words;
 use crate::account::Cause;
 use crate::layer::{Control, Layer};
 use crate::ranges::AtRisk;
+use crate::settings::Setting;
 use crate::timeline::Timeline;
 use crate::world::{Child, JobId, Kind, LayerId, Request, World};
 use kurabe_core::device::ErrorNumber;
@@ -298,5 +299,21 @@ impl Layer for Card {
             all.saved.extend(risk.saved.iter());
         }
         vec![all]
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        match setting.parameter.key {
+            "latency" => self.costs.latency_ns = setting.whole(),
+            "request_time" => self.costs.request_ns = setting.whole(),
+            "strip_time" => self.costs.strip_ns = setting.whole(),
+            "strips_per_request" => self.costs.strips_per_request = setting.whole(),
+            "parity_rate" => self.costs.parity_bytes_per_s = setting.real(),
+            "memory_read_rate" => self.costs.memory_read_bytes_per_s = setting.real(),
+            "memory_write_rate" => self.costs.memory_write_bytes_per_s = setting.real(),
+            "read_ahead" => self.policies.ahead_bytes = setting.whole(),
+            "flush_interval" => self.policies.flush_ns = setting.whole(),
+            "destages" => self.policies.destages = setting.whole(),
+            _ => setting.refused(),
+        }
     }
 }

@@ -153,8 +153,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "128 KiB",
         "assumed",
         ("data read ahead of a run of reads; 0 if none", "連続読み出しのときに先読みする量(0 はなし)"),
-    )
-    .live(),
+    ),
     Parameter::usual(
         "flush_waits",
         Flag,

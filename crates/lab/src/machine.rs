@@ -1,0 +1,66 @@
+//! What a machine allows, and what kurabe itself costs on it: facts, without a judgement on them.
+
+use kurabe_core::Result;
+use kurabe_core::record::Instrument;
+use kurabe_engine::{
+    RingFacts, Target, TargetOptions, driver_cost_ns, may_drop_page_cache, measure_clock, probe_ring,
+    test_file_name,
+};
+use std::path::{Path, PathBuf};
+
+/// Queue depths at which the cost of the driver is measured.
+const IODEPTHS: [u32; 4] = [1, 8, 32, 128];
+
+/// What was looked at.
+#[derive(Debug)]
+pub struct MachineFacts {
+    /// What io_uring gives here, or why there is none.
+    pub ring: Result<RingFacts>,
+    /// The path that was asked about.
+    pub path: PathBuf,
+    /// Whether I/O on the path is direct, and its alignment in bytes; or why the path cannot be used.
+    pub direct: Result<(bool, u32)>,
+    /// Whether the page cache may be dropped.
+    pub may_drop_page_cache: bool,
+    /// The clock.
+    pub clock: Instrument,
+    /// Queue depths, and ns per operation of the driver with everything recorded.
+    pub driver_costs_ns: Vec<(u32, f64)>,
+    /// Block devices, and why each cannot be read, if so.
+    pub devices: Vec<(PathBuf, Option<std::io::Error>)>,
+    /// Helper programs, and the version of those that are installed.
+    pub tools: Vec<(&'static str, Option<String>)>,
+}
+
+impl MachineFacts {
+    /// Looks at the machine, and at what it allows on a path.
+    ///
+    /// # Errors
+    /// When the cost of the driver cannot be measured.
+    pub fn gather(path: &Path) -> Result<Self> {
+        Ok(Self {
+            ring: probe_ring(),
+            path: path.to_owned(),
+            direct: try_direct(path),
+            may_drop_page_cache: may_drop_page_cache(),
+            clock: measure_clock(),
+            driver_costs_ns: IODEPTHS
+                .into_iter()
+                .map(|iodepth| driver_cost_ns(iodepth).map(|cost_ns| (iodepth, cost_ns)))
+                .collect::<Result<_>>()?,
+            devices: kurabe_host::readable_devices(),
+            tools: kurabe_host::tools(),
+        })
+    }
+}
+
+fn try_direct(path: &Path) -> Result<(bool, u32)> {
+    const TRIAL_BYTES: u64 = 128 << 10;
+    let options = TargetOptions {
+        direct: true,
+        size_bytes: TRIAL_BYTES,
+        test_file_name: test_file_name("doctor", std::process::id().into()),
+        ..TargetOptions::default()
+    };
+    Target::open(path, &options).map(|target| (target.is_direct(), target.alignment_bytes()))
+}
