@@ -7,7 +7,7 @@ use crate::output::{print, print_json, say};
 use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_interop::write_iolog_v3;
-use kurabe_lab::{Recording, RecordingBy, record_command};
+use kurabe_lab::{RecordedCommand, RecordingBy, record_command};
 use kurabe_report::{recording_lines, traffic_line};
 use kurabe_trace::RecordedTrace;
 use std::path::Path;
@@ -23,8 +23,8 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
     let (recording, ended) =
         record_command(&args.target, &args.command, args.output.is_some(), &handle, begins)?;
     match recording {
-        Recording::Trace(recorded) => show(&recorded, args, global)?,
-        Recording::Sums(devices) => {
+        RecordedCommand::Trace(recorded) => show(&recorded, args, global)?,
+        RecordedCommand::Sums(devices) => {
             for (device, traffic) in &devices {
                 let counted = serde_json::json!({ "event": "counted", "device": device, "traffic": traffic });
                 match global.json {

@@ -43,7 +43,7 @@ pub use model::{load_model, model_name};
 pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use profile::load_profile;
-pub use recording::{Recording, RecordingBy, record_command};
+pub use recording::{RecordedCommand, RecordingBy, record_command};
 pub use recover::{Leftover, owner_lives, recover};
 pub use request::{Overrides, Procedure, RunRequest, Writing};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};

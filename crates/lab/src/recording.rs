@@ -32,7 +32,7 @@ pub enum RecordingBy<'a> {
 }
 
 /// What was recorded.
-pub enum Recording {
+pub enum RecordedCommand {
     /// Every operation.
     Trace(RecordedTrace),
     /// Sums of each device, by its `major:minor`.
@@ -51,7 +51,7 @@ pub fn record_command(
     trace_only: bool,
     handle: &RunHandle,
     begins: impl FnOnce(&RecordingBy<'_>),
-) -> Result<(Recording, Result<()>)> {
+) -> Result<(RecordedCommand, Result<()>)> {
     let target = target.canonicalize().map_err(|error| {
         let shown = target.display();
         Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
@@ -74,8 +74,8 @@ pub fn record_command(
     let status = run(command, handle)?;
     write_back(&target)?;
     let recording = match trace {
-        Some(trace) => Recording::Trace(trace.stop()?),
-        None => Recording::Sums(
+        Some(trace) => RecordedCommand::Trace(trace.stop()?),
+        None => RecordedCommand::Sums(
             counters
                 .into_iter()
                 .map(|(device, before)| {

@@ -41,7 +41,7 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
             Some(Some(_)) => {}
             // One that died before its target was open has measured nothing, and is not kept.
             _ if store.load(&run.id).is_ok_and(|record| record.header.target.is_none()) => {
-                store.remove(&run.id, &owner_lives)?
+                store.remove(&run.id, &owner_lives)?;
             }
             _ => store.mark_interrupted(&run.id, &now())?,
         }

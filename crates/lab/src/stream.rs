@@ -71,7 +71,7 @@ pub enum TurnsEvent {
         /// The run that was held against the first.
         other: String,
         /// What it came to.
-        blocked: Blocked,
+        blocked: Box<Blocked>,
     },
 }
 

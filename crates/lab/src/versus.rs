@@ -320,7 +320,7 @@ impl Live<'_, '_> {
                     label: cell.label.clone(),
                     direction: cell.direction,
                     other: self.journals[other + 1].header.id.clone(),
-                    blocked,
+                    blocked: Box::new(blocked),
                 };
                 self.lab.stream.tell(group, settled)?;
             }

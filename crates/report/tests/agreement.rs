@@ -58,7 +58,7 @@ proptest! {
             ("page", report.html(PageTheme::Auto, embedded).html),
             ("report in Markdown", report.markdown()),
             ("card", card(&run, Theme::Light, lang)),
-            ("export in Markdown", export(&[run.clone()], ExportFormat::Markdown, lang).unwrap()),
+            ("export in Markdown", export(std::slice::from_ref(&run), ExportFormat::Markdown, lang).unwrap()),
             ("comparison", render_pair(&pair(&run, &run, 0.05), [&run.header, &run.header], &[String::new(), String::new()], &style)),
         ];
         let figures: Vec<f64> =
@@ -69,7 +69,7 @@ proptest! {
                 prop_assert!(words.replace(['\u{a0}', '\u{202f}'], " ").contains(&number), "{number} is not in: {output}\n{words}");
             }
         }
-        let exported = export(&[run.clone()], ExportFormat::Csv, lang).unwrap();
+        let exported = export(std::slice::from_ref(&run), ExportFormat::Csv, lang).unwrap();
         let tables = [
             rates(&exported, "rate_bytes_per_s", |field| field("repetition") == "figure" && field("measure") == "rate"),
             rates(&report.csv(), "mean_rate_bytes_per_s", |_| true),

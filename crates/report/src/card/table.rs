@@ -27,7 +27,7 @@ const HEADING: f64 = 38.0;
 
 /// What stands in a place of the table.
 #[derive(Clone)]
-pub(super) struct Bar {
+pub(super) struct CardBar {
     direction: Option<Direction>,
     measure: Measure,
     value: f64,
@@ -41,7 +41,7 @@ pub(super) struct Bar {
 /// A row.
 pub(super) struct BarRow {
     label: String,
-    entries: Vec<Bar>,
+    entries: Vec<CardBar>,
     /// Whether reads and writes stand side by side.
     paired: bool,
 }
@@ -70,7 +70,7 @@ pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<BarRow> {
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
-fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Bar> {
+fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<CardBar> {
     let figures = Figures::of(cell, statistic);
     let (value, more) = match &cell.imported {
         Some(imported) => {
@@ -86,7 +86,7 @@ fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<Bar> {
         }
         None => (figures.main?, more(cell, &figures, statistic, style)),
     };
-    Some(Bar {
+    Some(CardBar {
         direction: cell.direction,
         measure: cell.measure,
         value,
@@ -208,7 +208,7 @@ fn draw_listed(paper: &mut Paper, rows: &[&BarRow], area: Area, height: f64, sty
         let (x, width) = (area.x + LABEL_WIDTH, area.width - LABEL_WIDTH);
         let place = Area { x, y: area.y + HEADING + line as f64 * height, width, height: height - 8.0 };
         paper.track(place);
-        let alike = |entry: &&Bar| entry.measure == row.entries[0].measure;
+        let alike = |entry: &&CardBar| entry.measure == row.entries[0].measure;
         let scale =
             Scale::of(rows.iter().flat_map(|row| &row.entries).filter(alike).map(|entry| entry.value));
         draw_bar(paper, &row.entries[0], place, &scale.linear());
@@ -244,7 +244,7 @@ fn middle(area: Area) -> f64 {
     area.y + area.height / 2.0
 }
 
-fn draw_bar(paper: &mut Paper, entry: &Bar, place: Area, scale: &Scale) {
+fn draw_bar(paper: &mut Paper, entry: &CardBar, place: Area, scale: &Scale) {
     let kind = match entry.direction {
         Some(Direction::Read) => 0,
         Some(Direction::Write) => 1,
@@ -254,7 +254,7 @@ fn draw_bar(paper: &mut Paper, entry: &Bar, place: Area, scale: &Scale) {
 }
 
 /// The figure on a bar; with its unit where the heading does not tell it.
-fn draw_figure(paper: &mut Paper, entry: &Bar, place: Area, with_unit: bool) {
+fn draw_figure(paper: &mut Paper, entry: &CardBar, place: Area, with_unit: bool) {
     let size = (place.height * 0.44).clamp(13.0, 34.0);
     let two_lines = place.height >= 52.0 && !entry.more.is_empty();
     let baseline = if two_lines { place.y + place.height * 0.52 } else { middle(place) + size * 0.36 };

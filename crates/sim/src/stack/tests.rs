@@ -21,7 +21,7 @@ impl Layer for Stuck {
     }
 }
 
-const STUCK: crate::LayerKind = crate::LayerKind {
+const STUCK: LayerKind = LayerKind {
     word: "stuck",
     title: ("stuck", "stuck"),
     of_host: false,
@@ -66,8 +66,8 @@ impl Layer for Odd {
     }
 }
 
-const ODD: crate::LayerKind =
-    crate::LayerKind { word: "odd", title: ("odd", "odd"), build: |_| Ok(Box::new(Odd)), ..STUCK };
+const ODD: LayerKind =
+    LayerKind { word: "odd", title: ("odd", "odd"), build: |_| Ok(Box::new(Odd)), ..STUCK };
 
 #[test]
 fn a_layer_that_panics_ends_its_stack_and_no_other() {

@@ -18,9 +18,9 @@ fn is_met(expression: &str, allowed: &[&str]) -> bool {
     for character in expression.replace('/', " OR ").chars() {
         depth += i32::from(character == '(') - i32::from(character == ')');
         if depth == 0 && character == ' ' {
-            words.push(std::mem::take(&mut word))
+            words.push(std::mem::take(&mut word));
         } else {
-            word.push(character)
+            word.push(character);
         }
     }
     words.push(word);
