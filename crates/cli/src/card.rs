@@ -34,8 +34,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     if global.quiet {
         return Ok(());
     }
-    let done = text!("wrote {}", "{} に書きました", path.display());
-    print(&format!("{}\n", done.get(lang())))
+    print(text!("wrote {}\n", "{} に書きました\n", path.display()).get(lang()))
 }
 
 /// Whether the file holds a PNG, or an SVG: its ending tells.

@@ -59,6 +59,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
     check_paths(&options)?;
     let handle = signals::listen()?;
+    let cpus = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut failed = None;
     for (place, planned) in plans.iter().enumerate() {
         let stream = Stream::default();
@@ -68,7 +69,7 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
             stream: &stream,
             handle: &handle,
             command: command_line,
-            threads: threads(args),
+            threads: args.threads.map_or_else(cpus, usize::from),
         };
         let result = run_study(planned, &runner)?;
         // The live line goes before anything is printed.
@@ -77,11 +78,6 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
         failed = failed.or_else(|| result.failure());
     }
     failed.map_or(Ok(()), Err)
-}
-
-fn threads(args: &StudyRunArgs) -> usize {
-    let there = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    args.threads.map_or_else(there, usize::from)
 }
 
 fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize) -> Result<()> {
