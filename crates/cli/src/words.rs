@@ -41,7 +41,7 @@ pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
 /// # Errors
 /// When the file cannot be read.
 pub fn text_of(library: &[(&str, &str)], name: &str) -> Result<String> {
-    match library.iter().find(|(known, _)| *known == name) {
+    match library.iter().find(|(word, _)| *word == name) {
         Some((_, text)) => Ok((*text).to_owned()),
         None => std::fs::read_to_string(name)
             .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
