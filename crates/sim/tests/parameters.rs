@@ -261,31 +261,35 @@ fn a_change_to_the_same_value_in_the_midst_of_work_changes_nothing() {
     }
 }
 
+/// Layers that stand over a medium, each with the parameters that it must be given.
+const OVER_A_MEDIUM: [(&str, &str); 8] = [
+    ("host", ""),
+    ("filesystem", ""),
+    ("sata", "generation = { value = \"sata-2\", source = \"test\" }"),
+    ("pcie", "generation = { value = 3, source = \"test\" }\nlanes = { value = 4, source = \"test\" }"),
+    (
+        "usb",
+        "generation = { value = \"usb-3\", source = \"test\" }\nprotocol = { value = \"bot\", source = \"test\" }",
+    ),
+    ("scsi", ""),
+    ("mirror", ""),
+    ("raid", "level = { value = 0, source = \"test\" }"),
+];
+
+/// Time of a read of 64 KiB of its own.
+fn read_ns(stack: &mut Stack, number: u64) -> u64 {
+    let from_ns = stack.now_ns();
+    stack.submit(from_ns, Request::new(Kind::Read, number * 65_536, 65_536), 0);
+    while stack.in_flight() > 0 {
+        stack.advance(stack.next_wake_ns().unwrap());
+    }
+    stack.take_completion().unwrap().at_ns - from_ns
+}
+
 /// A layer over a medium without memory, where what came before does not matter: the second read after the change, because
 /// the first may still wait for what began before it.
 #[test]
 fn a_change_in_the_midst_of_work_gives_the_times_of_a_stack_built_so() {
-    let layers = [
-        ("host", ""),
-        ("filesystem", ""),
-        ("sata", "generation = { value = \"sata-2\", source = \"test\" }"),
-        ("pcie", "generation = { value = 3, source = \"test\" }\nlanes = { value = 4, source = \"test\" }"),
-        (
-            "usb",
-            "generation = { value = \"usb-3\", source = \"test\" }\nprotocol = { value = \"bot\", source = \"test\" }",
-        ),
-        ("scsi", ""),
-        ("mirror", ""),
-        ("raid", "level = { value = 0, source = \"test\" }"),
-    ];
-    let read_ns = |stack: &mut Stack, number: u64| {
-        let from_ns = stack.now_ns();
-        stack.submit(from_ns, Request::new(Kind::Read, number * 65_536, 65_536), 0);
-        while stack.in_flight() > 0 {
-            stack.advance(stack.next_wake_ns().unwrap());
-        }
-        stack.take_completion().unwrap().at_ns - from_ns
-    };
     let last_ns = |spec: &DeviceSpec, change: Option<(&str, &str)>| {
         let mut stack = Stack::new(spec, 1).unwrap();
         let mut last_ns = 0;
@@ -298,7 +302,7 @@ fn a_change_in_the_midst_of_work_gives_the_times_of_a_stack_built_so() {
         last_ns
     };
     let mut slower = Vec::new();
-    for (kind, parameters) in layers {
+    for (kind, parameters) in OVER_A_MEDIUM {
         let source = format!(
             r#"
             schema = 1

@@ -401,7 +401,7 @@ impl Layer for Drive {
             "read_overhead" => self.single.read_ns = setting.whole(),
             "read_hit_overhead" => self.single.read_hit_ns = setting.whole(),
             "write_overhead" => {
-                (self.single.write_cached_ns, self.single.write_ns) = (setting.whole(), setting.whole())
+                (self.single.write_cached_ns, self.single.write_ns) = (setting.whole(), setting.whole());
             }
             "buffer_rate" => self.buffer_bytes_per_s = setting.real(),
             "write_back" => self.write_back_sectors = (setting.whole() / self.sector_bytes).max(1),
