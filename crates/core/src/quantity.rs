@@ -122,6 +122,8 @@ pub fn format_time_setting(ns: u64) -> String {
         ns if ns >= MINUTE && ns.is_multiple_of(MINUTE) => format!("{} min", ns / MINUTE),
         ns if ns.is_multiple_of(NS_PER_S) => format!("{} s", ns / NS_PER_S),
         ns if ns.is_multiple_of(1_000_000) => format!("{} ms", ns / 1_000_000),
+        // Above this three digits have thousands apart, which would not be read again, and a setting is copied onto a command line.
+        ns if ns >= 999 * NS_PER_S => format!("{} s", ns / NS_PER_S),
         ns => crate::number::latency_ns(ns),
     }
 }
@@ -130,6 +132,15 @@ pub fn format_time_setting(ns: u64) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_planned_time_is_read_again_however_long() {
+        assert_eq!(format_time_setting(222_222_222_222_200), "222222 s");
+        for ns in [1, 999, 1_500, 27_000_001, 90 * NS_PER_S + 1, 222_222_222_222_200, u64::MAX] {
+            let again = parse_duration_ns(&format_time_setting(ns)).unwrap();
+            assert!(ns.abs_diff(again) as f64 <= ns as f64 * 0.006, "{ns}: {again}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
