@@ -9,7 +9,7 @@ use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::Session;
-use kurabe_sim::{ModelTarget, Volatile};
+use kurabe_sim::{DeviceSpec, ModelTarget, Volatile};
 use kurabe_store::Store;
 use kurabe_study::{Measured, Models, Options, Paths, Point, PointTarget, StudyPlan, StudyResult};
 
@@ -79,6 +79,15 @@ impl Models for ModelPoints<'_> {
         };
         let run = format!("model:{name}");
         self.stream.tell(&run, PointEvent::PointStarted { model: name.clone() })?;
+        let measured = self.compute(&run, name, device, point);
+        // One that fails is over, too: whoever counts points waits for all of them.
+        self.stream.tell(&run, PointEvent::PointDone)?;
+        measured
+    }
+}
+
+impl ModelPoints<'_> {
+    fn compute(&self, run: &str, name: &str, device: &DeviceSpec, point: &Point) -> Result<Measured> {
         let mut model = ModelTarget::new(device, point.seed)?;
         let mut measured = Measured::default();
         let mut emit = |event: Event| {
@@ -87,15 +96,12 @@ impl Models for ModelPoints<'_> {
                 Event::Notice { notice } => measured.notices.push(notice.clone()),
                 _ => {}
             }
-            self.stream.tell(&run, event)
+            self.stream.tell(run, event)
         };
         let profile = &point.profile;
-        let stop = self.handle.engine_stop();
-        let outcome = Session::on_model(&mut model, name, profile, stop, &mut emit)
+        Session::on_model(&mut model, name, profile, self.handle.engine_stop(), &mut emit)
             .with_traces(traces(profile, TraceNames::EmbeddedFirst)?)
-            .run();
-        self.stream.tell(&run, PointEvent::PointDone)?;
-        outcome?;
+            .run()?;
         let volatile = model.volatile();
         let sum = |of: fn(&Volatile) -> u64| {
             volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)
