@@ -10,7 +10,7 @@ use crate::test_file::TestFile;
 use kurabe_core::device::Buffer;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::fs::{File, Metadata};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -61,7 +61,7 @@ impl Target {
     /// # Errors
     /// When it cannot be measured, or must not be.
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
-        let shown = given.display();
+        let shown = shown::path(given);
         let cannot = |error: &std::io::Error| {
             let made =
                 Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), error);
@@ -77,7 +77,7 @@ impl Target {
         let facts = path.metadata().map_err(|error| cannot(&error))?;
         let kind = kind_of(given, &facts)?;
         let mut target = Self {
-            given: given.display().to_string(),
+            given: shown::name(given),
             path,
             kind,
             span_bytes: options.size_bytes,
@@ -118,7 +118,7 @@ impl Target {
     pub fn again(&self) -> Result<Self> {
         let held = self._exclusive.as_ref().map(File::try_clone).transpose();
         let held = held.map_err(|error| {
-            let path = self.path.display();
+            let path = shown::path(&self.path);
             Error::os(text!("cannot open {path} twice", "{path} を二重に開けません"), &error)
         })?;
         Ok(Self {
@@ -136,7 +136,7 @@ impl Target {
     }
 
     fn make_test_file(&mut self, options: &TargetOptions) -> Result<()> {
-        let directory = self.path.display();
+        let directory = shown::path(&self.path);
         let free = platform::free_bytes(&self.path).map_err(|error| {
             Error::os(
                 text!("cannot ask for free space on {directory}", "{directory} の空き容量がわかりません"),
@@ -165,7 +165,7 @@ impl Target {
 
     /// A block device: read-only, unless the user gave up its data.
     fn take_device(&mut self, facts: &Metadata, options: &TargetOptions) -> Result<()> {
-        let device = self.path.display().to_string();
+        let device = shown::path(&self.path);
         let cannot_open =
             |error: &std::io::Error| Error::os(text!("cannot open {device}", "{device} を開けません"), error);
         if let Some(consent) = &options.destroy_data_on {
@@ -178,7 +178,7 @@ impl Target {
                     text!(
                         "--destroy-data-on names {}, but the target is {device}",
                         "--destroy-data-on は {} ですが、測定対象は {device} です",
-                        consent.display()
+                        shown::path(consent)
                     ),
                 )
                 .remedy(text!(
@@ -216,7 +216,7 @@ impl Target {
     }
 
     fn fit_span(&mut self, size_bytes: u64, options: &TargetOptions) -> Result<()> {
-        let (path, size) = (self.path.display(), format_bytes(size_bytes));
+        let (path, size) = (shown::path(&self.path), format_bytes(size_bytes));
         if size_bytes == 0 {
             return Err(Error::new(
                 ErrorKind::Target,
@@ -277,7 +277,7 @@ impl Target {
     pub fn open_file(&self, write: bool, o_sync: bool) -> Result<File> {
         let how = OpenHow { write, o_sync, direct: self.direct, ..OpenHow::default() };
         platform::open(&self.path, how).map_err(|error| {
-            let what = text!("cannot open {}", "{} を開けません", self.path.display());
+            let what = text!("cannot open {}", "{} を開けません", shown::path(&self.path));
             if self.direct && error.kind() == std::io::ErrorKind::InvalidInput {
                 return Error::new(ErrorKind::Unsupported, what).because(error);
             }
@@ -347,7 +347,7 @@ impl Target {
     pub fn record(&self) -> TargetRecord {
         TargetRecord {
             given: self.given.clone(),
-            path: self.path.display().to_string(),
+            path: shown::name(&self.path),
             kind: self.kind,
             span_bytes: self.span_bytes,
             direct: self.direct,
@@ -383,7 +383,7 @@ fn kind_of(given: &Path, facts: &Metadata) -> Result<TargetKind> {
         text!(
             "{} is neither a directory, a file nor a block device",
             "{} はディレクトリでもファイルでもブロックデバイスでもありません",
-            given.display()
+            shown::path(given)
         ),
     )
     .remedy(text!(
@@ -403,7 +403,7 @@ fn refuse_if_held(device: &Path) -> Result<()> {
             ja: format!("{holder}: {}、ほか {more} 件", first.by.ja),
         },
     };
-    Err(in_use(&device.display().to_string(), &by))
+    Err(in_use(&shown::path(device), &by))
 }
 
 fn in_use(device: &str, by: &Text) -> Error {
@@ -418,7 +418,7 @@ fn in_use(device: &str, by: &Text) -> Error {
 }
 
 fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error {
-    let (directory, need) = (directory.display(), format_bytes(need_bytes));
+    let (directory, need) = (shown::path(directory), format_bytes(need_bytes));
     let what = match free_bytes.map(format_bytes) {
         Some(free) => text!(
             "the test file needs {need}, but {directory} has only {free} free",

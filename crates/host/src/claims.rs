@@ -16,7 +16,7 @@ use crate::mount::{self, Mount};
 use crate::platform::{self, Number};
 use crate::roots::{self, Roots};
 use crate::signature::{Class, Ends, HEAD_BYTES, Signature, TAIL_BYTES, signatures};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ impl RealMedia {
         if number.is_none() || platform::block_number(&node)? != number {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                format!("{} is not the node of {}", node.display(), block.name),
+                format!("{} is not the node of {}", shown::path(node), block.name),
             ));
         }
         Ok(node)
@@ -109,7 +109,7 @@ impl Media for RealMedia {
 
 /// Finds the device that a path names.
 fn open(roots: &Roots, device: &Path) -> Result<(Block, RealMedia)> {
-    let shown = device.display();
+    let shown = shown::path(device);
     let cannot =
         |error: &io::Error| Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), error);
     let node = std::fs::canonicalize(device).map_err(|error| cannot(&error))?;
@@ -255,7 +255,7 @@ impl Inquiry<'_> {
             let by_source =
                 || sources(self.roots, &mount.source).iter().any(|source| source.name == block.name);
             if by_number || by_source() {
-                let point = mount.point.display();
+                let point = shown::path(&mount.point);
                 add(claims, block, text!("mounted on {point}", "{point} にマウント中"));
             }
         }

@@ -12,7 +12,7 @@ use kurabe_compare::{FEWEST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RunHeader, RunRecord, VersusRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
@@ -138,8 +138,7 @@ impl PreparedVersus {
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
         remove_orphaned_traces();
         let Self { request, runs, order_seed } = self;
-        let targets: Vec<String> =
-            request.targets.iter().map(|target| target.display().to_string()).collect();
+        let targets: Vec<String> = request.targets.iter().map(|target| shown::name(target)).collect();
         // All are looked at before the first test file is made: it would be a difference.
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
@@ -177,7 +176,7 @@ impl VersusRequest {
         let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
             return Ok(());
         };
-        let device = device.display();
+        let device = shown::path(device);
         Err(Error::new(
             ErrorKind::Usage,
             text!(

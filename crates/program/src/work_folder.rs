@@ -4,7 +4,7 @@
 //! own with `work` and `origin.git`. It is removed when this goes; the folder above it goes with the last one.
 
 use crate::platform;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl WorkFolder {
     /// When the file system does not take it.
     pub(crate) fn create(container: &Path) -> Result<Self> {
         let cannot = |error: &io::Error| {
-            let path = container.display();
+            let path = shown::path(container);
             Error::os(text!("cannot make the folder {path}", "フォルダー {path} を作れません"), error)
         };
         // A folder of that name that is not kurabe's would be full of somebody else's files.
@@ -48,7 +48,7 @@ impl WorkFolder {
                 Err(error) => return Err(cannot(&error)),
             }
         }
-        let path = container.display();
+        let path = shown::path(container);
         Err(Error::new(
             ErrorKind::Internal,
             text!("there are too many folders in {path}", "{path} のフォルダーが多すぎます"),
@@ -97,7 +97,7 @@ impl WorkFolder {
     /// When something in it cannot be removed.
     pub(crate) fn remove(mut self) -> Result<()> {
         self.remove_now().map_err(|error| {
-            let path = self.path.display();
+            let path = shown::path(&self.path);
             Error::os(text!("cannot remove {path}", "{path} を消せません"), &error)
         })
     }
@@ -126,7 +126,7 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         if platform::is_mount_root(&folder)? {
-            return Err(io::Error::other(format!("a file system is mounted at {}", folder.display())));
+            return Err(io::Error::other(format!("a file system is mounted at {}", shown::path(folder))));
         }
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;

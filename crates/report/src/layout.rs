@@ -4,7 +4,8 @@
 
 use crate::style::{Role, Style};
 pub use kurabe_core::display::display_width;
-pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, tame, wrap};
+pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, wrap};
+use kurabe_core::shown;
 
 /// Lays items behind each other with ` · ` between them; a line breaks between items if it can.
 pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
@@ -18,7 +19,7 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
         match lines.last_mut() {
             Some(line) if display_width(line) + 3 + display_width(item) <= limit => {
                 line.push_str(" · ");
-                line.push_str(&tame(item));
+                line.push_str(&shown::line(item));
             }
             line => {
                 if let Some(line) = line {

@@ -9,6 +9,7 @@ use crate::progress::{Mode, Progress};
 use crate::style::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
+use kurabe_core::shown;
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
 
@@ -39,14 +40,15 @@ impl StudyProgress {
         let bar = ProgressBar::with_draw_target(Some(models), target);
         let template = ProgressStyle::with_template("{prefix} {pos}/{len} {bar:16} {msg}");
         bar.set_style(template.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("▇▁"));
-        bar.set_prefix(study.to_owned());
+        let study = shown::line(study);
+        bar.set_prefix(study.clone());
         let room = style.width.saturating_sub(COUNT_WIDTH + study.len());
         Self { bar, room }
     }
 
     /// A model is begun.
     pub fn begin(&self, model: &str) {
-        self.bar.set_message(clip(model, self.room));
+        self.bar.set_message(clip(&shown::line(model), self.room));
     }
 
     /// A model is computed.

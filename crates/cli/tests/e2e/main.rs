@@ -27,6 +27,7 @@ mod neighbours;
 mod other_tools;
 mod pictures;
 mod pivots;
+mod poisoned;
 mod procedures;
 mod reports;
 mod round_trip;

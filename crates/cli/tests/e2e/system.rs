@@ -32,6 +32,11 @@ impl Mount {
         Some(Self { point: point.to_owned() })
     }
 
+    /// What is mounted at a place already.
+    pub fn over(point: &Path) -> Self {
+        Self { point: point.to_owned() }
+    }
+
     /// Where it is.
     pub fn point(&self) -> &Path {
         &self.point

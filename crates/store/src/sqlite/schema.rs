@@ -4,7 +4,7 @@
 //! A step is never changed once it was released; a change of the tables is one more step.
 
 use super::error::{elsewhere, store_error};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 
@@ -129,9 +129,9 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
 /// Brings the tables to [`VERSION`]. Of two processes that come at once, one does the work and the other waits
 /// for it and finds it done.
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
-    let shown = path.display();
+    let shown = shown::path(path);
     let failed = |error: rusqlite::Error| {
-        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error)
+        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error, path)
     };
     match owned(connection).map_err(failed)? {
         Owned::Other => return Err(not_ours(path)),
@@ -170,10 +170,10 @@ pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
 /// # Errors
 /// When a newer kurabe wrote them, or they cannot be read.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
-    let shown = path.display();
+    let shown = shown::path(path);
     let version: i32 =
         connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {
-            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error)
+            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
         })?;
     if (1..=VERSION).contains(&version) {
         return Ok(version);
@@ -193,7 +193,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
 
 /// The error for a file that is not kurabe's.
 pub(super) fn not_ours(path: &Path) -> Error {
-    let path = path.display();
+    let path = shown::path(path);
     Error::new(
         ErrorKind::Store,
         text!(
