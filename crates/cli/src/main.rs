@@ -29,8 +29,7 @@ use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let command_line: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
     lang::decide(&command_line);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

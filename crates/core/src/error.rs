@@ -336,7 +336,7 @@ mod tests {
         let error = Error::new(ErrorKind::DataFile, Text::same("a\nb")).at(Place::of("p\r", poisoned, 8..11));
         assert_eq!(
             error.render(Lang::En),
-            "kurabe: a\\nb\n   --> p\\r:1:8\n 1 |  x\\x1bc = \\u{202e}\n   |           ^^^^^^^^"
+            "kurabe: a\\nb\n  --> p\\r:1:8\n 1 |  x\\x1bc = \\u{202e}\n   |           ^^^^^^^^"
         );
         let end = Place::of("p.toml", source, 900..901);
         assert_eq!((end.line, end.width), (3, 1));

@@ -99,9 +99,10 @@ pub fn text_of_file(name: &str, what: Text) -> Result<String> {
     let bytes = bytes_of_file(name, what.clone(), Outside::DataFile)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let no_text =
-            text!("{what}: it is no UTF-8 text at byte {at}", "{what}({at} バイト目が UTF-8 ではありません)"; what);
-        Error::new(ErrorKind::DataFile, no_text).remedy(Outside::DataFile.remedy())
+        no_data_file(text!(
+            "{what}: it is no UTF-8 text at byte {at}",
+            "{what}({at} バイト目が UTF-8 ではありません)"; what
+        ))
     })
 }
 

@@ -50,7 +50,11 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
         // The figures of a course stand in a table.
         Block::Gap | Block::Curve(_) => {}
         Block::Drawing { wide, .. } => {
-            html.element("pre", &[], wide.get(lang));
+            html.open("pre", &[]);
+            for line in wide.get(lang).lines() {
+                html.words(line).raw("\n");
+            }
+            html.close("pre");
         }
         Block::Heading(level, title) => {
             let tag = ["h1", "h1", "h2", "h3"][(*level).clamp(1, 4) - 1];
@@ -310,7 +314,6 @@ fn escape(words: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
             c if shown::is_escaped(c) => out.push_str(&shown::line(c.encode_utf8(&mut [0; 4]))),
             c => out.push(c),
         }

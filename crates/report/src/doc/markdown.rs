@@ -137,5 +137,5 @@ fn of_table(table: &Table, lang: Lang) -> String {
 
 /// Words inside of an HTML element that Markdown leaves alone.
 fn escaped_html(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    shown::line(words).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
