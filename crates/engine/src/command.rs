@@ -13,9 +13,9 @@ use crate::task::{Attempt, Repeated};
 use crate::traffic::{Watched, interval_of};
 use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
-use kurabe_core::record::{Interval, Noise, Repetition, Traffic};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_program::{Programs, Ran};
+use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::{Coming, Listed, Owner, Programs, Ran};
 use std::fs::File;
 use std::path::Path;
 
@@ -32,6 +32,15 @@ impl Session<'_, Real<'_>> {
         let container = self.ground.target.work_folder().ok_or_else(no_folder)?.to_owned();
         let programs = Programs::prepare(step, &container, self.interrupt, &mut self.preparing())?;
         let device = Watched::under(programs.folder());
+        if let Some(Owner { uid, gid }) = programs.owner() {
+            self.notice_once(
+                NoticeKind::Other,
+                text!(
+                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) and not as root",
+                    "ディレクトリの所有者がユーザー {uid} なので、プログラムは root ではなくそのユーザー(グループ {gid})として実行します"
+                ),
+            )?;
+        }
         Ok(CommandWork { programs, device })
     }
 
@@ -77,8 +86,15 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Tells of programs that are about to run.
-    fn preparing(&mut self) -> impl FnMut(Text) -> Result<()> {
-        |what| self.emit(Event::Preparing { what })
+    fn preparing(&mut self) -> impl FnMut(Coming) -> Result<()> {
+        |coming| {
+            self.emit(match coming {
+                Coming::Next(what) => Event::Preparing { what },
+                Coming::Programs(Listed { prepare, command, restore, cleanup }) => {
+                    Event::Programs { prepare, command, restore, cleanup }
+                }
+            })
+        }
     }
 
     /// Runs the timed program, and tells meanwhile what reaches the device.

@@ -9,13 +9,16 @@
 mod command_line;
 mod git_material;
 mod git_tree;
+mod guard;
 mod platform;
 mod programs;
 mod run;
 mod stop;
 mod work_folder;
+mod worker;
 
-pub use programs::{Programs, Tell};
+pub use programs::{Coming, Listed, Programs, Tell};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};
 pub use work_folder::remove_tree;
+pub use worker::Owner;

@@ -1,29 +1,54 @@
 //! The programs of a step: a timed one between a prepare and a restore.
 //!
 //! The model: `prepare` runs once; then for each repetition `command` runs and is timed, and `restore` runs; `cleanup` runs
-//! at the end, whatever happened, and the folder goes. Each program is shown before it runs. No shell takes part unless
-//! the step asks for one.
+//! at the end, whatever happened, and the folder goes. All programs are listed before the first of them runs, and each is
+//! shown before it does. No shell takes part unless the step asks for one.
 //!
 //! A stop by the user ends what prepares and what is timed. `restore` and `cleanup` are left to end by themselves, so that
 //! nothing stays half restored (an exported pool, a mount).
 
 use crate::command_line::{Lines, Places, shown};
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
-use crate::run::{Program, Ran, run};
+use crate::guard::Guard;
+use crate::run::{Program, Ran, cannot_start, run};
 use crate::stop::Stop;
 use crate::work_folder::WorkFolder;
+use crate::worker::{Owner, Worker};
 use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// What is about to happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coming {
+    /// The programs of a step, before anything is made for it.
+    Programs(Listed),
+    /// The next of them, or what they work on.
+    Next(Text),
+}
+
+/// The programs of a step, as one would type them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Those that run before the first repetition.
+    pub prepare: Vec<String>,
+    /// The timed one.
+    pub command: String,
+    /// Those that run after each repetition.
+    pub restore: Vec<String>,
+    /// Those that run at the end.
+    pub cleanup: Vec<String>,
+}
+
 /// Hears what is about to run; an error of its own keeps it from running.
-pub type Tell<'a> = &'a mut dyn FnMut(Text) -> Result<()>;
+pub type Tell<'a> = &'a mut dyn FnMut(Coming) -> Result<()>;
 
 /// The programs of a step, and the folder with the files that they work on.
 #[derive(Debug)]
 pub struct Programs {
+    guard: Guard,
     folder: WorkFolder,
     lines: Lines,
 }
@@ -35,10 +60,15 @@ impl Programs {
     /// When the folder cannot be made, a name in a line stands for nothing, a program fails, or the run is stopped; what was
     /// made is gone again.
     pub fn prepare(step: &CommandStep, container: &Path, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
-        let folder = WorkFolder::create(container)?;
+        // The container stands in the target, which exists.
+        let worker = Worker::of(container.parent().unwrap_or(container))?;
+        let folder = WorkFolder::create(container, worker)?;
         let lines = Lines::of(step, Places { work: folder.work(), origin: folder.origin() })?;
-        let programs = Self { folder, lines };
-        match programs.make_ready(step, stop, tell) {
+        let guard = Guard::start(worker).map_err(|error| cannot_start(&["sh".to_owned()], &error))?;
+        let programs = Self { guard, folder, lines };
+        let ready = tell(Coming::Programs(programs.listed(step)))
+            .and_then(|()| programs.make_ready(step, stop, tell));
+        match ready {
             Ok(()) => Ok(programs),
             Err(error) => {
                 // What went wrong first is what counts.
@@ -51,6 +81,11 @@ impl Programs {
     /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// As whom programs work, if not as who runs kurabe.
+    pub fn owner(&self) -> Option<Owner> {
+        self.folder.worker().other
     }
 
     /// Shows the timed program.
@@ -115,6 +150,24 @@ impl Programs {
         }
     }
 
+    fn listed(&self, step: &CommandStep) -> Listed {
+        let all = |lines: &[Vec<String>]| lines.iter().map(|words| shown(words)).collect::<Vec<_>>();
+        let mut prepare = if step.git.is_some() { all(&self.git_lines()) } else { Vec::new() };
+        prepare.extend(all(&self.lines.prepare));
+        Listed {
+            prepare,
+            command: shown(&self.lines.command),
+            restore: all(&self.lines.restore),
+            cleanup: all(&self.lines.cleanup),
+        }
+    }
+
+    /// What makes the repository.
+    fn git_lines(&self) -> [Vec<String>; 2] {
+        let origin = self.folder.origin().display().to_string();
+        [INIT, FAST_IMPORT].map(|words| words.map(|word| word.replace("{origin}", &origin)).to_vec())
+    }
+
     fn make_ready(&self, step: &CommandStep, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         if let Some(material) = &step.git {
             self.make_git_material(material, stop, tell)?;
@@ -125,24 +178,22 @@ impl Programs {
     /// Makes the repository in the folder.
     fn make_git_material(&self, material: &GitMaterial, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         let GitMaterial { files, changed_files, commits } = material;
-        tell(text!(
+        tell(Coming::Next(text!(
             "making a git repository of {files} files, and {commits} commits that change {changed_files}",
             "git リポジトリを作成({files} ファイル、{changed_files} ファイルを変えるコミット {commits} 件)"
-        ))?;
-        let origin = self.folder.origin().display().to_string();
-        let words = |words: &[&str]| -> Vec<String> {
-            words.iter().map(|word| word.replace("{origin}", &origin)).collect()
-        };
-        self.run_shown(self.program(&words(&INIT)), stop, tell)?;
+        )))?;
+        let [init, import] = self.git_lines();
+        self.run_shown(self.program(&init), stop, tell)?;
         let feed = |to: &mut dyn Write| {
             write_stream(material, &mut BufWriter::with_capacity(1 << 20, to), &|| stop.is_asked())
         };
-        let import = words(&FAST_IMPORT);
         self.run_shown(Program { feed: Some(&feed), ..self.program(&import) }, stop, tell)
     }
 
     fn program<'a>(&'a self, words: &'a [String]) -> Program<'a> {
-        Program { words, git_config: self.folder.git_config(), feed: None, to_its_end: false }
+        let (worker, home, git_config) = (self.folder.worker(), self.folder.path(), self.folder.git_config());
+        let guard = Some(&self.guard);
+        Program { words, guard, worker, home, git_config, feed: None, to_its_end: false }
     }
 
     fn run_to_its_end(&self, words: &[String], stop: &Stop, tell: Tell<'_>) -> Result<()> {
@@ -158,5 +209,5 @@ impl Programs {
 /// Shows a program that is about to run.
 fn show(words: &[String], tell: Tell<'_>) -> Result<()> {
     let line = shown(words);
-    tell(text!("running {line}", "実行: {line}"))
+    tell(Coming::Next(text!("running {line}", "実行: {line}")))
 }

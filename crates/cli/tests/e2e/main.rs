@@ -28,6 +28,7 @@ mod other_tools;
 mod pictures;
 mod pivots;
 mod procedures;
+mod programs;
 mod reports;
 mod round_trip;
 mod scripts;
