@@ -100,23 +100,26 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
     }
     let cannot = |error: std::io::Error| cannot_start(program.words, &error);
     let (mut command, output) = prepared(program).map_err(cannot)?;
-    let output = collect(output);
+    let output = collect(output).map_err(|error| Error::no_thread(&error))?;
     let (ended, fed) = std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let (input_sender, input) = channel();
-        let waiting = scope.spawn(move || {
+        let thread = std::thread::Builder::new;
+        // First who waits for the other: it ends when that cannot be had.
+        let feeding = thread().spawn_scoped(scope, move || match (program.feed, input.recv()) {
+            (Some(feed), Ok(mut input)) => feed(&mut input),
+            _ => Ok(()),
+        })?;
+        let waiting = thread().spawn_scoped(scope, move || {
             let ended = start_and_wait(&mut command, stop, program.guard, &sender, &input_sender);
             // Whatever ended the waiting, that group is no longer the guard's.
             program.guard.inspect(|guard| guard.forget());
             ended
-        });
-        let feeding = scope.spawn(move || match (program.feed, input.recv()) {
-            (Some(feed), Ok(mut input)) => feed(&mut input),
-            _ => Ok(()),
-        });
+        })?;
         listen(&receiver, &is_asked, live);
-        (waiting.join(), feeding.join())
-    });
+        Ok((waiting.join(), feeding.join()))
+    })
+    .map_err(|error: std::io::Error| Error::no_thread(&error))?;
     let ended = ended.map_err(|_| thread_lost())?.map_err(cannot)?;
     let asked = is_asked();
     if asked {
@@ -235,11 +238,11 @@ struct Output {
 }
 
 /// Reads in a thread of its own, which may outlive the program: what it left running may hold the output open.
-fn collect(mut pipe: PipeReader) -> Output {
+fn collect(mut pipe: PipeReader) -> std::io::Result<Output> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let (sender, end) = channel();
     let keep = Arc::clone(&kept);
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let mut buffer = [0; OUTPUT_KEPT_BYTES];
         while let Ok(length @ 1..) = pipe.read(&mut buffer) {
             let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,8 +251,8 @@ fn collect(mut pipe: PipeReader) -> Output {
             kept.drain(..surplus);
         }
         let _ = sender.send(());
-    });
-    Output { kept, end }
+    })?;
+    Ok(Output { kept, end })
 }
 
 impl Output {
@@ -269,6 +272,11 @@ pub(crate) fn cannot_start(words: &[String], error: &std::io::Error) -> Error {
         std::io::ErrorKind::NotFound => made.remedy(text!(
             "install {name}, or put it on the PATH",
             "{name} をインストールするか、PATH に加えてください"
+        )),
+        // EAGAIN: no more processes.
+        std::io::ErrorKind::WouldBlock => made.remedy(text!(
+            "raise the limit of processes (ulimit -u, the container's pids limit)",
+            "プロセス数の上限(ulimit -u、コンテナの pids 制限)を上げてください"
         )),
         _ => made,
     }

@@ -42,7 +42,39 @@ fn on_disk() -> Environment {
 }
 
 fn watch(fake: &Fake) -> NoiseWatch {
-    NoiseWatch::new_in(fake.roots.clone(), &on_disk())
+    NoiseWatch::new_in(fake.roots.clone(), || Some(SUSPENDED.get()), &on_disk())
+}
+
+thread_local! {
+    /// What the clocks of a test differ by.
+    static SUSPENDED: std::cell::Cell<u64> = const { std::cell::Cell::new(7_000_000_000) };
+}
+
+#[test]
+fn a_suspend_in_a_repetition_is_seen_and_what_was_before_is_not() {
+    let fake = machine();
+    let watch = watch(&fake);
+    let mark = watch.start();
+    assert_eq!(watch.finish(mark).suspended_ns, None, "it slept before");
+    let mark = watch.start();
+    SUSPENDED.set(SUSPENDED.get() + SUSPENDED_NS);
+    assert_eq!(watch.finish(mark).suspended_ns, None, "clocks are read one after the other");
+    let mark = watch.start();
+    SUSPENDED.set(SUSPENDED.get() + 90_000_000_000);
+    let noise = watch.finish(mark);
+    assert_eq!(noise.suspended_ns, Some(90_000_000_000));
+    let remarks = noise_remarks(&noise, 1, 1);
+    assert!(remarks.iter().any(|remark| remark.en.contains("suspended for 1 min 30 s")), "{remarks:?}");
+    // A clock that another process sets back is no suspend.
+    let mark = watch.start();
+    SUSPENDED.set(0);
+    assert_eq!(watch.finish(mark).suspended_ns, None);
+}
+
+#[test]
+fn the_clocks_of_this_machine_are_read() {
+    let (before, after) = (platform::suspended_ns().unwrap(), platform::suspended_ns().unwrap());
+    assert!(after >= before.saturating_sub(SUSPENDED_NS), "{before} {after}");
 }
 
 #[test]
