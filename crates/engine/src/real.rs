@@ -94,7 +94,7 @@ impl Ground for Real<'_> {
         session.check_tracing()?;
         session.check_copy_room(tasks)?;
         let fill = match session.ground.target.kind() {
-            TargetKind::Directory if session.ground.target.has_test_file() => Some(session.fill()?),
+            TargetKind::Directory if session.ground.target.test_file().is_some() => Some(session.fill()?),
             _ => None,
         };
         session.tell_writing(tasks, fill)

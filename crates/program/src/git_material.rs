@@ -157,6 +157,7 @@ mod tests {
         let feed = |to: &mut dyn Write| write_stream(&SMALL, &mut BufWriter::new(to), &|| false);
         let program = Program {
             words: &words,
+            shown: "git fast-import",
             guard: None,
             worker: crate::worker::Worker { other: None },
             home: folder,

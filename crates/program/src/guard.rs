@@ -11,8 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// A line is the group that runs now, or empty when none does.
-const SCRIPT: &str =
-    "trap '' HUP INT TERM; g=; while read -r line; do g=$line; done; [ -z \"$g\" ] || kill -KILL -- \"-$g\"";
+const SCRIPT: &str = "trap '' HUP INT TERM; g=; while read -r line; do g=$line; done; [ -z \"$g\" ] || kill -s KILL -- \"-$g\"";
 
 /// A shell that stands by.
 #[derive(Debug)]

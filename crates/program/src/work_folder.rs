@@ -1,101 +1,128 @@
 //! The folder on the target in which programs work.
 //!
-//! The model: below the folder that the target allows, which is in the store before it exists, each step has one of its
-//! own with `work` and `origin.git`. Both are made where nothing was, for the worker alone (mode 0700), and looked at
-//! before they are used: a folder that somebody else planted, filled or may write is refused. It is removed when this
-//! goes; the folder above it goes with the last one.
+//! The model: below the folder that the target holds for them, which is in the store before it exists, each step has one
+//! of its own with `work` and `origin.git`. It is removed when this goes. Programs are given paths that lead through the
+//! descriptor of that folder, so that they work in it even when something else has got its name. Programs of another user
+//! have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
 
-use crate::platform;
+use crate::folder::{FileIdentity, Folder};
 use crate::worker::Worker;
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use rustix::fs::{FileType, OFlags};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Steps of one profile that have a folder at the same time.
 const MOST_FOLDERS: u32 = 1000;
-/// For the worker alone.
-const PRIVATE: u32 = 0o700;
-/// In a mode: others may write. On a file system without owners, its masks.
-const OTHERS_WRITE: u32 = 0o022;
+/// What does not exist at first, and programs work in.
+const WORK: &str = "work";
+/// Where the material is.
+const ORIGIN: &str = "origin.git";
+const GIT_CONFIG: &str = "gitconfig";
 
 /// A folder that is removed when this goes.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
-    container: PathBuf,
-    path: PathBuf,
-    work: PathBuf,
-    origin: PathBuf,
+    container: Folder,
+    name: OsString,
+    folder: Folder,
+    /// Its path as programs are given it.
+    given_path: PathBuf,
     git_config: PathBuf,
     worker: Worker,
     removed: bool,
 }
 
 impl WorkFolder {
-    /// Makes a folder below the container, and the container if need be.
+    /// Makes a folder in the container.
     ///
     /// # Errors
-    /// When the file system does not take it, or something of somebody else's is in its place.
-    pub(crate) fn create(container: &Path, worker: Worker) -> Result<Self> {
-        let path = worker.act(|| make_below(container, worker.uid())).map_err(|error| {
-            let path = container.display();
-            let made =
-                Error::os(text!("cannot make the folder {path}", "フォルダー {path} を作れません"), &error);
-            match worker.other {
-                Some(owner) => {
-                    let uid = owner.uid;
-                    made.remedy(text!(
-                        "in a directory of user {uid} programs work as that user, who needs a way to it and the right to write; or measure in a directory of root's",
-                        "ユーザー {uid} のディレクトリではそのユーザーとしてプログラムを実行します。たどり着けて書き込める場所にするか、root のディレクトリを使ってください"
-                    ))
-                }
-                None => made,
-            }
-        })?;
-        let folder = Self {
-            container: container.to_owned(),
-            work: path.join("work"),
-            origin: path.join("origin.git"),
-            git_config: path.join("gitconfig"),
-            worker,
-            removed: false,
-            path,
+    /// When the file system does not take it, or /proc is missing.
+    pub(crate) fn create(container: &Folder, worker: Worker) -> Result<Self> {
+        let shown = container.path().display();
+        let cannot = |error: &io::Error| {
+            Error::os(text!("cannot make a folder in {shown}", "{shown} にフォルダーを作れません"), error)
         };
-        worker.act(|| folder.write_git_config()).map_err(|error| {
-            let path = folder.git_config.display();
-            Error::os(text!("cannot write {path}", "{path} に書けません"), &error)
-        })?;
-        Ok(folder)
+        worker.own(container).map_err(|error| cannot(&error))?;
+        for number in 0..MOST_FOLDERS {
+            let name = OsString::from(number.to_string());
+            match container.make(&name) {
+                Ok(folder) => {
+                    return Self::filled(container, name, folder, worker).map_err(|error| cannot(&error));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(cannot(&error)),
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Internal,
+            text!("there are too many folders in {shown}", "{shown} のフォルダーが多すぎます"),
+        ))
     }
 
-    /// git's only settings. It mistrusts files of another user, which all of a file system without owners may be; there it
-    /// is to trust these and no others. What git starts for the other side of a fetch reads nothing but this file.
-    fn write_git_config(&self) -> io::Result<()> {
-        let mut settings = String::new();
-        if std::fs::symlink_metadata(&self.path)?.uid() != self.worker.uid() {
-            settings.push_str("[safe]\n");
-            for trusted in [self.work.clone(), self.work.join(".git"), self.origin.clone()] {
+    fn filled(container: &Folder, name: OsString, folder: Folder, worker: Worker) -> io::Result<Self> {
+        worker.own(&folder)?;
+        let given_path = match worker.other {
+            Some(_) => folder.path().to_owned(),
+            None => folder.held_path()?,
+        };
+        let mut made = Self {
+            container: container.try_clone()?,
+            name,
+            folder,
+            given_path,
+            git_config: PathBuf::from("/dev/null"),
+            worker,
+            removed: false,
+        };
+        if rustix::fs::fstat(&made.folder)?.st_uid != worker.uid() {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+            let file = made.folder.open_entry(OsStr::new(GIT_CONFIG), flags)?;
+            File::from(file).write_all(made.git_settings()?.as_bytes())?;
+            made.git_config = made.given_path.join(GIT_CONFIG);
+        }
+        Ok(made)
+    }
+
+    /// git mistrusts files of another user, which all of a file system without owners may be; there it is to trust these
+    /// and no others. In a file, because what git starts for the other side of a fetch reads nothing else.
+    fn git_settings(&self) -> io::Result<String> {
+        let mut settings = "[safe]\n".to_owned();
+        for (work, origin) in [self.given_places(), self.shown_places()] {
+            for trusted in [work.join(".git"), work, origin] {
                 let path = trusted.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
                 let path = path.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
                 settings.push_str(&format!("\tdirectory = \"{path}\"\n"));
             }
         }
-        std::fs::File::create_new(&self.git_config)?.write_all(settings.as_bytes())
+        Ok(settings)
     }
 
     /// The folder.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
-    /// What does not exist at first, and programs work in.
-    pub(crate) fn work(&self) -> &Path {
-        &self.work
+    /// The work folder and the material, as programs are given them.
+    pub(crate) fn given_places(&self) -> (PathBuf, PathBuf) {
+        (self.given_path.join(WORK), self.given_path.join(ORIGIN))
     }
 
-    /// Where the material is.
-    pub(crate) fn origin(&self) -> &Path {
-        &self.origin
+    /// The folder as programs are given it: their home.
+    pub(crate) fn given_path(&self) -> &Path {
+        &self.given_path
+    }
+
+    /// As whom programs work in it.
+    pub(crate) fn worker(&self) -> Worker {
+        self.worker
+    }
+
+    /// The work folder and the material, as people read them.
+    pub(crate) fn shown_places(&self) -> (PathBuf, PathBuf) {
+        (self.folder.path().join(WORK), self.folder.path().join(ORIGIN))
     }
 
     /// git's settings.
@@ -103,9 +130,32 @@ impl WorkFolder {
         &self.git_config
     }
 
-    /// As whom programs work in it.
-    pub(crate) fn worker(&self) -> Worker {
-        self.worker
+    /// Refuses when somebody has put a link where programs work: they would work wherever it points.
+    ///
+    /// # Errors
+    /// When that is so, or cannot be found out.
+    pub(crate) fn refuse_links(&self) -> Result<()> {
+        for name in [WORK, ORIGIN] {
+            let shown = self.folder.path().join(name);
+            let shown = shown.display();
+            let facts = self.folder.facts(OsStr::new(name)).map_err(|error| {
+                Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), &error)
+            })?;
+            if facts.is_some_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::Symlink) {
+                return Err(Error::new(
+                    ErrorKind::Refused,
+                    text!(
+                        "{shown} became a link: programs would work on what it points to",
+                        "{shown} がリンクに置き換わりました。このままではリンク先がプログラムの対象になります"
+                    ),
+                )
+                .remedy(text!(
+                    "leave the folder alone while it is measured, and do not make it a link in the profile",
+                    "測定中はこのフォルダーに触らず、プロファイルでもリンクにしないでください"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Removes it with all that is in it.
@@ -114,7 +164,7 @@ impl WorkFolder {
     /// When something in it cannot be removed.
     pub(crate) fn remove(mut self) -> Result<()> {
         self.remove_now().map_err(|error| {
-            let path = self.path.display();
+            let path = self.folder.path().display();
             Error::os(text!("cannot remove {path}", "{path} を消せません"), &error)
         })
     }
@@ -123,78 +173,21 @@ impl WorkFolder {
         if self.removed {
             return Ok(());
         }
-        self.worker.act(|| {
-            match remove_tree(&self.path) {
-                // A program of the profile may have removed it.
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+        // A program of the profile may have removed it.
+        if let Some(facts) = self.container.facts(&self.name)? {
+            if FileIdentity::from(&facts) != FileIdentity::of(&self.folder)? {
+                return Err(io::Error::other("something else has its name"));
             }
-            // It stays as long as another step has its folder there.
-            let _ = std::fs::remove_dir(&self.container);
-            Ok(())
-        })?;
+            self.container.remove_tree(&self.name)?;
+        }
         self.removed = true;
         Ok(())
     }
 }
 
-/// A new folder in the container.
-fn make_below(container: &Path, uid: u32) -> io::Result<PathBuf> {
-    match make_private(container) {
-        Ok(()) => {}
-        // The folder of another step of this run; a planted one would be somebody else's, or open to them.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let facts = std::fs::symlink_metadata(container)?;
-            if !facts.is_dir() || facts.uid() != uid || facts.mode() & OTHERS_WRITE != 0 {
-                return Err(error);
-            }
-        }
-        Err(error) => return Err(error),
-    }
-    for number in 0..MOST_FOLDERS {
-        let path = container.join(number.to_string());
-        match make_private(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::other("there are too many folders in it"))
-}
-
-/// Makes a folder where nothing was, and makes sure that it is what is there now.
-fn make_private(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().mode(PRIVATE).create(path)?;
-    let facts = std::fs::symlink_metadata(path)?;
-    if !facts.is_dir() || std::fs::read_dir(path)?.next().is_some() {
-        return Err(io::Error::other("something else took its place"));
-    }
-    Ok(())
-}
-
-/// Removes a folder with all that is in it, unless a file system is mounted there: what is on that is not kurabe's.
-///
-/// # Errors
-/// When a file system is mounted in it, or something in it cannot be removed.
-pub fn remove_tree(folder: &Path) -> io::Result<()> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        if platform::is_mount_root(&folder)? {
-            return Err(io::Error::other(format!("a file system is mounted at {}", folder.display())));
-        }
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    std::fs::remove_dir_all(folder)
-}
-
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // Nothing better can be done here; the next start tries again, because the store still names the container.
+        // Nothing better can be done here; the container goes after it, and is told of when it cannot.
         let _ = self.remove_now();
     }
 }
@@ -202,49 +195,69 @@ impl Drop for WorkFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::ErrorKind;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::MetadataExt;
 
     const SELF: Worker = Worker { other: None };
 
-    #[test]
-    fn folders_stand_side_by_side_and_the_last_takes_the_container_along() {
+    fn container() -> (tempfile::TempDir, Folder) {
         let dir = tempfile::tempdir().unwrap();
-        let container = dir.path().join("container");
+        let folder = Folder::open(&dir.path().canonicalize().unwrap()).unwrap();
+        (dir, folder)
+    }
+
+    #[test]
+    fn folders_stand_side_by_side_and_go_one_by_one() {
+        let (_dir, container) = container();
         let first = WorkFolder::create(&container, SELF).unwrap();
         let second = WorkFolder::create(&container, SELF).unwrap();
-        assert_ne!(first.path(), second.path());
-        assert!(!first.work().exists() && !first.origin().exists());
-        for folder in [&container, first.path()] {
-            assert_eq!(folder.metadata().unwrap().mode() & 0o777, PRIVATE, "{}", folder.display());
-        }
-        assert_eq!(std::fs::read_to_string(first.git_config()).unwrap(), "", "its owner needs no trust");
-        std::fs::create_dir_all(first.work().join("deep")).unwrap();
+        assert_ne!(first.folder().path(), second.folder().path());
+        let (work, origin) = first.given_places();
+        assert!(!work.exists() && !origin.exists());
+        let mode = first.folder().path().metadata().unwrap().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert_eq!(first.git_config(), Path::new("/dev/null"), "its owner needs no trust");
+        std::fs::create_dir_all(work.join("deep")).unwrap();
+        assert!(first.shown_places().0.join("deep").exists());
         drop(first);
-        assert!(second.path().exists());
+        assert_eq!(container.entries().unwrap().len(), 1);
         second.remove().unwrap();
-        assert!(!container.exists());
+        assert!(container.entries().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_work_folder_is_refused() {
+        let (dir, container) = container();
+        let folder = WorkFolder::create(&container, SELF).unwrap();
+        folder.refuse_links().unwrap();
+        std::fs::create_dir(folder.given_places().0).unwrap();
+        folder.refuse_links().unwrap();
+        std::fs::remove_dir(folder.given_places().0).unwrap();
+        std::os::unix::fs::symlink(dir.path(), folder.given_places().0).unwrap();
+        assert_eq!(folder.refuse_links().unwrap_err().kind(), ErrorKind::Refused);
+    }
+
+    #[test]
+    fn what_took_the_name_of_a_folder_stays() {
+        let (dir, container) = container();
+        let folder = WorkFolder::create(&container, SELF).unwrap();
+        std::fs::rename(dir.path().join("0"), dir.path().join("moved")).unwrap();
+        std::fs::create_dir_all(dir.path().join("0/victim")).unwrap();
+        assert!(folder.remove().is_err());
+        assert!(dir.path().join("0/victim").exists());
     }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_an_error() {
-        let error = WorkFolder::create(Path::new("/nonexistent/x"), SELF).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Target);
+        let (dir, container) = container();
+        std::fs::remove_dir(dir.path()).unwrap();
+        assert_eq!(WorkFolder::create(&container, SELF).unwrap_err().kind(), ErrorKind::Target);
     }
 
     #[test]
-    fn what_was_planted_in_its_place_is_neither_used_nor_touched() {
-        let dir = tempfile::tempdir().unwrap();
-        let (container, elsewhere) = (dir.path().join("container"), dir.path().join("elsewhere"));
-        std::fs::create_dir(&elsewhere).unwrap();
-        symlink(&elsewhere, &container).unwrap();
-        assert!(WorkFolder::create(&container, SELF).is_err());
-        assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
-        std::fs::remove_file(&container).unwrap();
-        // A folder that others may write.
-        std::fs::create_dir(&container).unwrap();
-        std::fs::set_permissions(&container, std::fs::Permissions::from_mode(0o775)).unwrap();
-        assert!(WorkFolder::create(&container, SELF).is_err());
-        assert_eq!(std::fs::read_dir(&container).unwrap().count(), 0);
+    fn git_is_to_trust_the_two_repositories_and_no_others() {
+        let (_dir, container) = container();
+        let settings = WorkFolder::create(&container, SELF).unwrap().git_settings().unwrap();
+        assert_eq!(settings.matches("directory = ").count(), 6, "{settings}");
+        assert!(!settings.contains('*') && settings.contains("/0/origin.git\"\n"), "{settings}");
     }
 }

@@ -1,15 +1,17 @@
 //! As whom programs work on a target.
 //!
-//! The model: root runs nobody else's code. In a directory of another user the programs run as that user, and so are the
-//! folders made and removed in which they work: whatever that user puts there meanwhile then reaches no further than
-//! they do. In a directory of root's own, nobody else may be able to exchange what lies on the way to it; where somebody
-//! is, the work is refused. That holds for file systems without owners too: there the mount's uid and masks show as
-//! owner and mode. Who is not root works as themselves everywhere.
-//!
-//! Credentials are a thread's in Linux, so work that is another user's is done in a thread that becomes them and ends.
+//! The model: root runs nobody else's code. In a directory of another user the programs run as that user, and the folder
+//! in which they work becomes theirs: whatever that user puts there meanwhile then reaches no further than they do. In a
+//! directory of root's own, nobody else may be able to exchange what lies on the way to it; where somebody is, the work is
+//! refused, because programs like git find out the path behind a descriptor and go by that. That holds for file systems
+//! without owners too: there the mount's uid and masks show as owner and mode. Who is not root works as themselves
+//! everywhere.
 
+use crate::folder::Folder;
 use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use rustix::fs::AtFlags;
+use rustix::process::{Gid, Uid};
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -42,19 +44,33 @@ impl Worker {
     ///
     /// # Errors
     /// As root, when others can exchange what lies on the way to it.
-    pub(crate) fn of(directory: &Path) -> Result<Self> {
+    pub(crate) fn of(directory: &Folder) -> Result<Self> {
         if platform::user_id() != ROOT {
             return Ok(Self { other: None });
         }
-        let facts = facts(directory)?;
-        if facts.uid() != ROOT {
-            return Ok(Self { other: Some(Owner { uid: facts.uid(), gid: facts.gid() }) });
+        let path = directory.path();
+        let facts = rustix::fs::fstat(directory).map_err(|error| cannot_look(path, &error.into()))?;
+        if facts.st_uid != ROOT {
+            return Ok(Self { other: Some(Owner { uid: facts.st_uid, gid: facts.st_gid }) });
         }
-        let directory = directory.canonicalize().map_err(|error| cannot_look(directory, &error))?;
-        for part in directory.ancestors() {
-            refuse_if_exchanged(&directory, part, &self::facts(part)?)?;
+        for part in path.ancestors() {
+            let facts = std::fs::metadata(part).map_err(|error| cannot_look(part, &error))?;
+            refuse_if_exchanged(path, part, &facts)?;
         }
         Ok(Self { other: None })
+    }
+
+    /// Makes a folder that is held the worker's.
+    ///
+    /// # Errors
+    /// When the file system keeps it another's.
+    pub(crate) fn own(self, folder: &Folder) -> io::Result<()> {
+        let Some(Owner { uid, gid }) = self.other else { return Ok(()) };
+        if rustix::fs::fstat(folder)?.st_uid == uid {
+            return Ok(());
+        }
+        let (user, group) = (Uid::from_raw(uid), Gid::from_raw(gid));
+        Ok(rustix::fs::chownat(folder, c"", Some(user), Some(group), AtFlags::EMPTY_PATH)?)
     }
 
     /// The user's number.
@@ -69,25 +85,6 @@ impl Worker {
             command.uid(owner.uid).gid(owner.gid);
         }
     }
-
-    /// Does something as the worker.
-    ///
-    /// # Errors
-    /// When kurabe may not become that user, or no thread can be had for it; and those of `work`.
-    pub(crate) fn act<T: Send>(self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
-        let Some(owner) = self.other else { return work() };
-        std::thread::scope(|scope| {
-            let acting = std::thread::Builder::new().spawn_scoped(scope, || {
-                platform::become_user(owner.uid, owner.gid)?;
-                work()
-            })?;
-            acting.join().unwrap_or_else(|_| Err(io::Error::other("the thread of another user failed")))
-        })
-    }
-}
-
-fn facts(path: &Path) -> Result<Metadata> {
-    std::fs::metadata(path).map_err(|error| cannot_look(path, &error))
 }
 
 fn cannot_look(path: &Path, error: &io::Error) -> Error {
@@ -141,23 +138,28 @@ mod tests {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
 
+    fn worker_of(path: &Path) -> Result<Worker> {
+        Worker::of(&Folder::open(&path.canonicalize().unwrap()).unwrap())
+    }
+
     #[test]
     fn root_works_as_the_owner_of_a_directory_and_as_itself_in_its_own() {
         if !is_root() {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Worker::of(dir.path()).unwrap(), Worker { other: None });
+        assert_eq!(worker_of(dir.path()).unwrap(), Worker { other: None });
         chown(dir.path(), Some(65534), Some(1234)).unwrap();
-        let worker = Worker::of(dir.path()).unwrap();
+        let worker = worker_of(dir.path()).unwrap();
         assert_eq!(worker, Worker { other: Some(Owner { uid: 65534, gid: 1234 }) });
-        let note = dir.path().join("note");
-        worker.act(|| std::fs::write(&note, "")).unwrap();
-        let facts = note.metadata().unwrap();
+        let below = dir.path().join("below");
+        std::fs::create_dir(&below).unwrap();
+        worker.own(&Folder::open(&below.canonicalize().unwrap()).unwrap()).unwrap();
+        let facts = below.metadata().unwrap();
         assert_eq!((facts.uid(), facts.gid()), (65534, 1234));
-        // This thread is still root, and the other had none of its powers.
-        assert_eq!(platform::user_id(), ROOT);
-        assert!(worker.act(|| std::fs::read("/proc/1/environ")).is_err());
+        let mut command = Command::new("id");
+        worker.apply_to(command.arg("-G"));
+        assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap().trim(), "1234");
     }
 
     #[test]
@@ -172,7 +174,7 @@ mod tests {
             [(0o777, true), (0o775, true), (0o757, true), (0o1777, false), (0o755, false)]
         {
             set_mode(dir.path(), mode);
-            let worker = Worker::of(&below);
+            let worker = worker_of(&below);
             assert_eq!(worker.is_err(), is_refused, "{mode:o}");
             if let Err(error) = worker {
                 assert_eq!(error.kind(), ErrorKind::Refused);
@@ -180,7 +182,7 @@ mod tests {
             }
         }
         chown(dir.path(), Some(65534), None).unwrap();
-        let error = Worker::of(&below).unwrap_err();
+        let error = worker_of(&below).unwrap_err();
         assert!(error.what().en.contains("belongs to user 65534"), "{}", error.what().en);
     }
 }
