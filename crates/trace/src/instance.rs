@@ -6,7 +6,7 @@
 use crate::event::{Event, Read, What, read_line_of};
 use crate::platform::open_nonblocking;
 use crate::tracefs::{Tracefs, refusal};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, Result, text};
 use kurabe_host::{Number, roots};
 use std::fs::File;
 use std::io::Read as _;
