@@ -17,7 +17,8 @@ fn run(lab: &Lab, inject: &[&str], words: &[&str]) -> Ended {
 }
 
 fn can_inject() -> bool {
-    let can = system("strace", &["-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=9", "true"]).is_some();
+    let can =
+        system("strace", &["-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=9", "true"]).is_some();
     if !can {
         eprintln!("skipped: strace is missing or may not trace");
     }
@@ -51,7 +52,8 @@ fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<
             for words in says {
                 assert!(ended.err.contains(words), "{inject:?} says `{words}`: {ended:#?}");
             }
-            let told = ended.err.lines().filter(|line| line.starts_with("kurabe: ") && line.contains("os error"));
+            let told =
+                ended.err.lines().filter(|line| line.starts_with("kurabe: ") && line.contains("os error"));
             assert_eq!(told.count(), 1, "{inject:?} is told once: {ended:#?}");
         }
     }
@@ -94,7 +96,13 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
         if call != "fsync" {
             // A call that does a part, and one that does nothing.
             let part = format!("inject={call}:retval=512:when={WHEN}");
-            meets(&lab, &target, &["-P", text(&target), "-e", &part], &[&words[..], &["--bs", "4k"]].concat(), None);
+            meets(
+                &lab,
+                &target,
+                &["-P", text(&target), "-e", &part],
+                &[&words[..], &["--bs", "4k"]].concat(),
+                None,
+            );
         }
     }
     assert_eq!(target.metadata().expect("facts").len(), 4 << 20, "its size stays");
@@ -129,13 +137,28 @@ fn a_test_file_goes_whatever_call_fails() {
     }
     let lab = Lab::new();
     for engine in ["threads", "uring"] {
-        for (call, error) in
-            [("fallocate", "EIO"), ("fsync", "EIO"), ("io_uring_setup", "EPERM"), ("mmap", "ENOMEM"), ("openat", "EMFILE")]
-        {
+        for (call, error) in [
+            ("fallocate", "EIO"),
+            ("fsync", "EIO"),
+            ("io_uring_setup", "EPERM"),
+            ("mmap", "ENOMEM"),
+            ("openat", "EMFILE"),
+        ] {
             let when = if call == "mmap" || call == "openat" { 60 } else { 1 };
             let inject = format!("inject={call}:error={error}:when={when}+");
             let target = lab.target();
-            let words = ["run", text(&target), "--size", "4m", "--time", "50ms", "--rw", "write", "--end-fsync", "timed"];
+            let words = [
+                "run",
+                text(&target),
+                "--size",
+                "4m",
+                "--time",
+                "50ms",
+                "--rw",
+                "write",
+                "--end-fsync",
+                "timed",
+            ];
             let ended = run(&lab, &["-e", &inject], &[&words[..], &["--engine", engine]].concat());
             assert!(!ended.err.contains("panicked"), "{inject}: {ended:#?}");
             // What fails so early that the store cannot be opened is told, too; a file that could not be removed is

@@ -8,8 +8,8 @@ use seccompiler::{
 use std::os::unix::fs::chown;
 use std::process::Command;
 
-/// A user of no other test, because processes are counted for each user.
-const FEW: u32 = 64_321;
+/// The first of users of whom each test has one to itself, because processes are counted for each user.
+const FIRST_USER: u32 = 64_321;
 /// What a thread is cloned with, and a process is not.
 const CLONE_THREAD: u64 = 0x1_0000;
 
@@ -41,16 +41,17 @@ fn no_threads() -> [BpfProgram; 2] {
     ]
 }
 
-/// kurabe under a limit of `prlimit`, as a user with so few processes if that is the limit.
-fn limited(lab: &Lab, limit: &str, words: &[&str]) -> Option<Ended> {
-    let user = format!("--reuid={FEW}");
+/// kurabe under a limit of `prlimit`; under one of processes as the test's own user.
+fn limited(lab: &Lab, test: u32, limit: &str, words: &[&str]) -> Option<Ended> {
+    let number = FIRST_USER + test;
+    let user = format!("--reuid={number}");
     let (prlimit, setpriv) = (["prlimit", limit], ["setpriv", &user, "--clear-groups"]);
     let is_per_user = limit.starts_with("--nproc");
     let wrapper = if is_per_user { [&prlimit[..], &setpriv].concat() } else { prlimit.to_vec() };
     if is_per_user {
         let home = lab.beside("");
         for path in [home, lab.target()] {
-            let _ = chown(path, Some(FEW), None);
+            let _ = chown(path, Some(number), None);
         }
     }
     let [program, arguments @ ..] = &wrapper[..] else { return None };
@@ -85,13 +86,13 @@ fn a_queue_of_threads_that_the_limit_does_not_allow_is_an_error() {
     let target = lab.target();
     let words =
         ["run", text(&target), "--engine", "threads", "--iodepth", "32", "--size", "4m", "--time", "1s"];
-    let Some(ended) = limited(&lab, "--nproc=8", &words) else { return };
+    let Some(ended) = limited(&lab, 1, "--nproc=16", &words) else { return };
     ended.is_refusal(10, &["cannot start a thread", "--iodepth", "ulimit -u"]);
     assert_eq!(names(&target), [] as [&str; 0]);
     // So many there are.
     let words =
         ["run", text(&target), "--engine", "threads", "--iodepth", "4", "--size", "4m", "--time", "100ms"];
-    limited(&lab, "--nproc=8", &words).expect("not skipped").ok();
+    limited(&lab, 1, "--nproc=16", &words).expect("not skipped").ok();
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn copies_and_programs_without_threads_are_errors() {
     let target = lab.target();
     let copy = ["run", text(&target), "--profile", "delay-ratio", "--size", "16m", "--runs", "1"];
     // One thread besides the first, which listens for signals.
-    let Some(ended) = limited(&lab, "--nproc=2", &copy) else { return };
+    let Some(ended) = limited(&lab, 2, "--nproc=2", &copy) else { return };
     ended.is_refusal(10, &["cannot start a thread", "ulimit -u"]);
     assert_eq!(names(&target), [] as [&str; 0]);
     let profile = lab.write(
@@ -110,7 +111,7 @@ fn copies_and_programs_without_threads_are_errors() {
     );
     for limit in 2..6 {
         let words = ["run", text(&target), "--profile", text(&profile)];
-        let ended = limited(&lab, &format!("--nproc={limit}"), &words).expect("not skipped");
+        let ended = limited(&lab, 2, &format!("--nproc={limit}"), &words).expect("not skipped");
         ended.is_refusal(10, &["ulimit -u"]);
         assert_eq!(names(&target), [] as [&str; 0], "{limit}");
     }
@@ -120,7 +121,7 @@ fn copies_and_programs_without_threads_are_errors() {
 fn a_study_is_computed_by_the_threads_there_are_and_says_so() {
     let lab = Lab::new();
     let words = ["study", "run", "raid-strip", "--part", "strip-100mb", "--threads", "8", "--json"];
-    let Some(ended) = limited(&lab, "--nproc=3", &words) else { return };
+    let Some(ended) = limited(&lab, 3, "--nproc=3", &words) else { return };
     let few = ended.ok();
     assert!(few.err.contains("computed by 2 of 8 threads"), "{few:#?}");
     let many = lab.kurabe(&words).ok();
@@ -134,7 +135,7 @@ fn too_little_address_space_is_an_error_wherever_it_ends() {
     let target = lab.target();
     let buffers =
         ["run", text(&target), "--engine", "threads", "--bs", "64m", "--iodepth", "16", "--size", "1g"];
-    let Some(ended) = limited(&lab, "--as=600000000", &[&buffers[..], &["--rw", "read"]].concat()) else {
+    let Some(ended) = limited(&lab, 4, "--as=600000000", &[&buffers[..], &["--rw", "read"]].concat()) else {
         return;
     };
     has_no_panic(&ended);
@@ -148,7 +149,7 @@ fn a_file_that_becomes_too_large_is_an_error_and_not_the_end() {
     let target = lab.target();
     for words in [&ONE_CELL[..], &["--profile", "delay-ratio", "--size", "16m", "--runs", "1"]] {
         let words = [&["run", text(&target)], words].concat();
-        let Some(ended) = limited(&lab, "--fsize=2000000", &words) else { return };
+        let Some(ended) = limited(&lab, 5, "--fsize=2000000", &words) else { return };
         has_no_panic(&ended);
         ended.is_refusal(7, &["File too large", "ulimit -f", "--size"]);
         assert_eq!(names(&target), [] as [&str; 0]);
@@ -157,7 +158,7 @@ fn a_file_that_becomes_too_large_is_an_error_and_not_the_end() {
     let lab = Lab::new();
     let target = lab.target();
     let words = [&["run", text(&target)], &ONE_CELL[..]].concat();
-    let ended = limited(&lab, "--fsize=16384", &words).expect("not skipped");
+    let ended = limited(&lab, 5, "--fsize=16384", &words).expect("not skipped");
     has_no_panic(&ended);
     assert_eq!(ended.code(), Some(9), "{ended:#?}");
     assert_eq!(names(&lab.target()), [] as [&str; 0]);
@@ -182,8 +183,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     let ended = run(&["profiles"]);
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
     system("rm", &["-rf", text(&lab.target().join(&part))]).expect("removed");
-    let long = "x/".repeat(3000);
-    let ended = lab.kurabe(&["run", &long]);
+    let ended = lab.kurabe(&["run", &"x".repeat(300)]);
     ended.is_refusal(4, &["File name too long"]);
 }
 

@@ -178,6 +178,7 @@ fn counters(cpu: Ticks, own_ticks: u64) -> Counters {
         cpu: Some(cpu),
         own_ticks: Some(own_ticks),
         pressure_us: [None; 3],
+        suspended_ns: None,
         at: Instant::now(),
     }
 }
@@ -235,6 +236,7 @@ fn only_what_is_worth_telling_is_told() {
         io_pressure_share: Some(1.0),
         cpu_pressure_share: Some(PRESSURE_SHARE),
         memory_pressure_share: None,
+        suspended_ns: None,
         other_cpus_busy: Some(OTHER_CPUS_BUSY),
     };
     assert!(noise_remarks(&quiet, 1_000_000_000, SECOND).is_empty(), "5 MB are below 1 % of 1 GB");
