@@ -15,7 +15,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
 use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_program::{Coming, Folder, Listed, Owner, Place, Programs, Ran};
+use kurabe_program::{Coming, Folder, Listed, OtherUser, Place, Programs, Ran};
 
 /// The programs of a task.
 pub struct CommandWork {
@@ -36,7 +36,7 @@ impl Session<'_, Real<'_>> {
         let place = Place { target: &target, container: &container };
         let programs = Programs::prepare(step, place, self.interrupt, &mut self.preparing())?;
         let device = Watched::under(programs.folder().path());
-        if let Some(Owner { uid, gid }) = programs.owner() {
+        if let Some(OtherUser { uid, gid }) = programs.owner() {
             self.notice_once(
                 NoticeKind::Other,
                 text!(

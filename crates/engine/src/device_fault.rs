@@ -183,14 +183,14 @@ struct Case {
     seed: u64,
 }
 
-struct Ran {
+struct CaseRun {
     outcome: Result<Outcome>,
     recorded: Repetition,
     device: FaultDevice,
     stop_is_asked: bool,
 }
 
-fn run(case: &Case) -> Ran {
+fn run(case: &Case) -> CaseRun {
     let workload = Workload {
         pattern: Pattern::Random,
         block_sizes: vec![BlockSize { size_bytes: BLOCK_BYTES, weight: 1 }],
@@ -222,7 +222,7 @@ fn run(case: &Case) -> Ran {
         &mut recorder,
         &stop,
     );
-    Ran { outcome, recorded: Recorder::merge(&[recorder]), device, stop_is_asked: stop.is_asked() }
+    CaseRun { outcome, recorded: Recorder::merge(&[recorder]), device, stop_is_asked: stop.is_asked() }
 }
 
 fn all_ops(recorded: &Repetition) -> [&OpsRecord; 3] {
@@ -257,8 +257,8 @@ fn any_case() -> impl Strategy<Value = Case> {
 }
 
 /// Nothing is lost, and nothing counted twice.
-fn operations_are_conserved(case: &Case, ran: &Ran) -> std::result::Result<(), TestCaseError> {
-    let Ran { outcome, recorded, device, .. } = ran;
+fn operations_are_conserved(case: &Case, ran: &CaseRun) -> std::result::Result<(), TestCaseError> {
+    let CaseRun { outcome, recorded, device, .. } = ran;
     let sum = |of: fn(&OpsRecord) -> u64| all_ops(recorded).map(of).iter().sum::<u64>();
     let lost = sum(|ops| ops.submitted) - sum(|ops| ops.completed) - sum(|ops| ops.failed);
     if device.has_failed {
@@ -286,8 +286,8 @@ fn operations_are_conserved(case: &Case, ran: &Ran) -> std::result::Result<(), T
 }
 
 /// The error that is told is the one that came first, with its number, and nothing new goes out after it.
-fn the_first_error_is_told(ran: &Ran) -> std::result::Result<(), TestCaseError> {
-    let Ran { outcome, device, stop_is_asked, .. } = ran;
+fn the_first_error_is_told(ran: &CaseRun) -> std::result::Result<(), TestCaseError> {
+    let CaseRun { outcome, device, stop_is_asked, .. } = ran;
     let (Err(error), false) = (outcome, device.has_failed) else { return Ok(()) };
     let (op, first) = device.first_end().expect("something ended the run");
     match first {

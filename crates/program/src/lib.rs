@@ -23,4 +23,4 @@ pub use folder::{FileIdentity, Folder};
 pub use programs::{Coming, Listed, Place, Programs, Tell};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};
-pub use worker::Owner;
+pub use worker::OtherUser;

@@ -17,7 +17,7 @@ use crate::guard::Guard;
 use crate::run::{Program, Ran, no_shell, run};
 use crate::stop::Stop;
 use crate::work_folder::WorkFolder;
-use crate::worker::{Owner, Worker};
+use crate::worker::{OtherUser, Worker};
 use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
 use std::fs::File;
@@ -100,7 +100,7 @@ impl Programs {
     }
 
     /// As whom programs work, if not as who runs kurabe.
-    pub fn owner(&self) -> Option<Owner> {
+    pub fn owner(&self) -> Option<OtherUser> {
         self.folder.worker().other
     }
 

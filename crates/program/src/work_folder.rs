@@ -2,8 +2,8 @@
 //!
 //! The model: below the folder that the target holds for them, which is in the store before it exists, each step has one
 //! of its own with `work` and `origin.git`. It is removed when this goes. Programs are given paths that lead through the
-//! descriptor of the folder above it, so that they work in it even when something else has got the name of that. Programs of another user
-//! have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
+//! descriptor of the folder above it, so that they work in it even when something else has got the name of that. Programs
+//! of another user have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
 
 use crate::folder::{FileIdentity, Folder};
 use crate::worker::Worker;

@@ -26,7 +26,7 @@ const STICKY: u32 = 0o1000;
 
 /// Who works, if not who runs kurabe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct OtherUser {
     /// The user.
     pub uid: u32,
     /// The group, and the only one.
@@ -36,7 +36,7 @@ pub struct Owner {
 /// As whom programs work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Worker {
-    pub(crate) other: Option<Owner>,
+    pub(crate) other: Option<OtherUser>,
 }
 
 impl Worker {
@@ -51,7 +51,7 @@ impl Worker {
         let path = directory.path();
         let facts = rustix::fs::fstat(directory).map_err(|error| cannot_look(path, &error.into()))?;
         if facts.st_uid != ROOT {
-            return Ok(Self { other: Some(Owner { uid: facts.st_uid, gid: facts.st_gid }) });
+            return Ok(Self { other: Some(OtherUser { uid: facts.st_uid, gid: facts.st_gid }) });
         }
         for part in path.ancestors() {
             let facts = std::fs::metadata(part).map_err(|error| cannot_look(part, &error))?;
@@ -65,7 +65,7 @@ impl Worker {
     /// # Errors
     /// When the file system keeps it another's.
     pub(crate) fn own(self, folder: &Folder) -> io::Result<()> {
-        let Some(Owner { uid, gid }) = self.other else { return Ok(()) };
+        let Some(OtherUser { uid, gid }) = self.other else { return Ok(()) };
         if rustix::fs::fstat(folder)?.st_uid == uid {
             return Ok(());
         }
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(worker_of(dir.path()).unwrap(), Worker { other: None });
         chown(dir.path(), Some(65534), Some(1234)).unwrap();
         let worker = worker_of(dir.path()).unwrap();
-        assert_eq!(worker, Worker { other: Some(Owner { uid: 65534, gid: 1234 }) });
+        assert_eq!(worker, Worker { other: Some(OtherUser { uid: 65534, gid: 1234 }) });
         let below = dir.path().join("below");
         std::fs::create_dir(&below).unwrap();
         worker.own(&Folder::open(&below.canonicalize().unwrap()).unwrap()).unwrap();

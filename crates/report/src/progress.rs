@@ -127,13 +127,16 @@ impl Progress {
 
     /// Takes notice of an event.
     pub fn on_event(&mut self, event: &Event) {
-        if let Output::Quiet(writer) = &mut self.output {
+        match &mut self.output {
             // What runs must be seen, also by who wants to see no progress: one line for each kind.
-            for words in program_lines(event) {
-                let _ = writeln!(writer, "kurabe: {}", self.style.say(&words));
-            }
-            return;
+            Output::Quiet(writer) => program_lines(event).iter().for_each(|words| {
+                let _ = writeln!(writer, "kurabe: {}", self.style.say(words));
+            }),
+            Output::Terminal(_) | Output::Plain(_) => self.show(event),
         }
+    }
+
+    fn show(&mut self, event: &Event) {
         match event {
             Event::RunStarted { header, cell_count, planned_write_bytes, planned_ns } => {
                 self.cell_count = *cell_count;

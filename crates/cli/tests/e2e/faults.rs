@@ -54,7 +54,7 @@ fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<
             }
             let told =
                 ended.err.lines().filter(|line| line.starts_with("kurabe: ") && line.contains("os error"));
-            assert_eq!(told.count(), 1, "{inject:?} is told once: {ended:#?}");
+            assert_eq!(errors.count(), 1, "{inject:?} is told once: {ended:#?}");
         }
     }
 }
