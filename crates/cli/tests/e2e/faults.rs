@@ -38,7 +38,7 @@ fn is_conserved(record: &Value) {
 
 /// One failure in a run: it goes on, or ends with these words and one of these codes.
 fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<(&[i32], &[&str])>) {
-    let words = [&["run", text(target), "--size", "4m", "--time", "200ms", "--runs", "1"], words].concat();
+    let words = [&["run", text(target), "--size", "4m", "--passes", "1", "--runs", "1"], words].concat();
     let ended = run(lab, inject, &words);
     assert!(!ended.err.contains("panicked"), "{inject:?}: {ended:#?}");
     match end {
@@ -84,7 +84,7 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
         ("fsync", "failed a fsync", &["--rw", "randwrite", "--write-existing", "--fsync", "1"]),
     ];
     for (call, what, words) in calls {
-        let words = [words, &["--engine", "threads", "--iodepth", "2"]].concat();
+        let words = [words, &["--engine", "threads", "--iodepth", "1"]].concat();
         let of = |error: &str| format!("inject={call}:error={error}:when={WHEN}");
         for (error, number, codes) in ERRORS {
             let end = Some((codes, &[what, number][..]));
