@@ -2,8 +2,8 @@
 //!
 //! The model: below the folder that the target holds for them, which is in the store before it exists, each step has one
 //! of its own with `work` and `origin.git`. It is removed when this goes. Programs are given paths that lead through the
-//! descriptor of the folder above it, so that they work in it even when something else has got the name of that. Programs
-//! of another user have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
+//! descriptor of that folder, so that they work in it even when something else has got its name. Programs of another user
+//! have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
 
 use crate::folder::{FileIdentity, Folder};
 use crate::worker::Worker;
@@ -64,14 +64,12 @@ impl WorkFolder {
 
     fn filled(container: &Folder, name: OsString, folder: Folder, worker: Worker) -> io::Result<Self> {
         worker.own(&folder)?;
-        let container = container.try_clone()?;
         let given_path = match worker.other {
             Some(_) => folder.path().to_owned(),
-            // By its name in the held container, which nobody else may write: a program can remove it.
-            None => container.held_path()?.join(&name),
+            None => folder.held_path()?,
         };
         let mut made = Self {
-            container,
+            container: container.try_clone()?,
             name,
             folder,
             given_path,
