@@ -52,7 +52,7 @@ fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<
             for words in says {
                 assert!(ended.err.contains(words), "{inject:?} says `{words}`: {ended:#?}");
             }
-            let told =
+            let errors =
                 ended.err.lines().filter(|line| line.starts_with("kurabe: ") && line.contains("os error"));
             assert_eq!(errors.count(), 1, "{inject:?} is told once: {ended:#?}");
         }
