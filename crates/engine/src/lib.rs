@@ -19,6 +19,7 @@ mod fill;
 mod fit;
 mod gate;
 mod ground;
+mod in_use;
 mod measure;
 mod memory;
 mod model_copy;

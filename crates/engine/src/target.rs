@@ -5,12 +5,13 @@
 //! nothing holds it, and while it is held exclusively here.
 
 use crate::buffer::{Arena, Pages};
+use crate::in_use::{in_use, refuse_if_in_use};
 use crate::platform::{self, OpenHow};
 use crate::test_file::TestFile;
 use kurabe_core::device::Buffer;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, text};
 use std::fs::{File, Metadata};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -97,6 +98,11 @@ impl Target {
             TargetKind::Directory => target.make_test_file(options)?,
             TargetKind::BlockDevice => target.take_device(&facts, options)?,
             TargetKind::File => {
+                if options.write_existing {
+                    let looked_at =
+                        platform::open(&target.path, OpenHow::default()).map_err(|error| cannot(&error))?;
+                    refuse_if_in_use(kind, &looked_at, &target.path)?;
+                }
                 target.writable = options.write_existing;
                 target.fit_span(facts.len(), options)?;
             }
@@ -186,7 +192,10 @@ impl Target {
                     "対象のデータをすべて失ってよい場合は、同じデバイスを両方に指定してください"
                 )));
             }
-            refuse_if_held(&self.path)?;
+            let looked_at =
+                platform::open(&self.path, OpenHow::default()).map_err(|error| cannot_open(&error))?;
+            refuse_if_in_use(self.kind, &looked_at, &self.path)?;
+            drop(looked_at);
             if platform::is_write_protected(facts.rdev()) {
                 return Err(Error::new(
                     ErrorKind::Permission,
@@ -201,7 +210,8 @@ impl Target {
             let held = platform::open(&self.path, how).map_err(|error| {
                 if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) {
                     return in_use(
-                        &device,
+                        self.kind,
+                        &self.path,
                         &text!("the kernel says that it is busy", "カーネルが使用中と報告"),
                     );
                 }
@@ -390,31 +400,6 @@ fn kind_of(given: &Path, facts: &Metadata) -> Result<TargetKind> {
         "name a directory on the storage that you want to measure",
         "測りたいストレージ上のディレクトリを指定してください"
     )))
-}
-
-fn refuse_if_held(device: &Path) -> Result<()> {
-    let claims = kurabe_host::claims(device)?;
-    let Some(first) = claims.first() else { return Ok(()) };
-    let (holder, more) = (&first.device, claims.len() - 1);
-    let by = match more {
-        0 => Text { en: format!("{holder}: {}", first.by.en), ja: format!("{holder}: {}", first.by.ja) },
-        _ => Text {
-            en: format!("{holder}: {}; and {more} more", first.by.en),
-            ja: format!("{holder}: {}、ほか {more} 件", first.by.ja),
-        },
-    };
-    Err(in_use(&device.display().to_string(), &by))
-}
-
-fn in_use(device: &str, by: &Text) -> Error {
-    let what = Text {
-        en: format!("refusing to write to {device}: it is in use ({})", by.en),
-        ja: format!("{device} は使用中のため書き込みません({})", by.ja),
-    };
-    Error::new(ErrorKind::Refused, what).remedy(text!(
-        "unmount or release it first, or measure a directory on it instead",
-        "先にアンマウントなどで解放するか、その上のディレクトリを測ってください"
-    ))
 }
 
 fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error {
