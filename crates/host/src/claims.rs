@@ -91,7 +91,10 @@ impl By {
             Self::Lock(None) => {
                 text!("locked by some process", "いずれかのプロセスがロックしています")
             }
-            Self::Own => text!("kurabe keeps its results in it", "kurabe の測定結果の保存に使用中"),
+            Self::Own => text!(
+                "kurabe itself has it open, as its store or as another target",
+                "kurabe 自身が、結果の保存先またはほかの対象として使用中"
+            ),
             Self::UnseenWriter => text!(
                 "open for writing in a program that cannot be seen from here, or in the kernel",
                 "ここからは見えないプログラムまたはカーネルが書き込み用に開いています"

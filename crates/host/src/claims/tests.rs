@@ -338,7 +338,7 @@ fn the_store_that_this_process_has_open_is_held_by_itself() {
     fake.file("proc/4242/fdinfo/7", "flags:\t0100002\nlock:\t1: POSIX  ADVISORY  READ 4242 fe:00:1 0 EOF\n");
     assert_eq!(
         ask_about_file(&fake, "/srv/kurabe.db", Some(true)).expect("an answer"),
-        ["kurabe keeps its results in it"]
+        ["kurabe itself has it open, as its store or as another target"]
     );
 }
 

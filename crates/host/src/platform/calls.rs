@@ -16,6 +16,9 @@ const LOOP_GET_STATUS64: libc::Ioctl = 0x4c05;
 /// `F_SETSIG` of `asm-generic/fcntl.h`: which signal tells that a lease is asked back.
 const F_SETSIG: libc::c_int = 10;
 
+/// Magic numbers of NFS, CIFS and SMB 2 (`linux/magic.h`, `fs/smb/client/`).
+const ON_A_SERVER: [u32; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
+
 /// `struct loop_info64` of `linux/loop.h`: 232 bytes, of which the first fields matter here.
 #[repr(C)]
 struct LoopStatus {
@@ -44,12 +47,15 @@ pub(crate) fn loop_status(node: &File) -> io::Result<(Number, u64, Option<Number
 }
 
 /// Whether anybody has a file open for writing, a descriptor of this process, a mapping or the kernel itself
-/// included: a lease for reading is refused then. `None` if leases are not for this user or not on this file system.
-/// The file must be open for reading only.
+/// included: a lease for reading is refused then. `None` if leases are not for this user or not on this file system;
+/// a client of NFS or SMB refuses one for reasons of its server too. The file must be open for reading only.
 ///
 /// # Errors
 /// What the operating system says.
 pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
+    if ON_A_SERVER.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)) {
+        return Ok(None);
+    }
     let control = |request: libc::c_int, value: libc::c_int| -> io::Result<()> {
         // SAFETY: these requests take a number and touch no memory of this process.
         let answer = unsafe { libc::fcntl(file.as_raw_fd(), request, value) };
