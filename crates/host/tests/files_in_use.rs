@@ -35,7 +35,7 @@ fn a_writer_is_found_through_every_name() {
     let writer = Running::with_input(open_to_write(&hard));
     let words = format!("open for writing in sleep (process {})", writer.pid());
     for name in [&file, &hard, &soft] {
-        assert_eq!(words_on(name), [words.clone()], "{}", name.display());
+        assert_eq!(words_on(name), std::slice::from_ref(&words), "{}", name.display());
     }
     std::fs::remove_file(&hard).expect("deleted");
     assert_eq!(words_on(&file), [words], "its own name is gone");
@@ -126,7 +126,7 @@ fn the_image_under_a_mounted_loop_device_is_held_under_every_name() {
     std::fs::hard_link(device.image(), &link).expect("a hard link");
     let name = device.name();
     let stands = format!("loop device {name} stands on it");
-    assert_eq!(words_on(&link), [stands.clone()], "attached, and not mounted");
+    assert_eq!(words_on(&link), std::slice::from_ref(&stands), "attached, and not mounted");
     if !device.mount_ext4() {
         return;
     }
