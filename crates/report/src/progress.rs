@@ -5,6 +5,7 @@
 //! a clock: time left comes from the events.
 
 use crate::layout::{clip, hanging, wrap};
+use crate::programs::program_lines;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
 use crate::spark::sparkline;
@@ -17,7 +18,7 @@ use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
-use kurabe_core::shown;
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::{BTreeSet, VecDeque};
@@ -38,7 +39,7 @@ pub enum Mode {
     Terminal,
     /// In a file or a pipe: lines only, without control characters.
     Plain,
-    /// Not at all.
+    /// Not at all, but for the programs of others that are going to run.
     Quiet,
 }
 
@@ -46,7 +47,7 @@ pub enum Mode {
 enum Output {
     Terminal(ProgressBar),
     Plain(Box<dyn Write + Send>),
-    Quiet,
+    Quiet(Box<dyn Write + Send>),
 }
 
 /// Makes the words in parentheses behind the target.
@@ -84,9 +85,14 @@ impl Progress {
             match mode {
                 Mode::Terminal => Output::Terminal(bar(target)),
                 Mode::Plain => Output::Plain(Box::new(std::io::stderr())),
-                Mode::Quiet => Output::Quiet,
+                Mode::Quiet => Output::Quiet(Box::new(std::io::stderr())),
             },
         )
+    }
+
+    /// What [`Mode::Quiet`] writes, into any writer.
+    pub fn quiet_to(style: Style, writer: Box<dyn Write + Send>) -> Self {
+        Self::with_output(style, Output::Quiet(writer))
     }
 
     /// Lines into any writer, as [`Mode::Plain`] writes them.
@@ -122,9 +128,17 @@ impl Progress {
 
     /// Takes notice of an event.
     pub fn on_event(&mut self, event: &Event) {
-        if matches!(self.output, Output::Quiet) {
-            return;
+        match &mut self.output {
+            // What runs must be seen, also by who wants to see no progress: one line for each kind.
+            Output::Quiet(writer) => program_lines(event).iter().for_each(|words| {
+                let line = format!("kurabe: {}\n", self.style.say(words));
+                let _ = Shown::lines(&line).write_to(writer);
+            }),
+            Output::Terminal(_) | Output::Plain(_) => self.show(event),
         }
+    }
+
+    fn show(&mut self, event: &Event) {
         match event {
             Event::RunStarted { header, cell_count, planned_write_bytes, planned_ns } => {
                 self.cell_count = *cell_count;
@@ -178,6 +192,8 @@ impl Progress {
             Event::CellDone { cell } => self.cell(cell),
             Event::CellSoFar { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.style.lang)),
+            // Each is shown when its turn comes.
+            Event::Programs { .. } => {}
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
                 let line = steady::round_line(
                     *round_index,
@@ -200,7 +216,7 @@ impl Progress {
             Output::Plain(writer) => {
                 let _ = writer.flush();
             }
-            Output::Quiet => {}
+            Output::Quiet(_) => {}
         }
     }
 
@@ -313,7 +329,7 @@ impl Progress {
             Output::Plain(writer) => {
                 let _ = line.write_to(writer);
             }
-            Output::Quiet => {}
+            Output::Quiet(_) => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
 use crate::layout::{clip, hanging, wrap};
+use crate::programs::program_lines;
 use crate::progress::Mode;
 use crate::style::Style;
 use crate::verdict::verdict_words;
@@ -10,8 +11,9 @@ use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader};
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, text};
 use kurabe_lab::versus::TooShort;
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
@@ -116,6 +118,11 @@ impl VersusProgress {
                     "{run}: テストファイルを書き込み中 {done} / {total}"
                 )));
             }
+            Event::Programs { .. } => {
+                for words in program_lines(event) {
+                    self.shown_always(&format!("{run}: {}", self.style.say(&words)));
+                }
+            }
             Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
                 let name = self.style.say(&words::directed(*direction, &shown::line(label).into()));
@@ -187,6 +194,17 @@ impl VersusProgress {
     fn live(&self, words: &str) {
         if self.mode == Mode::Terminal {
             self.bar.set_message(clip(&shown::line(words), self.style.width.saturating_sub(1)));
+        }
+    }
+
+    /// A line that stays, also where no progress is wanted.
+    fn shown_always(&self, words: &str) {
+        match self.mode {
+            Mode::Quiet => {
+                let line = Shown::lines(&format!("kurabe: {}\n", shown::line(words)));
+                let _ = line.write_to(&mut std::io::stderr());
+            }
+            Mode::Terminal | Mode::Plain => self.line(words),
         }
     }
 
