@@ -44,6 +44,6 @@ pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
 pub fn text_of(library: &[(&str, &str)], name: &str) -> Result<String> {
     match library.iter().find(|(word, _)| *word == name) {
         Some((_, text)) => Ok((*text).to_owned()),
-        None => text_of_file(name, text!("cannot read {name}", "{name} を読めません")),
+        None => text_of_file(name, &text!("cannot read {name}", "{name} を読めません")),
     }
 }

@@ -74,7 +74,7 @@ impl Use {
     pub fn load(name: &str) -> Result<Self> {
         if name.ends_with(".toml") || name.contains('/') {
             let what = text!("cannot read the use {name}", "用途のファイル {name} を読めません");
-            let source = text_of_file(name, what)?;
+            let source = text_of_file(name, &what)?;
             return Self::parse(name, &source);
         }
         match USES.iter().find(|(listed, _)| *listed == name) {

@@ -192,7 +192,7 @@ impl Error {
         use std::io::ErrorKind as Os;
         let (kind, remedy) = match error.kind() {
             Os::NotFound => (ErrorKind::Target, None),
-            Os::NotADirectory | Os::InvalidFilename => (ErrorKind::Target, Some(path_remedy())),
+            Os::NotADirectory => (ErrorKind::Target, Some(path_remedy())),
             // std has no name for it yet.
             kind if format!("{kind:?}") == "FilesystemLoop" => (ErrorKind::Target, Some(path_remedy())),
             Os::PermissionDenied => (
@@ -311,9 +311,8 @@ impl Error {
 
 fn path_remedy() -> Text {
     text_remedy(
-        "check each part of the path: a file is no directory, a symbolic link must not lead back to itself, a name has at most \
-         255 bytes",
-        "パスの各部分を確認してください。ファイルの下にはたどれず、シンボリックリンクは循環できません。名前は 255 バイトまでです",
+        "check each part of the path: a file is no directory, a symbolic link must not lead back to itself",
+        "パスの各部分を確認してください。ファイルの下にはたどれず、シンボリックリンクは循環できません",
     )
 }
 

@@ -41,7 +41,7 @@ impl Outside {
     }
 
     /// The error of one that has more. It begins with `what`.
-    fn too_large(self, what: Text) -> Error {
+    fn too_large(self, what: &Text) -> Error {
         let most = format_bytes(self.most_bytes());
         let what = text!(
             "{what}: it has more than {most}, which no file of this kind needs",
@@ -86,7 +86,7 @@ pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>>
     let mut bytes = Vec::new();
     match reader.take(most + 1).read_to_end(&mut bytes) {
         Err(error) => Err(Error::os(what, &error)),
-        Ok(_) if bytes.len() as u64 > most => Err(outside.too_large(what)),
+        Ok(_) if bytes.len() as u64 > most => Err(outside.too_large(&what)),
         Ok(_) => Ok(bytes),
     }
 }
@@ -95,7 +95,7 @@ pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>>
 ///
 /// # Errors
 /// When it cannot be read, which begins with `what`, is too large, or is no UTF-8.
-pub fn text_of_file(name: &str, what: Text) -> Result<String> {
+pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
     let bytes = bytes_of_file(name, what.clone(), Outside::DataFile)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -132,10 +132,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.toml");
         std::fs::write(&file, b"a = \"\xff\"").unwrap();
-        let error = text_of_file(file.to_str().unwrap(), cannot_read()).unwrap_err();
+        let error = text_of_file(file.to_str().unwrap(), &cannot_read()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::DataFile);
         assert!(error.what().en.contains("at byte 5"), "{error}");
-        let missing = text_of_file("/there/is/none", cannot_read()).unwrap_err();
+        let missing = text_of_file("/there/is/none", &cannot_read()).unwrap_err();
         assert_eq!(missing.kind(), ErrorKind::Target);
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn link(roots: &Roots, disk: &Block) -> Option<Link> {
     let dir = &disk.directory;
     if disk.name.starts_with("loop") && dir.join("loop").is_dir() {
         return Some(Link::Loop {
-            backing: disk.loop_backing().map(|path| shown::name(path)),
+            backing: disk.loop_backing().map(shown::name),
             direct: roots::flag(&dir.join("loop/dio")),
         });
     }

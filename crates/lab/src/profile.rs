@@ -168,7 +168,7 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
 pub fn load_profile(name: &str) -> Result<Profile> {
     if name.ends_with(".toml") || name.contains('/') {
         let what = text!("cannot read the profile {name}", "プロファイル {name} を読めません");
-        let source = text_of_file(name, what)?;
+        let source = text_of_file(name, &what)?;
         return Profile::parse(name, &source);
     }
     match embedded_profile(name) {

@@ -117,7 +117,7 @@ fn is_path(name: &str) -> bool {
 }
 
 fn read_file(path: &str) -> Result<String> {
-    text_of_file(path, text!("cannot read the device file {path}", "デバイスファイル {path} を読めません"))
+    text_of_file(path, &text!("cannot read the device file {path}", "デバイスファイル {path} を読めません"))
 }
 
 fn embedded(files: &[(&str, &'static str)], name: &str) -> Option<(String, &'static str)> {

@@ -228,7 +228,7 @@ fn is_path(name: &str) -> bool {
 }
 
 fn read_file(name: &str) -> Result<String> {
-    text_of_file(name, text!("cannot read {name}", "{name} を読めません"))
+    text_of_file(name, &text!("cannot read {name}", "{name} を読めません"))
 }
 
 #[cfg(test)]

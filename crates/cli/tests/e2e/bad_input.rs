@@ -229,11 +229,11 @@ fn a_path_that_leads_nowhere_is_an_unusable_target() {
     std::os::unix::fs::symlink(&circle, &circle).expect("a link");
     let below_a_file = lab.write("file", "x").join("below");
     let too_long = lab.beside(&"n".repeat(256));
-    for (path, says) in [
-        (circle, "levels of symbolic links"),
-        (below_a_file, "Not a directory"),
-        (too_long, "File name too long"),
+    for (path, says, remedy) in [
+        (circle, "levels of symbolic links", "each part of the path"),
+        (below_a_file, "Not a directory", "each part of the path"),
+        (too_long, "File name too long", "a shorter one"),
     ] {
-        lab.refuses(&path, &SHORT, 4, &[text(&path), says, "each part of the path"]);
+        lab.refuses(&path, &SHORT, 4, &[text(&path), says, remedy]);
     }
 }

@@ -187,7 +187,7 @@ fn poison_in_a_profile_reaches_no_output() {
     }
     // A mistake in a line that is shown.
     for broken in
-        [format!("x = {poison}\n"), format!("{} = 1\n", poison), "a = \u{1b}[31m\u{202e}\n".to_owned()]
+        [format!("x = {poison}\n"), format!("{poison} = 1\n"), "a = \u{1b}[31m\u{202e}\n".to_owned()]
     {
         let broken = lab.write("broken.toml", broken);
         let ended = clean(&lab, &["run", target, "--profile", text(&broken)]);
