@@ -28,11 +28,12 @@ pub fn make_do() -> Result<()> {
         return Ok(());
     }
     let mut words = std::env::args_os();
-    let mut again = Command::new("/proc/self/exe");
+    let Ok(itself) = std::env::current_exe() else { return Ok(()) };
+    let mut again = Command::new(itself);
     if let Some(name) = words.next() {
         again.arg0(name);
     }
-    // Without /proc it goes on as it is; that is a limit of threads then, which is told where one cannot be had.
+    // Where that cannot be, it goes on as it is: with fewer threads, which is told where one cannot be had.
     let _ = again.args(words).env(ONE_FOR_ALL, "1").exec();
     Ok(())
 }
