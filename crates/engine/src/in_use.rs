@@ -13,7 +13,14 @@ use std::path::Path;
 pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> Result<()> {
     let claims = kurabe_host::claims(file, shown)?;
     let Some(first) = claims.first() else { return Ok(()) };
-    Err(in_use(kind, shown, &clause(first, claims.len() - 1)))
+    let error = in_use(kind, shown, &clause(first, claims.len() - 1));
+    if claims.iter().any(|claim| !claim.is_signature) {
+        return Err(error);
+    }
+    Err(error.remedy(text!(
+        "if nothing uses it any more, take the signature off with wipefs, or measure a directory on it instead",
+        "もう使われていないなら wipefs で署名を消すか、その上のディレクトリを測ってください"
+    )))
 }
 
 /// What the first holder does, and how many more there are.
@@ -56,6 +63,7 @@ mod tests {
         let claim = |device: Option<&str>| Claim {
             device: device.map(str::to_owned),
             by: text!("mounted on /x", "/x にマウント中"),
+            is_signature: false,
         };
         assert_eq!(clause(&claim(Some("sda1")), 2).en, "sda1: mounted on /x; and 2 more");
         assert_eq!(clause(&claim(None), 0).ja, "/x にマウント中");

@@ -92,6 +92,31 @@ fn a_loop_device_that_shares_the_bytes_of_a_mounted_one_is_not_written() {
 }
 
 #[test]
+fn a_signature_of_what_may_be_in_use_is_named_and_the_device_not_written() {
+    use std::os::unix::fs::FileExt;
+    let Some(device) = LoopDevice::new(SIZE) else { return };
+    let lab = Lab::new();
+    // Closed at once: whoever has the image open for writing holds the device.
+    let write = |offset: u64, bytes: &[u8]| {
+        let image = std::fs::File::options().write(true).open(device.image()).expect("the image");
+        image.write_all_at(bytes, offset).expect("written");
+        // The loop device has its own cache of what it read.
+        system("blockdev", &["--flushbufs", text(device.node())]).expect("forgotten");
+    };
+    let dmvdo: (u64, &[u8]) = (0, b"dmvdo001");
+    let promise: (u64, &[u8]) = (SIZE - 3087 * 512, b"Promise Technology, Inc.");
+    for ((offset, magic), kind) in [(dmvdo, "VDO"), (promise, "Promise RAID")] {
+        write(offset, magic);
+        let before = device.contents();
+        let words = format!("carries a signature of {kind}");
+        destroy(&lab, device.node()).is_refusal(6, &["in use", &words, "wipefs"]);
+        assert!(device.contents() == before, "not a byte changes");
+        write(offset, &vec![0; magic.len()]);
+    }
+    assert!(lab.list().is_empty());
+}
+
+#[test]
 fn the_image_under_a_loop_device_is_not_written_under_any_name() {
     let Some((device, mount, link)) = mounted() else { return };
     let lab = Lab::new();
