@@ -124,7 +124,7 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let failed = |error: &io::Error| cannot_look(shown, error);
     if !file.metadata().map_err(|error| failed(&error))?.is_file() {
         let (block, media) = open(&roots, &path, shown)?;
-        return Inquiry { roots: &roots, media: &media, own_pid: std::process::id() }.claims(&block);
+        return Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.claims(&block);
     }
     let object = platform::object(&path).map_err(|error| failed(&error))?;
     let number = processes::number_of_file_system(&roots, &base(&path));
@@ -136,7 +136,7 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let has_writer = platform::is_open_for_writing(&again).map_err(|error| failed(&error))?;
     let media = RealMedia { roots: roots.clone(), asked: None };
     let asked = Asked { shown: &shown.display().to_string(), object, in_tables, has_writer };
-    Inquiry { roots: &roots, media: &media, own_pid: std::process::id() }.claims_on_file(&asked)
+    Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.claims_on_file(&asked)
 }
 
 /// What a block device holds that writing would destroy, in words that are the same in every language, such as
@@ -147,7 +147,7 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
 pub fn contents(device: &Path) -> Result<Option<String>> {
     let roots = Roots::default();
     let (block, media) = open(&roots, device, device)?;
-    Inquiry { roots: &roots, media: &media, own_pid: std::process::id() }.contents(&block)
+    Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.contents(&block)
 }
 
 /// Finds the device that a path leads to.

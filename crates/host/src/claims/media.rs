@@ -4,6 +4,7 @@ use super::wipefs;
 use crate::block::Block;
 use crate::command::{Outcome, Runner};
 use crate::platform::{self, Object};
+use crate::processes::own_pid;
 use crate::roots::Roots;
 use crate::signature::Signature;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -75,7 +76,7 @@ impl Media for RealMedia {
     fn named_by_libblkid(&self, block: &Block) -> Vec<Signature> {
         let Ok(node) = self.node(block) else { return Vec::new() };
         // A descriptor of this process is another one of the program's.
-        let node = node.to_string_lossy().replace("/proc/self/", &format!("/proc/{}/", std::process::id()));
+        let node = node.to_string_lossy().replace("/proc/self/", &format!("/proc/{}/", own_pid(&self.roots)));
         let words: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
         match Runner::System.run(wipefs::PROGRAM, &words, wipefs::LIMIT) {
             Outcome::Ended(answer) => wipefs::parse(&answer),
