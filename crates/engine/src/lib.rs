@@ -20,6 +20,7 @@ mod fit;
 mod gate;
 mod ground;
 mod held;
+mod in_use;
 mod measure;
 mod memory;
 mod model_copy;

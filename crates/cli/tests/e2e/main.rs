@@ -22,6 +22,7 @@ mod existing_file;
 mod failing_target;
 mod flipped;
 mod full_and_forbidden;
+mod in_use;
 mod languages;
 mod mended;
 mod models;
