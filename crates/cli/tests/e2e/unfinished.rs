@@ -11,9 +11,14 @@ fn measured_with(lab: &Lab, fault: &str, words: &[&str]) -> Option<Value> {
         return None;
     }
     let inject = format!("inject={fault}");
+    let target = lab.write("scratch", vec![1; 4 << 20]);
+    // Only what concerns the target: the store has calls of its own.
+    let of_target = ["-P", text(&target)];
+    let of_target = if fault.starts_with('p') { &of_target[..] } else { &[] };
     let before = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", &inject];
-    let target = lab.target();
-    let words = [&["run", text(&target), "--json", "--quiet", "--size", "4m"], words].concat();
+    let before = [&before[..], of_target].concat();
+    let words =
+        [&["run", text(&target), "--write-existing", "--json", "--quiet", "--size", "4m"], words].concat();
     let ended = crate::lab::Live::start(lab.wrapped(&before, &words)).end().ok();
     let last = ended.json_lines().pop().expect("a line");
     assert_eq!(last["event"], "record");
