@@ -53,8 +53,8 @@ fn is_kept_with_its_leftover(lab: &Lab, ended: &Ended, test_file: &Path, says: &
         (&record["status"], &list_of(&record["cells"])[0]["label"]),
         (&"failed".into(), &"first".into())
     );
-    let told = notices(record, "other");
-    assert!(told.iter().any(|text| text.contains(test_file.to_str().expect("UTF-8"))), "{told:?}");
+    let remarks = notices(record, "other");
+    assert!(remarks.iter().any(|text| text.contains(test_file.to_str().expect("UTF-8"))), "{remarks:?}");
     let listed = lab.kurabe(&["list"]).ok();
     assert!(listed.out.contains("failed"), "{listed:#?}");
     assert!(listed.err.contains("cannot remove"), "it is tried at every start: {listed:#?}");
