@@ -8,6 +8,8 @@ mod command;
 mod content;
 mod copy;
 mod copy_loop;
+#[cfg(test)]
+mod device_fault;
 mod device_idle;
 #[cfg(test)]
 mod device_null;

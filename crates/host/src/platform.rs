@@ -107,6 +107,15 @@ mod imp {
         rustix::param::clock_ticks_per_second().max(1)
     }
 
+    /// Time for which the machine was suspended since it was started: what the clock that counts it has over the one
+    /// that does not.
+    pub(crate) fn suspended_ns() -> Option<u64> {
+        use rustix::time::{ClockId, Timespec, clock_gettime};
+        let ns = |time: Timespec| i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+        let monotonic = ns(clock_gettime(ClockId::Monotonic));
+        u64::try_from((ns(clock_gettime(ClockId::Boottime)) - monotonic).max(0)).ok()
+    }
+
     /// Whether a process with this number exists, as far as the kernel tells. A process of another user counts.
     pub fn process_exists(pid: u32) -> bool {
         let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
@@ -174,6 +183,11 @@ mod imp {
         100
     }
 
+    /// Unknown.
+    pub(crate) fn suspended_ns() -> Option<u64> {
+        None
+    }
+
     /// Unknown; the careful answer.
     pub fn process_exists(_: u32) -> bool {
         true
@@ -183,5 +197,5 @@ mod imp {
 pub use imp::{block_number, process_exists};
 pub(crate) use imp::{
     exclusive_is_free, is_open_for_writing, loop_status, object, open_read, path_of, path_of_bytes, subject,
-    ticks_per_s,
+    suspended_ns, ticks_per_s,
 };

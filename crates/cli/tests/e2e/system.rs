@@ -1,9 +1,10 @@
 //! Loop devices and mounts, taken back whatever happens. They need root; a test that cannot have one says so and
 //! is skipped.
 
-use crate::lab::text;
+use crate::lab::{Lab, text};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Runs as nobody.
+pub const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+/// The user and the group of that name.
+pub const NOBODY: Option<u32> = Some(65534);
+
+/// Whether kurabe can be run as nobody here; says so if not. The laboratory's home is nobody's then.
+pub fn can_be_nobody(lab: &Lab) -> bool {
+    let home = lab.beside("");
+    let can = chown(&home, NOBODY, NOBODY).is_ok()
+        && Command::new(AS_NOBODY[0])
+            .args(&AS_NOBODY[1..])
+            .args([env!("CARGO_BIN_EXE_kurabe"), "--version"])
+            .output()
+            .is_ok_and(|ended| ended.status.success());
+    if !can {
+        eprintln!("skipped: needs root and setpriv to run as nobody");
+    }
+    can
 }
 
 /// One test with loop devices at a time: `losetup -f` opens the devices of others for a moment.
@@ -116,6 +137,15 @@ impl LoopDevice {
             return None;
         }
         Mount::new("ext4", text(&self.node), "defaults", &self.directory.path().join("mnt"))
+    }
+
+    /// Makes FAT on it, which keeps no owners, and mounts it.
+    pub fn mount_fat(&self, options: &str) -> Option<Mount> {
+        if system("mkfs.vfat", &[text(&self.node)]).is_none() {
+            eprintln!("skipped: no mkfs.vfat");
+            return None;
+        }
+        Mount::new("vfat", text(&self.node), options, &self.directory.path().join("mnt"))
     }
 
     /// A path beside the file under it.
