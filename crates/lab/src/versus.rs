@@ -389,19 +389,20 @@ impl OpenVersus<'_> {
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { mut why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
-        drop(targets);
+        let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
             text!("another target ended it", "ほかの対象のため終了しました"),
         );
         let mut records = Vec::new();
-        for (place, mut journal) in live.into_inner().journals.into_iter().enumerate() {
+        let journals = live.into_inner().journals;
+        for (place, (mut journal, remains)) in journals.into_iter().zip(remains).enumerate() {
             let error = match &why {
                 Ok(_) => None,
                 Err(error) if failed == Some(place) => Some(error),
                 Err(_) => Some(&other_ended),
             };
-            let concluded = journal.conclude(error);
+            let concluded = journal.left(remains).and(journal.conclude(error));
             let record = concluded.and(journal.record());
             match record {
                 Ok(record) => records.push(record),

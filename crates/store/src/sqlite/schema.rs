@@ -14,7 +14,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -96,6 +96,10 @@ CREATE TRIGGER cell_changed AFTER UPDATE ON cells
 BEGIN DELETE FROM digests WHERE run_id = NEW.run_id; END;
 CREATE TRIGGER cell_removed AFTER DELETE ON cells
 BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
+",
+    "
+-- Few runs have one, and every start asks for them.
+CREATE INDEX runs_with_test_file ON runs (test_file) WHERE test_file IS NOT NULL;
 ",
 ];
 
