@@ -5,8 +5,9 @@ use crate::handle::RunHandle;
 use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
-use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Result};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
+use kurabe_core::{Error, ErrorKind, Result, Text};
+use kurabe_engine::Remains;
 use kurabe_host::health;
 use kurabe_store::{Owner, Store};
 use std::path::Path;
@@ -34,6 +35,8 @@ pub(crate) struct Journal<'a> {
     pub(crate) lab: Lab<'a>,
     /// As it is stored.
     pub(crate) header: RunHeader,
+    /// Whether something of the target's could not be removed: the store goes on naming it.
+    is_left: bool,
 }
 
 impl<'a> Journal<'a> {
@@ -41,12 +44,22 @@ impl<'a> Journal<'a> {
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
         lab.store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
-        Ok(Self { lab, header })
+        Ok(Self { lab, header, is_left: false })
     }
 
     /// Notes a test file that is going to be made.
     pub(crate) fn expect_test_file(&self, path: &Path) -> Result<()> {
         self.lab.store.set_test_file(&self.header.id, Some(path))
+    }
+
+    /// Tells what the target left behind when it was closed, and keeps it in mind.
+    pub(crate) fn left(&mut self, remains: Vec<Remains>) -> Result<()> {
+        for Remains { is_in_place, error, .. } in remains {
+            self.is_left |= is_in_place;
+            let text = Text { en: clauses(&error, |text| &text.en), ja: clauses(&error, |text| &text.ja) };
+            self.tell(Event::Notice { notice: Notice { kind: NoticeKind::Other, text } })?;
+        }
+        Ok(())
     }
 
     /// Keeps an event, then tells it.
@@ -87,7 +100,9 @@ impl<'a> Journal<'a> {
     /// fail.
     pub(crate) fn conclude(&mut self, error: Option<&Error>) -> Result<()> {
         let (id, store) = (&self.header.id, self.lab.store);
-        store.set_test_file(id, None)?;
+        if !self.is_left {
+            store.set_test_file(id, None)?;
+        }
         let (status, error) = match error {
             None => (RunStatus::Complete, None),
             Some(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
@@ -112,6 +127,17 @@ impl<'a> Journal<'a> {
 
     /// Takes the run out of the store, because nothing was measured. The target is closed before.
     pub(crate) fn discard(&self) -> Result<()> {
+        if self.is_left {
+            // It goes when what it left is removed.
+            return Ok(());
+        }
         self.lab.store.remove(&self.header.id, &|_| false)
     }
+}
+
+/// An error in one sentence: what, why, and what to do.
+fn clauses(error: &Error, language: impl Fn(&Text) -> &String) -> String {
+    let why = error.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
+    let remedy = error.remedy_text().map(|remedy| format!("; {}", language(remedy))).unwrap_or_default();
+    format!("{}{why}{remedy}", language(error.what()))
 }

@@ -9,7 +9,8 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
-    Contender, FollowUp, InTurns, Session, Settings, Stop, Target, model_target, plan_tasks, planned_time_ns,
+    Contender, FollowUp, InTurns, Remains, Session, Settings, Stop, Target, model_target, plan_tasks,
+    planned_time_ns,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_sim::ModelTarget;
@@ -71,8 +72,8 @@ impl Open<'_> {
                     .run(),
             }
         });
-        drop(ground);
-        journal.end(outcome)
+        let left = journal.left(ground.close());
+        journal.end(outcome.and(left))
     }
 
     /// The first event.
@@ -97,6 +98,14 @@ impl Ground {
         match self {
             Self::Real(target) => Some(target),
             Self::Model(..) => None,
+        }
+    }
+
+    /// Takes away what was made on it; what could not be.
+    pub(crate) fn close(self) -> Vec<Remains> {
+        match self {
+            Self::Real(target) => target.close(),
+            Self::Model(..) => Vec::new(),
         }
     }
 

@@ -188,13 +188,14 @@ impl Store for SqliteStore {
         let read = || {
             let snapshot = snapshot(&self.connection)?;
             let mut statement = snapshot.prepare(&format!(
-                "SELECT {OWNER}, id, test_file FROM runs WHERE status = 'running'
+                "SELECT {OWNER}, id, test_file, status FROM runs WHERE status = 'running' OR test_file IS NOT NULL
                  ORDER BY started_unix_s, rowid"
             ))?;
             let mut rows = statement.query([])?;
             let mut abandoned = Vec::new();
             while let Some(row) = rows.next()? {
-                if !owner(row)?.is_some_and(|owner| alive(&owner)) {
+                let is_running = row.get::<_, String>(5)? == "running";
+                if !(is_running && owner(row)?.is_some_and(|owner| alive(&owner))) {
                     let test_file: Option<Vec<u8>> = row.get(4)?;
                     let test_file = test_file.map(platform::path_from_bytes);
                     abandoned.push(Abandoned { id: row.get(3)?, test_file });
@@ -208,8 +209,10 @@ impl Store for SqliteStore {
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
         self.change_run(id, |transaction| {
             transaction.execute(
-                "UPDATE runs SET status = 'interrupted', ended_at = ?2, test_file = NULL
-                 WHERE id = ?1 AND status = 'running'",
+                "UPDATE runs SET test_file = NULL,
+                 ended_at = CASE status WHEN 'running' THEN ?2 ELSE ended_at END,
+                 status = CASE status WHEN 'running' THEN 'interrupted' ELSE status END
+                 WHERE id = ?1",
                 [id, ended_at],
             )
         })
