@@ -143,7 +143,7 @@ impl<'a> Report<'a> {
              form-action 'none'",
             digest::sha256_base64(SCRIPT)
         );
-        html.open("meta", &[("http-equiv", "EntryBody-Security-Policy"), ("content", &policy)]);
+        html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
         html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
         html.open(
