@@ -175,7 +175,7 @@ impl Progress {
                 self.running = None;
             }
             Event::CellDone { cell } => self.cell(cell),
-            Event::CellSoFar { .. } => {}
+            Event::CellBegun { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.style.lang)),
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
                 let line = steady::round_line(

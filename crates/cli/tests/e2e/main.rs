@@ -24,6 +24,7 @@ mod full_and_forbidden;
 mod languages;
 mod models;
 mod neighbours;
+mod nothing_lost;
 mod other_tools;
 mod pictures;
 mod pivots;

@@ -20,7 +20,23 @@ pub(super) fn elsewhere() -> Text {
     )
 }
 
+fn damaged() -> Text {
+    text!(
+        "the file is damaged: keep a copy of it, and use another one with --db FILE",
+        "ファイルが壊れています。写しを残したうえで、--db FILE で別のファイルを使ってください"
+    )
+}
+
 fn remedy(cause: &rusqlite::Error) -> Option<Text> {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    // A value that no kurabe wrote.
+    if let FromSqlConversionFailure(..)
+    | IntegralValueOutOfRange(..)
+    | InvalidColumnType(..)
+    | Utf8Error(..) = cause
+    {
+        return Some(damaged());
+    }
     match cause.sqlite_error_code()? {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(text!(
             "another process holds the store: wait for it or end it, then try again",
@@ -31,10 +47,7 @@ fn remedy(cause: &rusqlite::Error) -> Option<Text> {
             "free some room on the store's file system, or name another place with --db FILE",
             "保存先のファイルシステムの空きを増やすか、--db FILE で別の場所を指定してください"
         )),
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(text!(
-            "the file is damaged: keep a copy of it, and use another one with --db FILE",
-            "ファイルが壊れています。写しを残したうえで、--db FILE で別のファイルを使ってください"
-        )),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(damaged()),
         _ => None,
     }
 }
