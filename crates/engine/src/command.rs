@@ -13,11 +13,9 @@ use crate::task::{Attempt, Repeated};
 use crate::traffic::{Watched, interval_of};
 use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
-use kurabe_core::record::{Interval, Noise, Repetition, Traffic};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_program::{Programs, Ran};
-use std::fs::File;
-use std::path::Path;
+use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::{Coming, Folder, Listed, OtherUser, Place, Programs, Ran};
 
 /// The programs of a task.
 pub struct CommandWork {
@@ -29,9 +27,24 @@ pub struct CommandWork {
 impl Session<'_, Real<'_>> {
     /// Makes the folder and the material, and runs `prepare`.
     pub(crate) fn prepare_command(&mut self, step: &CommandStep) -> Result<CommandWork> {
-        let container = self.ground.target.work_folder().ok_or_else(no_folder)?.to_owned();
-        let programs = Programs::prepare(step, &container, self.interrupt, &mut self.preparing())?;
-        let device = Watched::under(programs.folder());
+        let cannot =
+            |error| Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error);
+        let held = self.ground.target.scratch().zip(self.ground.target.container());
+        let (scratch, container) = held.ok_or_else(no_folder)?;
+        let target = scratch.folder().try_clone().map_err(cannot)?;
+        let container = container.try_clone().map_err(cannot)?;
+        let place = Place { target: &target, container: &container };
+        let programs = Programs::prepare(step, place, self.interrupt, &mut self.preparing())?;
+        let device = Watched::under(programs.folder().path());
+        if let Some(OtherUser { uid, gid }) = programs.owner() {
+            self.notice_once(
+                NoticeKind::Other,
+                text!(
+                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) and not as root",
+                    "ディレクトリの所有者がユーザー {uid} なので、プログラムは root ではなくそのユーザー(グループ {gid})として実行します"
+                ),
+            )?;
+        }
         Ok(CommandWork { programs, device })
     }
 
@@ -52,7 +65,10 @@ impl Session<'_, Real<'_>> {
         let (mark, counters) = (self.ground.noise.start(), work.device.read());
         let ran = self.run_watched(work);
         // Not by the work folder, which the program may have removed.
-        let synced = ran.as_ref().ok().map(|_| timed_write_back(self.ground.target.path()));
+        let synced = match self.ground.target.scratch() {
+            Some(scratch) if ran.is_ok() => Some(timed_write_back(scratch.folder())),
+            _ => None,
+        };
         let (traffic, noise) = (work.device.since(counters), self.ground.noise.finish(mark));
         let restored = work.programs.restore(self.interrupt, &mut self.preparing());
         let ran = ran?;
@@ -77,8 +93,15 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Tells of programs that are about to run.
-    fn preparing(&mut self) -> impl FnMut(Text) -> Result<()> {
-        |what| self.emit(Event::Preparing { what })
+    fn preparing(&mut self) -> impl FnMut(Coming) -> Result<()> {
+        |coming| {
+            self.emit(match coming {
+                Coming::Next(what) => Event::Preparing { what },
+                Coming::Programs(Listed { prepare, command, restore, cleanup }) => {
+                    Event::Programs { prepare, command, restore, cleanup }
+                }
+            })
+        }
     }
 
     /// Runs the timed program, and tells meanwhile what reaches the device.
@@ -101,9 +124,9 @@ impl Session<'_, Real<'_>> {
 }
 
 /// Writes back all that is dirty on the file system, and tells how long that took.
-fn timed_write_back(directory: &Path) -> Result<u64> {
+fn timed_write_back(folder: &Folder) -> Result<u64> {
     let start_ns = monotonic_ns();
-    File::open(directory).and_then(|file| write_back(&file)).map_err(|error| {
+    folder.readable().and_then(|file| write_back(&file)).map_err(|error| {
         Error::os(
             text!("cannot write back what the program wrote", "プログラムの書き込みを書き戻せません"),
             &error,

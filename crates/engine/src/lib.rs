@@ -8,6 +8,8 @@ mod command;
 mod content;
 mod copy;
 mod copy_loop;
+#[cfg(test)]
+mod device_fault;
 mod device_idle;
 #[cfg(test)]
 mod device_null;
@@ -19,6 +21,8 @@ mod fill;
 mod fit;
 mod gate;
 mod ground;
+mod held;
+mod in_use;
 mod measure;
 mod memory;
 mod model_copy;
@@ -31,6 +35,7 @@ mod recorder;
 mod repeat_io;
 mod repeat_replay;
 mod replay;
+mod rest;
 mod samples;
 #[cfg(test)]
 #[path = "../tests/sequences/mod.rs"]
@@ -58,5 +63,5 @@ pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};
 pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
-pub use test_file::{remove_orphan, test_file_name};
+pub use test_file::{Remains, Scratch, Scratches, TestFile, remove_orphan, test_file_name};
 pub use turns::{Contender, Ended, InTurns, WhyEnded, measure_in_turns};

@@ -16,7 +16,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_host::health;
 use kurabe_store::{Owner, Store};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Where runs are kept, who hears of them, and what stops them.
 #[derive(Clone, Copy)]
@@ -43,8 +43,6 @@ pub(crate) struct Journal<'a> {
     pub(crate) record: RunRecord,
     /// Whether the store has failed: from then on the record is whole in memory only.
     lost: bool,
-    /// The test file, as long as it is there.
-    test_file: Option<PathBuf>,
 }
 
 impl<'a> Journal<'a> {
@@ -63,7 +61,7 @@ impl<'a> Journal<'a> {
             cells: Vec::new(),
             health_after: None,
         };
-        Ok(Self { lab, record, lost: false, test_file: None })
+        Ok(Self { lab, record, lost: false })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -71,11 +69,8 @@ impl<'a> Journal<'a> {
     }
 
     /// Notes a test file that is going to be made.
-    pub(crate) fn expect_test_file(&mut self, path: PathBuf) -> Result<()> {
-        self.lab.store.set_test_file(self.id(), Some(&path))?;
-        self.lab.handle.add_test_file(path.clone());
-        self.test_file = Some(path);
-        Ok(())
+    pub(crate) fn expect_test_file(&self, path: &Path) -> Result<()> {
+        self.lab.store.set_test_file(self.id(), Some(path))
     }
 
     /// Notes the header, once the target is known, and the user's labels.
@@ -149,7 +144,6 @@ impl<'a> Journal<'a> {
     /// Ends the run, by an error if there was one, and reads what is stored of it. The target is closed before: a test file
     /// goes before anything else can fail.
     pub(crate) fn close(mut self, error: Option<&Error>) -> Closed {
-        self.forget_test_file();
         let id = self.id().to_owned();
         let concluded = self.conclude(error);
         let stored = self.stored();
@@ -171,7 +165,7 @@ impl<'a> Journal<'a> {
             Some(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
             Some(error) => (RunStatus::Failed, Some(error.what().clone())),
         };
-        let ended_at = now();
+        let ended_at = now()?;
         let health_after = health(&self.record.header.environment.devices);
         let record = &mut self.record;
         (record.status, record.ended_at) = (status, Some(ended_at.clone()));
@@ -197,14 +191,7 @@ impl<'a> Journal<'a> {
 
     /// Takes the run out of the store, because nothing was measured. The target is closed before.
     pub(crate) fn discard(&self) -> Result<()> {
-        self.forget_test_file();
         self.lab.store.remove(self.id(), &|_| false)
-    }
-
-    fn forget_test_file(&self) {
-        if let Some(path) = &self.test_file {
-            self.lab.handle.forget_test_file(path);
-        }
     }
 }
 

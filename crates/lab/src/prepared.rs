@@ -125,7 +125,7 @@ impl Prepared {
             schema: RECORD_SCHEMA,
             kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
             id: String::new(),
-            started_at: now(),
+            started_at: now()?,
             command: lab.command.to_vec(),
             target,
             profile: Some(profile.clone()),
@@ -180,12 +180,13 @@ impl Prepared {
             Unopened::Model(name, model) => Ground::Model(name, model),
             Unopened::Path => {
                 let target = match twin {
-                    Some(twin) => twin.again()?,
+                    Some(twin) => twin.again(),
                     None => {
                         options.test_file_name = test_file_name(&id, random_word()?);
+                        options.scratches = journal.lab.handle.scratches().clone();
                         // The name of the test file is in the store before the file exists.
                         if let Some(path) = test_file_path(&self.request.target, &options.test_file_name) {
-                            journal.expect_test_file(path)?;
+                            journal.expect_test_file(&path)?;
                         }
                         Target::open(&self.request.target, &options)?
                     }
@@ -215,6 +216,7 @@ impl Prepared {
             whole_device: profile.rules.whole_device,
             test_file_name: String::new(),
             no_test_file: !profile.needs_span(),
+            ..TargetOptions::default()
         }
     }
 }

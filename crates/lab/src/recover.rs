@@ -43,7 +43,7 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
             _ if store.load(&run.id).is_ok_and(|record| record.header.target.is_none()) => {
                 store.remove(&run.id, &owner_lives)?;
             }
-            _ => store.mark_interrupted(&run.id, &now())?,
+            _ => store.mark_interrupted(&run.id, &now()?)?,
         }
         if let (Some(path), Some(error)) = (run.test_file, error) {
             leftovers.push(Leftover { run: run.id, path, error });
