@@ -1,5 +1,6 @@
 //! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here.
 
+mod address_space;
 mod args;
 mod card;
 mod catalogue;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
+    address_space::make_do()?;
     signals::survive_size_limit()?;
     let global = &cli.global;
     match &cli.command {

@@ -7,7 +7,7 @@
 
 use crate::buffer::{Arena, Pages};
 use crate::held::{HeldFile, Looked};
-use crate::in_use::{in_use, refuse_if_in_use};
+use crate::in_use::{in_use, refuse_if_in_use, refuse_own};
 use crate::platform::{self, OpenHow};
 use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
 use kurabe_core::device::Buffer;
@@ -171,6 +171,9 @@ impl Target {
         let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
         let is_file = self.kind == TargetKind::File;
         let size = u64::try_from(looked.facts.st_size).unwrap_or(0);
+        if is_file {
+            refuse_own(&looked.facts, &self.path)?;
+        }
         let mut held = looked.open().map_err(|error| cannot(&error))?;
         self.writable = is_file && options.write_existing;
         if self.writable {

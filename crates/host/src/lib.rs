@@ -46,6 +46,7 @@ pub use noise::{
 };
 pub use observe::{ObserveOptions, observe};
 pub use platform::{Number, block_number, process_exists};
+pub use processes::this_process_holds;
 pub use readable::readable_devices;
 pub use roots::Roots;
 pub use tools::tools;

@@ -4,7 +4,7 @@ use crate::command::{Outcome, Runner, find};
 use std::time::Duration;
 
 /// Programs that are looked for.
-const TOOLS: [&str; 3] = ["smartctl", "nvme", "fio"];
+const TOOLS: [&str; 4] = ["smartctl", "nvme", "wipefs", "fio"];
 
 /// Time that a program gets to tell its version.
 const LIMIT: Duration = Duration::from_secs(1);
