@@ -183,7 +183,9 @@ unsafe extern "C" fn open(
     // SAFETY: a name that is not null ends with a zero, and lives as long as the file is open.
     let name = unsafe { CStr::from_ptr(name) };
     // SAFETY: the system's layer has opened it, and so has set its methods.
-    let methods = unsafe { *(*file).pMethods };
+    let methods = unsafe { (*file).pMethods };
+    // SAFETY: methods are for as long as the process.
+    let methods = unsafe { *methods };
     let path = PathBuf::from(name.to_str().expect("a path of the tests is UTF-8"));
     locked(&OPENED).get_or_insert_default().insert(file as usize, Opened { path, methods });
     // Without methods for memory that is shared or mapped.

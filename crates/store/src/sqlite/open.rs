@@ -20,7 +20,9 @@ use super::schema::{self, Owned};
 use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
+use std::cell::OnceCell;
 use std::fmt::Write;
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,6 +39,9 @@ pub struct SqliteStore {
     identity: Option<(u64, u64)>,
     /// Made with the store, and the same as long as it is the same store.
     salt: Option<Vec<u8>>,
+    /// The journal, once there is one: SQLite has it open during a commit only, and what a process has open it does not
+    /// measure.
+    journal: OnceCell<File>,
 }
 
 impl SqliteStore {
@@ -155,7 +160,17 @@ impl SqliteStore {
 
     fn of(connection: Connection, path: PathBuf) -> Self {
         let (identity, salt) = (platform::identity(&path).ok(), read_salt(&connection).ok());
-        Self { connection, path, identity, salt }
+        Self { connection, path, identity, salt, journal: OnceCell::new() }
+    }
+
+    /// Keeps the journal open. Nobody locks it, so that it may be closed at any time.
+    pub(super) fn hold_journal(&self) {
+        if self.journal.get().is_none()
+            && let Ok(journal) = File::open(beside(&self.path, "-journal"))
+        {
+            // It is empty until here.
+            let _ = self.journal.set(journal);
+        }
     }
 
     /// Refuses to write into a file that is not at its path any more: nobody would find it.
@@ -229,12 +244,17 @@ fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
     })
 }
 
+/// The path of a file that belongs to a store.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 /// Whether a log or a journal is not there, or has nothing that is not in the file yet: its first bytes are zero then.
 fn holds_nothing(path: &Path, suffix: &str) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push(suffix);
     let mut beginning = [0; 8];
-    match std::fs::File::open(log) {
+    match File::open(beside(path, suffix)) {
         Ok(mut log) => log.read(&mut beginning).is_ok() && beginning == [0; 8],
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }

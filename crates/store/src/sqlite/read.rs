@@ -211,9 +211,9 @@ impl Texts {
             // In memory it has the form of now, whatever it was written in.
             header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, &self.header)? },
             status: status(&self.status),
-            ended_at: self.ended_at.map(plain),
+            ended_at: self.ended_at.as_deref().map(plain),
             error: self.error.map(|part| parse(id, &part)).transpose()?,
-            labels: self.labels.into_iter().map(|(key, part)| (key, plain(part.words))).collect(),
+            labels: self.labels.into_iter().map(|(key, part)| (key, plain(&part.words))).collect(),
             fill: self.fill.map(|part| parse(id, &part)).transpose()?,
             notices: self.notices.iter().map(|part| parse(id, part)).collect::<Result<_>>()?,
             cells: cells.into_values().collect(),
@@ -244,8 +244,8 @@ fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
 }
 
 /// A text that is shown as it is.
-fn plain(words: Vec<u8>) -> String {
-    String::from_utf8_lossy(&words).into_owned()
+fn plain(words: &[u8]) -> String {
+    String::from_utf8_lossy(words).into_owned()
 }
 
 /// The status that a word of the tables means.

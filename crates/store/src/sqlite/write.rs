@@ -27,7 +27,9 @@ impl SqliteStore {
             transaction.commit()?;
             Ok(value)
         };
-        whole().map_err(self.cannot_write())
+        let value = whole().map_err(self.cannot_write())?;
+        self.hold_journal();
+        Ok(value)
     }
 
     /// A transaction on a run that must be there.
