@@ -163,10 +163,11 @@ impl SqliteStore {
         Self { connection, path, identity, salt, journal: OnceCell::new() }
     }
 
-    /// Keeps the journal open. Nobody locks it, so that it may be closed at any time.
+    /// Keeps the journal open as one who writes it: others who ask for writers of a file see this. Nobody locks it, so that
+    /// it may be closed at any time.
     pub(super) fn hold_journal(&self) {
         if self.journal.get().is_none()
-            && let Ok(journal) = File::open(beside(&self.path, "-journal"))
+            && let Ok(journal) = File::options().write(true).open(beside(&self.path, "-journal"))
         {
             // It is empty until here.
             let _ = self.journal.set(journal);
