@@ -2,7 +2,7 @@
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
 use crate::lang::lang;
-use crate::output::{print, print_json, style};
+use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
 use kurabe_compare::{Use, check_about, measured_again, pair};
@@ -10,7 +10,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
     answer, answer_for, forest_of, render_history, render_pair, render_pictures, render_recommendation,
-    spoken_json,
+    run_figures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -28,15 +28,18 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     let pair = pair(baseline, other, args.margin);
     if args.chart {
         let forest = forest_of(&pair, [baseline, other], lang())?;
-        return print(&render_pictures(&forest, &style()));
+        return print_page(&render_pictures(&forest, &style()));
     }
     if global.json {
         let spoken = spoken_json(&pair, "/differences", &pair.differences)?;
-        return print_json(
-            &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": spoken }),
-        );
+        return print_json(&serde_json::json!({
+            "event": "comparison",
+            "answer": answer(&pair),
+            "comparison": spoken,
+            "figures": { "baseline": run_figures(baseline), "other": run_figures(other) },
+        }));
     }
-    print(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
+    print_page(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
 }
 
 /// `kurabe recommend`
@@ -69,7 +72,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
             &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken }),
         );
     }
-    print(&render_recommendation(&found, &wanted, &ids, &style()))
+    print_page(&render_recommendation(&found, &wanted, &ids, &style()))
 }
 
 /// `kurabe history`
@@ -105,7 +108,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         }
         let gap = if place > 0 { "\n" } else { "" };
         let page = render_history(&found, device, [&first.header, &last.header], &style());
-        print(&format!("{gap}{page}"))?;
+        print_page(&format!("{gap}{page}"))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `kurabe doctor`: what this machine allows, and what kurabe itself costs.
 
 use crate::args::{DoctorArgs, Global};
-use crate::output::{print, print_json, style};
+use crate::output::{print_json, print_page, style};
 use kurabe_core::Result;
 use kurabe_lab::MachineFacts;
 use kurabe_report::render_doctor;
@@ -12,5 +12,5 @@ use kurabe_report::render_doctor;
 /// When standard output takes nothing more.
 pub fn doctor(args: &DoctorArgs, global: &Global) -> Result<()> {
     let findings = kurabe_report::doctor(&MachineFacts::gather(&args.path)?);
-    if global.json { print_json(&findings) } else { print(&render_doctor(&findings, &style())) }
+    if global.json { print_json(&findings) } else { print_page(&render_doctor(&findings, &style())) }
 }

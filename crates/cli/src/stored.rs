@@ -4,16 +4,17 @@ use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, S
 use crate::catalogue::{check_entry, show_beside};
 use crate::files::write_out;
 use crate::lang::{lang, t};
-use crate::output::{print, print_json, print_record, say, style};
+use crate::output::{print, print_json, print_page, print_record, say, style};
 use crate::words::parse_label;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::outside::{self, Outside};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Imported, owner_lives};
 use kurabe_report::{
     charts_of, explain, headline, render_details, render_list, render_pictures, render_run, render_why,
+    run_figures,
 };
-use kurabe_store::{Filter, SqliteStore, Store, default_path, export as to_json};
-use std::io::Read;
+use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
 use std::path::{Path, PathBuf};
 
 fn store_path(global: &Global) -> Result<PathBuf> {
@@ -67,7 +68,7 @@ fn recover(store: &dyn Store) -> Result<()> {
     for leftover in kurabe_lab::recover(store)? {
         match &leftover.error {
             None => {
-                let (path, run) = (leftover.path.display(), &leftover.run);
+                let (path, run) = (shown::path(&leftover.path), &leftover.run);
                 let removed = text!(
                     "kurabe: removed the test file of a run that died: {path} ({run})",
                     "kurabe: 異常終了した測定のテストファイルを消しました: {path} ({run})"
@@ -108,7 +109,7 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
     if global.json {
         return runs.iter().try_for_each(print_json);
     }
-    print(&render_list(&runs, &style()))
+    print_page(&render_list(&runs, &style()))
 }
 
 /// `key=value` of a label that runs must have.
@@ -126,7 +127,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     if let Some(wanted) = &args.chart {
         let charts = charts_of(&record, wanted.as_deref(), lang())?;
-        return print(&render_pictures(&charts, &style()));
+        return print_page(&render_pictures(&charts, &style()));
     }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;
@@ -134,10 +135,10 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
-    print(&render_run(&record, &headline(&record.header), &style()))?;
+    print_page(&render_run(&record, &headline(&record.header), &style()))?;
     if args.details {
         print("\n")?;
-        print(&render_details(&record, &style()))?;
+        print_page(&render_details(&record, &style()))?;
     }
     args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global))
 }
@@ -153,7 +154,7 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     if global.json {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
-    print(&render_why(&record, &headline(&record.header), cell, &style())?)
+    print_page(&render_why(&record, &headline(&record.header), cell, &style())?)
 }
 
 /// `kurabe rm`
@@ -194,7 +195,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
     let Some(format) = ExportFormat::ALL.into_iter().find(|format| format.word() == args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
-        return write_out(&to_json(record), args.output.as_deref());
+        return write_out(&export_with_figures(record, &run_figures(record)), args.output.as_deref());
     };
     if records.len() > 1 && matches!(format, ExportFormat::Fio | ExportFormat::CdmText) {
         return Err(one_run_only());
@@ -232,23 +233,20 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         }
         shown += 1;
         let record = store.load(&id)?;
-        print(&render_run(&record, &headline(&record.header), &style()))
+        print_page(&render_run(&record, &headline(&record.header), &style()))
     };
     args.files.iter().try_for_each(|path| {
-        let (name, bytes) = (path.display().to_string(), read(path)?);
+        let (name, bytes) = (shown::name(path), read(path)?);
         kurabe_lab::import(&*store, &name, &bytes, command_line, &mut heard)
     })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(path).map(|found| bytes = found)
-    };
-    read.map_err(|error| Error::os(text!("cannot read {}", "{} を読めません", path.display()), &error))?;
-    Ok(bytes)
+    let what = text!("cannot read {}", "{} を読めません", shown::path(path));
+    if path == Path::new("-") {
+        return outside::bytes(std::io::stdin().lock(), what, Outside::Import);
+    }
+    outside::bytes_of_file(path, what, Outside::Import)
 }
 
 /// Says what was done to a run.

@@ -1,7 +1,7 @@
 //! The refusals: to write to what somebody uses, and to touch what kurabe itself uses.
 
 use kurabe_core::record::TargetKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::Claim;
 use rustix::fs::Stat;
 use std::fs::File;
@@ -33,7 +33,7 @@ pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
     if !kurabe_host::this_process_holds(facts.st_dev, facts.st_ino) {
         return Ok(());
     }
-    let shown = shown.display();
+    let shown = shown::path(shown);
     Err(Error::new(
         ErrorKind::Refused,
         text!(
@@ -58,7 +58,7 @@ fn clause(first: &Claim, more: usize) -> Text {
 
 /// The refusal, with what releases the target.
 pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
-    let shown = shown.display();
+    let shown = shown::path(shown);
     let what = Text {
         en: format!("refusing to write to {shown}: it is in use ({})", by.en),
         ja: format!("{shown} は使用中のため書き込みません({})", by.ja),

@@ -13,7 +13,7 @@ use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
 use kurabe_core::device::Buffer;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
@@ -74,7 +74,7 @@ impl Target {
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
         let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
         let mut target = Self {
-            given: given.display().to_string(),
+            given: shown::name(given),
             path: path.clone(),
             kind: TargetKind::Directory,
             span_bytes: options.size_bytes,
@@ -139,7 +139,7 @@ impl Target {
     }
 
     fn make_test_file(&mut self, scratch: &Arc<Scratch>, options: &TargetOptions) -> Result<()> {
-        let directory = self.path.display();
+        let directory = shown::path(&self.path);
         let free_bytes = || platform::free_bytes(scratch.folder());
         let free = free_bytes().map_err(|error| {
             Error::os(
@@ -215,7 +215,7 @@ impl Target {
     }
 
     fn fit_span(&mut self, size_bytes: u64, options: &TargetOptions) -> Result<()> {
-        let (path, size) = (self.path.display(), format_bytes(size_bytes));
+        let (path, size) = (shown::path(&self.path), format_bytes(size_bytes));
         if size_bytes == 0 {
             return Err(Error::new(
                 ErrorKind::Target,
@@ -355,7 +355,7 @@ impl Target {
     pub fn record(&self) -> TargetRecord {
         TargetRecord {
             given: self.given.clone(),
-            path: self.path.display().to_string(),
+            path: shown::name(&self.path),
             kind: self.kind,
             span_bytes: self.span_bytes,
             direct: self.direct,
@@ -366,7 +366,7 @@ impl Target {
 }
 
 fn cannot_use(given: &Path, error: &std::io::Error) -> Error {
-    let shown = given.display();
+    let shown = shown::path(given);
     let made = Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), error);
     if error.kind() == std::io::ErrorKind::NotFound {
         return made.remedy(text!(
@@ -378,7 +378,7 @@ fn cannot_use(given: &Path, error: &std::io::Error) -> Error {
 }
 
 fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
-    let path = path.display();
+    let path = shown::path(path);
     Error::os(text!("cannot open {path}", "{path} を開けません"), error)
 }
 
@@ -410,7 +410,7 @@ fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
         text!(
             "{} is neither a directory, a file nor a block device",
             "{} はディレクトリでもファイルでもブロックデバイスでもありません",
-            given.display()
+            shown::path(given)
         ),
     )
     .remedy(text!(
@@ -426,13 +426,13 @@ fn refuse_other_device(device: &Path, number: u64, consent: &Path) -> Result<()>
     if is_same {
         return Ok(());
     }
-    let device = device.display();
+    let device = shown::path(device);
     Err(Error::new(
         ErrorKind::Refused,
         text!(
             "--destroy-data-on names {}, but the target is {device}",
             "--destroy-data-on は {} ですが、測定対象は {device} です",
-            consent.display()
+            shown::path(consent)
         ),
     )
     .remedy(text!(
@@ -445,7 +445,7 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
     if !platform::is_write_protected(number) {
         return Ok(());
     }
-    let device = device.display();
+    let device = shown::path(device);
     Err(Error::new(
         ErrorKind::Permission,
         text!("{device} is write-protected", "{device} は書き込み禁止です"),
@@ -457,7 +457,7 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
 }
 
 fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error {
-    let (directory, need) = (directory.display(), format_bytes(need_bytes));
+    let (directory, need) = (shown::path(directory), format_bytes(need_bytes));
     let what = match free_bytes.map(format_bytes) {
         Some(free) => text!(
             "the test file needs {need}, but {directory} has only {free} free",

@@ -21,7 +21,7 @@ use crate::platform::{self, Number, Object};
 use crate::processes::{self, Process};
 use crate::roots::{Roots, base};
 use inquiry::{Asked, Inquiry};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use media::RealMedia;
 use std::borrow::Cow;
 use std::fs::File;
@@ -67,7 +67,7 @@ impl By {
     fn words(self) -> Text {
         match self {
             Self::Mount(point, by) => {
-                let point = point.display();
+                let point = shown::path(point);
                 match by {
                     None => text!("mounted on {point}", "{point} にマウント中"),
                     Some(Process { pid, command }) => text!(
@@ -135,7 +135,7 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let again = platform::open_read(&path).map_err(|error| failed(&error))?;
     let has_writer = platform::is_open_for_writing(&again).map_err(|error| failed(&error))?;
     let media = RealMedia { roots: roots.clone(), asked: None };
-    let asked = Asked { shown: &shown.display().to_string(), object, in_tables, has_writer };
+    let asked = Asked { shown: &shown::path(shown), object, in_tables, has_writer };
     Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.claims_on_file(&asked)
 }
 
@@ -154,19 +154,18 @@ pub fn contents(device: &Path) -> Result<Option<String>> {
 fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(Block, RealMedia)> {
     let number: Number =
         platform::block_number(path).map_err(|error| cannot_look(shown, &error))?.ok_or_else(|| {
-            let shown = shown.display();
+            let shown = shown::path(shown);
             Error::new(
                 ErrorKind::Target,
                 text!("{shown} is not a block device", "{shown} はブロックデバイスではありません"),
             )
         })?;
-    let block =
-        Block::by_number(roots, number).map_err(|error| unknown(&shown.display().to_string(), &error))?;
+    let block = Block::by_number(roots, number).map_err(|error| unknown(&shown::path(shown), &error))?;
     Ok((block.clone(), RealMedia { roots: roots.clone(), asked: Some((block, path.to_owned())) }))
 }
 
 fn cannot_look(shown: &Path, error: &io::Error) -> Error {
-    let shown = shown.display();
+    let shown = shown::path(shown);
     Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), error)
 }
 

@@ -1,6 +1,7 @@
 //! Helper programs that kurabe can use, for `kurabe doctor`.
 
 use crate::command::{Outcome, Runner, find};
+use kurabe_core::shown;
 use std::time::Duration;
 
 /// Programs that are looked for.
@@ -21,7 +22,7 @@ fn version(name: &str) -> Option<String> {
         Outcome::Ended(output) => first_line(&output),
         Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => None,
     };
-    Some(version.unwrap_or_else(|| path.display().to_string()))
+    Some(version.unwrap_or_else(|| shown::name(path)))
 }
 
 /// The first line with anything in it.

@@ -11,8 +11,9 @@ use crate::handle::RunHandle;
 use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
-use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_engine::Remains;
 use kurabe_host::health;
 use kurabe_store::{Owner, Store};
 use std::collections::BTreeMap;
@@ -43,6 +44,8 @@ pub(crate) struct Journal<'a> {
     pub(crate) record: RunRecord,
     /// Whether the store has failed: from then on the record is whole in memory only.
     lost: bool,
+    /// Whether something of the target's could not be removed: the store goes on naming it.
+    is_left: bool,
 }
 
 impl<'a> Journal<'a> {
@@ -61,7 +64,7 @@ impl<'a> Journal<'a> {
             cells: Vec::new(),
             health_after: None,
         };
-        Ok(Self { lab, record, lost: false })
+        Ok(Self { lab, record, lost: false, is_left: false })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -82,6 +85,16 @@ impl<'a> Journal<'a> {
                 Some(value) => self.record.labels.insert(key.clone(), value.clone()),
                 None => self.record.labels.remove(key),
             };
+        }
+        Ok(())
+    }
+
+    /// Tells what the target left behind when it was closed, and keeps it in mind.
+    pub(crate) fn left(&mut self, remains: Vec<Remains>) -> Result<()> {
+        for Remains { is_in_place, error, .. } in remains {
+            self.is_left |= is_in_place;
+            let text = Text { en: clauses(&error, |text| &text.en), ja: clauses(&error, |text| &text.ja) };
+            self.tell(Event::Notice { notice: Notice { kind: NoticeKind::Other, text } })?;
         }
         Ok(())
     }
@@ -171,8 +184,8 @@ impl<'a> Journal<'a> {
         (record.status, record.ended_at) = (status, Some(ended_at.clone()));
         (record.error, record.health_after) = (error.clone(), health_after.clone());
         let (store, id) = (self.lab.store, self.id());
-        let finished = store
-            .set_test_file(id, None)
+        let forgotten = if self.is_left { Ok(()) } else { store.set_test_file(id, None) };
+        let finished = forgotten
             .and_then(|()| store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref()));
         self.noted(finished)?;
         keep_digest(store, self.id());
@@ -191,6 +204,10 @@ impl<'a> Journal<'a> {
 
     /// Takes the run out of the store, because nothing was measured. The target is closed before.
     pub(crate) fn discard(&self) -> Result<()> {
+        if self.is_left {
+            // It goes when what it left is removed.
+            return Ok(());
+        }
         self.lab.store.remove(self.id(), &|_| false)
     }
 }
@@ -229,7 +246,7 @@ pub(crate) fn rescued<T>(store: &dyn Store, closed: &mut [Closed], outcome: Resu
     );
     let error = match store.rescue(&lost) {
         Ok(path) => {
-            let path = path.display();
+            let path = kurabe_core::shown::path(&path);
             Error::new(
                 ErrorKind::Store,
                 text!(
@@ -262,4 +279,11 @@ fn put(cells: &mut Vec<Cell>, cell: &Cell) {
             cells.sort_by_key(|cell| cell.index);
         }
     }
+}
+
+/// An error in one sentence: what, why, and what to do.
+fn clauses(error: &Error, language: impl Fn(&Text) -> &String) -> String {
+    let why = error.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
+    let remedy = error.remedy_text().map(|remedy| format!("; {}", language(remedy))).unwrap_or_default();
+    format!("{}{why}{remedy}", language(error.what()))
 }

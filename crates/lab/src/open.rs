@@ -9,7 +9,8 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
-    Contender, FollowUp, InTurns, Session, Settings, Stop, Target, model_target, plan_tasks, planned_time_ns,
+    Contender, FollowUp, InTurns, Remains, Session, Settings, Stop, Target, model_target, plan_tasks,
+    planned_time_ns,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_sim::ModelTarget;
@@ -71,8 +72,8 @@ impl Open<'_> {
                     .run(),
             }
         });
-        drop(ground);
-        journal.end(outcome)
+        let left = journal.left(ground.close());
+        journal.end(outcome.and(left))
     }
 
     /// The first event.
@@ -82,10 +83,12 @@ impl Open<'_> {
         let tasks = plan_tasks(profile, &target)?;
         let test_file = matches!(&self.ground, Ground::Real(target) if target.test_file().is_some());
         let extent = Extent::of(&target, test_file);
+        let writes = extent.planned_writes(&self.plan, &tasks);
         Ok(Event::RunStarted {
             header: Box::new(self.journal.record.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
-            planned_write_bytes: Some(extent.planned_write_bytes(&self.plan, &tasks)),
+            planned_write_bytes: Some(writes.bytes),
+            planned_write_ns: Some(writes.time_ns),
             planned_ns: planned_time_ns(profile, &tasks),
         })
     }
@@ -97,6 +100,14 @@ impl Ground {
         match self {
             Self::Real(target) => Some(target),
             Self::Model(..) => None,
+        }
+    }
+
+    /// Takes away what was made on it; what could not be.
+    pub(crate) fn close(self) -> Vec<Remains> {
+        match self {
+            Self::Real(target) => target.close(),
+            Self::Model(..) => Vec::new(),
         }
     }
 

@@ -1,13 +1,14 @@
-//! What runs that died left behind.
+//! What runs left behind: those that died, and those that could not remove their test file.
 
 use crate::clock::now;
+use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Error, Result};
 use kurabe_engine::remove_orphan;
 use kurabe_host::process_alive;
 use kurabe_store::{Owner, Store};
 use std::path::PathBuf;
 
-/// A test file of a run that died.
+/// A test file of a run that died, or that could not remove it.
 #[derive(Debug)]
 pub struct Leftover {
     /// The run.
@@ -23,7 +24,8 @@ pub fn owner_lives(owner: &Owner) -> bool {
     process_alive(owner.pid, owner.start_ticks, &owner.boot_id)
 }
 
-/// Removes the test files of runs that died, and marks these runs as interrupted. Returns the files that were there.
+/// Removes the test files that runs left behind, and marks those that died as interrupted. Returns the files that were
+/// there.
 ///
 /// # Errors
 /// When the store cannot be written.
@@ -39,8 +41,8 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
         match error {
             // A run whose file is still there stays as it is.
             Some(Some(_)) => {}
-            // One that died before its target was open has measured nothing, and is not kept.
-            _ if store.load(&run.id).is_ok_and(|record| record.header.target.is_none()) => {
+            // One that has measured nothing is not kept.
+            _ if store.load(&run.id).is_ok_and(|record| is_empty(&record)) => {
                 store.remove(&run.id, &owner_lives)?;
             }
             _ => store.mark_interrupted(&run.id, &now()?)?,
@@ -50,4 +52,9 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
         }
     }
     Ok(leftovers)
+}
+
+/// Whether a run died before its target was open, or ended before its first cell and was kept for its test file alone.
+fn is_empty(record: &RunRecord) -> bool {
+    record.header.target.is_none() || (record.status != RunStatus::Running && record.cells.is_empty())
 }

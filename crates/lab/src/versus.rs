@@ -12,7 +12,7 @@ use kurabe_compare::{FEWEST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
@@ -133,8 +133,7 @@ impl PreparedVersus {
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
         remove_orphaned_traces();
         let Self { request, runs, order_seed } = self;
-        let targets: Vec<String> =
-            request.targets.iter().map(|target| target.display().to_string()).collect();
+        let targets: Vec<String> = request.targets.iter().map(shown::name).collect();
         // All are looked at before the first test file is made: it would be a difference.
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
@@ -172,7 +171,7 @@ impl VersusRequest {
         let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
             return Ok(());
         };
-        let device = device.display();
+        let device = shown::path(device);
         Err(Error::new(
             ErrorKind::Usage,
             text!(
@@ -363,20 +362,24 @@ impl OpenVersus<'_> {
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
-        drop(targets);
+        let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
             text!("another target ended it", "ほかの対象のため終了しました"),
         );
         let store = live.borrow().lab.store;
         let mut closed = Vec::new();
-        for (place, journal) in live.into_inner().journals.into_iter().enumerate() {
+        let journals = live.into_inner().journals;
+        for (place, (mut journal, remains)) in journals.into_iter().zip(remains).enumerate() {
             let error = match &why {
                 Ok(_) => None,
                 Err(error) if failed == Some(place) => Some(error),
                 Err(_) => Some(&other_ended),
             };
-            closed.push(journal.close(error));
+            let left = journal.left(remains);
+            let mut run = journal.close(error);
+            run.outcome = left.and(run.outcome);
+            closed.push(run);
         }
         let why = rescued(store, &mut closed, why);
         let records = closed.into_iter().map(|run| run.record).collect();

@@ -4,7 +4,7 @@
 
 use crate::layout::{Line, display_width, page, wrap};
 use crate::style::{Role, Style};
-use kurabe_core::{Error, Text, text};
+use kurabe_core::{Error, Text, shown, text};
 use kurabe_lab::MachineFacts;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ fn path(facts: &MachineFacts) -> Section {
             "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
         ));
     }
-    let path = facts.path.display();
+    let path = shown::path(&facts.path);
     Section { title: text!("This path: {path}", "このパス: {path}"), lines: vec![direct, cache] }
 }
 
@@ -138,7 +138,7 @@ fn instrument(facts: &MachineFacts) -> Section {
 /// Block devices and whether they may be read.
 fn devices(facts: &MachineFacts) -> Section {
     let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
-        let device = Text::same(device.display().to_string());
+        let device = Text::same(shown::path(device));
         match refusal {
             None => Check::new(Mark::Good, device, text!("may be read", "読み出し可")),
             Some(error) => {

@@ -4,7 +4,7 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
-use crate::layout::{clip, hanging, tame, wrap};
+use crate::layout::{clip, hanging, wrap};
 use crate::programs::program_lines;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
@@ -16,8 +16,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::Text;
 use kurabe_core::event::Event;
 use kurabe_core::number;
-use kurabe_core::profile::Statistic;
+use kurabe_core::profile::{PlannedWrites, Statistic};
 use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::{BTreeSet, VecDeque};
@@ -130,7 +131,8 @@ impl Progress {
         match &mut self.output {
             // What runs must be seen, also by who wants to see no progress: one line for each kind.
             Output::Quiet(writer) => program_lines(event).iter().for_each(|words| {
-                let _ = writeln!(writer, "kurabe: {}", self.style.say(words));
+                let line = format!("kurabe: {}\n", self.style.say(words));
+                let _ = Shown::lines(&line).write_to(writer);
             }),
             Output::Terminal(_) | Output::Plain(_) => self.show(event),
         }
@@ -138,10 +140,14 @@ impl Progress {
 
     fn show(&mut self, event: &Event) {
         match event {
-            Event::RunStarted { header, cell_count, planned_write_bytes, planned_ns } => {
+            Event::RunStarted { header, cell_count, planned_write_bytes, planned_write_ns, planned_ns } => {
                 self.cell_count = *cell_count;
                 self.left_ns = *planned_ns;
-                self.start(header, *planned_write_bytes);
+                let writes = PlannedWrites {
+                    bytes: planned_write_bytes.unwrap_or(0),
+                    time_ns: planned_write_ns.unwrap_or(0),
+                };
+                self.start(header, writes);
             }
             Event::StepsAdded { cell_count, planned_ns, .. } => {
                 self.cell_count = *cell_count;
@@ -165,7 +171,7 @@ impl Progress {
                 let number = format!("{}/{repetition_count}", u64::from(*repetition_index) + 1);
                 let discarded = if *discarded { self.style.pick(" (discarded)", "(集計外)") } else { "" };
                 let direction_word = self.style.say(&words::of_direction(*direction));
-                let name = format!("{direction_word} {}", tame(label));
+                let name = format!("{direction_word} {}", shown::line(label));
                 let place = self.place(*cell_index);
                 self.running = Some(Running {
                     place: format!("{place} {} · {number}{discarded}", name.trim_start()),
@@ -218,7 +224,7 @@ impl Progress {
         }
     }
 
-    fn start(&mut self, header: &RunHeader, planned_write_bytes: Option<u64>) {
+    fn start(&mut self, header: &RunHeader, writes: PlannedWrites) {
         self.statistic = header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
         let headline = self.headline.as_ref().map_or_else(|| Text::same(""), |make| make(header));
         for line in render_header(header, &headline, &self.style).lines() {
@@ -235,11 +241,7 @@ impl Progress {
                 None => text!("{time} of measuring", "測定時間 {time}"),
             })
         }));
-        plan.extend(
-            planned_write_bytes
-                .filter(|bytes| *bytes > 0)
-                .map(|bytes| self.style.say(&remarks::planned_writes(bytes))),
-        );
+        plan.extend(remarks::planned_writes(writes).map(|words| self.style.say(&words)));
         for line in crate::layout::flow(&plan, self.style.width) {
             self.print(&line);
         }
@@ -257,7 +259,7 @@ impl Progress {
         if self.prepared.insert(words.to_owned()) {
             self.paragraph(words);
         }
-        self.live(&tame(words));
+        self.live(&shown::line(words));
     }
 
     fn paragraph(&mut self, words: &str) {
@@ -313,17 +315,19 @@ impl Progress {
                 bar.set_style(live_style());
             }
             // One column less than the terminal has, so that no terminal wraps.
-            bar.set_message(clip(text, self.style.width.saturating_sub(1)));
+            let line = self.style.page(&shown::line(text));
+            bar.set_message(clip(line.as_ref(), self.style.width.saturating_sub(1)));
         }
     }
 
     /// Prints a line that stays.
     fn print(&mut self, line: &str) {
+        let line = self.style.page(&format!("{line}\n"));
         match &mut self.output {
-            Output::Terminal(bar) => bar.println(line),
+            Output::Terminal(bar) => bar.println(line.as_ref().trim_end()),
             // Progress is a courtesy: a closed pipe must not end a measurement.
             Output::Plain(writer) => {
-                let _ = writeln!(writer, "{line}");
+                let _ = line.write_to(writer);
             }
             Output::Quiet(_) => {}
         }

@@ -175,13 +175,14 @@ impl Store for SqliteStore {
         let read = || {
             let snapshot = snapshot(&self.connection)?;
             let mut statement = snapshot.prepare(&format!(
-                "SELECT {OWNER}, id, test_file FROM runs WHERE status = 'running'
+                "SELECT {OWNER}, id, test_file, status FROM runs WHERE status = 'running' OR test_file IS NOT NULL
                  ORDER BY started_unix_s, rowid"
             ))?;
             let mut rows = statement.query([])?;
             let mut abandoned = Vec::new();
             while let Some(row) = rows.next()? {
-                if !owner(row)?.is_some_and(|owner| alive(&owner)) {
+                let is_running = row.get::<_, String>(5)? == "running";
+                if !(is_running && owner(row)?.is_some_and(|owner| alive(&owner))) {
                     let test_file: Option<Vec<u8>> = row.get(4)?;
                     let test_file = test_file.map(platform::path_from_bytes);
                     abandoned.push(Abandoned { id: row.get(3)?, test_file });
@@ -194,12 +195,13 @@ impl Store for SqliteStore {
 
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
         self.change_run(id, |transaction| {
-            transaction.execute(
-                "UPDATE runs SET status = 'interrupted', ended_at = ?2, test_file = NULL
-                 WHERE id = ?1 AND status = 'running'",
+            transaction.execute("UPDATE runs SET test_file = NULL WHERE id = ?1", [id])?;
+            let ended = transaction.execute(
+                "UPDATE runs SET status = 'interrupted', ended_at = ?2 WHERE id = ?1 AND status = 'running'",
                 [id, ended_at],
             )?;
-            seal_ending(transaction, id)
+            // What has ended before keeps its checksum, so that damage of it is still told.
+            if ended > 0 { seal_ending(transaction, id) } else { Ok(()) }
         })
     }
 

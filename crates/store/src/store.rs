@@ -27,7 +27,7 @@ pub struct Owner {
     pub boot_id: String,
 }
 
-/// A run that is marked running although its process is gone.
+/// A run that is marked running although its process is gone, or one that ended and could not remove its test file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abandoned {
     /// The run.
@@ -189,14 +189,15 @@ pub trait Store {
     /// the store cannot be written.
     fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()>;
 
-    /// The runs marked running whose owner is gone, in the order of their start.
+    /// The runs marked running whose owner is gone, and those that ended and left a test file, in the order of their
+    /// start.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>>;
 
-    /// Marks an abandoned run as interrupted, and forgets its test file. A run that has ended otherwise meanwhile
-    /// stays as it is.
+    /// Forgets the test file of an abandoned run, and marks the run as interrupted. One that has ended otherwise stays
+    /// as it ended.
     ///
     /// # Errors
     /// When there is no such run or the store cannot be written.

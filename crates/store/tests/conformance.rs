@@ -18,7 +18,7 @@ macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-const PROMISES: [Promise; 27] = promises![
+const PROMISES: [Promise; 28] = promises![
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,
@@ -37,6 +37,7 @@ const PROMISES: [Promise; 27] = promises![
     repetitions_are_kept_one_by_one_until_their_cell_is_whole,
     a_run_taken_for_abandoned_still_keeps_what_is_measured,
     a_test_file_with_any_name_is_remembered,
+    a_run_that_ended_without_its_test_file_is_asked_about_until_that_is_gone,
     a_record_that_contradicts_itself_is_not_stored,
     an_imported_run_keeps_its_id_if_that_is_free,
     the_same_run_again_is_stored_once,
@@ -290,6 +291,20 @@ fn a_test_file_with_any_name_is_remembered(store: &dyn Store) {
     assert_eq!(store.abandoned(&|_| false).unwrap()[0].test_file.as_deref(), Some(path));
     store.set_test_file(&id, None).unwrap();
     assert_eq!(store.abandoned(&|_| false).unwrap()[0].test_file, None);
+}
+
+fn a_run_that_ended_without_its_test_file_is_asked_about_until_that_is_gone(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    store.set_test_file(&id, Some(Path::new("/mnt/left"))).unwrap();
+    let end = sample_record().ended_at.unwrap();
+    store.finish_run(&id, RunStatus::Failed, &end, None, None).unwrap();
+    // Its process may live and measure something else by now.
+    let abandoned = store.abandoned(&|_| true).unwrap();
+    assert_eq!(abandoned[0].test_file.as_deref(), Some(Path::new("/mnt/left")));
+    store.mark_interrupted(&id, "2027-01-01T00:00:00Z").unwrap();
+    assert!(store.abandoned(&|_| true).unwrap().is_empty());
+    let run = store.load(&id).unwrap();
+    assert_eq!((run.status, run.ended_at), (RunStatus::Failed, Some(end)));
 }
 
 fn a_record_that_contradicts_itself_is_not_stored(store: &dyn Store) {

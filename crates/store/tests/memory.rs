@@ -205,9 +205,10 @@ impl Store for MemoryStore {
 
     fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>> {
         let runs = self.runs.borrow();
-        let abandoned = runs
-            .iter()
-            .filter(|run| run.record.status == RunStatus::Running && !run.owner.as_ref().is_some_and(alive));
+        let abandoned = runs.iter().filter(|run| match run.record.status {
+            RunStatus::Running => !run.owner.as_ref().is_some_and(alive),
+            _ => run.test_file.is_some(),
+        });
         Ok(abandoned
             .map(|run| Abandoned { id: run.record.header.id.clone(), test_file: run.test_file.clone() })
             .collect())
@@ -217,8 +218,8 @@ impl Store for MemoryStore {
         let mut run = self.run(id)?;
         if run.record.status == RunStatus::Running {
             (run.record.status, run.record.ended_at) = (RunStatus::Interrupted, Some(ended_at.to_owned()));
-            run.test_file = None;
         }
+        run.test_file = None;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use crate::platform::{self, Object};
 use crate::processes::own_pid;
 use crate::roots::Roots;
 use crate::signature::Signature;
+use kurabe_core::shown;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ impl RealMedia {
         if number.is_none() || platform::block_number(&node)? != number {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                format!("{} is not the node of {}", node.display(), block.name),
+                format!("{} is not the node of {}", shown::path(node), block.name),
             ));
         }
         Ok(node)

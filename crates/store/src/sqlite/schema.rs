@@ -5,7 +5,7 @@
 
 use super::checksum;
 use super::error::{elsewhere, store_error};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 
@@ -16,9 +16,9 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
 /// The version whose tables have checksums.
-const CHECKSUMS_SINCE: i32 = 3;
+const CHECKSUMS_SINCE: i32 = 4;
 
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -102,6 +102,10 @@ CREATE TRIGGER cell_removed AFTER DELETE ON cells
 BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
 ",
     "
+-- Few runs have one, and every start asks for them.
+CREATE INDEX runs_with_test_file ON runs (test_file) WHERE test_file IS NOT NULL;
+",
+    "
 -- Repetitions of a cell that is not over; the cell's own row has them all when it is.
 CREATE TABLE repetitions (
     run_id           TEXT NOT NULL,
@@ -158,9 +162,9 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
 /// Brings the tables to [`VERSION`]. Of two processes that come at once, one does the work and the other waits
 /// for it and finds it done.
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
-    let shown = path.display();
+    let shown = shown::path(path);
     let failed = |error: rusqlite::Error| {
-        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error)
+        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error, path)
     };
     match owned(connection).map_err(failed)? {
         Owned::Other => return Err(not_ours(path)),
@@ -211,9 +215,9 @@ fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
 /// # Errors
 /// When a newer kurabe wrote them, or they cannot be read.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
-    let shown = path.display();
+    let shown = shown::path(path);
     let version = version_number(connection).map_err(|error| {
-        store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error)
+        store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
     })?;
     if (1..=VERSION).contains(&version) {
         return Ok(version);
@@ -233,7 +237,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
 
 /// The error for a file that is not kurabe's.
 pub(super) fn not_ours(path: &Path) -> Error {
-    let path = path.display();
+    let path = shown::path(path);
     Error::new(
         ErrorKind::Store,
         text!(

@@ -30,7 +30,7 @@ pub(super) fn check(store: &SqliteStore) -> Result<StoreCheck> {
         Err(error) => damages.push((None, error)),
     }
     let remarks = platform::open_to_others(&store.path).map(|mode| {
-        let path = store.path.display();
+        let path = kurabe_core::shown::path(&store.path);
         text!(
             "others than its owner may open the store (mode {mode:o}); `chmod 600 {path}` keeps it private",
             "保存先は所有者以外も開けます(モード {mode:o})。`chmod 600 {path}` で自分だけのものになります"
