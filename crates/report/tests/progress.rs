@@ -145,7 +145,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
         Event::Preparing { what: what.clone() },
         // What comes again is not told again.
         Event::Preparing { what },
-        Event::CellSoFar { cell: Box::new(record.cells[5].clone()) },
+        Event::CellBegun { cell: Box::new(record.cells[5].clone()) },
         round(0, None),
         round(6, Some((41.2, 23.9))),
         round(7, Some((9.6, 8.1))),

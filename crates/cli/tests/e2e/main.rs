@@ -29,6 +29,7 @@ mod limits;
 mod mended;
 mod models;
 mod neighbours;
+mod nothing_lost;
 mod other_tools;
 mod pictures;
 mod pivots;

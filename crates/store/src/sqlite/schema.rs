@@ -3,6 +3,7 @@
 //! The model: `application_id` says that the file is kurabe's, `user_version` which of the steps below it has seen.
 //! A step is never changed once it was released; a change of the tables is one more step.
 
+use super::checksum;
 use super::error::{elsewhere, store_error};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -14,7 +15,10 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 3] = [
+/// The version whose tables have checksums.
+const CHECKSUMS_SINCE: i32 = 4;
+
+const STEPS: [&str; 4] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -101,6 +105,31 @@ BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
 -- Few runs have one, and every start asks for them.
 CREATE INDEX runs_with_test_file ON runs (test_file) WHERE test_file IS NOT NULL;
 ",
+    "
+-- Repetitions of a cell that is not over; the cell's own row has them all when it is.
+CREATE TABLE repetitions (
+    run_id           TEXT NOT NULL,
+    cell_index       INTEGER NOT NULL,
+    repetition_index INTEGER NOT NULL,
+    repetition       TEXT NOT NULL,
+    PRIMARY KEY (run_id, cell_index, repetition_index),
+    FOREIGN KEY (run_id, cell_index) REFERENCES cells (run_id, cell_index) ON DELETE CASCADE
+) STRICT;
+CREATE TRIGGER repetition_added AFTER INSERT ON repetitions
+BEGIN DELETE FROM digests WHERE run_id = NEW.run_id; END;
+
+-- Of every text that a record is made of, under the name of its field.
+CREATE TABLE checksums (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    field  TEXT NOT NULL,
+    crc32  INTEGER NOT NULL,
+    PRIMARY KEY (run_id, field)
+) STRICT, WITHOUT ROWID;
+
+-- Digests without a checksum are made again.
+DELETE FROM digests;
+ALTER TABLE digests ADD COLUMN crc32 INTEGER NOT NULL DEFAULT 0;
+",
 ];
 
 /// Whose file it is.
@@ -154,6 +183,9 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     for step in &STEPS[done as usize..] {
         transaction.execute_batch(step).map_err(failed)?;
     }
+    if done < CHECKSUMS_SINCE {
+        checksum::seal_all(&transaction).map_err(failed)?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
     transaction.commit().map_err(failed)
@@ -165,8 +197,17 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Whether the tables have room for digests: those of an older version that cannot be written have none.
 pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
-    let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version >= 2)
+    Ok(version_number(connection)? >= 2)
+}
+
+/// Whether there are checksums, and repetitions in rows of their own: tables of an older version that cannot be written
+/// have none.
+pub(super) fn keeps_checksums(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= CHECKSUMS_SINCE)
+}
+
+fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 /// The version of the tables, if this kurabe knows it.
@@ -175,10 +216,9 @@ pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
 /// When a newer kurabe wrote them, or they cannot be read.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     let shown = shown::path(path);
-    let version: i32 =
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {
-            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
-        })?;
+    let version = version_number(connection).map_err(|error| {
+        store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
+    })?;
     if (1..=VERSION).contains(&version) {
         return Ok(version);
     }
