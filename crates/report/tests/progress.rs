@@ -177,7 +177,7 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
         drop(progress);
         String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap()
     };
-    let lines = "kurabe: programs that prepare: git init --quiet /t/work; sleep 1 [31m\n\
+    let lines = "kurabe: programs that prepare: git init --quiet /t/work; sleep 1\\x1b[31m\n\
                  kurabe: timed program: git -C /t/work pull\n\
                  kurabe: programs after each repetition: git -C /t/work reset\n";
     assert_eq!(shown(Lang::En), lines);
