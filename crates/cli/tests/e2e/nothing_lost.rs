@@ -62,7 +62,7 @@ fn of_targets_in_turns_every_repetition_that_was_told_is_there_after_kill_9() {
 fn of_a_run_every_repetition_that_was_told_is_there_after_kill_9() {
     let lab = Lab::new();
     let target = lab.target();
-    let words = ["run", text(&target), "--profile", "quick", "--size", "4m", "--runs", "40", "--time", "5ms"];
+    let words = ["run", text(&target), "--profile", "quick", "--size", "4m", "--runs", "12", "--time", "5ms"];
     for seed in 0..4 {
         kill_and_ask(&lab, &words, seed);
     }
