@@ -5,14 +5,15 @@ use crate::child::check_interrupt;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 /// Bytes written at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// A file that goes away with its owner. Ctrl-C sets a flag that ends the bench the ordinary way.
+/// A file that goes away with its owner, and that nobody holds open: kurabe writes to no file that somebody else could write
+/// to. Ctrl-C sets a flag that ends the bench the ordinary way.
 pub struct TestFile {
-    file: NamedTempFile,
+    path: TempPath,
 }
 
 impl TestFile {
@@ -40,7 +41,7 @@ impl TestFile {
             left -= now;
         }
         file.as_file().sync_all()?;
-        Ok(Self { file })
+        Ok(Self { path: file.into_temp_path() })
     }
 
     /// Reads all of it once, so that it lies in the page cache; somebody else may have dropped it.
@@ -56,7 +57,7 @@ impl TestFile {
 
     /// Where it is.
     pub fn path(&self) -> PathBuf {
-        self.file.path().to_owned()
+        self.path.to_path_buf()
     }
 }
 
