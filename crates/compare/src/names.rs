@@ -41,12 +41,6 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
     names
 }
 
-/// What a single run is called: as the user named it, or by what it was measured on.
-pub fn name(run: &RunRecord) -> Text {
-    let label = run.labels.get(NAME_LABEL).map(Text::same);
-    label.or_else(|| model(run)).or_else(|| target(run)).unwrap_or_else(|| Text::same(&run.header.id))
-}
-
 /// The ways to call a run. A model stands before a target, which only repeats its name.
 const WAYS: [fn(&RunRecord) -> Option<Text>; 6] = [model, device, target, changes, procedure, day];
 

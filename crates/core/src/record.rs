@@ -295,6 +295,23 @@ pub struct RunRecord {
     pub health_after: Option<crate::environment::DeviceHealth>,
 }
 
+impl RunRecord {
+    /// A run that has begun and measured nothing so far.
+    pub fn begun(header: RunHeader) -> Self {
+        Self {
+            header,
+            status: RunStatus::Running,
+            ended_at: None,
+            error: None,
+            labels: BTreeMap::new(),
+            fill: None,
+            notices: Vec::new(),
+            cells: Vec::new(),
+            health_after: None,
+        }
+    }
+}
+
 /// A line of the list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {

@@ -42,7 +42,6 @@ use kurabe_core::environment::Environment;
 use kurabe_core::imported::Origin;
 use kurabe_core::record::{Cell, Notice, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use std::collections::BTreeMap;
 
 /// A run that another tool measured.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -60,29 +59,25 @@ pub struct ImportedRun {
 impl ImportedRun {
     /// As a record. The store gives the id; `imported_at` is RFC 3339.
     pub fn into_record(self, kurabe_version: &str, imported_at: &str, command: &[String]) -> RunRecord {
+        let header = RunHeader {
+            schema: RECORD_SCHEMA,
+            kurabe_version: kurabe_version.to_owned(),
+            id: String::new(),
+            started_at: imported_at.to_owned(),
+            command: command.to_vec(),
+            target: None,
+            profile: None,
+            environment: self.environment,
+            instrument: None,
+            origin: Some(self.origin),
+            model: None,
+            versus: None,
+        };
         RunRecord {
-            header: RunHeader {
-                schema: RECORD_SCHEMA,
-                kurabe_version: kurabe_version.to_owned(),
-                id: String::new(),
-                started_at: imported_at.to_owned(),
-                command: command.to_vec(),
-                target: None,
-                profile: None,
-                environment: self.environment,
-                instrument: None,
-                origin: Some(self.origin),
-                model: None,
-                versus: None,
-            },
             status: RunStatus::Complete,
-            ended_at: None,
-            error: None,
-            labels: BTreeMap::new(),
-            fill: None,
             notices: self.notices,
             cells: self.cells,
-            health_after: None,
+            ..RunRecord::begun(header)
         }
     }
 }

@@ -16,7 +16,6 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::Remains;
 use kurabe_host::health;
 use kurabe_store::{Owner, Store};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Where runs are kept, who hears of them, and what stops them.
@@ -53,17 +52,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
         lab.store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
-        let record = RunRecord {
-            header,
-            status: RunStatus::Running,
-            ended_at: None,
-            error: None,
-            labels: BTreeMap::new(),
-            fill: None,
-            notices: Vec::new(),
-            cells: Vec::new(),
-            health_after: None,
-        };
+        let record = RunRecord::begun(header);
         Ok(Self { lab, record, lost: false, is_left: false })
     }
 

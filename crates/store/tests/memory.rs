@@ -12,7 +12,6 @@ use kurabe_store::{
     parse_export,
 };
 use std::cell::{Cell as Counter, RefCell, RefMut};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 struct Stored {
@@ -60,17 +59,7 @@ impl Store for MemoryStore {
 
     fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
         header.id = self.draw_id();
-        let record = RunRecord {
-            header: header.clone(),
-            status: RunStatus::Running,
-            ended_at: None,
-            error: None,
-            labels: BTreeMap::new(),
-            fill: None,
-            notices: Vec::new(),
-            cells: Vec::new(),
-            health_after: None,
-        };
+        let record = RunRecord::begun(header.clone());
         Ok(self.insert(record, Some(owner.clone())))
     }
 

@@ -9,12 +9,9 @@ use std::path::Path;
 /// An error of the store at a path, with the remedy that its code calls for. Where the place takes no file, SQLite knows
 /// only that something failed; the place itself says what.
 pub(super) fn store_error(what: Text, cause: &rusqlite::Error, path: &Path) -> Error {
-    use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
-    let is_of_place = matches!(
-        cause.sqlite_error_code(),
-        Some(CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
-    );
-    if is_of_place && let Some(refusal) = path.parent().and_then(refusal) {
+    if is_of_place(cause)
+        && let Some(refusal) = path.parent().and_then(refusal)
+    {
         return Error::new(ErrorKind::Store, what).because(&refusal).remedy(remedy_of_place(&refusal));
     }
     let error = Error::new(ErrorKind::Store, what).because(cause);
@@ -22,6 +19,16 @@ pub(super) fn store_error(what: Text, cause: &rusqlite::Error, path: &Path) -> E
         Some(remedy) => error.remedy(remedy),
         None => error,
     }
+}
+
+/// Whether the place, not the file, may be the reason: on a full disk the journal cannot be made, which SQLite knows as a
+/// failure of I/O.
+pub(super) fn is_of_place(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    matches!(
+        error.sqlite_error_code(),
+        Some(CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
+    )
 }
 
 /// The error of a store that can only be read, with what its place says of it.

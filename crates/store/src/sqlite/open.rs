@@ -15,7 +15,7 @@
 //! The file may be taken away while it is open. Every change looks first whether its path still leads to it and its salt
 //! is the same; whatever else was done to it shows as damage.
 
-use super::error::{elsewhere, read_only_error, remedy_of_place, store_error};
+use super::error::{elsewhere, is_of_place, read_only_error, remedy_of_place, store_error};
 use super::schema::{self, Owned};
 use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
@@ -105,7 +105,7 @@ impl SqliteStore {
         match connection {
             Ok(connection) if !is_read_only(&connection) => Self::ready(connection, path).map(Some),
             Ok(connection) => Self::ready_to_read(connection, path).map(Some),
-            Err(error) if !is_refused(&error) => Err(cannot_open(&path, &error)),
+            Err(error) if !is_of_place(&error) => Err(cannot_open(&path, &error)),
             Err(_) => {
                 let connection = connect_to_read(&path).map_err(|error| cannot_open(&path, &error))?;
                 Self::ready_to_read(connection, path).map(Some)
@@ -244,7 +244,7 @@ fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
         .and_then(|connection| readable(&connection).map(|()| connection));
     plain.or_else(|error| {
         let is_whole = holds_nothing(path, "-wal") && holds_nothing(path, "-journal");
-        if is_whole && is_refused(&error) { immutable(path).and_then(prepare) } else { Err(error) }
+        if is_whole && is_of_place(&error) { immutable(path).and_then(prepare) } else { Err(error) }
     })
 }
 
@@ -330,16 +330,6 @@ const CHANGE_TRIES: u32 = 25;
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-/// Whether the place, not the file, is the reason: on a full disk the log's index cannot be made, which SQLite knows as a
-/// failure of I/O.
-fn is_refused(error: &rusqlite::Error) -> bool {
-    use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
-    matches!(
-        error.sqlite_error_code(),
-        Some(CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
-    )
 }
 
 fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
