@@ -19,6 +19,7 @@ mod foreseen;
 mod handle;
 mod import;
 mod journal;
+mod limited;
 mod machine;
 mod model;
 mod open;

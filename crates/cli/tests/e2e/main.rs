@@ -21,6 +21,7 @@ mod every_record;
 mod existing_file;
 mod failing_target;
 mod full_and_forbidden;
+mod hung;
 mod languages;
 mod models;
 mod neighbours;
