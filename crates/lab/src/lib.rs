@@ -45,7 +45,7 @@ pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use profile::load_profile;
 pub use recording::{RecordedCommand, RecordingBy, record_command};
-pub use recover::{Leftover, owner_lives, recover};
+pub use recover::{Became, Leftover, owner_is_elsewhere, owner_lives, recover};
 pub use request::{Overrides, Procedure, RunRequest, Writing};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};

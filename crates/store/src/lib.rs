@@ -43,4 +43,4 @@ pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;
 pub use sqlite::SqliteStore;
-pub use store::{Abandoned, Owner, Store, being_measured, is_same_run, no_such_run};
+pub use store::{Owner, Store, being_measured, is_same_run, no_such_run};

@@ -25,6 +25,7 @@ mod hung;
 mod languages;
 mod models;
 mod neighbours;
+mod orphans;
 mod other_tools;
 mod pictures;
 mod pivots;

@@ -14,7 +14,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -97,6 +97,21 @@ BEGIN DELETE FROM digests WHERE run_id = NEW.run_id; END;
 CREATE TRIGGER cell_removed AFTER DELETE ON cells
 BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
 ",
+    "
+-- Where the owner's number counts.
+ALTER TABLE runs ADD COLUMN owner_pid_namespace INTEGER;
+ALTER TABLE runs ADD COLUMN owner_host_id TEXT;
+
+-- What a run made outlives its record: it stays here until it is known to be gone.
+CREATE TABLE made_files (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    path   BLOB NOT NULL,
+    facts  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO made_files (run_id, path, facts)
+    SELECT id, test_file, '{\"word\":\"\"}' FROM runs WHERE status = 'running' AND test_file IS NOT NULL;
+ALTER TABLE runs DROP COLUMN test_file;
+",
 ];
 
 /// Whose file it is.
@@ -163,6 +178,12 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
 pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
     let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     Ok(version >= 2)
+}
+
+/// Whether the tables have room for what runs made: those of an older version that cannot be written have none.
+pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool> {
+    let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(version >= 3)
 }
 
 /// The version of the tables, if this kurabe knows it.

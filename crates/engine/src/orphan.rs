@@ -1,0 +1,266 @@
+//! What a run that died left behind, taken away; and nothing else.
+//!
+//! The model: a store says what a run made and where. A store may be damaged, older than what it tells of, or another
+//! user's, who would have somebody else remove files for him. So its word alone removes nothing: what has the name must
+//! bear the run's mark, be the file with the number that was noted, have one name only, belong to who may have it removed, and
+//! be held by no run that lives. No link is followed on the way. What fails in one of these stays, and is told.
+//!
+//! A folder that is not where it was is looked for where its file system is mounted now, and under other names beside its
+//! old one.
+
+use crate::mark::{INSIDE, Locked, Marked, RunMark, beside, lock, open_to_look};
+use crate::test_file::{copy_beside, is_test_file_name};
+use kurabe_core::made::{FolderFacts, MadeFile, StillThere};
+use kurabe_core::{Error, Result, text};
+use kurabe_host::{folder_facts, mounted_elsewhere};
+use kurabe_program::Folder;
+use rustix::fs::{FileType, Stat};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Most names beside a folder's old one that are looked into.
+const MOST_NEIGHBOURS: usize = 4096;
+
+/// Whose word it is that something is kurabe's, and who would remove it.
+#[derive(Clone, Copy, Debug)]
+pub struct Mandate {
+    /// The user who asks.
+    pub own_user: u32,
+    /// The user whom the store belongs to.
+    pub store_user: u32,
+    /// Whether the run's process is known to be gone; otherwise the lock decides.
+    pub owner_is_dead: bool,
+}
+
+/// What became of something that a run made.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is removed; this is where it was.
+    Removed(PathBuf),
+    /// It was not there any more.
+    Gone,
+    /// A run that lives uses it, or one of which it cannot be known.
+    InUse,
+    /// It is left where it is.
+    Left(StillThere),
+}
+
+/// Why something is not removed now.
+enum Refusal {
+    InUse,
+    Left(StillThere),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Takes away what a run made, if it is still there, and if it is that. `given_up` is asked before anything is removed.
+///
+/// # Errors
+/// When it should be removed and cannot be.
+pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn() -> bool) -> Result<Fate> {
+    let (Some(parent), Some(name)) = (made.path.parent(), made.path.file_name()) else {
+        return Ok(Fate::Left(StillThere::OtherFile));
+    };
+    if !is_test_file_name(name, run) {
+        return Ok(Fate::Left(StillThere::OtherFile));
+    }
+    let Some(folder) = find(made.folder.as_ref(), parent) else {
+        return Ok(Fate::Left(StillThere::FolderAway));
+    };
+    let orphan = Orphan { folder: &folder, made, mark: RunMark::new(run, &made.word), mandate, given_up };
+    match orphan.remove_all(name) {
+        Ok(true) => Ok(Fate::Removed(folder.path().join(name))),
+        Ok(false) => Ok(Fate::Gone),
+        Err(Refusal::InUse) => Ok(Fate::InUse),
+        Err(Refusal::Left(why)) => Ok(Fate::Left(why)),
+        Err(Refusal::Failed(error)) => Err(cannot(&folder.path().join(name), &error)),
+    }
+}
+
+/// The folder that something was made in, wherever it is now.
+fn find(facts: Option<&FolderFacts>, path: &Path) -> Option<Folder> {
+    let Some(facts) = facts else { return Folder::open(path).ok() };
+    if let Some(folder) = Folder::open(path).ok().filter(|folder| is_same(facts, folder)) {
+        return Some(folder);
+    }
+    let elsewhere = mounted_elsewhere(facts, path);
+    let mut places = [path.to_owned()].into_iter().chain(elsewhere.iter().cloned());
+    elsewhere
+        .iter()
+        .filter_map(|place| Folder::open(place).ok())
+        .find(|folder| is_same(facts, folder))
+        .or_else(|| places.find_map(|place| renamed(facts, &place)))
+}
+
+fn is_same(facts: &FolderFacts, folder: &Folder) -> bool {
+    folder_facts(folder, folder.path()).is_some_and(|found| {
+        found.inode == facts.inode && found.file_system.is_same(&facts.file_system)
+    })
+}
+
+/// The folder, if one of the names in its path was changed. Without a number of its own it would be any folder.
+fn renamed(facts: &FolderFacts, path: &Path) -> Option<Folder> {
+    facts.inode?;
+    path.ancestors().skip(1).find_map(|ancestor| {
+        let folder = Folder::open(ancestor).ok()?;
+        let below = path.strip_prefix(ancestor).ok()?;
+        let rest: PathBuf = below.components().skip(1).collect();
+        folder.entries().ok()?.into_iter().take(MOST_NEIGHBOURS).find_map(|(name, kind)| {
+            if kind != FileType::Directory {
+                return None;
+            }
+            // Not into other file systems: they are asked where they are mounted, and one of them may hang.
+            folder.below(&Path::new(&name).join(&rest)).ok().filter(|place| is_same(facts, place))
+        })
+    })
+}
+
+/// Something that a run made, in the folder where it was found.
+struct Orphan<'a> {
+    folder: &'a Folder,
+    made: &'a MadeFile,
+    mark: RunMark,
+    mandate: Mandate,
+    given_up: &'a dyn Fn() -> bool,
+}
+
+impl Orphan<'_> {
+    /// Removes the test file with its copy and the mark beside them, or the work folder. `false` if nothing was there.
+    fn remove_all(&self, name: &OsStr) -> Result<bool, Refusal> {
+        let copied = self.remove_one(&copy_beside(name), false)?;
+        let removed = self.remove_one(name, true)?;
+        let marked = self.remove_mark(&beside(name))?;
+        Ok(copied || removed || marked)
+    }
+
+    fn remove_one(&self, name: &OsStr, is_noted: bool) -> Result<bool, Refusal> {
+        let Some(facts) = self.folder.facts(name)? else { return Ok(false) };
+        match FileType::from_raw_mode(facts.st_mode) {
+            FileType::RegularFile => self.remove_file(name, &facts, is_noted),
+            FileType::Directory if is_noted => self.remove_folder(name, &facts),
+            _ => Err(Refusal::Left(StillThere::OtherFile)),
+        }
+    }
+
+    fn remove_file(&self, name: &OsStr, facts: &Stat, is_noted: bool) -> Result<bool, Refusal> {
+        self.check_file(facts, is_noted)?;
+        let file = open_to_look(self.folder, name, FileType::RegularFile)?;
+        self.check_lock(&file)?;
+        let marked = self.mark.on(self.folder, name, &file)?;
+        let is_ours = match marked {
+            Marked::Inside | Marked::Beside => true,
+            // Killed between its making and its marking: nothing is lost with an empty file.
+            Marked::Not => self.is_own_and_dead() && rustix::fs::fstat(&file).map_err(io::Error::from)?.st_size == 0,
+            Marked::Otherwise => false,
+        };
+        if !is_ours || self.made.word.is_empty() {
+            return Err(Refusal::Left(StillThere::OtherMark));
+        }
+        self.check_user(facts.st_uid, marked == Marked::Inside)?;
+        self.remove_now(|| self.folder.remove_same(name, &file))
+    }
+
+    fn remove_folder(&self, name: &OsStr, facts: &Stat) -> Result<bool, Refusal> {
+        if self.mandate.own_user != self.mandate.store_user && self.mandate.own_user == 0 {
+            // Others may have put their files in a folder that this user could not remove himself.
+            return Err(Refusal::Left(StillThere::OtherUser));
+        }
+        let inode = self.made.made.and_then(|made| made.inode);
+        if inode.is_some_and(|inode| inode != facts.st_ino) {
+            return Err(Refusal::Left(StillThere::OtherFile));
+        }
+        let folder = self.folder.folder(name)?;
+        if folder.facts(OsStr::new(INSIDE))?.is_none() {
+            if self.is_own_and_dead() && folder.entries()?.is_empty() {
+                return self.remove_now(|| self.folder.remove(name, FileType::Directory));
+            }
+            return Err(Refusal::Left(StillThere::OtherMark));
+        }
+        let mark = open_to_look(&folder, OsStr::new(INSIDE), FileType::RegularFile)?;
+        self.check_lock(&mark)?;
+        let same_user = rustix::fs::fstat(&mark).map_err(io::Error::from)?.st_uid == facts.st_uid;
+        if !same_user || !self.mark.is_in(&mark)? {
+            return Err(Refusal::Left(StillThere::OtherMark));
+        }
+        self.check_user(facts.st_uid, true)?;
+        self.remove_now(|| self.folder.remove_marked_tree(name, OsStr::new(INSIDE)))
+    }
+
+    /// The mark beside a test file that is gone.
+    fn remove_mark(&self, name: &OsStr) -> Result<bool, Refusal> {
+        let Some(facts) = self.folder.facts(name)? else { return Ok(false) };
+        if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile || facts.st_nlink > 1 {
+            return Err(Refusal::Left(StillThere::OtherFile));
+        }
+        let mark = open_to_look(self.folder, name, FileType::RegularFile)?;
+        self.check_lock(&mark)?;
+        let is_empty = self.is_own_and_dead() && facts.st_size == 0;
+        if !is_empty && !self.mark.is_in(&mark)? {
+            return Err(Refusal::Left(StillThere::OtherMark));
+        }
+        self.check_user(facts.st_uid, false)?;
+        self.remove_now(|| self.folder.remove_same(name, &mark))
+    }
+
+    /// Whether it is the file that was noted, under no other name: a second name is somebody's who wants to keep it.
+    fn check_file(&self, facts: &Stat, is_noted: bool) -> Result<(), Refusal> {
+        let inode = self.made.made.and_then(|made| made.inode).filter(|_| is_noted);
+        if facts.st_nlink > 1 || inode.is_some_and(|inode| inode != facts.st_ino) {
+            return Err(Refusal::Left(StillThere::OtherFile));
+        }
+        Ok(())
+    }
+
+    fn check_lock(&self, file: &File) -> Result<(), Refusal> {
+        match lock(file) {
+            Locked::Taken => Ok(()),
+            Locked::Unknown if self.mandate.owner_is_dead => Ok(()),
+            Locked::InUse | Locked::Unknown => Err(Refusal::InUse),
+        }
+    }
+
+    /// Whether this user may have removed what belongs to `user`. In his own store he noted whose it is (root's may be
+    /// another's over NFS, and FAT has one for all). By another user's store only what he made himself goes; and by a
+    /// user's store root removes what is that user's, and what root made for him, which nobody else can have marked.
+    fn check_user(&self, user: u32, is_marked_inside: bool) -> Result<(), Refusal> {
+        let Mandate { own_user, store_user, .. } = self.mandate;
+        let may = if own_user == store_user {
+            self.made.made.is_none_or(|made| made.user == user)
+        } else if own_user == 0 {
+            user == store_user || (user == 0 && is_marked_inside)
+        } else {
+            user == own_user && is_marked_inside
+        };
+        if may { Ok(()) } else { Err(Refusal::Left(StillThere::OtherUser)) }
+    }
+
+    fn is_own_and_dead(&self) -> bool {
+        self.mandate.own_user == self.mandate.store_user && self.mandate.owner_is_dead
+    }
+
+    fn remove_now(&self, remove: impl FnOnce() -> io::Result<()>) -> Result<bool, Refusal> {
+        // Nobody waits any more: by now another run may be measuring.
+        if (self.given_up)() {
+            return Err(Refusal::InUse);
+        }
+        Ok(remove().map(|()| true)?)
+    }
+}
+
+fn cannot(path: &Path, error: &io::Error) -> Error {
+    Error::os(
+        text!(
+            "cannot remove {}, which an earlier run left behind",
+            "以前の測定が残した {} を消せません",
+            path.display()
+        ),
+        error,
+    )
+}
