@@ -10,7 +10,8 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, owner_is_elsewhere, owner_lives};
 use kurabe_report::{
-    charts_of, explain, headline, leftover_words, render_details, render_list, render_pictures, render_run, render_why,
+    charts_of, explain, headline, leftover_words, render_details, render_list, render_pictures, render_run,
+    render_why,
 };
 use kurabe_store::{Filter, Owner, SqliteStore, Store, default_path, export as to_json};
 use std::cell::Cell;

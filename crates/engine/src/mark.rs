@@ -30,7 +30,7 @@ const LONGEST_BYTES: usize = 256;
 const LOOKS: u32 = 100;
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What the things of one run bear.
+/// What the things of one run bear; the default marks nothing, for who has no store that would know it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunMark {
     text: String,
@@ -71,6 +71,9 @@ impl RunMark {
     /// # Errors
     /// When neither can be had.
     pub(crate) fn put_on(&self, folder: &Folder, name: &OsStr, file: &File) -> io::Result<Option<File>> {
+        if self.text.is_empty() {
+            return Ok(None);
+        }
         lock_made(file)?;
         match rustix::fs::fsetxattr(file, ATTRIBUTE, self.text.as_bytes(), XattrFlags::empty()) {
             Ok(()) => Ok(None),
@@ -90,12 +93,16 @@ impl RunMark {
         }
     }
 
-    /// Marks a work folder that was just made. The run holds what is returned as long as it lives.
+    /// Marks a work folder that was just made. The run holds what is returned as long as it lives; `None` for who has no
+    /// mark.
     ///
     /// # Errors
     /// When it cannot be marked.
-    pub(crate) fn put_in(&self, folder: &Folder) -> io::Result<File> {
-        self.write(folder, OsStr::new(INSIDE))
+    pub(crate) fn put_in(&self, folder: &Folder) -> io::Result<Option<File>> {
+        if self.text.is_empty() {
+            return Ok(None);
+        }
+        self.write(folder, OsStr::new(INSIDE)).map(Some)
     }
 
     fn write(&self, folder: &Folder, name: &OsStr) -> io::Result<File> {

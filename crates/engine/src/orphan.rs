@@ -100,9 +100,8 @@ fn find(facts: Option<&FolderFacts>, path: &Path) -> Option<Folder> {
 }
 
 fn is_same(facts: &FolderFacts, folder: &Folder) -> bool {
-    folder_facts(folder, folder.path()).is_some_and(|found| {
-        found.inode == facts.inode && found.file_system.is_same(&facts.file_system)
-    })
+    folder_facts(folder, folder.path())
+        .is_some_and(|found| found.inode == facts.inode && found.file_system.is_same(&facts.file_system))
 }
 
 /// The folder, if one of the names in its path was changed. Without a number of its own it would be any folder.
@@ -157,7 +156,9 @@ impl Orphan<'_> {
         let is_ours = match marked {
             Marked::Inside | Marked::Beside => true,
             // Killed between its making and its marking: nothing is lost with an empty file.
-            Marked::Not => self.is_own_and_dead() && rustix::fs::fstat(&file).map_err(io::Error::from)?.st_size == 0,
+            Marked::Not => {
+                self.is_own_and_dead() && rustix::fs::fstat(&file).map_err(io::Error::from)?.st_size == 0
+            }
             Marked::Otherwise => false,
         };
         if !is_ours || self.made.word.is_empty() {
@@ -263,4 +264,138 @@ fn cannot(path: &Path, error: &io::Error) -> Error {
         ),
         error,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_file::test_file_name;
+    use kurabe_core::made::MadeFacts;
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::MetadataExt;
+
+    const WORD: &str = "0f0e";
+
+    /// A folder in which the run `abc` has left a file.
+    fn left(name: &str) -> (tempfile::TempDir, MadeFile, Mandate) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap().join(name);
+        let folder = Folder::open(path.parent().unwrap()).unwrap();
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = File::from(folder.open_entry(OsStr::new(name), flags).unwrap());
+        RunMark::new("abc", WORD).put_on(&folder, OsStr::new(name), &file).unwrap();
+        let facts = file.metadata().unwrap();
+        file.set_len(1).unwrap();
+        let made = MadeFile {
+            folder: folder_facts(&folder, folder.path()),
+            made: Some(MadeFacts { inode: Some(facts.ino()), user: facts.uid() }),
+            word: WORD.to_owned(),
+            path,
+            told: None,
+        };
+        let user = rustix::process::geteuid().as_raw();
+        (dir, made, Mandate { own_user: user, store_user: user, owner_is_dead: true })
+    }
+
+    fn name() -> String {
+        test_file_name("abc", 1)
+    }
+
+    fn fate(made: &MadeFile, mandate: Mandate) -> Fate {
+        take_away("abc", made, mandate, &|| false).unwrap()
+    }
+
+    #[test]
+    fn what_a_run_made_goes_once() {
+        let (_dir, made, mandate) = left(&name());
+        assert_eq!(take_away("abc", &made, mandate, &|| true).unwrap(), Fate::InUse, "nobody waits any more");
+        assert!(made.path.exists());
+        assert_eq!(fate(&made, mandate), Fate::Removed(made.path.clone()));
+        assert_eq!(fate(&made, mandate), Fate::Gone);
+        assert_eq!(std::fs::read_dir(made.path.parent().unwrap()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_name_alone_a_word_alone_or_a_number_alone_is_not_enough() {
+        let (_dir, made, mandate) = left(&name());
+        let inode = made.made.map(|made| MadeFacts { inode: made.inode.map(|inode| inode + 1), ..made });
+        let other_word = MadeFile { word: "0f0f".to_owned(), ..made.clone() };
+        let old = MadeFile { word: String::new(), ..made.clone() };
+        assert_eq!(
+            fate(&MadeFile { made: inode, ..made.clone() }, mandate),
+            Fate::Left(StillThere::OtherFile)
+        );
+        assert_eq!(fate(&other_word, mandate), Fate::Left(StillThere::OtherMark));
+        assert_eq!(fate(&old, mandate), Fate::Left(StillThere::OtherMark), "of before marks");
+        assert_eq!(take_away("abd", &made, mandate, &|| false).unwrap(), Fate::Left(StillThere::OtherFile));
+        let (_dir, misnamed, mandate) = left(".kurabe-abc.test");
+        assert_eq!(fate(&misnamed, mandate), Fate::Left(StillThere::OtherFile));
+        assert!(made.path.exists() && misnamed.path.exists());
+    }
+
+    #[test]
+    fn a_run_that_holds_the_lock_lives_whatever_is_known_of_its_process() {
+        let (_dir, made, mandate) = left(&name());
+        let held = File::open(&made.path).unwrap();
+        held.lock().unwrap();
+        assert_eq!(fate(&made, mandate), Fate::InUse);
+        drop(held);
+        let unseen = Mandate { owner_is_dead: false, ..mandate };
+        assert_eq!(fate(&made, unseen), Fate::Removed(made.path.clone()), "nobody holds it");
+    }
+
+    #[test]
+    fn by_another_users_store_only_what_one_made_goes() {
+        let (_dir, made, mandate) = left(&name());
+        let user = mandate.own_user;
+        let orphan = |mandate, made: &MadeFile, of, inside| {
+            let folder = Folder::open(made.path.parent().unwrap()).unwrap();
+            let orphan =
+                Orphan { folder: &folder, made, mark: RunMark::default(), mandate, given_up: &|| false };
+            orphan.check_user(of, inside).is_ok()
+        };
+        let mandates = |own_user, store_user| Mandate { own_user, store_user, owner_is_dead: true };
+        assert!(orphan(mandates(user, user), &made, user, false));
+        assert!(!orphan(mandates(user, user), &made, user + 1, true), "not whose it was");
+        assert!(orphan(mandates(1000, 1001), &made, 1000, true));
+        assert!(!orphan(mandates(1000, 1001), &made, 1000, false), "a mark beside is in his folder");
+        assert!(!orphan(mandates(1000, 1001), &made, 1001, true));
+        assert!(orphan(mandates(0, 1001), &made, 1001, false));
+        assert!(orphan(mandates(0, 1001), &made, 0, true));
+        assert!(!orphan(mandates(0, 1001), &made, 0, false));
+        assert!(!orphan(mandates(0, 1001), &made, 1002, true), "a third user's");
+    }
+
+    #[test]
+    fn a_copy_goes_with_its_test_file_or_alone_and_stays_without_a_mark() {
+        let (_dir, made, mandate) = left(&name());
+        let copy = made.path.parent().unwrap().join(copy_beside(OsStr::new(&name())));
+        std::fs::write(&copy, "mine").unwrap();
+        assert_eq!(fate(&made, mandate), Fate::Left(StillThere::OtherMark));
+        let folder = Folder::open(copy.parent().unwrap()).unwrap();
+        let file = File::options().read(true).write(true).open(&copy).unwrap();
+        RunMark::new("abc", WORD).put_on(&folder, copy.file_name().unwrap(), &file).unwrap();
+        drop(file);
+        std::fs::remove_file(&made.path).unwrap();
+        assert_eq!(fate(&made, mandate), Fate::Removed(made.path.clone()));
+        assert!(!copy.exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_away_is_found_under_another_name_and_else_told() {
+        let (dir, mut made, mandate) = left(&name());
+        let (here, name) = (dir.path().canonicalize().unwrap(), made.path.file_name().unwrap().to_owned());
+        let deep = here.join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::rename(&made.path, deep.join(&name)).unwrap();
+        let folder = Folder::open(&deep).unwrap();
+        (made.path, made.folder) = (deep.join(&name), folder_facts(&folder, &deep));
+        std::fs::rename(here.join("a"), here.join("c")).unwrap();
+        std::os::unix::fs::symlink(here.join("c"), here.join("a")).unwrap();
+        assert_eq!(fate(&made, mandate), Fate::Removed(here.join("c/b").join(&name)));
+        std::fs::rename(here.join("c/b"), here.join("c/d")).unwrap();
+        assert_eq!(fate(&made, mandate), Fate::Gone, "found, and empty");
+        std::fs::remove_dir(here.join("c/d")).unwrap();
+        assert_eq!(fate(&made, mandate), Fate::Left(StillThere::FolderAway));
+    }
 }

@@ -167,10 +167,18 @@ mod tests {
         let namespace = own.pid_namespace;
         let life = |process: ProcessIdentity| life_in(&fake.roots, &own, &process, |_| false);
         assert_eq!(life(identity(77, 123_248, "b-1", namespace)), Liveness::Alive);
-        assert_eq!(life(identity(77, 123_249, "b-1", namespace)), Liveness::Dead, "the number was used again");
+        assert_eq!(
+            life(identity(77, 123_249, "b-1", namespace)),
+            Liveness::Dead,
+            "the number was used again"
+        );
         assert_eq!(life(identity(78, 123_248, "b-1", namespace)), Liveness::Dead);
         assert_eq!(life(identity(78, 123_248, "b-1", Some(7))), Liveness::Elsewhere, "a container");
-        assert_eq!(life(identity(77, 123_248, "b-1", None)), Liveness::Alive, "of before namespaces were noted");
+        assert_eq!(
+            life(identity(77, 123_248, "b-1", None)),
+            Liveness::Alive,
+            "of before namespaces were noted"
+        );
         assert_eq!(life(identity(78, 123_248, "b-1", None)), Liveness::Dead);
         assert_eq!(life(identity(78, 123_248, "", namespace)), Liveness::Elsewhere, "a chroot without /proc");
         let hidden = identity(78, 1, "b-1", namespace);

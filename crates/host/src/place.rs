@@ -86,7 +86,11 @@ mod tests {
         let path = dir.path().canonicalize().unwrap();
         let facts = folder_facts(File::open(&path).unwrap(), &path).unwrap();
         assert!(facts.inode.is_some() && !facts.file_system.kind.is_empty());
-        assert!(path.starts_with(path.ancestors().nth(path.components().count() - 1 - facts.mount_depth).unwrap()));
+        assert!(
+            path.starts_with(
+                path.ancestors().nth(path.components().count() - 1 - facts.mount_depth).unwrap()
+            )
+        );
         let other = folder_facts(File::open("/").unwrap(), Path::new("/")).unwrap();
         assert_ne!(facts.inode, other.inode);
         assert!(facts.file_system.is_same(&facts.file_system));
@@ -95,13 +99,17 @@ mod tests {
     #[test]
     fn numbers_of_fat_are_left_out_and_udev_is_asked_for_the_id() {
         let fake = Fake::new();
-        let (dir, status) = (tempfile::tempdir().unwrap(), platform::file_status(&File::open("/").unwrap()).unwrap());
+        let (dir, status) =
+            (tempfile::tempdir().unwrap(), platform::file_status(&File::open("/").unwrap()).unwrap());
         let path = dir.path().canonicalize().unwrap();
         let folder = File::open(&path).unwrap();
         let (major, minor) = platform::file_status(&folder).unwrap().number;
         assert!(status.inode > 0);
         fake.file("proc/self/mountinfo", &format!("30 1 {major}:{minor} / / rw - vfat /dev/sdb1 rw\n"));
-        fake.file(&format!("run/udev/data/b{major}:{minor}"), "S:disk/by-uuid/1A2B-3C4D\nE:ID_FS_UUID=1A2B-3C4D\n");
+        fake.file(
+            &format!("run/udev/data/b{major}:{minor}"),
+            "S:disk/by-uuid/1A2B-3C4D\nE:ID_FS_UUID=1A2B-3C4D\n",
+        );
         let facts = facts_in(&fake.roots, &folder, &path).unwrap();
         assert_eq!((facts.inode, facts.file_system.uuid.as_deref()), (None, Some("1A2B-3C4D")));
         assert_eq!((facts.mount_depth, facts.inside(&path)), (0, path));

@@ -2,14 +2,15 @@
 
 use crate::clock::now;
 use crate::handle::RunHandle;
+use crate::recover::is_gone;
 use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result};
-use kurabe_host::health;
+use kurabe_host::{ProcessIdentity, health, own_identity};
 use kurabe_store::{Owner, Store};
-use std::path::Path;
 
 /// Where runs are kept, who hears of them, and what stops them.
 #[derive(Clone, Copy)]
@@ -34,19 +35,32 @@ pub(crate) struct Journal<'a> {
     pub(crate) lab: Lab<'a>,
     /// As it is stored.
     pub(crate) header: RunHeader,
+    /// The test file or work folder, until it is known to be gone.
+    made: Option<MadeFile>,
 }
 
 impl<'a> Journal<'a> {
     /// Takes an id.
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
-        let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
-        lab.store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
-        Ok(Self { lab, header })
+        let ProcessIdentity { pid, start_ticks, boot_id, pid_namespace, host_id } = own_identity();
+        let owner = Owner { pid, start_ticks, boot_id, pid_namespace, host_id };
+        lab.store.begin_run(&mut header, &owner)?;
+        Ok(Self { lab, header, made: None })
     }
 
-    /// Notes a test file that is going to be made.
-    pub(crate) fn expect_test_file(&self, path: &Path) -> Result<()> {
-        self.lab.store.set_test_file(&self.header.id, Some(path))
+    /// Notes what is going to be made on a target, or what is known of it now that it is.
+    pub(crate) fn note_made(&mut self, made: MadeFile) -> Result<()> {
+        self.lab.store.note_made_file(&self.header.id, Some(&made))?;
+        self.made = Some(made);
+        Ok(())
+    }
+
+    /// Forgets what was made, because it is gone.
+    pub(crate) fn forget_made(&mut self) -> Result<()> {
+        match self.made.take() {
+            Some(_) => self.lab.store.note_made_file(&self.header.id, None),
+            None => Ok(()),
+        }
     }
 
     /// Keeps an event, then tells it.
@@ -87,7 +101,6 @@ impl<'a> Journal<'a> {
     /// fail.
     pub(crate) fn conclude(&mut self, error: Option<&Error>) -> Result<()> {
         let (id, store) = (&self.header.id, self.lab.store);
-        store.set_test_file(id, None)?;
         let (status, error) = match error {
             None => (RunStatus::Complete, None),
             Some(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
@@ -110,8 +123,14 @@ impl<'a> Journal<'a> {
         Ok(Some(record))
     }
 
-    /// Takes the run out of the store, because nothing was measured. The target is closed before.
+    /// Takes the run out of the store, because nothing was measured. The target is closed before; what it could not take
+    /// away stays noted.
     pub(crate) fn discard(&self) -> Result<()> {
+        if let Some(made) = &self.made
+            && is_gone(&self.header.id, made)
+        {
+            self.lab.store.note_made_file(&self.header.id, None)?;
+        }
         self.lab.store.remove(&self.header.id, &|_| false)
     }
 }

@@ -21,6 +21,7 @@ mod import;
 mod journal;
 mod limited;
 mod machine;
+mod made;
 mod model;
 mod open;
 mod prepared;

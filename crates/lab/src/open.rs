@@ -71,8 +71,9 @@ impl Open<'_> {
                     .run(),
             }
         });
-        drop(ground);
-        journal.end(outcome)
+        let closed = journal.close(ground);
+        let done = journal.end(outcome);
+        Done { outcome: done.outcome.and(closed), ..done }
     }
 
     /// The first event.
@@ -132,6 +133,21 @@ impl Ground {
 }
 
 impl Journal<'_> {
+    /// Closes the target, before anything else can fail. What could not be taken away stays noted.
+    ///
+    /// # Errors
+    /// When something that was made is still there.
+    pub(crate) fn close(&mut self, ground: Ground) -> Result<()> {
+        let remains = match ground {
+            Ground::Real(target) => target.close(),
+            Ground::Model(..) => Vec::new(),
+        };
+        match remains.into_iter().next() {
+            Some(remains) => Err(remains.error),
+            None => self.forget_made(),
+        }
+    }
+
     /// Closes the run, whose target is closed.
     pub(crate) fn end(mut self, outcome: Result<()>) -> Done {
         let concluded = self.conclude(outcome.as_ref().err());

@@ -82,7 +82,9 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
     made_files.retain(|(run, _)| running.get(run) != Some(&Liveness::Alive));
     let looks = made_files
         .iter()
-        .map(|(run, made)| look(run.clone(), made.clone(), running.get(run) != Some(&Liveness::Elsewhere), store.user()))
+        .map(|(run, made)| {
+            look(run.clone(), made.clone(), running.get(run) != Some(&Liveness::Elsewhere), store.user())
+        })
         .collect();
     let mut leftovers = Vec::new();
     for ((run, made), fate) in made_files.into_iter().zip(within(LIMIT, looks)) {
@@ -161,6 +163,13 @@ fn look(
     let own_user = rustix::process::geteuid().as_raw();
     let mandate = Mandate { own_user, store_user: store_user.unwrap_or(own_user), owner_is_dead };
     move |given_up| take_away(&run, &made, mandate, &|| given_up.is_set())
+}
+
+/// Whether what this process made and closed is gone; if it is not, this tries once more.
+pub(crate) fn is_gone(run: &str, made: &MadeFile) -> bool {
+    let own_user = rustix::process::geteuid().as_raw();
+    let mandate = Mandate { own_user, store_user: own_user, owner_is_dead: true };
+    matches!(take_away(run, made, mandate, &|| false), Ok(Fate::Gone | Fate::Removed(_)))
 }
 
 fn no_answer(path: &Path) -> Error {

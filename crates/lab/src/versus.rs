@@ -390,13 +390,16 @@ impl OpenVersus<'_> {
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { mut why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
-        drop(targets);
+        let mut journals = live.into_inner().journals;
+        let grounds = targets.into_iter().map(|(_, ground, _)| ground);
+        let closed: Vec<Result<()>> =
+            journals.iter_mut().zip(grounds).map(|(journal, ground)| journal.close(ground)).collect();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
             text!("another target ended it", "ほかの対象のため終了しました"),
         );
         let mut records = Vec::new();
-        for (place, mut journal) in live.into_inner().journals.into_iter().enumerate() {
+        for (place, mut journal) in journals.into_iter().enumerate() {
             let error = match &why {
                 Ok(_) => None,
                 Err(error) if failed == Some(place) => Some(error),
@@ -411,6 +414,9 @@ impl OpenVersus<'_> {
                     why = why.and(Err(error));
                 }
             }
+        }
+        for closed in closed {
+            why = why.and_then(|why| closed.map(|()| why));
         }
         VersusDone { records, why, blocks }
     }

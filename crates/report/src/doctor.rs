@@ -3,9 +3,9 @@
 //! Marks are letters as well as colours, so that nothing depends on colour.
 
 use crate::layout::{Line, display_width, page, wrap};
+use crate::leftovers::leftovers_section;
 use crate::style::{Role, Style};
 use kurabe_core::{Error, Text, text};
-use crate::leftovers::leftovers_section;
 use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -75,12 +75,8 @@ mod tests {
 
     #[test]
     fn whatever_is_left_is_named_with_its_run_and_what_to_do() {
-        let whys = [
-            StillThere::OtherMark,
-            StillThere::OtherFile,
-            StillThere::OtherUser,
-            StillThere::FolderAway,
-        ];
+        let whys =
+            [StillThere::OtherMark, StillThere::OtherFile, StillThere::OtherUser, StillThere::FolderAway];
         let leftover = |became| Leftover {
             run: "abc".to_owned(),
             path: "/mnt/x/.kurabe-abc-1.test".into(),
@@ -90,7 +86,10 @@ mod tests {
         let mut texts = Vec::new();
         for why in whys {
             let (what, remedy) = leftover_words(&leftover(Became::Left(why)));
-            assert!(what.en.contains("/mnt/x/.kurabe-abc-1.test") && what.en.contains("abc,") | what.en.contains("abc "));
+            assert!(
+                what.en.contains("/mnt/x/.kurabe-abc-1.test")
+                    && what.en.contains("abc,") | what.en.contains("abc ")
+            );
             assert!(what.ja.contains("/mnt/x/.kurabe-abc-1.test") && remedy.is_some());
             texts.push(what.en);
         }

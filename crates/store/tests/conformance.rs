@@ -278,7 +278,8 @@ fn what_a_run_made_is_remembered_longer_than_the_run(store: &dyn Store) {
         fsid: u64::MAX,
         uuid: Some("u".to_owned()),
     };
-    let folder = FolderFacts { inode: Some(u64::MAX), file_system, mount_depth: 2, mount_root: "/@home".into() };
+    let folder =
+        FolderFacts { inode: Some(u64::MAX), file_system, mount_depth: 2, mount_root: "/@home".into() };
     let mut file = MadeFile {
         path: "/mnt/x".into(),
         word: "0f".repeat(16),

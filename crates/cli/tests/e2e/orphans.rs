@@ -64,7 +64,10 @@ fn is_left(lab: &Lab, path: &Path, says: &str) {
 #[track_caller]
 fn is_removed(lab: &Lab, path: &Path) {
     let ended = next(lab);
-    assert!(ended.err.contains(&format!("removed the test file of a run that died: {}", text(path))), "{ended:#?}");
+    assert!(
+        ended.err.contains(&format!("removed the test file of a run that died: {}", text(path))),
+        "{ended:#?}"
+    );
     assert!(path.symlink_metadata().is_err(), "{ended:#?}");
     assert_eq!(next(lab).err, "");
 }

@@ -1,8 +1,8 @@
 //! Reading: a run in the list, a run whole, who owns it.
 
 use super::open::SqliteStore;
-use crate::{json, platform};
 use crate::store::{Owner, no_such_run};
+use crate::{json, platform};
 use kurabe_core::made::MadeFile;
 use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};

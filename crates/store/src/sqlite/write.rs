@@ -77,7 +77,8 @@ pub(super) fn is_taken(transaction: &Transaction<'_>, id: &str) -> rusqlite::Res
 
 /// Whether something that a run with this id made may still be somewhere.
 fn has_left_something(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
-    transaction.query_row("SELECT EXISTS (SELECT 1 FROM made_files WHERE run_id = ?1)", [id], |row| row.get(0))
+    transaction
+        .query_row("SELECT EXISTS (SELECT 1 FROM made_files WHERE run_id = ?1)", [id], |row| row.get(0))
 }
 
 /// The row of a run with the columns that the list needs. A start that is no time counts as later than all others.
