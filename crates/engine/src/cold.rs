@@ -9,9 +9,10 @@ use crate::real::{CachePolicy, Real};
 use crate::session::Session;
 use kurabe_core::record::{NoticeKind, TargetKind};
 use kurabe_core::{Error, Result, Text, text};
+use kurabe_program::Folder;
+use rustix::fs::{FileType, OFlags};
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
 /// What is made cold, and so how it is told.
 #[derive(Clone, Copy)]
@@ -48,11 +49,11 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Makes everything below a folder start cold: contents, directories and inodes.
-    pub(crate) fn make_folder_cold(&mut self, folder: &Path) -> Result<()> {
+    pub(crate) fn make_folder_cold(&mut self, folder: &Folder) -> Result<()> {
         if self.cache_is_kept()? {
             return Ok(());
         }
-        File::open(folder).and_then(|file| write_back(&file)).map_err(|error| cannot_write_back(&error))?;
+        folder.readable().and_then(|file| write_back(&file)).map_err(|error| cannot_write_back(&error))?;
         let forgotten = || forget_below(folder);
         self.tell_dropped(drop_all_caches(), forgotten, Cold::Command)
     }
@@ -146,17 +147,12 @@ fn drop_all_caches() -> io::Result<()> {
 }
 
 /// Asks the kernel to forget the contents of every file below a folder. Links are not followed.
-fn forget_below(folder: &Path) -> io::Result<()> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file() {
-                platform::forget_cached(File::open(entry.path())?)?;
-            }
+fn forget_below(folder: &Folder) -> io::Result<()> {
+    for (name, kind) in folder.entries()? {
+        match kind {
+            FileType::Directory => forget_below(&folder.folder(&name)?)?,
+            FileType::RegularFile => platform::forget_cached(folder.open_entry(&name, OFlags::RDONLY)?)?,
+            _ => {}
         }
     }
     Ok(())
@@ -174,8 +170,8 @@ mod tests {
         // A link followed would go round for ever, or fail.
         std::os::unix::fs::symlink(dir.path(), dir.path().join("a/loop")).unwrap();
         std::os::unix::fs::symlink("/nonexistent", dir.path().join("a/dangling")).unwrap();
-        forget_below(dir.path()).unwrap();
-        assert!(forget_below(&dir.path().join("gone")).is_err());
+        let folder = Folder::open(&dir.path().canonicalize().unwrap()).unwrap();
+        forget_below(&folder).unwrap();
     }
 
     #[test]

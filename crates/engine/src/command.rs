@@ -15,9 +15,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
 use kurabe_core::record::{Interval, Noise, Repetition, Traffic};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_program::{Programs, Ran};
-use std::fs::File;
-use std::path::Path;
+use kurabe_program::{Folder, Programs, Ran};
 
 /// The programs of a task.
 pub struct CommandWork {
@@ -29,9 +27,12 @@ pub struct CommandWork {
 impl Session<'_, Real<'_>> {
     /// Makes the folder and the material, and runs `prepare`.
     pub(crate) fn prepare_command(&mut self, step: &CommandStep) -> Result<CommandWork> {
-        let container = self.ground.target.work_folder().ok_or_else(no_folder)?.to_owned();
+        let container = self.ground.target.container().ok_or_else(no_folder)?.try_clone();
+        let container = container.map_err(|error| {
+            Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error)
+        })?;
         let programs = Programs::prepare(step, &container, self.interrupt, &mut self.preparing())?;
-        let device = Watched::under(programs.folder());
+        let device = Watched::under(programs.folder().path());
         Ok(CommandWork { programs, device })
     }
 
@@ -52,7 +53,10 @@ impl Session<'_, Real<'_>> {
         let (mark, counters) = (self.ground.noise.start(), work.device.read());
         let ran = self.run_watched(work);
         // Not by the work folder, which the program may have removed.
-        let synced = ran.as_ref().ok().map(|_| timed_write_back(self.ground.target.path()));
+        let synced = match self.ground.target.scratch() {
+            Some(scratch) if ran.is_ok() => Some(timed_write_back(scratch.folder())),
+            _ => None,
+        };
         let (traffic, noise) = (work.device.since(counters), self.ground.noise.finish(mark));
         let restored = work.programs.restore(self.interrupt, &mut self.preparing());
         let ran = ran?;
@@ -101,9 +105,9 @@ impl Session<'_, Real<'_>> {
 }
 
 /// Writes back all that is dirty on the file system, and tells how long that took.
-fn timed_write_back(directory: &Path) -> Result<u64> {
+fn timed_write_back(folder: &Folder) -> Result<u64> {
     let start_ns = monotonic_ns();
-    File::open(directory).and_then(|file| write_back(&file)).map_err(|error| {
+    folder.readable().and_then(|file| write_back(&file)).map_err(|error| {
         Error::os(
             text!("cannot write back what the program wrote", "プログラムの書き込みを書き戻せません"),
             &error,

@@ -17,12 +17,13 @@ use crate::content::Content;
 use crate::copy_loop::{Copied, FilePair, Pass, Side, copy};
 use crate::measure::watch;
 use crate::memory::available_bytes;
+use crate::platform;
 use crate::platform::memory_file;
-use crate::platform::{self, OpenHow};
 use crate::real::Real;
 use crate::recorder::Recorder;
 use crate::session::Session;
-use crate::task::{Attempt, Repeated};
+use crate::target::Target;
+use crate::task::{Attempt, Repeated, unprepared};
 use crate::test_file::{TestFile, copy_beside};
 use crate::traffic::Watched;
 use kurabe_core::event::Event;
@@ -33,7 +34,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::{Stop, interrupted};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::channel;
 
 /// Memory left over beside the file in memory: for the page cache through which everything goes, and for others.
@@ -55,10 +56,10 @@ pub struct CopyWork {
 }
 
 /// Where a copy on the target goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Into a new file.
-    Beside(PathBuf),
+    Beside,
     /// Into the same file or device, from this byte on.
     Within(u64),
 }
@@ -67,7 +68,7 @@ enum Place {
 struct Destination {
     file: File,
     from_bytes: u64,
-    _owner: Option<TestFile>,
+    owner: Option<TestFile>,
 }
 
 /// One part, done.
@@ -83,22 +84,23 @@ impl Session<'_, Real<'_>> {
         if !copies || self.ground.target.kind() != TargetKind::Directory {
             return Ok(());
         }
-        let (path, size_bytes) = (self.ground.target.path(), self.ground.target.span_bytes());
-        let directory = path.parent().unwrap_or(Path::new("/"));
-        let Some(free_bytes) = platform::free_bytes(directory).ok().flatten() else { return Ok(()) };
+        let size_bytes = self.ground.target.span_bytes();
+        let Some(test_file) = self.ground.target.test_file() else { return Ok(()) };
+        let folder = test_file.scratch().folder();
+        let Some(free_bytes) = platform::free_bytes(folder).ok().flatten() else { return Ok(()) };
         // What is reserved for the test file is no longer free.
-        let reserved_bytes = path.metadata().map_or(0, |facts| facts.blocks().saturating_mul(512));
-        let there_bytes = free_bytes.saturating_add(reserved_bytes);
-        if there_bytes < size_bytes.saturating_mul(2) {
-            return Err(no_room(directory, size_bytes, there_bytes));
+        let reserved_bytes =
+            test_file.file().metadata().map_or(0, |facts| facts.blocks().saturating_mul(512));
+        let room_bytes = free_bytes.saturating_add(reserved_bytes);
+        if room_bytes < size_bytes.saturating_mul(2) {
+            return Err(no_room(folder.path(), size_bytes, room_bytes));
         }
         Ok(())
     }
 
     /// Takes the memory, and on a device or in a file writes the half that is copied.
     pub(crate) fn prepare_copy(&mut self, _step: &CopyStep) -> Result<CopyWork> {
-        let (place, size_bytes) =
-            layout(self.ground.target.kind(), self.ground.target.path(), self.ground.target.span_bytes());
+        let (place, size_bytes) = layout(self.ground.target.kind(), self.ground.target.span_bytes());
         if size_bytes == 0 {
             return Err(too_small(self.ground.target.span_bytes()));
         }
@@ -150,9 +152,8 @@ impl Session<'_, Real<'_>> {
         }
         let on_target = !matches!(part, CopyPart::MemoryRead | CopyPart::MemoryWrite);
         let to_target = matches!(part, CopyPart::FromMemory | CopyPart::Within);
-        let how = OpenHow { write: true, ..OpenHow::default() };
-        let target = platform::open(self.ground.target.path(), how).map_err(|error| cannot_open(&error))?;
-        let destination = if to_target { Some(work.destination(how)?) } else { None };
+        let target = self.ground.target.open_buffered()?;
+        let destination = if to_target { Some(work.destination(self.ground.target)?) } else { None };
         if on_target {
             self.make_file_cold(&target)?;
         }
@@ -166,6 +167,7 @@ impl Session<'_, Real<'_>> {
         let done = self.copy_watched(pair, &pass, &mut buffer)?;
         let (cpu_after, traffic) = (platform::cpu_times_ns(), work.device.since(counters));
         let noise = self.ground.noise.finish(mark);
+        destination.map_or(Ok(()), Destination::close)?;
         let cpu = CpuUse {
             user_ns: cpu_after.0.saturating_sub(cpu.0),
             system_ns: cpu_after.1.saturating_sub(cpu.1),
@@ -237,8 +239,7 @@ impl Session<'_, Real<'_>> {
 
     /// Writes the half that later is copied from.
     fn write_source(&mut self, work: &CopyWork) -> Result<()> {
-        let how = OpenHow { write: true, ..OpenHow::default() };
-        let target = platform::open(self.ground.target.path(), how).map_err(|error| cannot_open(&error))?;
+        let target = self.ground.target.open_buffered()?;
         let pass = pass(CopyPart::FromMemory, work.size_bytes, 0);
         let pair = FilePair { source: &work.memory, destination: &target };
         self.copy_watched(pair, &pass, &mut vec![0; FILL_BYTES]).map(|_| ())
@@ -261,27 +262,33 @@ impl Session<'_, Real<'_>> {
     }
 }
 
+impl Destination {
+    /// Takes a copy away. The next one would fail where it is still there.
+    fn close(self) -> Result<()> {
+        self.owner.map_or(Ok(()), TestFile::close)
+    }
+}
+
 impl CopyWork {
     /// Opens the place of a copy; a new file is there only for one part.
-    fn destination(&self, how: OpenHow) -> Result<Destination> {
-        match &self.place {
-            Place::Beside(test_file) => {
-                let (owner, file) = TestFile::create(&copy_beside(test_file))?;
-                Ok(Destination { file, from_bytes: 0, _owner: Some(owner) })
+    fn destination(&self, target: &Target) -> Result<Destination> {
+        match (self.place, target.test_file()) {
+            (Place::Within(from_bytes), _) => {
+                Ok(Destination { file: target.open_buffered()?, from_bytes, owner: None })
             }
-            Place::Within(from_bytes) => {
-                let path = self.device.path();
-                let file = platform::open(path, how).map_err(|error| cannot_open(&error))?;
-                Ok(Destination { file, from_bytes: *from_bytes, _owner: None })
+            (Place::Beside, Some(test_file)) => {
+                let copy = TestFile::create(test_file.scratch(), &copy_beside(test_file.name()))?;
+                Ok(Destination { file: copy.open_again()?, from_bytes: 0, owner: Some(copy) })
             }
+            (Place::Beside, None) => Err(unprepared()),
         }
     }
 }
 
 /// Where copies go on a target, and how large they are.
-fn layout(kind: TargetKind, path: &Path, span_bytes: u64) -> (Place, u64) {
+fn layout(kind: TargetKind, span_bytes: u64) -> (Place, u64) {
     if kind == TargetKind::Directory {
-        return (Place::Beside(path.to_owned()), span_bytes);
+        return (Place::Beside, span_bytes);
     }
     let half = span_bytes / 2;
     let half = half - half % HALF_UNIT_BYTES;
@@ -361,10 +368,6 @@ fn no_memory(error: &std::io::Error) -> Error {
     Error::os(text!("cannot keep a file in memory", "メモリー上にファイルを置けません"), error)
 }
 
-fn cannot_open(error: &std::io::Error) -> Error {
-    Error::os(text!("cannot open the target", "対象を開けません"), error)
-}
-
 fn too_small(span_bytes: u64) -> Error {
     let span = format_bytes(span_bytes);
     Error::new(
@@ -391,7 +394,7 @@ mod tests {
         Content::new(kurabe_core::workload::Data::Random, 1, 0).fill(&mut bytes);
         memory.write_all_at(&bytes, 0).unwrap();
         let path = dir.path().join("copy");
-        let (_owner, file) = TestFile::create(&path).unwrap();
+        let file = File::create_new(&path).unwrap();
         let pair = &mut FilePair { source: &memory, destination: &file };
         let mut recorder = Recorder::new(None);
         let pass = pass(CopyPart::FromMemory, size, 4096);
@@ -403,13 +406,11 @@ mod tests {
 
     #[test]
     fn a_target_that_is_no_directory_is_halved() {
-        let path = Path::new("/dev/x");
-        let halves = |span| layout(TargetKind::BlockDevice, path, span);
+        let halves = |span| layout(TargetKind::BlockDevice, span);
         assert_eq!(halves(2 * MIB), (Place::Within(MIB), MIB));
         assert_eq!(halves(3 * 4096), (Place::Within(4096), 4096));
         assert_eq!(halves(4096).1, 0);
-        let whole = layout(TargetKind::Directory, path, 12_345);
-        assert_eq!(whole, (Place::Beside(path.to_owned()), 12_345));
+        assert_eq!(layout(TargetKind::Directory, 12_345), (Place::Beside, 12_345));
     }
 
     #[test]

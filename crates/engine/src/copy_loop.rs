@@ -5,6 +5,7 @@
 //! meet on the device is decided by the page cache, as in any copy. Not here: which files, and what a copy is for.
 
 use crate::recorder::Recorder;
+use crate::rest::PATIENCE_NS;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
@@ -76,19 +77,18 @@ pub(crate) fn copy(
             return Ok(Copied { elapsed_ns, end_sync_ns: None, interrupted: true });
         }
         let left = pass.size_bytes - done_bytes;
-        let mut piece = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let piece = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
         if let Some(side) = pass.source {
             let offset = side.from_bytes + done_bytes;
             let mut timed = Timed { recorder: &mut *recorder, start_ns, side, kind: OpKind::Read };
-            piece = timed.call(pair, offset, |pair| pair.read(offset, &mut buffer[..piece]))?;
+            timed.call(pair, offset, piece, |pair, at| {
+                pair.read(offset + at as u64, &mut buffer[at..piece])
+            })?;
         }
         if let Some(side) = pass.destination {
+            let offset = side.from_bytes + done_bytes;
             let mut timed = Timed { recorder: &mut *recorder, start_ns, side, kind: OpKind::Write };
-            let mut written = 0;
-            while written < piece {
-                let offset = side.from_bytes + done_bytes + written as u64;
-                written += timed.call(pair, offset, |pair| pair.write(offset, &buffer[written..piece]))?;
-            }
+            timed.call(pair, offset, piece, |pair, at| pair.write(offset + at as u64, &buffer[at..piece]))?;
         }
         done_bytes += piece as u64;
     }
@@ -114,34 +114,38 @@ struct Timed<'a> {
 }
 
 impl Timed<'_> {
+    /// Moves a piece, in however many calls that takes; `operation` is told how much of it is done.
     fn call<P: Pair>(
         &mut self,
         pair: &mut P,
         offset_bytes: u64,
-        mut operation: impl FnMut(&mut P) -> io::Result<usize>,
-    ) -> Result<usize> {
-        let from_ns = pair.now_ns() - self.start_ns;
+        length_bytes: usize,
+        mut operation: impl FnMut(&mut P, usize) -> io::Result<usize>,
+    ) -> Result<()> {
+        let from_ns = pair.now_ns();
         if self.side.counted {
             self.recorder.submitted(self.kind);
         }
-        let moved = loop {
-            match operation(pair) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
+        let (mut moved, mut moved_at_ns) = (0, from_ns);
+        while moved < length_bytes {
+            match operation(pair, moved) {
+                Ok(0) => return Err(ended(self.kind, offset_bytes + moved as u64)),
+                Ok(length) => (moved, moved_at_ns) = (moved + length, pair.now_ns()),
+                Err(error) if is_passing(&error) && pair.now_ns() - moved_at_ns <= PATIENCE_NS => {}
+                Err(error) => return Err(failed(self.kind, offset_bytes + moved as u64, &error)),
             }
-        };
-        match moved {
-            Ok(0) => Err(ended(self.kind, offset_bytes)),
-            Ok(moved) => {
-                if self.side.counted {
-                    let now_ns = pair.now_ns() - self.start_ns;
-                    self.recorder.completed(self.kind, offset_bytes, moved as u32, from_ns, now_ns);
-                }
-                Ok(moved)
-            }
-            Err(error) => Err(failed(self.kind, offset_bytes, &error)),
         }
+        if self.side.counted {
+            let (from_ns, now_ns) = (from_ns - self.start_ns, moved_at_ns - self.start_ns);
+            self.recorder.completed(self.kind, offset_bytes, moved as u32, from_ns, now_ns);
+        }
+        Ok(())
     }
+}
+
+/// Whether a call that ends so is to be made again.
+fn is_passing(error: &io::Error) -> bool {
+    [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock].contains(&error.kind())
 }
 
 fn failed(kind: OpKind, offset_bytes: u64, error: &io::Error) -> Error {
@@ -323,7 +327,10 @@ mod tests {
     #[test]
     fn a_short_write_is_finished_before_the_next_read() {
         let mut pair = Listed { short_write: Some(30), signalled: true, ..Listed::new() };
-        run(&mut pair, &WITHIN).0.unwrap();
+        let (copied, recorded) = run(&mut pair, &WITHIN);
+        copied.unwrap();
+        // One operation, however many calls it took.
+        assert_eq!((recorded.write.completed, recorded.write.latency.max_ns), (3, 2_000_000));
         assert_eq!(pair.calls[..4], ["read 0 100", "write 1000 30", "write 1030 70", "read 100 100"]);
     }
 

@@ -7,6 +7,7 @@ use crate::device_idle::NoBuffer;
 use kurabe_core::Result;
 use kurabe_core::device::{Completion, Device, ErrorNumber, Request, Wait};
 use kurabe_core::workload::{Op, OpKind};
+use rustix::io::Errno;
 use std::collections::VecDeque;
 
 /// What the device does.
@@ -22,6 +23,10 @@ pub struct Script {
     pub slow: Option<(u64, u64)>,
     /// The number of an operation that fails with EIO.
     pub fail_at: Option<u64>,
+    /// Every so many operations one is unfinished: half of it is done, and a sync is interrupted.
+    pub cut_every: Option<u64>,
+    /// The number of an operation from which on all are to be tried again.
+    pub again_from: Option<u64>,
     /// Where it ends, if it ends.
     pub size_bytes: Option<u64>,
 }
@@ -83,10 +88,17 @@ impl Device for NullDevice {
     fn submit(&mut self, Request { op, buffer }: Request<NoBuffer>, now_ns: u64) -> Result<u64> {
         let completed_at_ns = self.now_ns + self.latency_ns(op.kind);
         let left_bytes = self.script.size_bytes.map_or(u64::MAX, |size| size.saturating_sub(op.offset_bytes));
-        let outcome = if self.script.fail_at == Some(self.log.len() as u64) {
+        let number = self.log.len() as u64;
+        let is_cut = self.script.cut_every.is_some_and(|every| number % every == every - 1);
+        let outcome = if self.script.fail_at == Some(number) {
             Err(ErrorNumber::IO)
+        } else if self.script.again_from.is_some_and(|from| number >= from) {
+            Err(ErrorNumber(Errno::AGAIN.raw_os_error()))
+        } else if is_cut && op.length_bytes < 2 {
+            Err(ErrorNumber(Errno::INTR.raw_os_error()))
         } else {
-            Ok(op.length_bytes.min(u32::try_from(left_bytes).unwrap_or(u32::MAX)))
+            let length_bytes = if is_cut { op.length_bytes / 2 } else { op.length_bytes };
+            Ok(length_bytes.min(u32::try_from(left_bytes).unwrap_or(u32::MAX)))
         };
         self.log.push(Logged { op, submitted_at_ns: self.now_ns, completed_at_ns });
         let at = self.in_flight.partition_point(|other| other.completed_at_ns <= completed_at_ns);

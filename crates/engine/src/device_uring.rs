@@ -266,8 +266,14 @@ impl UringDevice<'_> {
     /// Looks at the completion queue without sleeping until something is there or the time is over.
     fn spin(&mut self, until_ns: Option<u64>) -> io::Result<()> {
         self.submission.sync();
-        if !self.submission.is_empty() {
-            self.submitter.submit()?;
+        while !self.submission.is_empty() {
+            match self.submitter.submit() {
+                Ok(_) => break,
+                // What was done already makes room for it.
+                Err(error) if is_passing(&error) && self.in_flight_count > self.submission.len() => break,
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
         }
         loop {
             self.completion.sync();

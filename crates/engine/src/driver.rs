@@ -4,10 +4,13 @@
 //! come back, account for all that did, and refill. Nothing waits for a batch to be complete, so a slot is refilled
 //! as soon as its completion is seen; where completions come in line, batches form by themselves.
 //!
+//! What comes back unfinished goes on before anything new is issued; it is the same operation still.
+//!
 //! Time: latency counts from the submission, or in an open loop from when the operation was due.
 
 use crate::content::Content;
 use crate::recorder::Recorder;
+use crate::rest::{Course, SYNC, Unfinished};
 use crate::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::record::Repetition;
@@ -63,6 +66,31 @@ struct Flight {
     recorded: bool,
 }
 
+/// Operations that came back unfinished, which is rare: a list of them is looked at only then.
+struct Rests<B> {
+    /// By the slot of their buffers; one that became whole unseen stays until its slot is used again.
+    begun: Vec<(usize, u64, Unfinished)>,
+    /// What is to be handed over again.
+    again: Vec<Request<B>>,
+    /// Whether new operations follow then.
+    issuing: bool,
+}
+
+impl<B: Buffer> Rests<B> {
+    #[cold]
+    fn take(&mut self, flight: Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Course {
+        let is_same = |begun: &(usize, u64, Unfinished)| {
+            (begun.0, begun.1, begun.2.op()) == (slot, flight.started_ns, flight.op)
+        };
+        let at = self.begun.iter().position(is_same).unwrap_or_else(|| {
+            self.begun.retain(|begun| begun.0 != slot);
+            self.begun.push((slot, flight.started_ns, Unfinished::new(flight.op, now_ns)));
+            self.begun.len() - 1
+        });
+        self.begun[at].2.take(outcome, now_ns)
+    }
+}
+
 /// Takes a device's buffers and fills them, so that this costs no measured time.
 pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D::Buffer> {
     let mut buffers = device.take_buffers();
@@ -90,8 +118,8 @@ pub fn drive<D: Device, S: Source>(
     let start_ns = device.now_ns();
     let record_from_ns = start_ns + plan.warm_up_ns;
     let deadline_ns = plan.time_ns.map_or(u64::MAX, |time| record_from_ns.saturating_add(time));
-    let idle = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
-    let mut flights = vec![Flight { op: idle, started_ns: 0, recorded: false }; depth];
+    let mut flights = vec![Flight { op: SYNC, started_ns: 0, recorded: false }; depth];
+    let mut rests = Rests { begun: Vec::new(), again: Vec::new(), issuing: false };
     let mut failure = None;
     let (mut issuing, mut time_is_over) = (true, false);
     let mut now_ns = start_ns;
@@ -137,36 +165,57 @@ pub fn drive<D: Device, S: Source>(
                 }
             }
         }
-        if !issuing && free.len() == depth {
-            break;
+        if !issuing {
+            if free.len() == depth {
+                break;
+            }
+            if !rests.again.is_empty() {
+                for request in rests.again.drain(..) {
+                    now_ns = device.submit(request, now_ns)?;
+                }
+                issuing = rests.issuing && !stop.is_asked();
+            }
         }
 
         let mut reaped = false;
         device.reap(wait, &mut |completion: Completion<D::Buffer>| {
             reaped = true;
-            let flight = flights[completion.buffer.slot()];
+            let slot = completion.buffer.slot();
+            let flight = flights[slot];
             now_ns = completion.completed_at_ns;
+            let length_bytes = flight.op.length_bytes;
+            let is_whole = completion.outcome == Ok(length_bytes)
+                || match rests.take(flight, slot, completion.outcome, now_ns) {
+                    Course::Whole => true,
+                    Course::On(op) if !stop.is_asked() => {
+                        // Nothing new until these are handed over.
+                        rests.issuing = if rests.again.is_empty() { issuing } else { rests.issuing };
+                        issuing = false;
+                        rests.again.push(Request { op, buffer: completion.buffer });
+                        return;
+                    }
+                    Course::On(_) => false,
+                    Course::Over(outcome) => {
+                        failure.get_or_insert_with(|| operation_error(flight.op, outcome));
+                        stop.ask();
+                        false
+                    }
+                };
             free.push(completion.buffer);
-            match completion.outcome {
-                Ok(length) if length == flight.op.length_bytes => {
-                    if flight.recorded {
-                        last_completion_ns = now_ns;
-                        recorder.completed(
-                            flight.op.kind,
-                            flight.op.offset_bytes,
-                            length,
-                            flight.started_ns.saturating_sub(record_from_ns),
-                            now_ns.saturating_sub(record_from_ns),
-                        );
-                    }
-                }
-                outcome => {
-                    if flight.recorded {
-                        recorder.failed(flight.op.kind);
-                    }
-                    failure.get_or_insert_with(|| operation_error(flight.op, outcome));
-                    stop.ask();
-                }
+            if !flight.recorded {
+                return;
+            }
+            if is_whole {
+                last_completion_ns = now_ns;
+                recorder.completed(
+                    flight.op.kind,
+                    flight.op.offset_bytes,
+                    length_bytes,
+                    flight.started_ns.saturating_sub(record_from_ns),
+                    now_ns.saturating_sub(record_from_ns),
+                );
+            } else {
+                recorder.failed(flight.op.kind);
             }
         })?;
         if !reaped {
@@ -206,19 +255,25 @@ fn count_unserved<S: Source>(source: &mut S, end_ns: u64) -> u64 {
 
 /// One fsync; returns its time.
 fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>) -> Result<u64> {
-    let op = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
-    let Some(buffer) = free.pop() else { return Ok(0) };
     let started_ns = device.now_ns();
-    device.submit(Request { op, buffer }, started_ns)?;
-    let mut ended = None;
-    while ended.is_none() {
-        device.reap(Wait::One, &mut |done: Completion<D::Buffer>| {
-            ended = Some((done.outcome, done.completed_at_ns));
-        })?;
-    }
-    match ended {
-        Some((Ok(_), completed_at_ns)) => Ok(completed_at_ns - started_ns),
-        failed => Err(operation_error(op, failed.map_or(Err(ErrorNumber(0)), |(outcome, _)| outcome))),
+    let mut unfinished = Unfinished::new(SYNC, started_ns);
+    loop {
+        let Some(buffer) = free.pop() else { return Ok(0) };
+        let now_ns = device.now_ns();
+        device.submit(Request { op: SYNC, buffer }, now_ns)?;
+        let mut ended = None;
+        while ended.is_none() {
+            device.reap(Wait::One, &mut |done: Completion<D::Buffer>| {
+                ended = Some((done.outcome, done.completed_at_ns));
+                free.push(done.buffer);
+            })?;
+        }
+        let (outcome, ended_ns) = ended.unwrap_or((Err(ErrorNumber(0)), now_ns));
+        match unfinished.take(outcome, ended_ns) {
+            Course::On(_) => {}
+            Course::Whole => return Ok(ended_ns - started_ns),
+            Course::Over(outcome) => return Err(operation_error(SYNC, outcome)),
+        }
     }
 }
 
@@ -304,6 +359,10 @@ mod tests {
     }
 
     fn run(workload: &Workload, script: Script) -> (Result<Outcome>, Repetition) {
+        run_until(workload, script, &Stop::default())
+    }
+
+    fn run_until(workload: &Workload, script: Script, stop: &Stop) -> (Result<Outcome>, Repetition) {
         let mut device = NullDevice::new(workload.iodepth as usize, script);
         let mut recorder = Recorder::new(None);
         let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: workload.end.time_ns, end_sync: false };
@@ -316,7 +375,7 @@ mod tests {
             &mut content,
             &plan,
             &mut recorder,
-            &Stop::default(),
+            stop,
         );
         (outcome, Recorder::merge(&[recorder]))
     }
@@ -398,6 +457,47 @@ mod tests {
         assert_eq!(recorded.read.failed, 1);
     }
 
+    #[test]
+    fn an_operation_that_is_cut_short_goes_on_and_counts_once_with_its_whole_time() {
+        let mut plan = workload();
+        (plan.iodepth, plan.read_percent) = (1, 0);
+        plan.end = End { bytes: Some(8 * 4096), ..End::default() };
+        let script = Script { latency_ns: 1000, cut_every: Some(3), ..Script::default() };
+        let (outcome, recorded) = run(&plan, script);
+        outcome.unwrap();
+        assert_eq!(
+            (recorded.write.submitted, recorded.write.completed, recorded.write.bytes),
+            (8, 8, 8 * 4096)
+        );
+        // The third submission does half of the third operation, the sixth of the fifth, and so on; the rest follows.
+        let times: Vec<_> = recorded.write.latency.buckets.iter().map(|(_, count)| *count).collect();
+        assert_eq!((times, recorded.write.latency.max_ns), (vec![5, 3], 2000));
+    }
+
+    #[test]
+    fn what_is_never_done_is_an_error_in_the_end_and_none_for_who_has_stopped_the_run() {
+        let mut plan = workload();
+        plan.end = End { bytes: Some(100 * 4096), ..End::default() };
+        let script = Script { latency_ns: 1_000_000, again_from: Some(20), ..Script::default() };
+        let (outcome, recorded) = run(&plan, script);
+        let error = outcome.unwrap_err();
+        assert!(error.what().en.contains("failed a read of 4096 bytes"), "{error}");
+        assert_eq!(recorded.read.submitted, recorded.read.completed + recorded.read.failed);
+        let stop = Stop::default();
+        stop.ask();
+        let (outcome, _) = run_until(&plan, Script { again_from: Some(0), ..script }, &stop);
+        outcome.unwrap();
+    }
+
+    #[test]
+    fn the_end_of_the_device_is_no_short_read() {
+        let mut plan = workload();
+        plan.end.passes = Some(1);
+        let (outcome, _) = run(&plan, Script { latency_ns: 10, size_bytes: Some(6000), ..Script::default() });
+        let error = outcome.unwrap_err();
+        assert!(error.what().en.contains("gave only"), "{error}");
+    }
+
     proptest! {
         #[test]
         fn operations_and_bytes_are_conserved(
@@ -406,12 +506,13 @@ mod tests {
             blocks in 1u64..300,
             every in prop::option::of(1u32..10),
             latency_ns in 1u64..100_000,
+            cut_every in prop::option::of(2u64..20),
         ) {
             let mut plan = workload();
             (plan.iodepth, plan.read_percent) = (iodepth, read_percent);
             plan.sync.every_writes = every;
             plan.end = End { bytes: Some(blocks * 4096), ..End::default() };
-            let (outcome, recorded) = run(&plan, Script { latency_ns, ..Script::default() });
+            let (outcome, recorded) = run(&plan, Script { latency_ns, cut_every, ..Script::default() });
             prop_assert!(outcome.is_ok());
             prop_assert_eq!(recorded.read.bytes + recorded.write.bytes, blocks * 4096);
             prop_assert_eq!(recorded.read.completed + recorded.write.completed, blocks);

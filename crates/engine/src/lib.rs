@@ -19,6 +19,7 @@ mod fill;
 mod fit;
 mod gate;
 mod ground;
+mod held;
 mod measure;
 mod memory;
 mod model_copy;
@@ -31,6 +32,7 @@ mod recorder;
 mod repeat_io;
 mod repeat_replay;
 mod replay;
+mod rest;
 mod samples;
 #[cfg(test)]
 #[path = "../tests/sequences/mod.rs"]
@@ -58,5 +60,5 @@ pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};
 pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
-pub use test_file::{remove_orphan, test_file_name};
+pub use test_file::{Remains, Scratch, Scratches, TestFile, remove_orphan, test_file_name};
 pub use turns::{Contender, Ended, InTurns, WhyEnded, measure_in_turns};

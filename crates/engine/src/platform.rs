@@ -4,8 +4,8 @@
 use rustix::fs::{Advice, FallocateFlags, MemfdFlags, Mode, OFlags};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::PathBuf;
 
 /// How a target is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -16,30 +16,37 @@ pub struct OpenHow {
     pub direct: bool,
     /// Every write durable before it completes.
     pub o_sync: bool,
-    /// Make the file; fail if it exists.
-    pub create_new: bool,
     /// On a block device: fail if it is in use, and keep others from using it.
     pub exclusive: bool,
 }
 
-/// Opens a path.
-///
-/// # Errors
-/// The operating system's; `InvalidInput` when the file system refuses direct I/O.
-pub fn open(path: &Path, how: OpenHow) -> io::Result<File> {
+/// The flags of an opening.
+pub fn open_flags(how: OpenHow) -> OFlags {
     let mut flags = OFlags::CLOEXEC | OFlags::NOCTTY;
     flags |= if how.write { OFlags::RDWR } else { OFlags::RDONLY };
-    for (is_set, flag) in [
-        (how.direct, OFlags::DIRECT),
-        (how.o_sync, OFlags::SYNC),
-        (how.create_new, OFlags::CREATE | OFlags::EXCL),
-        (how.exclusive, OFlags::EXCL),
-    ] {
+    for (is_set, flag) in
+        [(how.direct, OFlags::DIRECT), (how.o_sync, OFlags::SYNC), (how.exclusive, OFlags::EXCL)]
+    {
         if is_set {
             flags |= flag;
         }
     }
-    Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
+    flags
+}
+
+/// Opens what a descriptor holds once more, whatever its name is by now.
+///
+/// # Errors
+/// The operating system's; `InvalidInput` when the file system refuses direct I/O, `NotFound` where /proc is missing.
+pub fn reopen(held: BorrowedFd<'_>, how: OpenHow) -> io::Result<File> {
+    let path = format!("/proc/self/fd/{}", held.as_raw_fd());
+    Ok(rustix::fs::open(path, open_flags(how), Mode::empty())?.into())
+}
+
+/// Where an open file is now; `None` if it has no name any more, or the system does not tell.
+pub fn path_of(held: impl AsFd) -> Option<PathBuf> {
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", held.as_fd().as_raw_fd())).ok()?;
+    (path.is_absolute() && !path.as_os_str().as_encoded_bytes().ends_with(b" (deleted)")).then_some(path)
 }
 
 /// Reserves room for a file, so that its blocks are laid out at once. `false`: the file system cannot.
@@ -54,9 +61,9 @@ pub fn preallocate(file: impl AsFd, size_bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Free bytes for this user on the file system of a path; `None` where the file system does not tell (ramfs).
-pub fn free_bytes(path: &Path) -> io::Result<Option<u64>> {
-    let facts = rustix::fs::statvfs(path)?;
+/// Free bytes for this user on the file system of a folder; `None` where the file system does not tell (ramfs).
+pub fn free_bytes(folder: impl AsFd) -> io::Result<Option<u64>> {
+    let facts = rustix::fs::fstatvfs(folder)?;
     Ok((facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize)))
 }
 

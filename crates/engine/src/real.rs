@@ -68,7 +68,7 @@ pub enum Prepared {
     /// The memory beside the target.
     Copy(CopyWork),
     /// The folder with the files that programs work on.
-    Command(CommandWork),
+    Command(Box<CommandWork>),
 }
 
 impl Ground for Real<'_> {
@@ -94,7 +94,7 @@ impl Ground for Real<'_> {
         session.check_tracing()?;
         session.check_copy_room(tasks)?;
         let fill = match session.ground.target.kind() {
-            TargetKind::Directory if session.ground.target.has_test_file() => Some(session.fill()?),
+            TargetKind::Directory if session.ground.target.test_file().is_some() => Some(session.fill()?),
             _ => None,
         };
         session.tell_writing(tasks, fill)
@@ -113,7 +113,7 @@ impl Ground for Real<'_> {
         Ok(match &task.work {
             Work::Io(workload) => Prepared::Io(session.choose(workload)?),
             Work::Copy(step) => Prepared::Copy(session.prepare_copy(step)?),
-            Work::Command(step) => Prepared::Command(session.prepare_command(step)?),
+            Work::Command(step) => Prepared::Command(Box::new(session.prepare_command(step)?)),
             Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => Prepared::Nothing,
         })
     }
@@ -171,7 +171,7 @@ impl Ground for Real<'_> {
 
     fn close(session: &mut Session<'_, Self>, task: &Task, prepared: Prepared) -> Result<()> {
         match (&task.work, prepared) {
-            (Work::Command(_), Prepared::Command(work)) => session.close_command(work),
+            (Work::Command(_), Prepared::Command(work)) => session.close_command(*work),
             _ => Ok(()),
         }
     }

@@ -16,9 +16,10 @@ use crate::measure::Engine;
 use crate::platform;
 use crate::real::Real;
 use crate::recorder::Recorder;
+use crate::rest::{Course, Unfinished};
 use crate::session::Session;
 use crate::task::{Attempt, Repeated};
-use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
+use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::event::Event;
 use kurabe_core::glib_random::GlibRandom;
 use kurabe_core::model::TimeSums;
@@ -189,9 +190,38 @@ impl<'a, D: Device> OneByOne<'a, D> {
 
     /// Does an operation and waits for it. A short one is no error here.
     fn perform(&mut self, op: Op) -> Result<Timed> {
-        let Some(buffer) = self.buffer.take() else { return Err(no_buffer()) };
+        self.perform_until(op, |_| true)
+    }
+
+    /// The same; what came back short goes on, and less than all in the end is an error.
+    fn perform_whole(&mut self, op: Op) -> Result<Timed> {
+        self.perform_until(op, |bytes| bytes == op.length_bytes)
+    }
+
+    fn perform_until(&mut self, op: Op, is_enough: impl Fn(u32) -> bool) -> Result<Timed> {
         let started_ns = self.device.now_ns();
-        self.device.submit(Request { op, buffer }, started_ns)?;
+        let (mut unfinished, mut next) = (Unfinished::new(op, started_ns), op);
+        loop {
+            let (outcome, ended_ns) = self.attempt(next)?;
+            let bytes = match outcome {
+                Ok(bytes) if is_enough(bytes) => bytes,
+                outcome => match unfinished.take(outcome, ended_ns) {
+                    Course::On(rest) => {
+                        next = rest;
+                        continue;
+                    }
+                    Course::Whole => op.length_bytes,
+                    Course::Over(outcome) => return Err(operation_error(op, outcome)),
+                },
+            };
+            return Ok(Timed { bytes, started_ns, ended_ns, sums: self.device.take_sums() });
+        }
+    }
+
+    fn attempt(&mut self, op: Op) -> Result<(Transfer, u64)> {
+        let Some(buffer) = self.buffer.take() else { return Err(no_buffer()) };
+        let now_ns = self.device.now_ns();
+        self.device.submit(Request { op, buffer }, now_ns)?;
         let mut ended = None;
         while ended.is_none() {
             self.device.reap(Wait::One, &mut |completion: Completion<D::Buffer>| {
@@ -199,18 +229,7 @@ impl<'a, D: Device> OneByOne<'a, D> {
                 self.buffer = Some(completion.buffer);
             })?;
         }
-        match ended {
-            Some((Ok(bytes), ended_ns)) => {
-                Ok(Timed { bytes, started_ns, ended_ns, sums: self.device.take_sums() })
-            }
-            failed => Err(operation_error(op, failed.map_or(Err(ErrorNumber(0)), |(outcome, _)| outcome))),
-        }
-    }
-
-    /// The same; less than all is an error.
-    fn perform_whole(&mut self, op: Op) -> Result<Timed> {
-        let done = self.perform(op)?;
-        if done.bytes == op.length_bytes { Ok(done) } else { Err(operation_error(op, Ok(done.bytes))) }
+        Ok(ended.unwrap_or((Err(ErrorNumber(0)), now_ns)))
     }
 }
 

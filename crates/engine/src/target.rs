@@ -1,20 +1,26 @@
 //! Where I/O goes: what the user named, checked and opened so that nobody's data is at risk.
 //!
 //! The model: `Target::open` decides once what the target is, whether it may be written, whether direct I/O works
-//! there and at which alignment. A block device is written only with the user's consent for that very device, when
-//! nothing holds it, and while it is held exclusively here.
+//! there and at which alignment, and holds it from then on: what was checked is what is read and written, whatever
+//! becomes of its name. A block device is written only with the user's consent for that very device, when nothing holds
+//! it, and while it is held exclusively here.
 
 use crate::buffer::{Arena, Pages};
+use crate::held::{HeldFile, Looked};
 use crate::platform::{self, OpenHow};
-use crate::test_file::TestFile;
+use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
 use kurabe_core::device::Buffer;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use std::fs::{File, Metadata};
+use kurabe_program::Folder;
+use rustix::fs::{FileType, Stat};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the user allows and wants.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +41,8 @@ pub struct TargetOptions {
     pub test_file_name: String,
     /// Make no test file: the profile's programs make their own, in a folder of that name.
     pub no_test_file: bool,
+    /// Who hears of what is made in a directory, before it is made.
+    pub scratches: Scratches,
 }
 
 /// A target, ready.
@@ -47,11 +55,13 @@ pub struct Target {
     direct: bool,
     alignment_bytes: u32,
     writable: bool,
-    /// Holds a block device for as long as the target lives.
-    _exclusive: Option<File>,
+    /// What is read and written, held open from its checks on; a block device that may be written is held exclusively.
+    held: Option<Arc<HeldFile>>,
+    /// What was made in a directory.
+    scratch: Option<Arc<Scratch>>,
     test_file: Option<TestFile>,
     /// Where programs may work, if the target is a directory and has no test file.
-    work_folder: Option<PathBuf>,
+    container: Option<Container>,
 }
 
 impl Target {
@@ -61,49 +71,41 @@ impl Target {
     /// # Errors
     /// When it cannot be measured, or must not be.
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
-        let shown = given.display();
-        let cannot = |error: &std::io::Error| {
-            let made =
-                Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), error);
-            if error.kind() == std::io::ErrorKind::NotFound {
-                return made.remedy(text!(
-                    "name a directory, a file or a block device that exists",
-                    "実在するディレクトリ、ファイル、ブロックデバイスを指定してください"
-                ));
-            }
-            made
-        };
-        let path = given.canonicalize().map_err(|error| cannot(&error))?;
-        let facts = path.metadata().map_err(|error| cannot(&error))?;
-        let kind = kind_of(given, &facts)?;
+        let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
         let mut target = Self {
             given: given.display().to_string(),
-            path,
-            kind,
+            path: path.clone(),
+            kind: TargetKind::Directory,
             span_bytes: options.size_bytes,
-            direct: options.direct && kind != TargetKind::CharacterDevice,
+            direct: options.direct,
             alignment_bytes: 1,
             writable: false,
-            _exclusive: None,
+            held: None,
+            scratch: None,
             test_file: None,
-            work_folder: None,
+            container: None,
         };
-        match kind {
-            TargetKind::Directory if options.no_test_file => {
-                target.work_folder = Some(target.path.join(&options.test_file_name));
-                (target.direct, target.writable) = (false, true);
+        if path.is_dir() {
+            let folder = Folder::open(&path).map_err(|error| cannot_use(given, &error))?;
+            let scratch = target.scratch.insert(Arc::new(Scratch::in_folder(folder))).clone();
+            options.scratches.add(&scratch);
+            target.writable = true;
+            if options.no_test_file {
+                target.container = Some(Container::create(&scratch, OsStr::new(&options.test_file_name))?);
+                target.direct = false;
                 return Ok(target);
             }
-            TargetKind::Directory => target.make_test_file(options)?,
-            TargetKind::BlockDevice => target.take_device(&facts, options)?,
-            TargetKind::File => {
-                target.writable = options.write_existing;
-                target.fit_span(facts.len(), options)?;
+            target.make_test_file(&scratch, options)?;
+        } else {
+            let looked = Looked::at(&path).map_err(|error| cannot_use(given, &error))?;
+            target.kind = kind_of(given, &looked.facts)?;
+            match target.kind {
+                TargetKind::BlockDevice => target.take_device(looked, options)?,
+                _ => target.take_file(looked, options)?,
             }
-            TargetKind::CharacterDevice | TargetKind::Model => {}
         }
         target.find_alignment()?;
-        if kind == TargetKind::Directory {
+        if target.kind == TargetKind::Directory {
             // The test file is written in whole units.
             target.span_bytes -= target.span_bytes % u64::from(target.alignment_bytes);
         }
@@ -112,16 +114,9 @@ impl Target {
 
     /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
     /// programs and copies, which make files of their own.
-    ///
-    /// # Errors
-    /// When the hold on a device cannot be shared.
-    pub fn again(&self) -> Result<Self> {
-        let held = self._exclusive.as_ref().map(File::try_clone).transpose();
-        let held = held.map_err(|error| {
-            let path = self.path.display();
-            Error::os(text!("cannot open {path} twice", "{path} を二重に開けません"), &error)
-        })?;
-        Ok(Self {
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self {
             given: self.given.clone(),
             path: self.path.clone(),
             kind: self.kind,
@@ -129,15 +124,23 @@ impl Target {
             direct: self.direct,
             alignment_bytes: self.alignment_bytes,
             writable: self.writable,
-            _exclusive: held,
+            held: self.held.clone(),
+            scratch: None,
             test_file: None,
-            work_folder: None,
-        })
+            container: None,
+        }
     }
 
-    fn make_test_file(&mut self, options: &TargetOptions) -> Result<()> {
+    /// Takes away what was made on it, and tells what could not be.
+    #[must_use]
+    pub fn close(self) -> Vec<Remains> {
+        self.scratch.as_ref().map(|scratch| scratch.remove_all()).unwrap_or_default()
+    }
+
+    fn make_test_file(&mut self, scratch: &Arc<Scratch>, options: &TargetOptions) -> Result<()> {
         let directory = self.path.display();
-        let free = platform::free_bytes(&self.path).map_err(|error| {
+        let free_bytes = || platform::free_bytes(scratch.folder());
+        let free = free_bytes().map_err(|error| {
             Error::os(
                 text!("cannot ask for free space on {directory}", "{directory} の空き容量がわかりません"),
                 &error,
@@ -146,72 +149,62 @@ impl Target {
         if free.is_some_and(|free| free < options.size_bytes) {
             return Err(no_space(&self.path, options.size_bytes, free));
         }
-        let path = self.path.join(&options.test_file_name);
-        let (test_file, file) = TestFile::create(&path)?;
-        platform::preallocate(&file, options.size_bytes).map_err(|error| match error.kind() {
+        let test_file = TestFile::create(scratch, OsStr::new(&options.test_file_name))?;
+        platform::preallocate(test_file.held(), options.size_bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                no_space(&self.path, options.size_bytes, platform::free_bytes(&self.path).ok().flatten())
+                no_space(&self.path, options.size_bytes, free_bytes().ok().flatten())
             }
             _ => Error::os(
                 text!("cannot reserve room on {directory}", "{directory} に領域を確保できません"),
                 &error,
             ),
         })?;
-        self.path = path;
-        self.writable = true;
+        self.path = test_file.held().path();
+        self.held = Some(Arc::clone(test_file.held()));
         self.test_file = Some(test_file);
         Ok(())
     }
 
+    /// A file of the user's, or a device that gives bytes without end.
+    fn take_file(&mut self, looked: Looked, options: &TargetOptions) -> Result<()> {
+        let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
+        let is_file = self.kind == TargetKind::File;
+        let size = u64::try_from(looked.facts.st_size).unwrap_or(0);
+        let mut held = looked.open().map_err(|error| cannot(&error))?;
+        self.writable = is_file && options.write_existing;
+        if self.writable {
+            held = held.for_writing(false).map_err(|error| cannot(&error))?;
+        }
+        self.held = Some(Arc::new(held));
+        if !is_file {
+            self.direct = false;
+            return Ok(());
+        }
+        self.fit_span(size, options)
+    }
+
     /// A block device: read-only, unless the user gave up its data.
-    fn take_device(&mut self, facts: &Metadata, options: &TargetOptions) -> Result<()> {
-        let device = self.path.display().to_string();
-        let cannot_open =
-            |error: &std::io::Error| Error::os(text!("cannot open {device}", "{device} を開けません"), error);
+    fn take_device(&mut self, looked: Looked, options: &TargetOptions) -> Result<()> {
+        let number = looked.facts.st_rdev;
+        let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
+        let mut held = looked.open().map_err(|error| cannot(&error))?;
         if let Some(consent) = &options.destroy_data_on {
-            let same = consent
-                .metadata()
-                .is_ok_and(|named| named.file_type().is_block_device() && named.rdev() == facts.rdev());
-            if !same {
-                return Err(Error::new(
-                    ErrorKind::Refused,
-                    text!(
-                        "--destroy-data-on names {}, but the target is {device}",
-                        "--destroy-data-on は {} ですが、測定対象は {device} です",
-                        consent.display()
-                    ),
-                )
-                .remedy(text!(
-                    "to destroy all data on the target, name the same device twice",
-                    "対象のデータをすべて失ってよい場合は、同じデバイスを両方に指定してください"
-                )));
-            }
+            refuse_other_device(&self.path, number, consent)?;
             refuse_if_held(&self.path)?;
-            if platform::is_write_protected(facts.rdev()) {
-                return Err(Error::new(
-                    ErrorKind::Permission,
-                    text!("{device} is write-protected", "{device} は書き込み禁止です"),
-                )
-                .remedy(text!(
-                    "take the protection off (its switch, or blockdev --setrw {device}), or measure reads alone",
-                    "保護を解除する(本体のスイッチ、または blockdev --setrw {device})か、読み出しだけを測ってください"
-                )));
-            }
-            let how = OpenHow { write: true, exclusive: true, ..OpenHow::default() };
-            let held = platform::open(&self.path, how).map_err(|error| {
+            refuse_protected(&self.path, number)?;
+            held = held.for_writing(true).map_err(|error| {
                 if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) {
                     return in_use(
-                        &device,
+                        &self.path.display().to_string(),
                         &text!("the kernel says that it is busy", "カーネルが使用中と報告"),
                     );
                 }
-                cannot_open(&error)
+                cannot(&error)
             })?;
-            self._exclusive = Some(held);
-            self.writable = true;
         }
-        let mut file = platform::open(&self.path, OpenHow::default()).map_err(|error| cannot_open(&error))?;
-        let size = file.seek(SeekFrom::End(0)).map_err(|error| cannot_open(&error))?;
+        self.writable = options.destroy_data_on.is_some();
+        let size = held.file().seek(SeekFrom::End(0)).map_err(|error| cannot_open(&self.path, &error))?;
+        self.held = Some(Arc::new(held));
         self.fit_span(size, options)
     }
 
@@ -276,13 +269,19 @@ impl Target {
     /// The operating system's; `Unsupported` where direct I/O is refused at opening.
     pub fn open_file(&self, write: bool, o_sync: bool) -> Result<File> {
         let how = OpenHow { write, o_sync, direct: self.direct, ..OpenHow::default() };
-        platform::open(&self.path, how).map_err(|error| {
-            let what = text!("cannot open {}", "{} を開けません", self.path.display());
-            if self.direct && error.kind() == std::io::ErrorKind::InvalidInput {
-                return Error::new(ErrorKind::Unsupported, what).because(error);
-            }
-            Error::os(what, &error)
-        })
+        self.held()?.reopen(how)
+    }
+
+    /// Opens the target once more through the page cache, as a copy does.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(crate) fn open_buffered(&self) -> Result<File> {
+        self.held()?.reopen(OpenHow { write: true, ..OpenHow::default() })
+    }
+
+    fn held(&self) -> Result<&HeldFile> {
+        self.held.as_deref().ok_or_else(no_test_file)
     }
 
     /// Cuts the test file to what was written.
@@ -291,9 +290,7 @@ impl Target {
     /// The operating system's.
     pub fn cut(&mut self, size_bytes: u64) -> Result<()> {
         let what = || text!("cannot shorten the test file", "テストファイルを縮められません");
-        let how = OpenHow { write: true, ..OpenHow::default() };
-        let file = platform::open(&self.path, how).map_err(|error| Error::os(what(), &error))?;
-        file.set_len(size_bytes).map_err(|error| Error::os(what(), &error))?;
+        self.open_buffered()?.set_len(size_bytes).map_err(|error| Error::os(what(), &error))?;
         self.span_bytes = size_bytes;
         Ok(())
     }
@@ -323,14 +320,19 @@ impl Target {
         self.direct
     }
 
-    /// Where programs may work: a folder that does not exist yet, and that a later run removes if this one dies.
-    pub fn work_folder(&self) -> Option<&Path> {
-        self.work_folder.as_deref()
+    /// Where programs may work: a folder of kurabe's, which a later run removes if this one dies.
+    pub fn container(&self) -> Option<&Folder> {
+        self.container.as_ref().map(Container::folder)
     }
 
-    /// Whether a test file was made in a directory.
-    pub fn has_test_file(&self) -> bool {
-        self.test_file.is_some()
+    /// The test file that was made in a directory.
+    pub fn test_file(&self) -> Option<&TestFile> {
+        self.test_file.as_ref()
+    }
+
+    /// What was made in a directory, for who ends the process early.
+    pub fn scratch(&self) -> Option<&Arc<Scratch>> {
+        self.scratch.as_ref()
     }
 
     /// Its kind.
@@ -357,26 +359,45 @@ impl Target {
     }
 }
 
-fn kind_of(given: &Path, facts: &Metadata) -> Result<TargetKind> {
+fn cannot_use(given: &Path, error: &std::io::Error) -> Error {
+    let shown = given.display();
+    let made = Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), error);
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return made.remedy(text!(
+            "name a directory, a file or a block device that exists",
+            "実在するディレクトリ、ファイル、ブロックデバイスを指定してください"
+        ));
+    }
+    made
+}
+
+fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
+    let path = path.display();
+    Error::os(text!("cannot open {path}", "{path} を開けません"), error)
+}
+
+fn no_test_file() -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        text!(
+            "a test file is asked for, and the profile needs none",
+            "テストファイルを使わないプロファイルでテストファイルが要求されました"
+        ),
+    )
+}
+
+fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
     /// Major number of the memory devices, and those among them that give bytes without end.
     const MEMORY_MAJOR: u32 = 1;
     const ENDLESS_MINORS: [u32; 3] = [5, 8, 9];
-    let kind = facts.file_type();
-    if kind.is_dir() {
-        return Ok(TargetKind::Directory);
-    }
-    if kind.is_file() {
-        return Ok(TargetKind::File);
-    }
-    if kind.is_block_device() {
-        return Ok(TargetKind::BlockDevice);
-    }
-    let number = facts.rdev();
-    if kind.is_char_device()
-        && rustix::fs::major(number) == MEMORY_MAJOR
-        && ENDLESS_MINORS.contains(&rustix::fs::minor(number))
-    {
-        return Ok(TargetKind::CharacterDevice);
+    let number = facts.st_rdev;
+    let is_endless =
+        rustix::fs::major(number) == MEMORY_MAJOR && ENDLESS_MINORS.contains(&rustix::fs::minor(number));
+    match FileType::from_raw_mode(facts.st_mode) {
+        FileType::RegularFile => return Ok(TargetKind::File),
+        FileType::BlockDevice => return Ok(TargetKind::BlockDevice),
+        FileType::CharacterDevice if is_endless => return Ok(TargetKind::CharacterDevice),
+        _ => {}
     }
     Err(Error::new(
         ErrorKind::Target,
@@ -389,6 +410,43 @@ fn kind_of(given: &Path, facts: &Metadata) -> Result<TargetKind> {
     .remedy(text!(
         "name a directory on the storage that you want to measure",
         "測りたいストレージ上のディレクトリを指定してください"
+    )))
+}
+
+/// The user has consented to the loss of one device's data, and of no other's.
+fn refuse_other_device(device: &Path, number: u64, consent: &Path) -> Result<()> {
+    let is_same =
+        consent.metadata().is_ok_and(|named| named.file_type().is_block_device() && named.rdev() == number);
+    if is_same {
+        return Ok(());
+    }
+    let device = device.display();
+    Err(Error::new(
+        ErrorKind::Refused,
+        text!(
+            "--destroy-data-on names {}, but the target is {device}",
+            "--destroy-data-on は {} ですが、測定対象は {device} です",
+            consent.display()
+        ),
+    )
+    .remedy(text!(
+        "to destroy all data on the target, name the same device twice",
+        "対象のデータをすべて失ってよい場合は、同じデバイスを両方に指定してください"
+    )))
+}
+
+fn refuse_protected(device: &Path, number: u64) -> Result<()> {
+    if !platform::is_write_protected(number) {
+        return Ok(());
+    }
+    let device = device.display();
+    Err(Error::new(
+        ErrorKind::Permission,
+        text!("{device} is write-protected", "{device} は書き込み禁止です"),
+    )
+    .remedy(text!(
+        "take the protection off (its switch, or blockdev --setrw {device}), or measure reads alone",
+        "保護を解除する(本体のスイッチ、または blockdev --setrw {device})か、読み出しだけを測ってください"
     )))
 }
 
@@ -448,7 +506,8 @@ fn smallest_direct_unit(file: &File) -> Result<Option<u32>> {
     let (_arena, mut leases, _) = Arena::lease(1, LARGEST as usize, Pages::Small)?;
     let mut unit = 512;
     while unit <= LARGEST {
-        match rustix::io::pread(file, leases[0].bytes_mut(unit as usize), u64::from(unit)) {
+        let read = || rustix::io::pread(file, leases[0].bytes_mut(unit as usize), u64::from(unit));
+        match rustix::io::retry_on_intr(read) {
             Ok(_) => return Ok(Some(unit)),
             Err(rustix::io::Errno::INVAL) => unit *= 2,
             Err(rustix::io::Errno::OPNOTSUPP) => return Ok(None),

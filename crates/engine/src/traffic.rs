@@ -5,12 +5,11 @@
 
 use kurabe_core::record::{Interval, Traffic};
 use kurabe_host::{DeviceCounters, devices_under};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A device that is watched.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    path: PathBuf,
     /// Its number, `8:1`; `None` where there is none or it does not count.
     number: Option<String>,
 }
@@ -22,12 +21,7 @@ impl Watched {
             .into_iter()
             .map(|(major, minor)| format!("{major}:{minor}"))
             .find(|number| DeviceCounters::read(number).is_ok());
-        Self { path: path.to_owned(), number }
-    }
-
-    /// The path that was named.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+        Self { number }
     }
 
     /// Its counters now.

@@ -4,3 +4,4 @@ mod command;
 mod copy;
 mod copy_common;
 mod model;
+mod replaced;

@@ -9,7 +9,7 @@ use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result};
 use kurabe_host::health;
 use kurabe_store::{Owner, Store};
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Where runs are kept, who hears of them, and what stops them.
 #[derive(Clone, Copy)]
@@ -34,8 +34,6 @@ pub(crate) struct Journal<'a> {
     pub(crate) lab: Lab<'a>,
     /// As it is stored.
     pub(crate) header: RunHeader,
-    /// The test file, as long as it is there.
-    test_file: Option<PathBuf>,
 }
 
 impl<'a> Journal<'a> {
@@ -43,15 +41,12 @@ impl<'a> Journal<'a> {
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
         lab.store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
-        Ok(Self { lab, header, test_file: None })
+        Ok(Self { lab, header })
     }
 
     /// Notes a test file that is going to be made.
-    pub(crate) fn expect_test_file(&mut self, path: PathBuf) -> Result<()> {
-        self.lab.store.set_test_file(&self.header.id, Some(&path))?;
-        self.lab.handle.add_test_file(path.clone());
-        self.test_file = Some(path);
-        Ok(())
+    pub(crate) fn expect_test_file(&self, path: &Path) -> Result<()> {
+        self.lab.store.set_test_file(&self.header.id, Some(path))
     }
 
     /// Keeps an event, then tells it.
@@ -92,7 +87,6 @@ impl<'a> Journal<'a> {
     /// fail.
     pub(crate) fn conclude(&mut self, error: Option<&Error>) -> Result<()> {
         let (id, store) = (&self.header.id, self.lab.store);
-        self.forget_test_file();
         store.set_test_file(id, None)?;
         let (status, error) = match error {
             None => (RunStatus::Complete, None),
@@ -118,13 +112,6 @@ impl<'a> Journal<'a> {
 
     /// Takes the run out of the store, because nothing was measured. The target is closed before.
     pub(crate) fn discard(&self) -> Result<()> {
-        self.forget_test_file();
         self.lab.store.remove(&self.header.id, &|_| false)
-    }
-
-    fn forget_test_file(&self) {
-        if let Some(path) = &self.test_file {
-            self.lab.handle.forget_test_file(path);
-        }
     }
 }

@@ -80,7 +80,7 @@ impl Open<'_> {
         let profile = &self.plan.profile;
         let target = self.ground.record(profile);
         let tasks = plan_tasks(profile, &target)?;
-        let test_file = matches!(&self.ground, Ground::Real(target) if target.has_test_file());
+        let test_file = matches!(&self.ground, Ground::Real(target) if target.test_file().is_some());
         let extent = Extent::of(&target, test_file);
         Ok(Event::RunStarted {
             header: Box::new(self.journal.header.clone()),

@@ -180,12 +180,13 @@ impl Prepared {
             Unopened::Model(name, model) => Ground::Model(name, model),
             Unopened::Path => {
                 let target = match twin {
-                    Some(twin) => twin.again()?,
+                    Some(twin) => twin.again(),
                     None => {
                         options.test_file_name = test_file_name(&id, random_word()?);
+                        options.scratches = journal.lab.handle.scratches().clone();
                         // The name of the test file is in the store before the file exists.
                         if let Some(path) = test_file_path(&self.request.target, &options.test_file_name) {
-                            journal.expect_test_file(path)?;
+                            journal.expect_test_file(&path)?;
                         }
                         Target::open(&self.request.target, &options)?
                     }
@@ -218,6 +219,7 @@ impl Prepared {
             whole_device: profile.rules.whole_device,
             test_file_name: String::new(),
             no_test_file: !profile.needs_span(),
+            ..TargetOptions::default()
         }
     }
 }

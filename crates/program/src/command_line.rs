@@ -1,6 +1,7 @@
 //! The words of a program as it is run, and as it is shown.
 //!
-//! The model: `{work}` and `{origin}` stand for paths, anywhere in a word; another name in braces is an error, because it
+//! The model: `{work}` and `{origin}` stand for paths, anywhere in a word: run with the ones that lead through a held
+//! descriptor, shown with the ones that a person would type; another name in braces is an error, because it
 //! would be passed on by mistake, and `{{name}}` is `{name}` for the program itself. With a shell the words are one line
 //! for `sh -c`; there a path that the shell would take apart is refused, since `rm -rf {work}` must never mean another
 //! folder.
@@ -18,22 +19,31 @@ pub(crate) struct Places<'a> {
     pub(crate) origin: &'a Path,
 }
 
-/// All programs of a step, ready to run.
+/// A program of a step, ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    /// The program and its arguments.
+    pub(crate) words: Vec<String>,
+    /// As one would type it.
+    pub(crate) shown: String,
+}
+
+/// All programs of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines {
-    pub(crate) prepare: Vec<Vec<String>>,
-    pub(crate) command: Vec<String>,
-    pub(crate) restore: Vec<Vec<String>>,
-    pub(crate) cleanup: Vec<Vec<String>>,
+    pub(crate) prepare: Vec<Invocation>,
+    pub(crate) command: Invocation,
+    pub(crate) restore: Vec<Invocation>,
+    pub(crate) cleanup: Vec<Invocation>,
 }
 
 impl Lines {
-    /// Fills in all names.
+    /// Fills in all names: to run with `held`, to be shown with `named`.
     ///
     /// # Errors
     /// When a name is unknown, or a path is not fit for a shell.
-    pub(crate) fn of(step: &CommandStep, places: Places<'_>) -> Result<Self> {
-        let one = |words: &Vec<String>| line(words, places, step.shell);
+    pub(crate) fn of(step: &CommandStep, held: Places<'_>, named: Places<'_>) -> Result<Self> {
+        let one = |words: &Vec<String>| Invocation::of(words, held, named, step.shell);
         let all = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
         Ok(Self {
             prepare: all(&step.prepare)?,
@@ -41,6 +51,16 @@ impl Lines {
             restore: all(&step.restore)?,
             cleanup: all(&step.cleanup)?,
         })
+    }
+}
+
+impl Invocation {
+    /// Fills in the names of a line.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a path is not fit for a shell.
+    pub(crate) fn of(words: &[String], held: Places<'_>, named: Places<'_>, shell: bool) -> Result<Self> {
+        Ok(Self { shown: shown(&line(words, named, shell)?), words: line(words, held, shell)? })
     }
 }
 

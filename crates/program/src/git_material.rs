@@ -157,6 +157,7 @@ mod tests {
         let feed = |to: &mut dyn Write| write_stream(&SMALL, &mut BufWriter::new(to), &|| false);
         let program = Program {
             words: &words,
+            shown: "git fast-import",
             git_config: Path::new("/dev/null"),
             feed: Some(&feed),
             to_its_end: false,

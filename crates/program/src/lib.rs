@@ -2,11 +2,13 @@
 //! kurabe makes for them, and how one is started, ended and timed.
 //!
 //! The model: a step's programs are [`Programs`], from the folder's making to its removal; whoever measures asks for the
-//! timed one and looks at the device meanwhile. [`Stop`] is the handle of a run, and knows what runs under it.
+//! timed one and looks at the device meanwhile. [`Folder`] is a folder that is held open; what programs are given leads
+//! through it. [`Stop`] is the handle of a run, and knows what runs under it.
 //!
 //! Not here: what is cold before a program starts, what a device counts, cells and events (the engine's).
 
 mod command_line;
+mod folder;
 mod git_material;
 mod git_tree;
 mod platform;
@@ -15,7 +17,7 @@ mod run;
 mod stop;
 mod work_folder;
 
+pub use folder::{FileIdentity, Folder};
 pub use programs::{Programs, Tell};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};
-pub use work_folder::remove_tree;

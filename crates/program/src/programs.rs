@@ -4,10 +4,14 @@
 //! at the end, whatever happened, and the folder goes. Each program is shown before it runs. No shell takes part unless
 //! the step asks for one.
 //!
+//! Programs are given paths through the descriptor of the folder, and before each one it is seen to that nobody has put a
+//! link there: what runs for minutes must not come to work on somebody else's files because a name was taken meanwhile.
+//!
 //! A stop by the user ends what prepares and what is timed. `restore` and `cleanup` are left to end by themselves, so that
 //! nothing stays half restored (an exported pool, a mount).
 
-use crate::command_line::{Lines, Places, shown};
+use crate::command_line::{Invocation, Lines, Places};
+use crate::folder::Folder;
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
 use crate::run::{Program, Ran, run};
 use crate::stop::Stop;
@@ -16,7 +20,7 @@ use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Hears what is about to run; an error of its own keeps it from running.
 pub type Tell<'a> = &'a mut dyn FnMut(Text) -> Result<()>;
@@ -34,9 +38,14 @@ impl Programs {
     /// # Errors
     /// When the folder cannot be made, a name in a line stands for nothing, a program fails, or the run is stopped; what was
     /// made is gone again.
-    pub fn prepare(step: &CommandStep, container: &Path, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
+    pub fn prepare(step: &CommandStep, container: &Folder, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
         let folder = WorkFolder::create(container)?;
-        let lines = Lines::of(step, Places { work: folder.work(), origin: folder.origin() })?;
+        let (held, named) = (folder.held_places(), folder.shown_places());
+        let lines = Lines::of(
+            step,
+            Places { work: &held.0, origin: &held.1 },
+            Places { work: &named.0, origin: &named.1 },
+        )?;
         let programs = Self { folder, lines };
         match programs.make_ready(step, stop, tell) {
             Ok(()) => Ok(programs),
@@ -49,8 +58,8 @@ impl Programs {
     }
 
     /// The folder.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    pub fn folder(&self) -> &Folder {
+        self.folder.folder()
     }
 
     /// Shows the timed program.
@@ -58,13 +67,13 @@ impl Programs {
     /// # Errors
     /// Those of who hears it.
     pub fn show(&self, tell: Tell<'_>) -> Result<()> {
-        show(&self.lines.command, tell)
+        show(&self.lines.command.shown, tell)
     }
 
     /// Reads the file of the timed program, so that it is in memory when the program starts: it may lie on another disk,
     /// and its start is not what is measured.
     pub fn warm(&self) {
-        let Some(name) = self.lines.command.first() else { return };
+        let Some(name) = self.lines.command.words.first() else { return };
         let on_path = || {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
@@ -81,6 +90,7 @@ impl Programs {
     /// # Errors
     /// `Interrupted` when it was ended for the user; when it cannot be started or says that it failed.
     pub fn time(&self, stop: &Stop, live: &mut dyn FnMut(u64)) -> Result<Ran> {
+        self.folder.refuse_links()?;
         run(self.program(&self.lines.command), stop, live)
     }
 
@@ -89,7 +99,7 @@ impl Programs {
     /// # Errors
     /// When a program fails.
     pub fn restore(&self, stop: &Stop, tell: Tell<'_>) -> Result<()> {
-        self.lines.restore.iter().try_for_each(|words| self.run_to_its_end(words, stop, tell))
+        self.lines.restore.iter().try_for_each(|one| self.run_to_its_end(one, stop, tell))
     }
 
     /// Runs `cleanup`, all of it whatever fails, and removes the folder.
@@ -98,10 +108,10 @@ impl Programs {
     /// When a program fails, or the folder cannot be removed.
     pub fn close(self, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         let mut ending = Ok(());
-        for words in &self.lines.cleanup {
-            ending = ending.and(self.run_to_its_end(words, stop, tell));
+        for one in &self.lines.cleanup {
+            ending = ending.and(self.run_to_its_end(one, stop, tell));
         }
-        let path = self.folder.path().display().to_string();
+        let path = self.folder.folder().path().display().to_string();
         match (ending, self.folder.remove()) {
             // What failed first is told; that the folder is still there must be heard of all the same.
             (Err(first), Err(error)) => {
@@ -119,7 +129,7 @@ impl Programs {
         if let Some(material) = &step.git {
             self.make_git_material(material, stop, tell)?;
         }
-        self.lines.prepare.iter().try_for_each(|words| self.run_shown(self.program(words), stop, tell))
+        self.lines.prepare.iter().try_for_each(|one| self.run_shown(self.program(one), stop, tell))
     }
 
     /// Makes the repository in the folder.
@@ -129,34 +139,37 @@ impl Programs {
             "making a git repository of {files} files, and {commits} commits that change {changed_files}",
             "git リポジトリを作成({files} ファイル、{changed_files} ファイルを変えるコミット {commits} 件)"
         ))?;
-        let origin = self.folder.origin().display().to_string();
-        let words = |words: &[&str]| -> Vec<String> {
-            words.iter().map(|word| word.replace("{origin}", &origin)).collect()
+        let (held, named) = (self.folder.held_places(), self.folder.shown_places());
+        let invocation = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let held = Places { work: &held.0, origin: &held.1 };
+            Invocation::of(&words, held, Places { work: &named.0, origin: &named.1 }, false)
         };
-        self.run_shown(self.program(&words(&INIT)), stop, tell)?;
+        self.run_shown(self.program(&invocation(&INIT)?), stop, tell)?;
         let feed = |to: &mut dyn Write| {
             write_stream(material, &mut BufWriter::with_capacity(1 << 20, to), &|| stop.is_asked())
         };
-        let import = words(&FAST_IMPORT);
+        let import = invocation(&FAST_IMPORT)?;
         self.run_shown(Program { feed: Some(&feed), ..self.program(&import) }, stop, tell)
     }
 
-    fn program<'a>(&'a self, words: &'a [String]) -> Program<'a> {
-        Program { words, git_config: self.folder.git_config(), feed: None, to_its_end: false }
+    fn program<'a>(&'a self, invocation: &'a Invocation) -> Program<'a> {
+        let Invocation { words, shown } = invocation;
+        Program { words, shown, git_config: self.folder.git_config(), feed: None, to_its_end: false }
     }
 
-    fn run_to_its_end(&self, words: &[String], stop: &Stop, tell: Tell<'_>) -> Result<()> {
-        self.run_shown(Program { to_its_end: true, ..self.program(words) }, stop, tell)
+    fn run_to_its_end(&self, invocation: &Invocation, stop: &Stop, tell: Tell<'_>) -> Result<()> {
+        self.run_shown(Program { to_its_end: true, ..self.program(invocation) }, stop, tell)
     }
 
     fn run_shown(&self, program: Program<'_>, stop: &Stop, tell: Tell<'_>) -> Result<()> {
-        show(program.words, tell)?;
+        show(program.shown, tell)?;
+        self.folder.refuse_links()?;
         run(program, stop, &mut |_| {}).map(|_| ())
     }
 }
 
 /// Shows a program that is about to run.
-fn show(words: &[String], tell: Tell<'_>) -> Result<()> {
-    let line = shown(words);
+fn show(line: &str, tell: Tell<'_>) -> Result<()> {
     tell(text!("running {line}", "実行: {line}"))
 }

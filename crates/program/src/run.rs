@@ -8,7 +8,6 @@
 //! Its time goes from before its start to its end, the start of a process (about 1 ms) included. What it prints is read
 //! all the time, and the end of it kept for an error.
 
-use crate::command_line::shown;
 use crate::platform::signal_group;
 use crate::stop::{Stop, interrupted};
 use kurabe_core::record::CpuUse;
@@ -43,6 +42,8 @@ pub(crate) type Feed<'a> = &'a (dyn Fn(&mut dyn Write) -> std::io::Result<()> + 
 pub(crate) struct Program<'a> {
     /// The program and its arguments.
     pub(crate) words: &'a [String],
+    /// The same as one would type it.
+    pub(crate) shown: &'a str,
     /// git's own settings, in the place of the user's.
     pub(crate) git_config: &'a Path,
     /// What it reads; nothing if absent.
@@ -75,7 +76,7 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
     if is_asked() {
         return Err(interrupted());
     }
-    let cannot = |error: std::io::Error| cannot_start(program.words, &error);
+    let cannot = |error: std::io::Error| cannot_start(program, &error);
     let (mut command, output) = prepared(program).map_err(cannot)?;
     let output = collect(output);
     let (ended, fed) = std::thread::scope(|scope| {
@@ -101,7 +102,7 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
         return Err(interrupted());
     }
     if !used.status.success() {
-        return Err(failed(program.words, used.status, &output.rest()));
+        return Err(failed(program.shown, used.status, &output.rest()));
     }
     // A program that ended well has read what it wanted.
     fed.map_err(|_| thread_lost())?.map_err(cannot)?;
@@ -218,8 +219,8 @@ impl Output {
     }
 }
 
-fn cannot_start(words: &[String], error: &std::io::Error) -> Error {
-    let (line, name) = (shown(words), words.first().map_or("", String::as_str));
+fn cannot_start(program: Program<'_>, error: &std::io::Error) -> Error {
+    let (line, name) = (program.shown, program.words.first().map_or("", String::as_str));
     let made = Error::new(ErrorKind::Unsupported, text!("cannot run `{line}`", "`{line}` を実行できません"))
         .because(error);
     match error.kind() {
@@ -231,8 +232,7 @@ fn cannot_start(words: &[String], error: &std::io::Error) -> Error {
     }
 }
 
-fn failed(words: &[String], status: ExitStatus, output: &str) -> Error {
-    let line = shown(words);
+fn failed(line: &str, status: ExitStatus, output: &str) -> Error {
     let what = match (status.code(), status.signal()) {
         (Some(code), _) => {
             text!("`{line}` failed with exit code {code}", "`{line}` が終了コード {code} で失敗しました")
@@ -265,7 +265,13 @@ mod tests {
     }
 
     fn program(words: &[String]) -> Program<'_> {
-        Program { words, git_config: Path::new("/dev/null"), feed: None, to_its_end: false }
+        Program {
+            words,
+            shown: "the program",
+            git_config: Path::new("/dev/null"),
+            feed: None,
+            to_its_end: false,
+        }
     }
 
     fn run_words(line: &[&str], feed: Option<Feed<'_>>, stop: &Stop) -> Result<Ran> {
@@ -287,7 +293,7 @@ mod tests {
         let line = ["sh", "-c", "yes first | head -c 100000; echo last >&2; exit 3"];
         let error = run_words(&line, None, &Stop::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io);
-        assert!(error.what().en.contains("exit code 3") && error.what().en.contains("sh -c 'yes"));
+        assert!(error.what().en.contains("exit code 3") && error.what().en.contains("the program"));
         let output = error.cause().unwrap();
         assert!(output.ends_with("last") && output.len() <= OUTPUT_KEPT_BYTES, "{}", output.len());
         let error = run_words(&["sh", "-c", "kill -9 $$"], None, &Stop::default()).unwrap_err();

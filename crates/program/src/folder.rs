@@ -1,0 +1,266 @@
+//! A folder that is held open, and what is in it, reached through its descriptor.
+//!
+//! The model: a path is resolved once, and no link may be in it. From then on the folder is its descriptor: wherever it
+//! is moved and whatever takes its name, what is made, looked at and removed is in this very folder. Names below it are
+//! single ones, and a link among them is an entry like any other, never a way to somewhere else.
+
+use crate::platform;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Which file it is, whatever its name: the number of its file system and its own number on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileIdentity {
+    /// The file system (`st_dev`).
+    pub device: u64,
+    /// The file on it (`st_ino`).
+    pub inode: u64,
+}
+
+impl FileIdentity {
+    /// That of an open file or folder.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn of(handle: impl AsFd) -> io::Result<Self> {
+        Ok(Self::from(&rustix::fs::fstat(handle)?))
+    }
+}
+
+impl From<&Stat> for FileIdentity {
+    fn from(facts: &Stat) -> Self {
+        Self { device: facts.st_dev, inode: facts.st_ino }
+    }
+}
+
+/// A folder that is held open.
+#[derive(Debug)]
+pub struct Folder {
+    handle: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Takes hold of a folder. A link anywhere in the path is an error; where the kernel cannot see to that (before 5.6),
+    /// a link at its end is.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { handle: platform::open_without_links(path)?, path: path.to_owned() })
+    }
+
+    /// Makes a folder in it, which must not exist, and takes hold of that.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn make(&self, name: &OsStr) -> io::Result<Self> {
+        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU | Mode::RWXG | Mode::RWXO)?;
+        self.folder(name)
+    }
+
+    /// Takes hold of a folder in it.
+    ///
+    /// # Errors
+    /// The operating system's; a link is no folder.
+    pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(Self { handle: self.open_entry(name, flags)?, path: self.path.join(name) })
+    }
+
+    /// Opens what has a name in it, with `O_NOFOLLOW`; what is made is its owner's alone.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open_entry(&self, name: &OsStr, flags: OFlags) -> io::Result<OwnedFd> {
+        if name.as_bytes().contains(&b'/') {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR)?)
+    }
+
+    /// What has a name in it; `None` if nothing has.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn facts(&self, name: &OsStr) -> io::Result<Option<Stat>> {
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(facts) => Ok(Some(facts)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes what has a name in it; a folder must be empty.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn remove(&self, name: &OsStr, kind: FileType) -> io::Result<()> {
+        let flags = if kind == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        Ok(rustix::fs::unlinkat(&self.handle, name, flags)?)
+    }
+
+    /// Removes a folder in it with all that is in that, unless a file system is mounted there: what is on that is not
+    /// kurabe's.
+    ///
+    /// # Errors
+    /// When a file system is mounted in it, or something in it cannot be removed.
+    pub fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
+        let folder = self.folder(name)?;
+        // Before anything is gone.
+        folder.refuse_mounts()?;
+        folder.empty()?;
+        self.remove(name, FileType::Directory)
+    }
+
+    fn refuse_mounts(&self) -> io::Result<()> {
+        self.refuse_mount()?;
+        self.entries()?
+            .iter()
+            .filter(|(_, kind)| *kind == FileType::Directory)
+            .try_for_each(|(name, _)| self.folder(name)?.refuse_mounts())
+    }
+
+    fn empty(&self) -> io::Result<()> {
+        for (name, kind) in self.entries()? {
+            if kind == FileType::Directory {
+                let folder = self.folder(&name)?;
+                folder.refuse_mount()?;
+                folder.empty()?;
+            }
+            match self.remove(&name, kind) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_mount(&self) -> io::Result<()> {
+        if platform::is_mount_root(&self.handle)? {
+            return Err(io::Error::other(format!("a file system is mounted at {}", self.path.display())));
+        }
+        Ok(())
+    }
+
+    /// The names in it, and what has them.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn entries(&self) -> io::Result<Vec<(OsString, FileType)>> {
+        let mut entries = Vec::new();
+        for entry in Dir::new(self.readable()?)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => match self.facts(name)? {
+                    Some(facts) => FileType::from_raw_mode(facts.st_mode),
+                    None => continue,
+                },
+                kind => kind,
+            };
+            entries.push((name.to_owned(), kind));
+        }
+        Ok(entries)
+    }
+
+    /// The folder as a file, as `syncfs` takes it.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn readable(&self) -> io::Result<File> {
+        Ok(self.open_entry(OsStr::new("."), OFlags::RDONLY | OFlags::DIRECTORY)?.into())
+    }
+
+    /// A second hold on it.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { handle: self.handle.try_clone()?, path: self.path.clone() })
+    }
+
+    /// Where it was when it was taken hold of, for people to read.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A path to it that holds in other processes of this user, whatever has its name: through this process's descriptor.
+    ///
+    /// # Errors
+    /// Where /proc is not mounted.
+    pub fn held_path(&self) -> io::Result<PathBuf> {
+        // This process's number where /proc is of another PID namespace.
+        let process = std::fs::read_link("/proc/self")?;
+        Ok(Path::new("/proc").join(process).join("fd").join(self.handle.as_raw_fd().to_string()))
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_folder_stays_the_same_when_it_is_moved_and_its_name_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let (here, elsewhere) = (dir.path().join("here"), dir.path().join("elsewhere"));
+        std::fs::create_dir(&here).unwrap();
+        let folder = Folder::open(&here.canonicalize().unwrap()).unwrap();
+        std::fs::rename(&here, &elsewhere).unwrap();
+        std::fs::create_dir(&here).unwrap();
+        folder.make(OsStr::new("inside")).unwrap();
+        assert!(elsewhere.join("inside").is_dir() && !here.join("inside").exists());
+        assert!(folder.held_path().unwrap().join("inside").is_dir());
+        folder.remove_tree(OsStr::new("inside")).unwrap();
+        assert!(folder.entries().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_link_is_never_a_way_into_a_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(path.join("victim/deep")).unwrap();
+        symlink("victim", path.join("link")).unwrap();
+        assert!(Folder::open(&path.join("link")).is_err());
+        assert!(Folder::open(&path.join("link/deep")).is_err(), "a link in the middle");
+        let folder = Folder::open(&path).unwrap();
+        assert!(folder.folder(OsStr::new("link")).is_err());
+        assert!(folder.remove_tree(OsStr::new("link")).is_err());
+        assert!(folder.open_entry(OsStr::new("victim/deep"), OFlags::RDONLY).is_err(), "one name only");
+        assert!(path.join("victim/deep").exists());
+    }
+
+    #[test]
+    fn a_tree_goes_and_what_its_links_point_to_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(path.join("tree/a/b")).unwrap();
+        std::fs::create_dir(path.join("victim")).unwrap();
+        for file in ["tree/file", "tree/a/b/file", "victim/file"] {
+            std::fs::write(path.join(file), "x").unwrap();
+        }
+        symlink(path.join("victim"), path.join("tree/a/folder")).unwrap();
+        symlink(path.join("victim/file"), path.join("tree/a/b/link")).unwrap();
+        let folder = Folder::open(&path).unwrap();
+        folder.remove_tree(OsStr::new("tree")).unwrap();
+        assert!(!path.join("tree").exists() && path.join("victim/file").exists());
+        assert_eq!(folder.remove_tree(OsStr::new("tree")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
