@@ -74,8 +74,8 @@ impl Hung {
 impl Drop for Hung {
     fn drop(&mut self) {
         self.hang();
-        self.server.as_ref().map(|server| server.thread().unpark());
         if let Some(server) = self.server.take() {
+            server.thread().unpark();
             server.join().expect("the server ends");
         }
         system("umount", &["-l", text(&self.point)]);
