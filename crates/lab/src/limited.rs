@@ -54,17 +54,15 @@ mod tests {
 
     #[test]
     fn who_answers_is_heard_and_who_does_not_is_left_behind_with_a_flag() {
+        type Work = Box<dyn FnOnce(&GivenUp) -> u32 + Send>;
         let (go, wait) = mpsc::channel::<()>();
         let (tell, flag) = mpsc::channel();
-        let works: Vec<Box<dyn FnOnce(&GivenUp) -> u32 + Send>> = vec![
-            Box::new(move |given_up| {
-                let _ = wait.recv();
-                let _ = tell.send(given_up.is_set());
-                1
-            }),
-            Box::new(|_| 2),
-        ];
-        assert_eq!(within(Duration::from_millis(50), works), [None, Some(2)]);
+        let hangs: Work = Box::new(move |given_up| {
+            let _ = wait.recv();
+            let _ = tell.send(given_up.is_set());
+            1
+        });
+        assert_eq!(within(Duration::from_millis(50), vec![hangs, Box::new(|_| 2)]), [None, Some(2)]);
         go.send(()).unwrap();
         assert!(flag.recv().unwrap(), "it learns that nobody waits any more");
     }
