@@ -1,6 +1,6 @@
 //! A file system that stops answering, so that who asks hangs in the kernel; and what kurabe does then.
 //!
-//! The model: a FUSE file system served by a thread of the test. It holds one file in its root folder, whose bytes go nowhere
+//! The model: a FUSE file system served by a thread of the test. It holds files in its root folder, whose bytes go nowhere
 //! and come back as zeros. Once it hangs, nothing reads the kernel's requests any more; they end when this goes. Form of
 //! the requests: linux/fuse.h, version 7.31.
 
@@ -24,7 +24,8 @@ const IN_HEADER_BYTES: usize = 40;
 /// After so long it hangs no longer, so that a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(20);
 const FOLDER: u64 = 1;
-const FILE: u64 = 2;
+/// The number of the first file.
+const FIRST: u64 = 2;
 
 /// The file system.
 struct Hung {
@@ -84,11 +85,11 @@ impl Drop for Hung {
 
 /// Answers until it hangs.
 fn serve(device: &OwnedFd, hangs: &AtomicBool) {
-    let (mut request, mut file) = (vec![0; REQUEST_BYTES], None);
+    let (mut request, mut files) = (vec![0; REQUEST_BYTES], Vec::new());
     while !hangs.load(Ordering::SeqCst) {
         match rustix::io::read(device, &mut request) {
             Ok(length) => {
-                if let Some(answer) = answer(&request[..length], &mut file) {
+                if let Some(answer) = answer(&request[..length], &mut files) {
                     // Who asked may be gone.
                     let _ = rustix::io::write(device, &answer);
                 }
@@ -111,31 +112,39 @@ fn name_at(bytes: &[u8], at: usize) -> Vec<u8> {
     bytes[at..].split(|byte| *byte == 0).next().expect("a name").to_vec()
 }
 
-/// The answer to a request, as a file with its name and size goes through it; some requests take none.
-fn answer(request: &[u8], file: &mut Option<(Vec<u8>, u64)>) -> Option<Vec<u8>> {
+/// A file: its name, empty once it is removed, and its size.
+type SunkFile = (Vec<u8>, u64);
+
+/// The answer to a request, as files go through it; some requests take none.
+fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
     const BODY: usize = IN_HEADER_BYTES;
     let (unique, node) = (u64_at(request, 8), u64_at(request, 16));
-    let size = file.as_ref().map_or(0, |(_, size)| *size);
+    let place = |name: Vec<u8>, files: &[SunkFile]| files.iter().position(|(other, _)| *other == name);
+    let file = node.checked_sub(FIRST).map(|place| place as usize);
+    let mut none = (Vec::new(), 0);
+    let (_, size) = file.and_then(|place| files.get_mut(place)).unwrap_or(&mut none);
     let body = match u32_at(request, 4) {
         // LOOKUP
-        1 => match file {
-            Some((name, size)) if *name == name_at(request, BODY) => Ok(entry(*size)),
-            _ => Err(Errno::NOENT),
+        1 => match place(name_at(request, BODY), files) {
+            Some(place) => Ok(entry(place, files[place].1)),
+            None => Err(Errno::NOENT),
         },
         // FORGET, INTERRUPT, BATCH_FORGET
         2 | 36 | 42 => return None,
         // GETATTR
-        3 => Ok(attributes(node, size)),
+        3 => Ok(attributes(node, *size)),
         // SETATTR, of which a new size is bit 3 of the first word
         4 => {
-            if let Some((_, size)) = file.as_mut().filter(|_| u32_at(request, BODY) & 8 != 0) {
+            if u32_at(request, BODY) & 8 != 0 {
                 *size = u64_at(request, BODY + 16);
             }
-            Ok(attributes(node, file.as_ref().map_or(0, |(_, size)| *size)))
+            Ok(attributes(node, *size))
         }
         // UNLINK
         10 => {
-            *file = None;
+            if let Some(place) = place(name_at(request, BODY), files) {
+                files[place].0.clear();
+            }
             Ok(Vec::new())
         }
         // OPEN, OPENDIR
@@ -147,9 +156,7 @@ fn answer(request: &[u8], file: &mut Option<(Vec<u8>, u64)>) -> Option<Vec<u8>> 
         // WRITE
         16 => {
             let (at, length) = (u64_at(request, 48), u32_at(request, 56));
-            if let Some((_, size)) = file {
-                *size = (*size).max(at + u64::from(length));
-            }
+            *size = (*size).max(at + u64::from(length));
             Ok([length.to_ne_bytes(), [0; 4]].concat())
         }
         // STATFS: 1 GiB, all of it free
@@ -170,8 +177,8 @@ fn answer(request: &[u8], file: &mut Option<(Vec<u8>, u64)>) -> Option<Vec<u8>> 
         }
         // CREATE
         35 => {
-            *file = Some((name_at(request, BODY + 16), 0));
-            Ok([entry(0), vec![0; 16]].concat())
+            files.push((name_at(request, BODY + 16), 0));
+            Ok([entry(files.len() - 1, 0), vec![0; 16]].concat())
         }
         // FLUSH among them: where it is served, no process can end before it is answered.
         _ => Err(Errno::NOSYS),
@@ -186,11 +193,12 @@ fn attributes(node: u64, size: u64) -> Vec<u8> {
     [vec![0; 16], facts_of(node, size)].concat()
 }
 
-/// `fuse_entry_out` of the file.
-fn entry(size: u64) -> Vec<u8> {
-    let mut answer = FILE.to_ne_bytes().to_vec();
+/// `fuse_entry_out` of a file.
+fn entry(place: usize, size: u64) -> Vec<u8> {
+    let node = FIRST + place as u64;
+    let mut answer = node.to_ne_bytes().to_vec();
     answer.resize(40, 0);
-    [answer, facts_of(FILE, size)].concat()
+    [answer, facts_of(node, size)].concat()
 }
 
 /// `fuse_attr`

@@ -18,7 +18,9 @@ name = \"slow-program\"
 title = { en = \"slow program\", ja = \"slow program\" }
 statistic = \"mean\"
 [rules]
+size = \"1 MiB\"
 runs = 1
+time = \"1 s\"
 [[step]]
 kind = \"command\"
 label = \"sleep\"
