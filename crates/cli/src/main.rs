@@ -53,6 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
+    signals::survive_size_limit()?;
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => run::run(args, global, command_line),

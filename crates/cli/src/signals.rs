@@ -9,7 +9,7 @@ use crate::lang::t;
 use crate::output::say;
 use kurabe_core::{Error, Result, text};
 use kurabe_lab::RunHandle;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::exit;
@@ -24,22 +24,29 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// longer than a second seems to hang to who pressed the keys.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// Has a file that becomes too large (`ulimit -f`) fail with an error that can be told, instead of ending kurabe on the
+/// spot. A handler that does nothing, because being ignored would be passed on to the programs of a profile.
+///
+/// # Errors
+/// When the operating system does not let it.
+pub fn survive_size_limit() -> Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(|_| ()).map_err(|error| cannot_listen(&error))
+}
+
 /// Starts to listen: the handle is stopped at the first signal and abandoned at the second.
 ///
 /// # Errors
 /// When the operating system does not let it.
 pub fn listen() -> Result<RunHandle> {
-    let cannot = |error: std::io::Error| {
-        Error::os(text!("cannot listen for signals", "シグナルを待ち受けられません"), &error)
-    };
     let leaving = Arc::new(AtomicBool::new(false));
     for signal in SIGNALS {
-        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving)).map_err(cannot)?;
+        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving))
+            .map_err(|error| cannot_listen(&error))?;
     }
-    let mut incoming = Signals::new(SIGNALS).map_err(cannot)?;
+    let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
     let handle = RunHandle::default();
     let signalled = handle.clone();
-    std::thread::spawn(move || {
+    let listening = Builder::new().spawn(move || {
         for signal in incoming.forever() {
             if signalled.is_stopped() {
                 leaving.store(true, Ordering::Relaxed);
@@ -54,6 +61,7 @@ pub fn listen() -> Result<RunHandle> {
             });
         }
     });
+    listening.map_err(|error| Error::no_thread(&error))?;
     Ok(handle)
 }
 
@@ -74,4 +82,8 @@ fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
 /// Does what may hang in a thread of its own. Where the system gives none, it is left undone.
 fn aside(work: impl FnOnce() + Send + 'static) {
     let _ = Builder::new().spawn(work);
+}
+
+fn cannot_listen(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot listen for signals", "シグナルを待ち受けられません"), error)
 }

@@ -159,6 +159,8 @@ fn disturbance(run: &RunRecord) -> Option<Disturbance> {
     measured.then(|| {
         noise.fold(Disturbance::default(), |worst, noise| {
             let waited = noise.steal_share.unwrap_or(0.0).max(noise.cpu_pressure_share.unwrap_or(0.0));
+            // Asleep, nothing got a CPU.
+            let waited = if noise.suspended_ns.is_some() { 1.0 } else { waited };
             Disturbance {
                 cpus: worst.cpus.max(noise.other_cpus_busy.unwrap_or(0.0)),
                 waited_share: worst.waited_share.max(waited),

@@ -196,12 +196,44 @@ impl Error {
                     "空きを増やすか、--size で小さなテストファイルを指定してください",
                 )),
             ),
+            // A limit of the process, or what the file system takes at most (4 GiB on FAT).
+            Os::FileTooLarge => (
+                ErrorKind::NoSpace,
+                Some(text_remedy(
+                    "no file may become that large here: raise the limit (ulimit -f), ask for less with --size, or use a file system that takes larger files",
+                    "ここではこの大きさのファイルを作れません。制限(ulimit -f)を上げるか、--size を小さくするか、大きなファイルを扱えるファイルシステムを使ってください",
+                )),
+            ),
+            Os::InvalidFilename => (
+                ErrorKind::Target,
+                Some(text_remedy(
+                    "the path is too long for the system: give a shorter one, such as a bind mount of the directory (mount --bind . /mnt)",
+                    "パスがシステムの上限を超えています。ディレクトリをバインドマウントする(mount --bind . /mnt)などして、短いパスを指定してください",
+                )),
+            ),
+            Os::OutOfMemory => (
+                ErrorKind::Io,
+                Some(text_remedy(
+                    "free some memory, or raise the limit (ulimit -v, the container's memory)",
+                    "メモリーを空けるか、制限(ulimit -v、コンテナのメモリー)を上げてください",
+                )),
+            ),
             Os::Unsupported => (ErrorKind::Unsupported, None),
             _ => (ErrorKind::Io, None),
         };
         let mut made = Self::new(kind, what).because(error);
         made.inner.remedy = remedy;
         made
+    }
+
+    /// A thread, or a process, that the operating system does not give.
+    pub fn no_thread(error: &std::io::Error) -> Error {
+        Self::new(ErrorKind::Unsupported, crate::text!("cannot start a thread", "スレッドを開始できません"))
+            .because(error)
+            .remedy(crate::text!(
+                "raise the limit of processes and threads (ulimit -u, the container's pids limit) or of memory (ulimit -v), or use fewer --threads and a smaller --iodepth",
+                "プロセスとスレッドの上限(ulimit -u、コンテナの pids 制限)かメモリーの上限(ulimit -v)を上げるか、--threads と --iodepth を小さくしてください"
+            ))
     }
 
     /// Its kind.

@@ -53,6 +53,17 @@ pub enum Event {
         /// What.
         what: Text,
     },
+    /// All programs that a step runs, as one would type them, before the first of them runs.
+    Programs {
+        /// Those that run before the first repetition, in order.
+        prepare: Vec<String>,
+        /// The timed one.
+        command: String,
+        /// Those that run after each repetition.
+        restore: Vec<String>,
+        /// Those that run at the end, whatever happened.
+        cleanup: Vec<String>,
+    },
     /// A round over all cells is over; the run goes on until the device is steady.
     RoundDone {
         /// The round, from 0.

@@ -13,9 +13,9 @@ use crate::task::{Attempt, Repeated};
 use crate::traffic::{Watched, interval_of};
 use kurabe_core::event::Event;
 use kurabe_core::profile::CommandStep;
-use kurabe_core::record::{Interval, Noise, Repetition, Traffic};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_program::{Folder, Programs, Ran};
+use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_program::{Coming, Folder, Listed, OtherUser, Place, Programs, Ran};
 
 /// The programs of a task.
 pub struct CommandWork {
@@ -27,12 +27,24 @@ pub struct CommandWork {
 impl Session<'_, Real<'_>> {
     /// Makes the folder and the material, and runs `prepare`.
     pub(crate) fn prepare_command(&mut self, step: &CommandStep) -> Result<CommandWork> {
-        let container = self.ground.target.container().ok_or_else(no_folder)?.try_clone();
-        let container = container.map_err(|error| {
-            Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error)
-        })?;
-        let programs = Programs::prepare(step, &container, self.interrupt, &mut self.preparing())?;
+        let cannot =
+            |error| Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error);
+        let held = self.ground.target.scratch().zip(self.ground.target.container());
+        let (scratch, container) = held.ok_or_else(no_folder)?;
+        let target = scratch.folder().try_clone().map_err(cannot)?;
+        let container = container.try_clone().map_err(cannot)?;
+        let place = Place { target: &target, container: &container };
+        let programs = Programs::prepare(step, place, self.interrupt, &mut self.preparing())?;
         let device = Watched::under(programs.folder().path());
+        if let Some(OtherUser { uid, gid }) = programs.owner() {
+            self.notice_once(
+                NoticeKind::Other,
+                text!(
+                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) and not as root",
+                    "ディレクトリの所有者がユーザー {uid} なので、プログラムは root ではなくそのユーザー(グループ {gid})として実行します"
+                ),
+            )?;
+        }
         Ok(CommandWork { programs, device })
     }
 
@@ -81,8 +93,15 @@ impl Session<'_, Real<'_>> {
     }
 
     /// Tells of programs that are about to run.
-    fn preparing(&mut self) -> impl FnMut(Text) -> Result<()> {
-        |what| self.emit(Event::Preparing { what })
+    fn preparing(&mut self) -> impl FnMut(Coming) -> Result<()> {
+        |coming| {
+            self.emit(match coming {
+                Coming::Next(what) => Event::Preparing { what },
+                Coming::Programs(Listed { prepare, command, restore, cleanup }) => {
+                    Event::Programs { prepare, command, restore, cleanup }
+                }
+            })
+        }
     }
 
     /// Runs the timed program, and tells meanwhile what reaches the device.

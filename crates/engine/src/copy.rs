@@ -196,12 +196,14 @@ impl Session<'_, Real<'_>> {
         let (stop, (sender, receiver)) = (Stop::default(), channel());
         let (copied, recorder) = std::thread::scope(|scope| {
             let stop = &stop;
-            let copying = scope.spawn(move || {
+            let work = move || {
                 let mut recorder = Recorder::new(Some(sender));
                 let copied = copy(&mut pair, pass, buffer, &mut recorder, stop);
                 recorder.hang_up();
                 (copied, recorder)
-            });
+            };
+            let copying = std::thread::Builder::new().spawn_scoped(scope, work);
+            let copying = copying.map_err(|error| Error::no_thread(&error))?;
             watch(&receiver, interrupt, stop, &mut live);
             copying.join().map_err(|_| thread_lost())
         })?;

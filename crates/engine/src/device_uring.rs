@@ -14,7 +14,7 @@ use crate::clock::{monotonic_ns, sleep_until};
 use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Wait};
-use kurabe_core::workload::OpKind;
+use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -257,7 +257,7 @@ impl UringDevice<'_> {
             // What the kernel could not take now goes out with the next entry.
             Ok(_) => {}
             Err(error) if is_passing(&error) => {}
-            Err(error) => return Err(Error::os(text!("io_uring failed", "io_uring が失敗しました"), &error)),
+            Err(error) => return Err(ring_failed(&error)),
         }
         self.submission.sync();
         Ok(monotonic_ns())
@@ -330,7 +330,7 @@ impl Device for UringDevice<'_> {
         // What was pushed becomes visible to the kernel here …
         self.submission.sync();
         let entered = if self.wait == WaitMode::Spin { self.spin(until_ns) } else { self.enter(until_ns) };
-        entered.map_err(|error| Error::os(text!("io_uring failed", "io_uring が失敗しました"), &error))?;
+        entered.map_err(|error| ring_failed(&error))?;
         let completed_at_ns = monotonic_ns();
         // … and here the room that the kernel has made becomes visible to us.
         self.submission.sync();
@@ -353,6 +353,14 @@ fn is_passing(error: &io::Error) -> bool {
     [Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
         .iter()
         .any(|passing| error.raw_os_error() == Some(passing.raw_os_error()))
+}
+
+#[cold]
+fn ring_failed(error: &io::Error) -> Error {
+    Error::os(text!("io_uring failed", "io_uring が失敗しました"), error).remedy(text!(
+        "use --engine threads, or allow io_uring_enter (the container's seccomp profile)",
+        "--engine threads を使うか、io_uring_enter を許可してください(コンテナの seccomp)"
+    ))
 }
 
 #[cold]
@@ -389,7 +397,8 @@ impl RingFacts {
     }
 }
 
-/// Whether this kernel gives this process a ring, and with which features.
+/// Whether this kernel gives this process a ring that works, and with which features. One operation goes through it: a
+/// filter of system calls (seccomp) may allow a ring to be made and not to be entered.
 ///
 /// # Errors
 /// When it does not.
@@ -397,6 +406,19 @@ pub fn probe_ring() -> Result<RingFacts> {
     let zero = File::open("/dev/zero")
         .map_err(|error| Error::os(text!("cannot open /dev/zero", "/dev/zero を開けません"), &error))?;
     let (mut ring, mut facts) = Ring::open(zero, 4, 4096, Pages::Small, WaitMode::Sleep)?;
-    drop(ring.device(&mut facts));
-    Ok(facts)
+    let mut device = ring.device(&mut facts);
+    let op = Op { kind: OpKind::Read, offset_bytes: 0, length_bytes: 4096 };
+    let mut read = None;
+    if let Some(buffer) = device.take_buffers().pop() {
+        let now_ns = device.now_ns();
+        device.submit(Request { op, buffer }, now_ns)?;
+        while read.is_none() {
+            device.reap(Wait::One, &mut |done| read = Some(done.outcome))?;
+        }
+    }
+    drop(device);
+    match read {
+        Some(Err(ErrorNumber(number))) => Err(ring_failed(&io::Error::from_raw_os_error(number))),
+        _ => Ok(facts),
+    }
 }

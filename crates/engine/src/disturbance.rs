@@ -14,7 +14,7 @@ impl Disturbance {
     /// Adds a repetition. Bytes are added; shares are weighted by time.
     pub fn add(&mut self, noise: &Noise, own_bytes: u64, elapsed_ns: u64) {
         let (before, after) = (self.elapsed_ns as f64, elapsed_ns as f64);
-        let bytes = |sum: Option<u64>, part: Option<u64>| match (sum, part) {
+        let total = |sum: Option<u64>, part: Option<u64>| match (sum, part) {
             (Some(sum), Some(part)) => Some(sum.saturating_add(part)),
             (sum, part) => sum.or(part),
         };
@@ -26,27 +26,29 @@ impl Disturbance {
         };
         let sum = self.sum;
         self.sum = Noise {
-            other_read_bytes: bytes(sum.other_read_bytes, noise.other_read_bytes),
-            other_write_bytes: bytes(sum.other_write_bytes, noise.other_write_bytes),
+            other_read_bytes: total(sum.other_read_bytes, noise.other_read_bytes),
+            other_write_bytes: total(sum.other_write_bytes, noise.other_write_bytes),
             steal_share: share(sum.steal_share, noise.steal_share),
             io_pressure_share: share(sum.io_pressure_share, noise.io_pressure_share),
             cpu_pressure_share: share(sum.cpu_pressure_share, noise.cpu_pressure_share),
             memory_pressure_share: share(sum.memory_pressure_share, noise.memory_pressure_share),
             other_cpus_busy: share(sum.other_cpus_busy, noise.other_cpus_busy),
+            suspended_ns: total(sum.suspended_ns, noise.suspended_ns),
         };
         self.own_bytes = self.own_bytes.saturating_add(own_bytes);
         self.elapsed_ns = self.elapsed_ns.saturating_add(elapsed_ns);
     }
 
-    /// What others did to the device: it belongs to the cell during which it happened.
+    /// What others did to the device, and a suspend: they belong to the cell during which they happened.
     pub fn on_the_device(&self) -> Vec<kurabe_core::Text> {
-        let Noise { other_read_bytes, other_write_bytes, .. } = self.sum;
-        self.remarks(&Noise { other_read_bytes, other_write_bytes, ..Noise::default() })
+        let Noise { other_read_bytes, other_write_bytes, suspended_ns, .. } = self.sum;
+        self.remarks(&Noise { other_read_bytes, other_write_bytes, suspended_ns, ..Noise::default() })
     }
 
     /// What others did to the machine: it is told once for the run.
     pub fn on_the_machine(&self) -> Vec<kurabe_core::Text> {
-        self.remarks(&Noise { other_read_bytes: None, other_write_bytes: None, ..self.sum })
+        let others = Noise { other_read_bytes: None, other_write_bytes: None, ..self.sum };
+        self.remarks(&Noise { suspended_ns: None, ..others })
     }
 
     fn remarks(&self, noise: &Noise) -> Vec<kurabe_core::Text> {
@@ -71,5 +73,16 @@ mod tests {
         assert_eq!(both.sum.other_write_bytes, Some(40));
         assert!((both.sum.steal_share.unwrap() - 0.4).abs() < 1e-12);
         assert_eq!(both.sum.other_read_bytes, None);
+    }
+
+    #[test]
+    fn a_suspend_is_told_of_the_cell_and_not_once_more_of_the_run() {
+        let mut both = Disturbance::default();
+        let suspended = |suspended_ns| Noise { suspended_ns: Some(suspended_ns), ..Noise::default() };
+        both.add(&suspended(0), 100, 1_000);
+        both.add(&suspended(3_000_000_000), 100, 1_000);
+        let [remark] = &both.on_the_device()[..] else { panic!("{:?}", both.on_the_device()) };
+        assert!(remark.en.contains("suspended for 3 s"), "{}", remark.en);
+        assert!(both.on_the_machine().is_empty());
     }
 }

@@ -8,6 +8,8 @@ mod command;
 mod content;
 mod copy;
 mod copy_loop;
+#[cfg(test)]
+mod device_fault;
 mod device_idle;
 #[cfg(test)]
 mod device_null;
@@ -20,6 +22,7 @@ mod fit;
 mod gate;
 mod ground;
 mod held;
+mod in_use;
 mod mark;
 mod measure;
 mod memory;

@@ -182,7 +182,7 @@ where
         let ended: Vec<_> = threads.into_iter().map(join).collect();
         let cpu_after = platform::cpu_times_ns();
         if let Some(error) = refused {
-            return Err(Error::os(text!("cannot start a thread", "スレッドを開始できません"), &error));
+            return Err(Error::no_thread(&error));
         }
 
         let cpu = CpuUse { user_ns: cpu_after.0 - cpu_before.0, system_ns: cpu_after.1 - cpu_before.1 };

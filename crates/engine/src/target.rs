@@ -7,6 +7,7 @@
 
 use crate::buffer::{Arena, Pages};
 use crate::held::{HeldFile, Looked};
+use crate::in_use::{in_use, refuse_if_in_use};
 use crate::mark::RunMark;
 use crate::platform::{self, OpenHow};
 use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
@@ -14,7 +15,7 @@ use kurabe_core::device::Buffer;
 use kurabe_core::made::MadeFacts;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
@@ -192,6 +193,7 @@ impl Target {
         let mut held = looked.open().map_err(|error| cannot(&error))?;
         self.writable = is_file && options.write_existing;
         if self.writable {
+            refuse_if_in_use(self.kind, held.file(), &self.path)?;
             held = held.for_writing(false).map_err(|error| cannot(&error))?;
         }
         self.held = Some(Arc::new(held));
@@ -209,12 +211,13 @@ impl Target {
         let mut held = looked.open().map_err(|error| cannot(&error))?;
         if let Some(consent) = &options.destroy_data_on {
             refuse_other_device(&self.path, number, consent)?;
-            refuse_if_held(&self.path)?;
+            refuse_if_in_use(self.kind, held.file(), &self.path)?;
             refuse_protected(&self.path, number)?;
             held = held.for_writing(true).map_err(|error| {
                 if error.raw_os_error() == Some(rustix::io::Errno::BUSY.raw_os_error()) {
                     return in_use(
-                        &self.path.display().to_string(),
+                        self.kind,
+                        &self.path,
                         &text!("the kernel says that it is busy", "カーネルが使用中と報告"),
                     );
                 }
@@ -467,31 +470,6 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
         "take the protection off (its switch, or blockdev --setrw {device}), or measure reads alone",
         "保護を解除する(本体のスイッチ、または blockdev --setrw {device})か、読み出しだけを測ってください"
     )))
-}
-
-fn refuse_if_held(device: &Path) -> Result<()> {
-    let claims = kurabe_host::claims(device)?;
-    let Some(first) = claims.first() else { return Ok(()) };
-    let (holder, more) = (&first.device, claims.len() - 1);
-    let by = match more {
-        0 => Text { en: format!("{holder}: {}", first.by.en), ja: format!("{holder}: {}", first.by.ja) },
-        _ => Text {
-            en: format!("{holder}: {}; and {more} more", first.by.en),
-            ja: format!("{holder}: {}、ほか {more} 件", first.by.ja),
-        },
-    };
-    Err(in_use(&device.display().to_string(), &by))
-}
-
-fn in_use(device: &str, by: &Text) -> Error {
-    let what = Text {
-        en: format!("refusing to write to {device}: it is in use ({})", by.en),
-        ja: format!("{device} は使用中のため書き込みません({})", by.ja),
-    };
-    Error::new(ErrorKind::Refused, what).remedy(text!(
-        "unmount or release it first, or measure a directory on it instead",
-        "先にアンマウントなどで解放するか、その上のディレクトリを測ってください"
-    ))
 }
 
 fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error {

@@ -87,6 +87,12 @@ cleanup = [["echo cleanup >> {note}"]]
     assert!(place.is_empty(), "the folder is left");
     let shown = ran.shown();
     assert_eq!(shown.len(), 6, "{shown:?}");
+    let at = |holds: &dyn Fn(&Event) -> bool| ran.events.iter().position(holds).unwrap();
+    let listed = at(&|event| {
+        matches!(event, Event::Programs { prepare, command, restore, cleanup }
+            if prepare.len() == 1 && command.contains("dd if=/dev/zero") && restore.len() == 1 && cleanup.len() == 1)
+    });
+    assert!(listed < at(&|event| matches!(event, Event::Preparing { .. })), "listed before anything runs");
     assert!(shown[1].starts_with("running sh -c 'sleep 0.2; dd if=/dev/zero of="), "{}", shown[1]);
     let cells = ran.cells();
     assert_eq!((cells.len(), cells[0].part.as_str(), cells[0].measure), (1, "command", Measure::Duration));

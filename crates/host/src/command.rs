@@ -93,7 +93,14 @@ fn run(program: &Path, arguments: &[&str], limit: Duration) -> Outcome {
         Ok(child) => child,
         Err(error) => return Outcome::Failed(error.to_string()),
     };
-    let output = collect(&mut child);
+    let output = match collect(&mut child) {
+        Ok(output) => output,
+        Err(error) => {
+            child.kill().ok();
+            wait_until(&mut child, Instant::now() + AFTER_KILL);
+            return Outcome::Failed(error.to_string());
+        }
+    };
     let deadline = Instant::now() + limit;
     if !wait_until(&mut child, deadline) {
         // A process that hangs in the kernel outlives even this; it is then left behind, not waited for.
@@ -109,17 +116,17 @@ fn run(program: &Path, arguments: &[&str], limit: Duration) -> Outcome {
 }
 
 /// Reads the output in a thread of its own, so that a full pipe stops nobody.
-fn collect(child: &mut Child) -> Receiver<Vec<u8>> {
+fn collect(child: &mut Child) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
     if let Some(pipe) = child.stdout.take() {
-        std::thread::spawn(move || {
+        std::thread::Builder::new().spawn(move || {
             let mut bytes = Vec::new();
             // What was read before an error is still an answer.
             pipe.take(OUTPUT_BYTES).read_to_end(&mut bytes).ok();
             sender.send(bytes).ok();
-        });
+        })?;
     }
-    receiver
+    Ok(receiver)
 }
 
 /// Whether the program ended before the deadline.

@@ -1,7 +1,7 @@
 //! Every parser takes any bytes without a panic, and lines that are almost right as well.
 
 use crate::signature::{Ends, signatures};
-use crate::{claims, device, health, identity, link, machine, mount, noise, roots};
+use crate::{claims, device, health, identity, link, machine, mount, noise, processes, roots};
 use proptest::prelude::*;
 
 /// Pieces of the kernel's files in any order, which reach deeper than random bytes do.
@@ -16,6 +16,8 @@ fn almost() -> impl Strategy<Value = Vec<u8>> {
         Just(b"9223372036854775807 ".to_vec()),
         Just(b"\\04".to_vec()),
         Just(b"flags:\t0100002\n".to_vec()),
+        Just(b"lock:\t1: -> FLOCK  ADVISORY  WRITE 3 fe:00:7 0 EOF\n".to_vec()),
+        Just(b"7f00-7f01 rw-s 00000000 fe:00 7 /x\n".to_vec()),
         Just(b"{\"temperature\":".to_vec()),
         Just(b"{\"ata_smart_attributes\":{\"table\":[{\"id\":177}]}}".to_vec()),
         Just(b"E:ID_MODEL_ENC=\\x2".to_vec()),
@@ -39,8 +41,11 @@ fn parse_all(bytes: &[u8]) {
     }
     mount::parse_number(&text);
     mount::unescape(bytes);
-    claims::parse_swaps(bytes);
-    claims::opened_for_writing(&text);
+    claims::inquiry::parse_swaps(bytes);
+    processes::opened_for_writing(&text);
+    processes::has_lock(&text);
+    processes::parse_maps(bytes).count();
+    processes::parse_locks(bytes).count();
     noise::parse_disk_stat(&text);
     noise::parse_own_io(&text);
     noise::parse_cpu(&text);

@@ -12,13 +12,18 @@
 //! memory) or where there is not exactly one disk; it is `None` then. The journal of a
 //! file system is written by the kernel, not by kurabe, and counts as others' work.
 //!
-//! Sources: kernel Documentation/block/stat.rst, accounting/psi.rst; proc_pid_io(5), proc_stat(5), proc_pid_stat(5).
+//! A suspend is seen by the clock that goes on meanwhile (`CLOCK_BOOTTIME`) against the one that stands still
+//! (`CLOCK_MONOTONIC`), by which repetitions are timed.
+//!
+//! Sources: kernel Documentation/block/stat.rst, accounting/psi.rst; proc_pid_io(5), proc_stat(5), proc_pid_stat(5),
+//! clock_gettime(2).
 
 use crate::block::{Block, SECTOR_BYTES};
 use crate::identity::{fields_after_name, stat_field};
 use crate::platform;
 use crate::roots::{self, Roots};
 use kurabe_core::environment::{Environment, Link};
+use kurabe_core::number::long_time;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Noise;
 use kurabe_core::{Text, text};
@@ -36,6 +41,9 @@ pub const STEAL_SHARE: f64 = 0.02;
 pub const OTHER_CPUS_BUSY: f64 = 0.5;
 /// Share of the time in which tasks waited for a CPU or for memory above which it is said.
 pub const PRESSURE_SHARE: f64 = 0.10;
+/// Suspended time below which nothing is said: two clocks are read one after the other, and a thread may lose its CPU for
+/// a while between. A machine that sleeps does so for longer.
+pub const SUSPENDED_NS: u64 = 1_000_000;
 
 /// Shortest time for which shares of CPU time are told: the kernel counts in ticks of 10 ms.
 const CPU_SPAN_MIN: Duration = Duration::from_millis(200);
@@ -70,6 +78,8 @@ struct Counters {
     own_ticks: Option<u64>,
     /// Microseconds of waiting for I/O, CPU, memory.
     pressure_us: [Option<u64>; 3],
+    /// Time for which the machine was suspended since it was started.
+    suspended_ns: Option<u64>,
     at: Instant,
 }
 
@@ -87,6 +97,7 @@ pub struct NoiseWatch {
     roots: Roots,
     /// `stat` of the disk, where the bytes of others can be told.
     disk_stat: Option<PathBuf>,
+    suspended_ns: fn() -> Option<u64>,
     /// Highest "disk minus kurabe" seen, reads.
     read_record: AtomicI64,
     /// Highest "disk minus kurabe" seen, writes.
@@ -97,10 +108,10 @@ impl NoiseWatch {
     /// A watch for a run with this environment. Make it before the test file is written, so that its late writing
     /// is known as kurabe's own.
     pub fn new(environment: &Environment) -> Self {
-        Self::new_in(Roots::default(), environment)
+        Self::new_in(Roots::default(), platform::suspended_ns, environment)
     }
 
-    fn new_in(roots: Roots, environment: &Environment) -> Self {
+    fn new_in(roots: Roots, suspended_ns: fn() -> Option<u64>, environment: &Environment) -> Self {
         let disk_stat = countable_disk(environment)
             .and_then(|name| Block::by_name(&roots, name))
             // Without its statistics (`queue/iostats`) a disk counts nothing.
@@ -109,6 +120,7 @@ impl NoiseWatch {
         let watch = Self {
             roots,
             disk_stat,
+            suspended_ns,
             read_record: AtomicI64::new(i64::MIN),
             write_record: AtomicI64::new(i64::MIN),
         };
@@ -147,6 +159,11 @@ impl NoiseWatch {
             cpu_pressure_share: pressure(1),
             memory_pressure_share: pressure(2),
             other_cpus_busy,
+            suspended_ns: before
+                .suspended_ns
+                .zip(now.suspended_ns)
+                .map(|(before, now)| now.saturating_sub(before))
+                .filter(|suspended_ns| *suspended_ns > SUSPENDED_NS),
         }
     }
 
@@ -160,6 +177,7 @@ impl NoiseWatch {
             own_ticks: proc_text("self/stat").and_then(|stat| parse_own_ticks(&stat)),
             pressure_us: ["io", "cpu", "memory"]
                 .map(|name| parse_pressure_us(&proc_text(&format!("pressure/{name}"))?)),
+            suspended_ns: (self.suspended_ns)(),
             at: Instant::now(),
         }
     }
@@ -267,6 +285,12 @@ pub(crate) fn parse_pressure_us(pressure: &str) -> Option<u64> {
 /// this module. Waiting for I/O is not told: kurabe's own waiting is most of it.
 pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text> {
     let mut remarks = Vec::new();
+    if let Some(time) = noise.suspended_ns.map(long_time) {
+        remarks.push(text!(
+            "the machine was suspended for {time}, so this is not the storage alone (keep it awake: systemd-inhibit)",
+            "マシンが {time} サスペンドしていたため、ストレージだけの値ではありません(systemd-inhibit で防げます)"
+        ));
+    }
     let worth_telling =
         |bytes: &u64| *bytes > OTHER_BYTES_FLOOR && *bytes as f64 > OTHER_BYTES_SHARE * own_bytes as f64;
     let rate = |bytes: u64| {

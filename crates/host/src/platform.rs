@@ -19,13 +19,26 @@ pub(crate) struct FileStatus {
     pub fsid: u64,
 }
 
+/// What a path, a descriptor or a mapping leads to, whatever it is called: two names of one object give equal values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Object {
+    /// A block device, by its number; its node is of no matter.
+    Device(Number),
+    /// Anything else, by the number of its file system and its inode.
+    Inode(Number, u64),
+}
+
+#[cfg(target_os = "linux")]
+mod calls;
+
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{File, FileStatus, Number, Path, PathBuf, Subject, io};
+    pub(crate) use super::calls::{is_open_for_writing, loop_status};
+    use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
     use crate::observe::{Space, SubjectKind};
-    use rustix::fs::{Mode, OFlags};
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
     use std::ffi::OsString;
-    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -60,6 +73,22 @@ mod imp {
             free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         });
         Ok(Subject { path, kind, dev: number(status.dev()), space })
+    }
+
+    /// What a path leads to, links followed. Asks no server: a descriptor of a process may lead to a file of one that
+    /// is gone, and this must not wait for it.
+    pub(crate) fn object(path: &Path) -> io::Result<Object> {
+        let wanted_fields = StatxFlags::TYPE | StatxFlags::INO;
+        let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted_fields)?;
+        Ok(match FileType::from_raw_mode(status.stx_mode.into()) {
+            FileType::BlockDevice => Object::Device((status.stx_rdev_major, status.stx_rdev_minor)),
+            _ => Object::Inode((status.stx_dev_major, status.stx_dev_minor), status.stx_ino),
+        })
+    }
+
+    /// The path that leads to an open descriptor of this process, whatever became of its name.
+    pub(crate) fn path_of(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
 
     /// Opens for reading.
@@ -106,6 +135,15 @@ mod imp {
         rustix::param::clock_ticks_per_second().max(1)
     }
 
+    /// Time for which the machine was suspended since it was started: what the clock that counts it has over the one
+    /// that does not.
+    pub(crate) fn suspended_ns() -> Option<u64> {
+        use rustix::time::{ClockId, Timespec, clock_gettime};
+        let ns = |time: Timespec| i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+        let monotonic = ns(clock_gettime(ClockId::Monotonic));
+        u64::try_from((ns(clock_gettime(ClockId::Boottime)) - monotonic).max(0)).ok()
+    }
+
     /// Whether a process with this number exists, as far as the kernel tells. A process of another user counts.
     pub fn process_exists(pid: u32) -> bool {
         let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
@@ -117,7 +155,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{File, FileStatus, Number, Path, PathBuf, Subject, io};
+    use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
 
     fn unsupported<T>() -> io::Result<T> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
@@ -131,6 +169,26 @@ mod imp {
     /// Nothing is known here.
     pub(crate) fn subject(_: &Path) -> io::Result<Subject> {
         unsupported()
+    }
+
+    /// Nothing is known here.
+    pub(crate) fn object(_: &Path) -> io::Result<Object> {
+        unsupported()
+    }
+
+    /// Unused here.
+    pub(crate) fn path_of(_: &File) -> PathBuf {
+        PathBuf::new()
+    }
+
+    /// Nothing is known here.
+    pub(crate) fn loop_status(_: &File) -> io::Result<(Number, u64, Option<Number>)> {
+        unsupported()
+    }
+
+    /// Nothing is known here.
+    pub(crate) fn is_open_for_writing(_: &File) -> io::Result<Option<bool>> {
+        Ok(None)
     }
 
     /// Refused.
@@ -168,6 +226,11 @@ mod imp {
         100
     }
 
+    /// Unknown.
+    pub(crate) fn suspended_ns() -> Option<u64> {
+        None
+    }
+
     /// Unknown; the careful answer.
     pub fn process_exists(_: u32) -> bool {
         true
@@ -176,5 +239,6 @@ mod imp {
 
 pub use imp::{block_number, process_exists};
 pub(crate) use imp::{
-    exclusive_is_free, file_status, host_name, open_folder, open_read, path_of_bytes, subject, ticks_per_s,
+    exclusive_is_free, file_status, host_name, is_open_for_writing, loop_status, object, open_folder,
+    open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
 };

@@ -1,119 +1,10 @@
-//! Claims on real loop devices: needs root and free loop devices; says why it skips otherwise.
-#![cfg(target_os = "linux")]
-#![allow(clippy::print_stderr)]
+//! Claims on real loop devices.
 
-use kurabe_host::{ObserveOptions, claims, contents, observe};
+use crate::system::{LoopDevice, SIZE_BYTES, claims_of, run};
+use kurabe_host::{ObserveOptions, contents, observe};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-const SIZE_BYTES: u64 = 320 << 20;
-
-/// Runs a program; `None` if it is not there or fails.
-fn run(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// One test at a time: `losetup -f` opens the devices of others for a moment, and that is a claim.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// A loop device over a file of its own, detached and unmounted whatever happens.
-struct LoopDevice {
-    node: PathBuf,
-    directory: tempfile::TempDir,
-    _alone: MutexGuard<'static, ()>,
-}
-
-impl LoopDevice {
-    /// `None` with a printed reason where there can be none.
-    fn new() -> Option<Self> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let directory = tempfile::tempdir().expect("a directory");
-        let image = directory.path().join("image");
-        File::create(&image).and_then(|file| file.set_len(SIZE_BYTES)).expect("an image");
-        std::fs::create_dir(directory.path().join("mnt")).expect("a mount point");
-        let Some(node) = run("losetup", &["-f", "--show", image.to_str().expect("a name")]) else {
-            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
-            return None;
-        };
-        Some(Self { node: PathBuf::from(node), directory, _alone: alone })
-    }
-
-    /// Attaches the same file anew, with the partitions that it has now.
-    fn attach_with_partitions(&mut self) {
-        let image = self.directory.path().join("image");
-        run("losetup", &["-d", self.node()]).expect("detached");
-        let node = run("losetup", &["-f", "-P", "--show", image.to_str().expect("a name")]);
-        self.node = PathBuf::from(node.expect("attached"));
-        // A kernel that reads no partition tables can still be told.
-        for (number, start) in [("1", "2048"), ("2", "34816")] {
-            if !Path::new(&format!("{}p{number}", self.node())).exists() {
-                run("addpart", &[self.node(), number, start, "32768"]);
-            }
-        }
-    }
-
-    fn node(&self) -> &str {
-        self.node.to_str().expect("a name")
-    }
-
-    fn name(&self) -> String {
-        self.node.file_name().expect("a name").to_string_lossy().into_owned()
-    }
-
-    fn point(&self) -> PathBuf {
-        self.directory.path().join("mnt")
-    }
-
-    fn mount(&self) -> bool {
-        run("mount", &[self.node(), self.point().to_str().expect("a name")]).is_some()
-    }
-
-    fn unmount(&self) {
-        run("umount", &[self.point().to_str().expect("a name")]).expect("unmounted");
-    }
-
-    fn holders(&self) -> Vec<String> {
-        self.holders_of(&self.node)
-    }
-
-    fn holders_of(&self, path: &Path) -> Vec<String> {
-        claims(path).expect("an answer").into_iter().map(|claim| claim.by.en).collect()
-    }
-
-    /// A table of the PC with two partitions of 16 MiB: type, first sector, sectors.
-    fn write_partition_table(&self) {
-        use std::os::unix::fs::FileExt;
-        let mut sector = [0_u8; 512];
-        for (place, start) in [(446, 2048_u32), (462, 34816)] {
-            sector[place + 4] = 0x83;
-            sector[place + 8..place + 12].copy_from_slice(&start.to_le_bytes());
-            sector[place + 12..place + 16].copy_from_slice(&32768_u32.to_le_bytes());
-        }
-        sector[510..].copy_from_slice(&[0x55, 0xaa]);
-        let file = File::options().write(true).open(&self.node).expect("the device");
-        file.write_all_at(&sector, 0).and_then(|()| file.sync_all()).expect("a table");
-    }
-
-    fn wipe(&self) {
-        let file = File::options().write(true).open(&self.node).expect("the device");
-        use std::os::unix::fs::FileExt;
-        for offset in [0, SIZE_BYTES - (1 << 20)] {
-            file.write_all_at(&vec![0; 1 << 20], offset).expect("wiped");
-        }
-        file.sync_all().expect("wiped");
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        run("swapoff", &[self.node()]);
-        run("umount", &[self.point().to_str().unwrap_or_default()]);
-        run("losetup", &["-d", self.node()]);
-    }
-}
 
 #[test]
 fn an_empty_loop_device_is_free_and_holds_nothing() {
@@ -224,10 +115,9 @@ fn a_partition_in_use_holds_its_disk() {
         Some(format!("MBR ({name}p1: ext4, {name}p2: ?)"))
     );
     run("mount", &[&first, device.point().to_str().expect("a name")]).expect("mounted");
-    let held: Vec<String> =
-        claims(&device.node).expect("an answer").into_iter().map(|claim| claim.device).collect();
+    let held: Vec<String> = claims_of(&device.node).into_iter().filter_map(|claim| claim.device).collect();
     assert_eq!(held, [format!("{name}p1")], "the disk is held by its partition");
-    assert!(claims(Path::new(&second)).expect("an answer").is_empty(), "the neighbour is free");
+    assert!(claims_of(Path::new(&second)).is_empty(), "the neighbour is free");
     device.unmount();
-    assert!(claims(&device.node).expect("an answer").is_empty());
+    assert!(claims_of(&device.node).is_empty());
 }

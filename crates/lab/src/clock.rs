@@ -1,10 +1,36 @@
 //! The time of day, and random words.
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use kurabe_core::{Error, ErrorKind, Result, text};
+use std::time::SystemTime;
 
 /// The time of day, RFC 3339 with offset.
-pub fn now() -> String {
-    jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+///
+/// # Errors
+/// When the clock shows a time that RFC 3339 has no words for.
+pub fn now() -> Result<String> {
+    written(SystemTime::now(), TimeZone::system())
+}
+
+fn written(time: SystemTime, zone: TimeZone) -> Result<String> {
+    // Four digits, of which the last years leave room for the offset.
+    let years = 0..=9999;
+    Timestamp::try_from(time)
+        .map(|time| Zoned::new(time, zone))
+        .ok()
+        .filter(|time| years.contains(&time.year()))
+        .map(|time| time.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::Unsupported,
+                text!(
+                    "the clock of this machine is beyond the years 0 to 9999, so no time can be written down",
+                    "このマシンの時計が西暦 0〜9999 年の範囲を外れているため、時刻を記録できません"
+                ),
+            )
+            .remedy(text!("set the clock (date, or NTP)", "時計を合わせてください(date または NTP)"))
+        })
 }
 
 pub(crate) fn random_word() -> Result<u64> {
@@ -22,4 +48,30 @@ fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT]> {
         Error::new(ErrorKind::Internal, text!("no random numbers", "乱数を得られません")).because(error)
     })?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn at(seconds: i64) -> Result<String> {
+        let length = Duration::from_secs(seconds.unsigned_abs());
+        let epoch = SystemTime::UNIX_EPOCH;
+        let time = if seconds < 0 { epoch.checked_sub(length) } else { epoch.checked_add(length) };
+        written(time.unwrap(), TimeZone::UTC)
+    }
+
+    #[test]
+    fn a_clock_out_of_all_bounds_is_an_error_and_no_panic() {
+        assert_eq!(at(0).unwrap(), "1970-01-01T00:00:00+00:00");
+        assert_eq!(at(-1).unwrap(), "1969-12-31T23:59:59+00:00");
+        // The last day but one of 9999; jiff keeps the last hours free for offsets.
+        assert_eq!(at(253_402_127_999).unwrap(), "9999-12-29T23:59:59+00:00");
+        for seconds in [253_402_300_800, 1 << 40, i64::MAX, -62_167_219_201, -(1 << 40), -i64::MAX] {
+            let error = at(seconds).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{seconds}");
+            assert!(error.remedy_text().unwrap().en.contains("set the clock"));
+        }
+    }
 }

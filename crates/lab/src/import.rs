@@ -32,8 +32,9 @@ pub fn import(
         Some(records) => (records.map_err(|error| error.in_file(name))?, false),
         None => {
             let runs = kurabe_interop::import(name, bytes)?;
+            let imported_at = now()?;
             let record = |run: kurabe_interop::ImportedRun| {
-                run.into_record(env!("CARGO_PKG_VERSION"), &now(), command)
+                run.into_record(env!("CARGO_PKG_VERSION"), &imported_at, command)
             };
             (runs.into_iter().map(record).collect(), true)
         }

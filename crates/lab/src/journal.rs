@@ -106,7 +106,7 @@ impl<'a> Journal<'a> {
             Some(error) if error.kind() == ErrorKind::Interrupted => (RunStatus::Interrupted, None),
             Some(error) => (RunStatus::Failed, Some(error.what().clone())),
         };
-        let ended_at = now();
+        let ended_at = now()?;
         let health_after = health(&self.header.environment.devices);
         store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref())?;
         keep_digest(store, id);

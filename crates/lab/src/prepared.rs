@@ -126,7 +126,7 @@ impl Prepared {
             schema: RECORD_SCHEMA,
             kurabe_version: env!("CARGO_PKG_VERSION").to_owned(),
             id: String::new(),
-            started_at: now(),
+            started_at: now()?,
             command: lab.command.to_vec(),
             target,
             profile: Some(profile.clone()),

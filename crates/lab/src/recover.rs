@@ -150,7 +150,7 @@ fn close(store: &dyn Store, run: &str) -> Result<()> {
             other => other,
         };
     }
-    store.mark_interrupted(run, &now())
+    store.mark_interrupted(run, &now()?)
 }
 
 /// Looks at what a run made, and removes it, unless nobody waits for it any more.

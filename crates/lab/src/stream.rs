@@ -86,6 +86,15 @@ pub enum PointEvent {
     },
     /// A point is over.
     PointDone,
+    /// The machine gives fewer threads than were asked for; the points are computed by those.
+    FewerThreads {
+        /// Threads that compute.
+        threads: usize,
+        /// Threads that were asked for.
+        asked: usize,
+        /// Why there are no more.
+        cause: String,
+    },
 }
 
 /// Somebody who hears of what happens. An error of one who listened from the beginning ends what is told.

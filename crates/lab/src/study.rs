@@ -84,6 +84,12 @@ impl Models for ModelPoints<'_> {
         self.stream.tell(&run, PointEvent::PointDone)?;
         measured
     }
+
+    fn fewer_threads(&self, threads: usize, asked: usize, why: &std::io::Error) {
+        let fewer = PointEvent::FewerThreads { threads, asked, cause: why.to_string() };
+        // A listener that is gone is told so by the next point.
+        let _ = self.stream.tell("", fewer);
+    }
 }
 
 impl ModelPoints<'_> {

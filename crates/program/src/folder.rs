@@ -56,12 +56,12 @@ impl Folder {
         Ok(Self { handle: platform::open_without_links(path)?, path: path.to_owned() })
     }
 
-    /// Makes a folder in it, which must not exist, and takes hold of that.
+    /// Makes a folder in it, which must not exist, for its owner alone, and takes hold of that.
     ///
     /// # Errors
     /// The operating system's.
     pub fn make(&self, name: &OsStr) -> io::Result<Self> {
-        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU | Mode::RWXG | Mode::RWXO)?;
+        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU)?;
         self.folder(name)
     }
 

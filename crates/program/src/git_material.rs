@@ -158,6 +158,9 @@ mod tests {
         let program = Program {
             words: &words,
             shown: "git fast-import",
+            guard: None,
+            worker: crate::worker::Worker { other: None },
+            home: folder,
             git_config: Path::new("/dev/null"),
             feed: Some(&feed),
             to_its_end: false,

@@ -11,13 +11,16 @@ mod command_line;
 mod folder;
 mod git_material;
 mod git_tree;
+mod guard;
 mod platform;
 mod programs;
 mod run;
 mod stop;
 mod work_folder;
+mod worker;
 
 pub use folder::{FileIdentity, Folder};
-pub use programs::{Programs, Tell};
+pub use programs::{Coming, Listed, Place, Programs, Tell};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};
+pub use worker::OtherUser;

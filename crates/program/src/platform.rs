@@ -1,11 +1,16 @@
 //! What depends on the operating system, for programs and their folders.
 
+// `pre_exec` is unsafe: the new process is a copy with one thread, in which locks may be held by threads that are gone.
+#![allow(unsafe_code)]
+
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 /// Takes hold of a folder whose path has no link in it. Kernels before 5.6 do not see to that, nor do some containers;
 /// there only the end of the path is held to it.
@@ -37,4 +42,24 @@ pub(crate) fn signal_group(group: u32, signal: Signal) {
         // It may have ended by itself just now.
         let _ = kill_process_group(group, signal);
     }
+}
+
+/// The user as whom files are made and judged.
+pub(crate) fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Has the program killed when the thread that starts it ends, however that comes: so it must be started by the thread
+/// that waits for it. Source: prctl(2), PR_SET_PDEATHSIG; it is forgotten by what the program itself starts, and by a
+/// program with the set-user-ID bit.
+pub(crate) fn die_with_starter(command: &mut Command) {
+    let starter = std::process::id();
+    let bind = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        let parent = rustix::process::getppid().map_or(0, |parent| parent.as_raw_nonzero().get() as u32);
+        // kurabe may have ended before the line above.
+        if parent == starter { Ok(()) } else { Err(Errno::SRCH.into()) }
+    };
+    // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(bind) };
 }

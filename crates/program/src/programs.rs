@@ -1,8 +1,8 @@
 //! The programs of a step: a timed one between a prepare and a restore.
 //!
 //! The model: `prepare` runs once; then for each repetition `command` runs and is timed, and `restore` runs; `cleanup` runs
-//! at the end, whatever happened, and the folder goes. Each program is shown before it runs. No shell takes part unless
-//! the step asks for one.
+//! at the end, whatever happened, and the folder goes. All programs are listed before the first of them runs, and each is
+//! shown before it does. No shell takes part unless the step asks for one.
 //!
 //! Programs are given paths through the descriptor of the folder, and before each one it is seen to that nobody has put a
 //! link there: what runs for minutes must not come to work on somebody else's files because a name was taken meanwhile.
@@ -13,21 +13,55 @@
 use crate::command_line::{Invocation, Lines, Places};
 use crate::folder::Folder;
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
-use crate::run::{Program, Ran, run};
+use crate::guard::Guard;
+use crate::run::{Program, Ran, no_shell, run};
 use crate::stop::Stop;
 use crate::work_folder::WorkFolder;
+use crate::worker::{OtherUser, Worker};
 use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+/// What is about to happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coming {
+    /// The programs of a step, before the first of them runs.
+    Programs(Listed),
+    /// The next of them, or what they work on.
+    Next(Text),
+}
+
+/// The programs of a step, as one would type them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Those that run before the first repetition.
+    pub prepare: Vec<String>,
+    /// The timed one.
+    pub command: String,
+    /// Those that run after each repetition.
+    pub restore: Vec<String>,
+    /// Those that run at the end.
+    pub cleanup: Vec<String>,
+}
+
 /// Hears what is about to run; an error of its own keeps it from running.
-pub type Tell<'a> = &'a mut dyn FnMut(Text) -> Result<()>;
+pub type Tell<'a> = &'a mut dyn FnMut(Coming) -> Result<()>;
+
+/// Where programs work.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The directory that the user named: its owner is who works there.
+    pub target: &'a Folder,
+    /// The folder of kurabe's in it.
+    pub container: &'a Folder,
+}
 
 /// The programs of a step, and the folder with the files that they work on.
 #[derive(Debug)]
 pub struct Programs {
+    guard: Guard,
     folder: WorkFolder,
     lines: Lines,
 }
@@ -38,16 +72,19 @@ impl Programs {
     /// # Errors
     /// When the folder cannot be made, a name in a line stands for nothing, a program fails, or the run is stopped; what was
     /// made is gone again.
-    pub fn prepare(step: &CommandStep, container: &Folder, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
-        let folder = WorkFolder::create(container)?;
-        let (held, named) = (folder.held_places(), folder.shown_places());
+    pub fn prepare(step: &CommandStep, place: Place<'_>, stop: &Stop, tell: Tell<'_>) -> Result<Self> {
+        let worker = Worker::of(place.target)?;
+        let folder = WorkFolder::create(place.container, worker)?;
+        let (given, named) = (folder.given_places(), folder.shown_places());
         let lines = Lines::of(
             step,
-            Places { work: &held.0, origin: &held.1 },
+            Places { work: &given.0, origin: &given.1 },
             Places { work: &named.0, origin: &named.1 },
         )?;
-        let programs = Self { folder, lines };
-        match programs.make_ready(step, stop, tell) {
+        let guard = Guard::start(worker).map_err(|error| no_shell(&error))?;
+        let programs = Self { guard, folder, lines };
+        let listed = programs.listed(step).and_then(|listed| tell(Coming::Programs(listed)));
+        match listed.and_then(|()| programs.make_ready(step, stop, tell)) {
             Ok(()) => Ok(programs),
             Err(error) => {
                 // What went wrong first is what counts.
@@ -60,6 +97,11 @@ impl Programs {
     /// The folder.
     pub fn folder(&self) -> &Folder {
         self.folder.folder()
+    }
+
+    /// As whom programs work, if not as who runs kurabe.
+    pub fn owner(&self) -> Option<OtherUser> {
+        self.folder.worker().other
     }
 
     /// Shows the timed program.
@@ -125,6 +167,29 @@ impl Programs {
         }
     }
 
+    fn listed(&self, step: &CommandStep) -> Result<Listed> {
+        let all = |lines: &[Invocation]| lines.iter().map(|one| one.shown.clone()).collect::<Vec<_>>();
+        let mut prepare = if step.git.is_some() { all(&self.git_lines()?) } else { Vec::new() };
+        prepare.extend(all(&self.lines.prepare));
+        Ok(Listed {
+            prepare,
+            command: self.lines.command.shown.clone(),
+            restore: all(&self.lines.restore),
+            cleanup: all(&self.lines.cleanup),
+        })
+    }
+
+    /// What makes the repository.
+    fn git_lines(&self) -> Result<[Invocation; 2]> {
+        let (given, named) = (self.folder.given_places(), self.folder.shown_places());
+        let invocation = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let given = Places { work: &given.0, origin: &given.1 };
+            Invocation::of(&words, given, Places { work: &named.0, origin: &named.1 }, false)
+        };
+        Ok([invocation(&INIT)?, invocation(&FAST_IMPORT)?])
+    }
+
     fn make_ready(&self, step: &CommandStep, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         if let Some(material) = &step.git {
             self.make_git_material(material, stop, tell)?;
@@ -135,27 +200,31 @@ impl Programs {
     /// Makes the repository in the folder.
     fn make_git_material(&self, material: &GitMaterial, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         let GitMaterial { files, changed_files, commits } = material;
-        tell(text!(
+        tell(Coming::Next(text!(
             "making a git repository of {files} files, and {commits} commits that change {changed_files}",
             "git リポジトリを作成({files} ファイル、{changed_files} ファイルを変えるコミット {commits} 件)"
-        ))?;
-        let (held, named) = (self.folder.held_places(), self.folder.shown_places());
-        let invocation = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            let held = Places { work: &held.0, origin: &held.1 };
-            Invocation::of(&words, held, Places { work: &named.0, origin: &named.1 }, false)
-        };
-        self.run_shown(self.program(&invocation(&INIT)?), stop, tell)?;
+        )))?;
+        let [init, import] = self.git_lines()?;
+        self.run_shown(self.program(&init), stop, tell)?;
         let feed = |to: &mut dyn Write| {
             write_stream(material, &mut BufWriter::with_capacity(1 << 20, to), &|| stop.is_asked())
         };
-        let import = invocation(&FAST_IMPORT)?;
         self.run_shown(Program { feed: Some(&feed), ..self.program(&import) }, stop, tell)
     }
 
     fn program<'a>(&'a self, invocation: &'a Invocation) -> Program<'a> {
         let Invocation { words, shown } = invocation;
-        Program { words, shown, git_config: self.folder.git_config(), feed: None, to_its_end: false }
+        let folder = &self.folder;
+        Program {
+            words,
+            shown,
+            guard: Some(&self.guard),
+            worker: folder.worker(),
+            home: folder.given_path(),
+            git_config: folder.git_config(),
+            feed: None,
+            to_its_end: false,
+        }
     }
 
     fn run_to_its_end(&self, invocation: &Invocation, stop: &Stop, tell: Tell<'_>) -> Result<()> {
@@ -171,5 +240,5 @@ impl Programs {
 
 /// Shows a program that is about to run.
 fn show(line: &str, tell: Tell<'_>) -> Result<()> {
-    tell(text!("running {line}", "実行: {line}"))
+    tell(Coming::Next(text!("running {line}", "実行: {line}")))
 }

@@ -5,11 +5,18 @@
 //! group of its own, which no key of the terminal reaches and which is ended as a whole: first asked to (SIGTERM), after a
 //! while made to (SIGKILL). It is reaped only after that, so its number cannot have become another's.
 //!
+//! The thread that starts it is the one that waits for it, so that the kernel ends it with kurabe when that is killed.
+//!
+//! It gets an environment of its own: the search path and the time zone of who runs kurabe, and for the rest kurabe's. Its
+//! home is the work folder, where nobody has settings, and git is told to run no hooks and to ask for nothing.
+//!
 //! Its time goes from before its start to its end, the start of a process (about 1 ms) included. What it prints is read
 //! all the time, and the end of it kept for an error.
 
-use crate::platform::signal_group;
+use crate::guard::Guard;
+use crate::platform::{die_with_starter, signal_group};
 use crate::stop::{Stop, interrupted};
+use crate::worker::Worker;
 use kurabe_core::record::CpuUse;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
@@ -33,6 +40,16 @@ const OUTPUT_AFTER_END: Duration = Duration::from_millis(200);
 /// Who commits where git is run.
 const GIT_NAME: &str = "kurabe";
 const GIT_MAIL: &str = "kurabe@example.invalid";
+/// What programs keep of the environment of who runs kurabe.
+const KEPT_NAMES: [&str; 3] = ["PATH", "TMPDIR", "TZ"];
+/// Settings of git that stand above those of a repository: nothing that somebody put there is run.
+const GIT_SETTINGS: [(&str, &str); 5] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.excludesFile", "/dev/null"),
+    ("credential.helper", ""),
+];
 
 /// Writes what a program reads.
 pub(crate) type Feed<'a> = &'a (dyn Fn(&mut dyn Write) -> std::io::Result<()> + Sync);
@@ -44,6 +61,12 @@ pub(crate) struct Program<'a> {
     pub(crate) words: &'a [String],
     /// The same as one would type it.
     pub(crate) shown: &'a str,
+    /// Ends what it started when kurabe is killed.
+    pub(crate) guard: Option<&'a Guard>,
+    /// As whom it runs.
+    pub(crate) worker: Worker,
+    /// Its home.
+    pub(crate) home: &'a Path,
     /// git's own settings, in the place of the user's.
     pub(crate) git_config: &'a Path,
     /// What it reads; nothing if absent.
@@ -76,20 +99,28 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
     if is_asked() {
         return Err(interrupted());
     }
-    let cannot = |error: std::io::Error| cannot_start(program, &error);
+    let cannot = |error: std::io::Error| cannot_start(program.shown, program.words, &error);
     let (mut command, output) = prepared(program).map_err(cannot)?;
-    let output = collect(output);
+    let output = collect(output).map_err(|error| Error::no_thread(&error))?;
     let (ended, fed) = std::thread::scope(|scope| {
         let (sender, receiver) = channel();
         let (input_sender, input) = channel();
-        let waiting = scope.spawn(move || start_and_wait(&mut command, stop, &sender, &input_sender));
-        let feeding = scope.spawn(move || match (program.feed, input.recv()) {
+        let thread = std::thread::Builder::new;
+        // First who waits for the other: it ends when that cannot be had.
+        let feeding = thread().spawn_scoped(scope, move || match (program.feed, input.recv()) {
             (Some(feed), Ok(mut input)) => feed(&mut input),
             _ => Ok(()),
-        });
+        })?;
+        let waiting = thread().spawn_scoped(scope, move || {
+            let ended = start_and_wait(&mut command, stop, program.guard, &sender, &input_sender);
+            // Whatever ended the waiting, that group is no longer the guard's.
+            program.guard.inspect(|guard| guard.forget());
+            ended
+        })?;
         listen(&receiver, &is_asked, live);
-        (waiting.join(), feeding.join())
-    });
+        Ok((waiting.join(), feeding.join()))
+    })
+    .map_err(|error: std::io::Error| Error::no_thread(&error))?;
     let ended = ended.map_err(|_| thread_lost())?.map_err(cannot)?;
     let asked = is_asked();
     if asked {
@@ -120,27 +151,41 @@ fn prepared(program: Program<'_>) -> std::io::Result<(Command, PipeReader)> {
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .process_group(0);
-    // A repository that the user is in, or settings of theirs, must not take part.
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            command.env_remove(name);
-        }
+    set_environment(&mut command, program);
+    program.worker.apply_to(&mut command);
+    die_with_starter(&mut command);
+    Ok((command, reader))
+}
+
+/// Nothing of the user's but what a program needs to be found: settings of theirs must not take part, nor what they set
+/// for other programs run as root.
+fn set_environment(command: &mut Command, program: Program<'_>) {
+    command.env_clear();
+    for name in KEPT_NAMES {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
     }
     command
         .env("LC_ALL", "C")
+        .envs([("HOME", program.home), ("XDG_CONFIG_HOME", program.home)])
         .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_ATTR_NOSYSTEM", "1")
         .env("GIT_CONFIG_GLOBAL", program.git_config)
+        .env("GIT_TEMPLATE_DIR", "")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_DEFAULT_HASH", "sha1")
         .envs([("GIT_AUTHOR_NAME", GIT_NAME), ("GIT_COMMITTER_NAME", GIT_NAME)])
-        .envs([("GIT_AUTHOR_EMAIL", GIT_MAIL), ("GIT_COMMITTER_EMAIL", GIT_MAIL)]);
-    Ok((command, reader))
+        .envs([("GIT_AUTHOR_EMAIL", GIT_MAIL), ("GIT_COMMITTER_EMAIL", GIT_MAIL)])
+        .env("GIT_CONFIG_COUNT", GIT_SETTINGS.len().to_string());
+    for (number, (key, value)) in GIT_SETTINGS.iter().enumerate() {
+        command.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value);
+    }
 }
 
 /// Starts the program and sleeps until it has ended; it is not reaped.
 fn start_and_wait(
     command: &mut Command,
     stop: &Stop,
+    guard: Option<&Guard>,
     started: &Sender<u32>,
     input: &Sender<ChildStdin>,
 ) -> std::io::Result<Ended> {
@@ -148,6 +193,7 @@ fn start_and_wait(
     let mut child = command.spawn()?;
     let number = child.id();
     stop.add_group(number);
+    guard.inspect(|guard| guard.watch(number));
     // Nobody listening is no reason to stop waiting.
     let _ = started.send(number);
     if let Some(pipe) = child.stdin.take() {
@@ -193,11 +239,11 @@ struct Output {
 }
 
 /// Reads in a thread of its own, which may outlive the program: what it left running may hold the output open.
-fn collect(mut pipe: PipeReader) -> Output {
+fn collect(mut pipe: PipeReader) -> std::io::Result<Output> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let (sender, end) = channel();
     let keep = Arc::clone(&kept);
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let mut buffer = [0; OUTPUT_KEPT_BYTES];
         while let Ok(length @ 1..) = pipe.read(&mut buffer) {
             let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
@@ -206,8 +252,8 @@ fn collect(mut pipe: PipeReader) -> Output {
             kept.drain(..surplus);
         }
         let _ = sender.send(());
-    });
-    Output { kept, end }
+    })?;
+    Ok(Output { kept, end })
 }
 
 impl Output {
@@ -219,14 +265,24 @@ impl Output {
     }
 }
 
-fn cannot_start(program: Program<'_>, error: &std::io::Error) -> Error {
-    let (line, name) = (program.shown, program.words.first().map_or("", String::as_str));
+/// The error of the shell that ends what a program started.
+pub(crate) fn no_shell(error: &std::io::Error) -> Error {
+    cannot_start("sh", &["sh".to_owned()], error)
+}
+
+fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
+    let name = words.first().map_or("", String::as_str);
     let made = Error::new(ErrorKind::Unsupported, text!("cannot run `{line}`", "`{line}` を実行できません"))
         .because(error);
     match error.kind() {
         std::io::ErrorKind::NotFound => made.remedy(text!(
             "install {name}, or put it on the PATH",
             "{name} をインストールするか、PATH に加えてください"
+        )),
+        // EAGAIN: no more processes.
+        std::io::ErrorKind::WouldBlock => made.remedy(text!(
+            "raise the limit of processes (ulimit -u, the container's pids limit)",
+            "プロセス数の上限(ulimit -u、コンテナの pids 制限)を上げてください"
         )),
         _ => made,
     }
@@ -268,6 +324,9 @@ mod tests {
         Program {
             words,
             shown: "the program",
+            guard: None,
+            worker: Worker { other: None },
+            home: Path::new("/"),
             git_config: Path::new("/dev/null"),
             feed: None,
             to_its_end: false,
@@ -387,8 +446,33 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_the_user_take_no_part() {
-        let script = "test \"$GIT_CONFIG_GLOBAL\" = /dev/null && test $LC_ALL = C && test -z \"$GIT_DIR\"";
+    fn nothing_of_the_users_environment_takes_part() {
+        // What cargo sets for a test stands for what a user may have set.
+        let script = "test -z \"$CARGO_MANIFEST_DIR$GIT_DIR$USER\" && test \"$GIT_CONFIG_GLOBAL\" = /dev/null \
+                      && test $LC_ALL = C && test $HOME = /";
         run_words(&["sh", "-c", script], None, &Stop::default()).unwrap();
+    }
+
+    #[test]
+    fn no_hook_of_a_repository_is_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().to_str().unwrap();
+        if run_words(&["git", "init", "--quiet", path], None, &Stop::default()).is_err() {
+            return;
+        }
+        assert!(!dir.path().join(".git/hooks").exists(), "git's templates take no part");
+        let ran = dir.path().join("ran");
+        let plant = format!(
+            "mkdir {path}/.git/hooks; cd {path}/.git/hooks; printf '#!/bin/sh\ntouch {}' > post-commit; chmod +x post-commit",
+            ran.display()
+        );
+        run_words(&["sh", "-c", &plant], None, &Stop::default()).unwrap();
+        let commit = ["git", "-C", path, "commit", "--quiet", "--allow-empty", "--message", "x"];
+        run_words(&commit, None, &Stop::default()).unwrap();
+        assert!(!ran.exists(), "a planted hook ran");
+        // With the hooks on it does, so the test can fail.
+        let script = format!("unset GIT_CONFIG_COUNT; {}", commit.join(" "));
+        run_words(&["sh", "-c", &script], None, &Stop::default()).unwrap();
+        assert!(ran.exists(), "the hook works");
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! The model: below the folder that the target holds for them, which is in the store before it exists, each step has one
 //! of its own with `work` and `origin.git`. It is removed when this goes. Programs are given paths that lead through the
-//! descriptor of that folder, so that they work in it even when something else has got its name.
+//! descriptor of that folder, so that they work in it even when something else has got its name. Programs of another user
+//! have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
 
 use crate::folder::{FileIdentity, Folder};
+use crate::worker::Worker;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rustix::fs::{FileType, OFlags};
 use std::ffi::{OsStr, OsString};
@@ -19,8 +21,6 @@ const WORK: &str = "work";
 /// Where the material is.
 const ORIGIN: &str = "origin.git";
 const GIT_CONFIG: &str = "gitconfig";
-/// The settings of git where the files of the target are another user's, as on file systems without owners.
-const GIT_SETTINGS: &[u8] = b"[safe]\n\tdirectory = *\n";
 
 /// A folder that is removed when this goes.
 #[derive(Debug)]
@@ -28,9 +28,10 @@ pub(crate) struct WorkFolder {
     container: Folder,
     name: OsString,
     folder: Folder,
-    /// The path through the descriptor.
-    held_path: PathBuf,
+    /// Its path as programs are given it.
+    given_path: PathBuf,
     git_config: PathBuf,
+    worker: Worker,
     removed: bool,
 }
 
@@ -39,15 +40,18 @@ impl WorkFolder {
     ///
     /// # Errors
     /// When the file system does not take it, or /proc is missing.
-    pub(crate) fn create(container: &Folder) -> Result<Self> {
+    pub(crate) fn create(container: &Folder, worker: Worker) -> Result<Self> {
         let shown = container.path().display();
         let cannot = |error: &io::Error| {
             Error::os(text!("cannot make a folder in {shown}", "{shown} にフォルダーを作れません"), error)
         };
+        worker.own(container).map_err(|error| cannot(&error))?;
         for number in 0..MOST_FOLDERS {
             let name = OsString::from(number.to_string());
             match container.make(&name) {
-                Ok(folder) => return Self::filled(container, name, folder).map_err(|error| cannot(&error)),
+                Ok(folder) => {
+                    return Self::filled(container, name, folder, worker).map_err(|error| cannot(&error));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(cannot(&error)),
             }
@@ -58,22 +62,42 @@ impl WorkFolder {
         ))
     }
 
-    fn filled(container: &Folder, name: OsString, folder: Folder) -> io::Result<Self> {
-        let held_path = folder.held_path()?;
+    fn filled(container: &Folder, name: OsString, folder: Folder, worker: Worker) -> io::Result<Self> {
+        worker.own(&folder)?;
+        let given_path = match worker.other {
+            Some(_) => folder.path().to_owned(),
+            None => folder.held_path()?,
+        };
         let mut made = Self {
             container: container.try_clone()?,
             name,
             folder,
-            held_path,
+            given_path,
             git_config: PathBuf::from("/dev/null"),
+            worker,
             removed: false,
         };
-        if rustix::fs::fstat(&made.folder)?.st_uid != rustix::process::geteuid().as_raw() {
+        if rustix::fs::fstat(&made.folder)?.st_uid != worker.uid() {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-            File::from(made.folder.open_entry(OsStr::new(GIT_CONFIG), flags)?).write_all(GIT_SETTINGS)?;
-            made.git_config = made.held_path.join(GIT_CONFIG);
+            let file = made.folder.open_entry(OsStr::new(GIT_CONFIG), flags)?;
+            File::from(file).write_all(made.git_settings()?.as_bytes())?;
+            made.git_config = made.given_path.join(GIT_CONFIG);
         }
         Ok(made)
+    }
+
+    /// git mistrusts files of another user, which all of a file system without owners may be; there it is to trust these
+    /// and no others. In a file, because what git starts for the other side of a fetch reads nothing else.
+    fn git_settings(&self) -> io::Result<String> {
+        let mut settings = "[safe]\n".to_owned();
+        for (work, origin) in [self.given_places(), self.shown_places()] {
+            for trusted in [work.join(".git"), work, origin] {
+                let path = trusted.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
+                let path = path.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
+                settings.push_str(&format!("\tdirectory = \"{path}\"\n"));
+            }
+        }
+        Ok(settings)
     }
 
     /// The folder.
@@ -82,8 +106,18 @@ impl WorkFolder {
     }
 
     /// The work folder and the material, as programs are given them.
-    pub(crate) fn held_places(&self) -> (PathBuf, PathBuf) {
-        (self.held_path.join(WORK), self.held_path.join(ORIGIN))
+    pub(crate) fn given_places(&self) -> (PathBuf, PathBuf) {
+        (self.given_path.join(WORK), self.given_path.join(ORIGIN))
+    }
+
+    /// The folder as programs are given it: their home.
+    pub(crate) fn given_path(&self) -> &Path {
+        &self.given_path
+    }
+
+    /// As whom programs work in it.
+    pub(crate) fn worker(&self) -> Worker {
+        self.worker
     }
 
     /// The work folder and the material, as people read them.
@@ -161,6 +195,9 @@ impl Drop for WorkFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    const SELF: Worker = Worker { other: None };
 
     fn container() -> (tempfile::TempDir, Folder) {
         let dir = tempfile::tempdir().unwrap();
@@ -171,11 +208,14 @@ mod tests {
     #[test]
     fn folders_stand_side_by_side_and_go_one_by_one() {
         let (_dir, container) = container();
-        let first = WorkFolder::create(&container).unwrap();
-        let second = WorkFolder::create(&container).unwrap();
+        let first = WorkFolder::create(&container, SELF).unwrap();
+        let second = WorkFolder::create(&container, SELF).unwrap();
         assert_ne!(first.folder().path(), second.folder().path());
-        let (work, origin) = first.held_places();
+        let (work, origin) = first.given_places();
         assert!(!work.exists() && !origin.exists());
+        let mode = first.folder().path().metadata().unwrap().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert_eq!(first.git_config(), Path::new("/dev/null"), "its owner needs no trust");
         std::fs::create_dir_all(work.join("deep")).unwrap();
         assert!(first.shown_places().0.join("deep").exists());
         drop(first);
@@ -187,19 +227,19 @@ mod tests {
     #[test]
     fn a_link_in_place_of_the_work_folder_is_refused() {
         let (dir, container) = container();
-        let folder = WorkFolder::create(&container).unwrap();
+        let folder = WorkFolder::create(&container, SELF).unwrap();
         folder.refuse_links().unwrap();
-        std::fs::create_dir(folder.held_places().0).unwrap();
+        std::fs::create_dir(folder.given_places().0).unwrap();
         folder.refuse_links().unwrap();
-        std::fs::remove_dir(folder.held_places().0).unwrap();
-        std::os::unix::fs::symlink(dir.path(), folder.held_places().0).unwrap();
+        std::fs::remove_dir(folder.given_places().0).unwrap();
+        std::os::unix::fs::symlink(dir.path(), folder.given_places().0).unwrap();
         assert_eq!(folder.refuse_links().unwrap_err().kind(), ErrorKind::Refused);
     }
 
     #[test]
     fn what_took_the_name_of_a_folder_stays() {
         let (dir, container) = container();
-        let folder = WorkFolder::create(&container).unwrap();
+        let folder = WorkFolder::create(&container, SELF).unwrap();
         std::fs::rename(dir.path().join("0"), dir.path().join("moved")).unwrap();
         std::fs::create_dir_all(dir.path().join("0/victim")).unwrap();
         assert!(folder.remove().is_err());
@@ -210,6 +250,14 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_an_error() {
         let (dir, container) = container();
         std::fs::remove_dir(dir.path()).unwrap();
-        assert_eq!(WorkFolder::create(&container).unwrap_err().kind(), ErrorKind::Target);
+        assert_eq!(WorkFolder::create(&container, SELF).unwrap_err().kind(), ErrorKind::Target);
+    }
+
+    #[test]
+    fn git_is_to_trust_the_two_repositories_and_no_others() {
+        let (_dir, container) = container();
+        let settings = WorkFolder::create(&container, SELF).unwrap().git_settings().unwrap();
+        assert_eq!(settings.matches("directory = ").count(), 6, "{settings}");
+        assert!(!settings.contains('*') && settings.contains("/0/origin.git\"\n"), "{settings}");
     }
 }

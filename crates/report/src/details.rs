@@ -341,6 +341,11 @@ fn noise(cell: &Cell, style: &Style) -> Vec<String> {
     put(sum(|noise| noise.other_write_bytes)
         .map(format_bytes_decimal)
         .map(|bytes| text!("wrote {bytes}", "書き込み {bytes}")));
+    put(sum(|noise| noise.suspended_ns).map(|ns| words::time(&number::long_time(ns))).map(|time| {
+        kurabe_core::Text {
+            en: format!("suspended for {}", time.en), ja: format!("サスペンド {}", time.ja)
+        }
+    }));
     put(worst(|noise| noise.other_cpus_busy)
         .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")));
     put(worst(|noise| noise.steal_share)

@@ -31,6 +31,7 @@ mod pictures;
 mod pivot;
 mod positions;
 mod profile;
+mod programs;
 mod progress;
 mod recommend;
 mod recording;

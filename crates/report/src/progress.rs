@@ -5,6 +5,7 @@
 //! a clock: time left comes from the events.
 
 use crate::layout::{clip, hanging, tame, wrap};
+use crate::programs::program_lines;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
 use crate::spark::sparkline;
@@ -37,7 +38,7 @@ pub enum Mode {
     Terminal,
     /// In a file or a pipe: lines only, without control characters.
     Plain,
-    /// Not at all.
+    /// Not at all, but for the programs of others that are going to run.
     Quiet,
 }
 
@@ -45,7 +46,7 @@ pub enum Mode {
 enum Output {
     Terminal(ProgressBar),
     Plain(Box<dyn Write + Send>),
-    Quiet,
+    Quiet(Box<dyn Write + Send>),
 }
 
 /// Makes the words in parentheses behind the target.
@@ -83,9 +84,14 @@ impl Progress {
             match mode {
                 Mode::Terminal => Output::Terminal(bar(target)),
                 Mode::Plain => Output::Plain(Box::new(std::io::stderr())),
-                Mode::Quiet => Output::Quiet,
+                Mode::Quiet => Output::Quiet(Box::new(std::io::stderr())),
             },
         )
+    }
+
+    /// What [`Mode::Quiet`] writes, into any writer.
+    pub fn quiet_to(style: Style, writer: Box<dyn Write + Send>) -> Self {
+        Self::with_output(style, Output::Quiet(writer))
     }
 
     /// Lines into any writer, as [`Mode::Plain`] writes them.
@@ -121,9 +127,16 @@ impl Progress {
 
     /// Takes notice of an event.
     pub fn on_event(&mut self, event: &Event) {
-        if matches!(self.output, Output::Quiet) {
-            return;
+        match &mut self.output {
+            // What runs must be seen, also by who wants to see no progress: one line for each kind.
+            Output::Quiet(writer) => program_lines(event).iter().for_each(|words| {
+                let _ = writeln!(writer, "kurabe: {}", self.style.say(words));
+            }),
+            Output::Terminal(_) | Output::Plain(_) => self.show(event),
         }
+    }
+
+    fn show(&mut self, event: &Event) {
         match event {
             Event::RunStarted { header, cell_count, planned_write_bytes, planned_ns } => {
                 self.cell_count = *cell_count;
@@ -177,6 +190,8 @@ impl Progress {
             Event::CellDone { cell } => self.cell(cell),
             Event::CellSoFar { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.style.lang)),
+            // Each is shown when its turn comes.
+            Event::Programs { .. } => {}
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
                 let line = steady::round_line(
                     *round_index,
@@ -199,7 +214,7 @@ impl Progress {
             Output::Plain(writer) => {
                 let _ = writer.flush();
             }
-            Output::Quiet => {}
+            Output::Quiet(_) => {}
         }
     }
 
@@ -310,7 +325,7 @@ impl Progress {
             Output::Plain(writer) => {
                 let _ = writeln!(writer, "{line}");
             }
-            Output::Quiet => {}
+            Output::Quiet(_) => {}
         }
     }
 }

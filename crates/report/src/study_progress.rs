@@ -9,8 +9,10 @@ use crate::progress::{Mode, Progress};
 use crate::style::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
+use kurabe_core::text;
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
+use std::io::Write;
 
 /// Redraws per second at most.
 const REDRAWS_HZ: u8 = 10;
@@ -54,6 +56,14 @@ impl StudyProgress {
         self.bar.inc(1);
     }
 
+    /// A line that stays.
+    fn say(&self, words: &str) {
+        // Progress is a courtesy: a closed pipe must not end a study.
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{words}");
+        });
+    }
+
     /// Clears the line.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
@@ -70,6 +80,13 @@ pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
         match &envelope.event {
             Happening::Point(PointEvent::PointStarted { model }) => study.begin(model),
             Happening::Point(PointEvent::PointDone) => study.done(),
+            Happening::Point(PointEvent::FewerThreads { threads, asked, cause }) => {
+                study.say(&style.say(&text!(
+                    "kurabe: models are computed by {threads} of {asked} threads, more cannot be started ({cause}); \
+                     the results are the same",
+                    "kurabe: スレッドを {asked} 本のうち {threads} 本しか開始できません({cause})。結果は変わりません"
+                )));
+            }
             Happening::Run(event) => {
                 if matches!(event, Event::RunStarted { .. }) {
                     study.clear();

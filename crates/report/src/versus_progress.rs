@@ -1,6 +1,7 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
 use crate::layout::{clip, hanging, tame, wrap};
+use crate::programs::program_lines;
 use crate::progress::Mode;
 use crate::style::Style;
 use crate::verdict::verdict_words;
@@ -117,6 +118,11 @@ impl VersusProgress {
                     "{run}: テストファイルを書き込み中 {done} / {total}"
                 )));
             }
+            Event::Programs { .. } => {
+                for words in program_lines(event) {
+                    self.shown_always(&format!("{run}: {}", self.style.say(&words)));
+                }
+            }
             Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
                 let name = self.style.say(&words::directed(*direction, &tame(label).into()));
@@ -188,6 +194,16 @@ impl VersusProgress {
     fn live(&self, words: &str) {
         if self.mode == Mode::Terminal {
             self.bar.set_message(clip(words, self.style.width.saturating_sub(1)));
+        }
+    }
+
+    /// A line that stays, also where no progress is wanted.
+    fn shown_always(&self, words: &str) {
+        match self.mode {
+            Mode::Quiet => {
+                let _ = writeln!(std::io::stderr(), "kurabe: {words}");
+            }
+            Mode::Terminal | Mode::Plain => self.line(words),
         }
     }
 

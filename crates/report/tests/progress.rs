@@ -159,6 +159,30 @@ fn rounds_and_preparations_are_told_line_by_line() {
 }
 
 #[test]
+fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
+    let record = common::run();
+    let (before, after) = events(&record);
+    let programs = Event::Programs {
+        prepare: vec!["git init --quiet /t/work".into(), "sleep 1\u{1b}[31m".into()],
+        command: "git -C /t/work pull".into(),
+        restore: vec!["git -C /t/work reset".into()],
+        cleanup: Vec::new(),
+    };
+    let shown = |lang| {
+        let pipe = Pipe::default();
+        let mut progress = Progress::quiet_to(common::style(lang, 80), Box::new(pipe.clone()));
+        before.iter().chain([&programs]).chain(&after).for_each(|event| progress.on_event(event));
+        drop(progress);
+        String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap()
+    };
+    let lines = "kurabe: programs that prepare: git init --quiet /t/work; sleep 1 [31m\n\
+                 kurabe: timed program: git -C /t/work pull\n\
+                 kurabe: programs after each repetition: git -C /t/work reset\n";
+    assert_eq!(shown(Lang::En), lines);
+    assert!(shown(Lang::Ja).contains("kurabe: 計時するプログラム: git -C /t/work pull\n"));
+}
+
+#[test]
 fn quiet_takes_everything_and_says_nothing() {
     let mut progress = Progress::new(common::style(Lang::En, 80), Mode::Quiet);
     let (before, after) = events(&common::run());

@@ -23,6 +23,9 @@ pub trait Models: Sync {
     /// # Errors
     /// When the model cannot be built or does not come to an end.
     fn run(&self, point: &Point) -> Result<Measured>;
+
+    /// Hears that the machine gives fewer threads than were asked for; the points are measured all the same.
+    fn fewer_threads(&self, _threads: usize, _asked: usize, _why: &std::io::Error) {}
 }
 
 /// Measures a real target.
@@ -91,21 +94,28 @@ fn run_models(points: &[Point], models: &impl Models, threads: usize) -> Vec<Opt
     let answers: Vec<Mutex<Option<Result<Measured>>>> = points.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     let stopped = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, places.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if stopped.load(Ordering::Relaxed) > 0 {
-                        break;
-                    }
-                    let answer = models.run(&points[*place]);
-                    if is_interrupted(&answer) {
-                        stopped.fetch_add(1, Ordering::Relaxed);
-                    }
-                    *answers[*place].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(answer);
-                }
-            });
+    let work = || {
+        while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if stopped.load(Ordering::Relaxed) > 0 {
+                break;
+            }
+            let answer = models.run(&points[*place]);
+            if is_interrupted(&answer) {
+                stopped.fetch_add(1, Ordering::Relaxed);
+            }
+            *answers[*place].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(answer);
         }
+    };
+    std::thread::scope(|scope| {
+        let asked = threads.clamp(1, places.len().max(1));
+        // This thread is one of them, so that there is always one.
+        for number in 1..asked {
+            if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                models.fewer_threads(number, asked, &why);
+                break;
+            }
+        }
+        work();
     });
     answers
         .into_iter()

@@ -268,6 +268,7 @@ impl Tape {
                 cpu_pressure_share: self.option(Self::f64),
                 memory_pressure_share: self.option(Self::f64),
                 other_cpus_busy: self.option(Self::f64),
+                suspended_ns: self.option(Self::u64),
             },
             samples: self.list(3, |tape| Sample {
                 offset_bytes: tape.u64() >> 1,

@@ -182,6 +182,7 @@ fn cell(index: u32, step_index: u32, direction: Direction, profile: &Profile, sh
                     cpu_pressure_share: Some(0.021),
                     memory_pressure_share: Some(0.0),
                     other_cpus_busy: Some(0.31),
+                    suspended_ns: None,
                 },
                 ..repetition(number, 5 * S)
             }

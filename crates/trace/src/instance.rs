@@ -6,7 +6,7 @@
 use crate::event::{Event, Read, What, read_line_of};
 use crate::platform::open_nonblocking;
 use crate::tracefs::{Tracefs, refusal};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, Result, text};
 use kurabe_host::{Number, roots};
 use std::fs::File;
 use std::io::Read as _;
@@ -64,10 +64,7 @@ impl Instance {
         let reader = std::thread::Builder::new()
             .name("block-trace".to_owned())
             .spawn(move || empty(pipe, &stop, &*ours));
-        instance.reader = Some(reader.map_err(|error| {
-            Error::new(ErrorKind::Internal, text!("cannot start a thread", "スレッドを開始できません"))
-                .because(error)
-        })?);
+        instance.reader = Some(reader.map_err(|error| Error::no_thread(&error))?);
         instance.write("tracing_on", "1").map_err(|error| refusal(&error))?;
         Ok(instance)
     }

@@ -1,30 +1,11 @@
 //! Targets that are full, read-only, or somebody else's.
 
 use crate::lab::{Lab, Live, ONE_CELL, SHORT, names, text};
-use crate::system::LoopDevice;
+use crate::system::{AS_NOBODY, LoopDevice, NOBODY, can_be_nobody};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
-
-/// Runs as nobody.
-const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-const NOBODY: Option<u32> = Some(65534);
-
-/// Whether kurabe can be run as nobody here; says so if not. The laboratory's home is nobody's then.
-fn can_be_nobody(lab: &Lab) -> bool {
-    let home = lab.beside("");
-    let can = chown(&home, NOBODY, NOBODY).is_ok()
-        && std::process::Command::new(AS_NOBODY[0])
-            .args(&AS_NOBODY[1..])
-            .args([env!("CARGO_BIN_EXE_kurabe"), "--version"])
-            .output()
-            .is_ok_and(|ended| ended.status.success());
-    if !can {
-        eprintln!("skipped: needs root and setpriv to run as nobody");
-    }
-    can
-}
 
 fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");

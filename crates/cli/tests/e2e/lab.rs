@@ -227,9 +227,20 @@ pub struct Live {
 
 impl Live {
     /// Starts a program.
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        Self::start_after(command, || ())
+    }
+
+    /// Starts a program from a thread of its own that does something before: what holds for that thread, such as a
+    /// filter of system calls, is inherited by the program.
+    pub fn start_after(mut command: Command, before: impl FnOnce() + Send) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let start = || {
+            before();
+            command.spawn()
+        };
+        let started = std::thread::scope(|scope| scope.spawn(start).join()).expect("a thread");
+        let mut child = started.unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
         let (out, err) = (Arc::default(), Arc::default());
         let readers = vec![
             collect(child.stdout.take().expect("a pipe"), &out),

@@ -1,16 +1,38 @@
 //! Loop devices and mounts, taken back whatever happens. They need root; a test that cannot have one says so and
 //! is skipped.
 
-use crate::lab::text;
+use crate::lab::{Lab, text};
 use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs a program; its standard output, or `None` if it is not there or fails.
 pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Runs as nobody.
+pub const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+/// The user and the group of that name.
+pub const NOBODY: Option<u32> = Some(65534);
+
+/// Whether kurabe can be run as nobody here; says so if not. The laboratory's home is nobody's then.
+pub fn can_be_nobody(lab: &Lab) -> bool {
+    let home = lab.beside("");
+    let can = chown(&home, NOBODY, NOBODY).is_ok()
+        && Command::new(AS_NOBODY[0])
+            .args(&AS_NOBODY[1..])
+            .args([env!("CARGO_BIN_EXE_kurabe"), "--version"])
+            .output()
+            .is_ok_and(|ended| ended.status.success());
+    if !can {
+        eprintln!("skipped: needs root and setpriv to run as nobody");
+    }
+    can
 }
 
 /// One test with loop devices at a time: `losetup -f` opens the devices of others for a moment.
@@ -108,10 +130,33 @@ impl LoopDevice {
         Mount::new("ext4", text(&self.node), "defaults", &self.directory.path().join("mnt"))
     }
 
+    /// Makes FAT on it, which keeps no owners, and mounts it.
+    pub fn mount_fat(&self, options: &str) -> Option<Mount> {
+        if system("mkfs.vfat", &[text(&self.node)]).is_none() {
+            eprintln!("skipped: no mkfs.vfat");
+            return None;
+        }
+        Mount::new("vfat", text(&self.node), options, &self.directory.path().join("mnt"))
+    }
+
+    /// A path beside the file under it.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
     /// Another loop device over this one.
     pub fn stacked(&self) -> Option<Stacked> {
-        let node = system("losetup", &["-f", "--show", text(&self.node)])?;
-        Some(Stacked { node })
+        Stacked::over(&self.node)
+    }
+
+    /// Another node of it, outside /dev.
+    pub fn other_node(&self, name: &str) -> PathBuf {
+        use std::os::unix::fs::MetadataExt;
+        let number = self.node.metadata().expect("the device").rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let node = self.beside(name);
+        system("mknod", &[text(&node), "b", &major.to_string(), &minor.to_string()]).expect("a node");
+        node
     }
 
     /// Uses it as swap until the answer goes.
@@ -130,12 +175,18 @@ impl Drop for LoopDevice {
     }
 }
 
-/// A loop device over another.
+/// A loop device over another, or over a file that has one already.
 pub struct Stacked {
     node: String,
 }
 
 impl Stacked {
+    /// Over a path.
+    pub fn over(path: &Path) -> Option<Self> {
+        let node = system("losetup", &["-f", "--show", text(path)])?;
+        Some(Self { node })
+    }
+
     /// Such as /dev/loop1.
     pub fn node(&self) -> &str {
         &self.node
@@ -156,5 +207,49 @@ pub struct Swap {
 impl Drop for Swap {
     fn drop(&mut self) {
         system("swapoff", &[text(&self.node)]);
+    }
+}
+
+/// A program that goes on until the test ends it.
+pub struct Running {
+    child: Child,
+}
+
+impl Running {
+    /// Starts a program, and waits until it says `ready`. `None`, with a printed reason, where it cannot.
+    pub fn start(program: &str, arguments: &[&str]) -> Option<Self> {
+        let mut command = Command::new(program);
+        let started = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let Ok(child) = started else {
+            eprintln!("skipped: no {program}");
+            return None;
+        };
+        let mut running = Self { child };
+        let mut line = String::new();
+        let output = running.child.stdout.take().expect("its output");
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        if line.trim() != "ready" {
+            eprintln!("skipped: {program} could not");
+            return None;
+        }
+        Some(running)
+    }
+
+    /// A shell that opens a path for writing.
+    pub fn writer(path: &Path) -> Self {
+        let script = "exec 9<>\"$0\"; echo ready; exec sleep 60";
+        Self::start("sh", &["-c", script, text(path)]).expect("a shell")
+    }
+
+    /// Such as `(process 77)`.
+    pub fn process(&self) -> String {
+        format!("(process {})", self.child.id())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
     }
 }

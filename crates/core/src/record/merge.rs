@@ -120,6 +120,7 @@ impl Noise {
         self.cpu_pressure_share = most(self.cpu_pressure_share, other.cpu_pressure_share);
         self.memory_pressure_share = most(self.memory_pressure_share, other.memory_pressure_share);
         self.other_cpus_busy = most(self.other_cpus_busy, other.other_cpus_busy);
+        self.suspended_ns = self.suspended_ns.max(other.suspended_ns);
     }
 }
 
@@ -257,7 +258,8 @@ mod tests {
             (read, write, sync) in (operations(), operations(), operations()),
             (series, stalls, unlisted, stall_threshold_ns) in (series(), stalls(), 0u64..3, 0u64..9),
             (user_ns, generator_share, generator_bound) in (0u64..9, 0.0..1.0f64, any::<bool>()),
-            (other_read_bytes, steal_share, other_cpus_busy) in (of(0u64..9), of(0.0..1.0f64), of(0.0..4.0f64)),
+            (other_read_bytes, steal_share, other_cpus_busy, suspended_ns) in
+                (of(0u64..9), of(0.0..1.0f64), of(0.0..4.0f64), of(0u64..9)),
             samples in vec((0u64..3, 1u64..9), 0..3),
             (traffic, account) in (of(0u64..9), of(account())),
         ) -> Repetition {
@@ -267,7 +269,13 @@ mod tests {
                 stall_count: stalls.len() as u64 + unlisted,
                 stalls,
                 cpu: CpuUse { user_ns, system_ns: user_ns / 2 },
-                noise: Noise { other_read_bytes, steal_share, other_cpus_busy, ..Noise::default() },
+                noise: Noise {
+                    other_read_bytes,
+                    steal_share,
+                    other_cpus_busy,
+                    suspended_ns,
+                    ..Noise::default()
+                },
                 samples: samples
                     .into_iter()
                     .map(|(offset_bytes, elapsed_ns)| Sample { offset_bytes, bytes: 512, elapsed_ns })

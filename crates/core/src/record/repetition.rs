@@ -116,6 +116,9 @@ pub struct Noise {
     pub memory_pressure_share: Option<f64>,
     /// CPU time of everything but kurabe, in CPUs (1.0 is one CPU busy all the time).
     pub other_cpus_busy: Option<f64>,
+    /// Time for which the machine was suspended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_ns: Option<u64>,
 }
 
 /// One pass of a cell.

@@ -1,7 +1,10 @@
 //! Every kind of holder on fake devices.
 
+use super::inquiry::parse_swaps;
+use super::media::Media;
 use super::*;
 use crate::fake::Fake;
+use crate::signature::{HEAD_BYTES, TAIL_BYTES};
 use std::collections::BTreeMap;
 
 const DISK: &str = "pci0000:00/ata1/host0/block/sda";
@@ -17,13 +20,19 @@ struct FakeMedia {
     unreadable: Vec<&'static str>,
 }
 
-impl Media for FakeMedia {
+/// Those media on a fake tree.
+struct OnTree<'a> {
+    media: &'a FakeMedia,
+    roots: &'a Roots,
+}
+
+impl Media for OnTree<'_> {
     fn ends(&self, block: &Block, size_bytes: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
-        if self.unreadable.contains(&block.name.as_str()) {
+        if self.media.unreadable.contains(&block.name.as_str()) {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied));
         }
         let mut bytes = vec![0; usize::try_from(size_bytes).expect("a small device")];
-        if let Some((offset, magic)) = self.magics.get(block.name.as_str()) {
+        if let Some((offset, magic)) = self.media.magics.get(block.name.as_str()) {
             bytes[*offset..offset + magic.len()].copy_from_slice(magic);
         }
         let head = bytes[..bytes.len().min(HEAD_BYTES as usize)].to_vec();
@@ -32,7 +41,27 @@ impl Media for FakeMedia {
     }
 
     fn exclusive_is_free(&self, block: &Block) -> io::Result<bool> {
-        Ok(!self.locked.contains(&block.name.as_str()))
+        Ok(!self.media.locked.contains(&block.name.as_str()))
+    }
+
+    /// A name below /dev is a device; a file is told apart by its name up to a mark, so that `x#1` and `x#2` are two
+    /// names of one.
+    fn object(&self, path: &Path) -> io::Result<Object> {
+        let target = std::fs::read_link(path).unwrap_or_else(|_| path.to_owned());
+        let inside =
+            target.strip_prefix(&self.roots.root).map_or(target.clone(), |rest| Path::new("/").join(rest));
+        if let Some(number) = Block::by_path(self.roots, &inside).and_then(|block| block.number()) {
+            return Ok(Object::Device(number));
+        }
+        if inside.starts_with("/hidden") {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
+        let name = inside.to_string_lossy().split('#').next().expect("a name").to_owned();
+        Ok(Object::Inode((254, 0), name.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte))))
+    }
+
+    fn under_loop(&self, block: &Block) -> io::Result<Option<Object>> {
+        block.loop_backing().map(|backing| self.object(&backing)).transpose()
     }
 }
 
@@ -50,8 +79,14 @@ fn machine() -> Fake {
 
 fn ask_with(fake: &Fake, media: &FakeMedia, name: &str) -> Result<Vec<String>> {
     let block = Block::by_name(&fake.roots, name).expect("the device");
-    let claims = Inquiry { roots: &fake.roots, media, own_pid: 4242 }.claims(&block)?;
-    Ok(claims.into_iter().map(|claim| format!("{}: {}", claim.device, claim.by.en)).collect())
+    let media = OnTree { media, roots: &fake.roots };
+    let claims = Inquiry { roots: &fake.roots, media: &media, own_pid: 4242 }.claims(&block)?;
+    Ok(words_of(claims))
+}
+
+fn words_of(claims: Vec<Claim>) -> Vec<String> {
+    let device = |claim: &Claim| claim.device.as_ref().map_or(String::new(), |device| format!("{device}: "));
+    claims.into_iter().map(|claim| device(&claim) + &claim.by.en).collect()
 }
 
 fn ask(fake: &Fake, name: &str) -> Vec<String> {
@@ -60,7 +95,8 @@ fn ask(fake: &Fake, name: &str) -> Vec<String> {
 
 fn contents_of(fake: &Fake, media: &FakeMedia, name: &str) -> Option<String> {
     let block = Block::by_name(&fake.roots, name).expect("the device");
-    Inquiry { roots: &fake.roots, media, own_pid: 4242 }.contents(&block).expect("an answer")
+    let media = OnTree { media, roots: &fake.roots };
+    Inquiry { roots: &fake.roots, media: &media, own_pid: 4242 }.contents(&block).expect("an answer")
 }
 
 #[test]
@@ -105,10 +141,16 @@ fn a_mount_with_an_anonymous_number_is_found_by_its_source() {
 }
 
 #[test]
-fn mounts_of_the_first_process_count_where_they_can_be_seen() {
+fn mounts_of_every_process_count_and_each_once() {
     let fake = machine();
-    fake.file("proc/1/mountinfo", "30 27 8:2 / /host rw - xfs /dev/sda2 rw\n");
-    assert_eq!(ask(&fake, "sda"), ["sda2: mounted on /host"]);
+    for (pid, command) in [(1, "init"), (90, "podman"), (91, "sh")] {
+        fake.file(&format!("proc/{pid}/comm"), format!("{command}\n"));
+    }
+    fake.file("proc/1/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n");
+    for pid in [90, 91] {
+        fake.file(&format!("proc/{pid}/mountinfo"), "30 27 8:2 / /host rw - xfs /dev/elsewhere rw\n");
+    }
+    assert_eq!(ask(&fake, "sda"), ["sda2: mounted on /host as podman (process 90) sees it"]);
 }
 
 #[test]
@@ -171,6 +213,140 @@ fn loop_devices_over_one_file_share_their_holders() {
     }
     fake.mounts("30 27 7:1 / /mnt rw - ext4 /dev/loop1 rw\n");
     assert_eq!(ask(&fake, "loop0"), ["loop1: mounted on /mnt"]);
+}
+
+/// Loop devices of a machine: name and what each stands on.
+fn with_loops(loops: &[(&str, &str)]) -> Fake {
+    let fake = machine();
+    for (minor, (name, backing)) in loops.iter().enumerate() {
+        fake.disk(&format!("virtual/block/{name}"), &format!("7:{minor}"));
+        fake.file(&format!("sys/devices/virtual/block/{name}/loop/backing_file"), format!("{backing}\n"));
+    }
+    fake
+}
+
+#[test]
+fn loop_devices_over_two_names_of_one_file_share_their_holders() {
+    let fake = with_loops(&[("loop0", "/srv/x#1"), ("loop1", "/mnt/other/x"), ("loop2", "/srv/x#2")]);
+    fake.mounts("30 27 7:2 / /mnt rw - ext4 /dev/loop2 rw\n");
+    assert_eq!(ask(&fake, "loop0"), ["loop2: mounted on /mnt"]);
+    assert!(ask(&fake, "loop1").is_empty(), "another file");
+}
+
+#[test]
+fn loop_devices_on_one_another_are_followed_to_the_bottom_and_to_the_top() {
+    let fake = with_loops(&[("loop0", "/srv/x"), ("loop1", "/dev/loop0"), ("loop2", "/dev/loop1")]);
+    assert!(ask(&fake, "loop2").is_empty(), "none of them is used");
+    assert_eq!(ask(&fake, "loop0"), ["loop0: loop device loop1 stands on it"]);
+    fake.mounts("30 27 7:0 / /mnt rw - ext4 /dev/loop0 rw\n");
+    assert_eq!(ask(&fake, "loop2"), ["loop0: mounted on /mnt"]);
+    let fake = with_loops(&[("loop0", "/srv/x#1"), ("loop1", "/dev/loop0"), ("loop2", "/srv/x#2")]);
+    assert_eq!(ask(&fake, "loop2"), ["loop0: loop device loop1 stands on it"]);
+}
+
+#[test]
+fn a_loop_device_that_hides_its_file_is_an_error_and_never_free() {
+    let fake = with_loops(&[("loop0", "/srv/x"), ("loop1", "/hidden/y")]);
+    for name in ["loop0", "loop1", "sda"] {
+        let error = ask_with(&fake, &FakeMedia::default(), name).expect_err("no answer");
+        assert_eq!(error.kind(), ErrorKind::Permission, "{name}");
+    }
+}
+
+fn ask_about_file(fake: &Fake, path: &str, has_writer: Option<bool>) -> Result<Vec<String>> {
+    let media = OnTree { media: &FakeMedia::default(), roots: &fake.roots };
+    let object = media.object(Path::new(path)).expect("an object");
+    let asked = Asked { shown: path, object, in_tables: object, has_writer };
+    let inquiry = Inquiry { roots: &fake.roots, media: &media, own_pid: 4242 };
+    inquiry.claims_on_file(&asked).map(words_of)
+}
+
+#[test]
+fn a_file_under_a_loop_device_is_held_and_so_is_whatever_uses_the_device() {
+    let fake = with_loops(&[("loop0", "/srv/x#1"), ("loop1", "/dev/loop0")]);
+    fake.mounts("30 27 7:1 / /mnt rw - ext4 /dev/loop1 rw\n");
+    let claims = ask_about_file(&fake, "/srv/x#2", None).expect("an answer");
+    assert_eq!(claims, ["loop0: loop device loop1 stands on it", "loop device loop0 stands on it"]);
+    assert!(ask_about_file(&fake, "/srv/y", Some(false)).expect("an answer").is_empty());
+}
+
+#[test]
+fn a_file_that_somebody_writes_to_locks_or_swaps_to_is_held() {
+    let fake = machine();
+    fake.file("proc/70/comm", "qemu\n");
+    fake.raw_link("proc/70/fd/3", "/srv/x#renamed (deleted)");
+    fake.file("proc/70/fdinfo/3", "flags:\t0100000\n");
+    let ask = || ask_about_file(&fake, "/srv/x", Some(false)).expect("an answer");
+    assert!(ask().is_empty(), "a reader");
+    fake.file("proc/70/fdinfo/3", "flags:\t0100000\nlock:\t1: FLOCK  ADVISORY  READ 70 fe:00:1 0 EOF\n");
+    assert_eq!(ask(), ["locked by qemu (process 70)"]);
+    fake.file("proc/70/fdinfo/3", "flags:\t0100002\n");
+    assert_eq!(ask(), ["open for writing in qemu (process 70)"]);
+    fake.file("proc/70/fdinfo/3", "");
+    fake.file("proc/swaps", "Filename Type\n/srv/x#other\\040name file 1 0 -2\n");
+    assert_eq!(ask(), ["in use as swap"]);
+}
+
+#[test]
+fn a_thread_with_descriptors_of_its_own_is_looked_at() {
+    let fake = machine();
+    fake.file("proc/70/comm", "worker\n");
+    fake.directory("proc/70/fd");
+    fake.raw_link("proc/70/task/72/fd/3", "/dev/sda");
+    fake.file("proc/70/task/72/fdinfo/3", "flags:\t0100002\n");
+    assert_eq!(ask(&fake, "sda"), ["sda: open for writing in worker (process 70)"]);
+}
+
+#[test]
+fn a_mapping_without_a_descriptor_is_found() {
+    let fake = machine();
+    fake.file("proc/70/comm", "database\n");
+    let object = OnTree { media: &FakeMedia::default(), roots: &fake.roots }.object(Path::new("/srv/x"));
+    let Ok(Object::Inode(_, inode)) = object else { panic!("a file") };
+    fake.file("proc/70/maps", format!("7f00-7f01 rw-s 00000000 fe:00 {inode} /srv/x\n"));
+    fake.raw_link("proc/70/map_files/7f00-7f01", "/srv/x");
+    assert_eq!(
+        ask_about_file(&fake, "/srv/x", Some(true)).expect("an answer"),
+        ["mapped for writing in database (process 70)"]
+    );
+    fake.file("proc/71/maps", "7f02-7f03 rw-s 00000000 00:06 9 /dev/sda\n");
+    fake.raw_link("proc/71/map_files/7f02-7f03", "/dev/sda");
+    assert_eq!(ask(&fake, "sda"), ["sda: mapped for writing in ? (process 71)"]);
+}
+
+#[test]
+fn what_cannot_be_seen_is_told_by_the_kernels_own_tables() {
+    let fake = machine();
+    assert_eq!(
+        ask_about_file(&fake, "/srv/x", Some(true)).expect("an answer"),
+        ["open for writing in a program that cannot be seen from here, or in the kernel"]
+    );
+    let object = OnTree { media: &FakeMedia::default(), roots: &fake.roots }.object(Path::new("/srv/x"));
+    let Ok(Object::Inode(_, inode)) = object else { panic!("a file") };
+    fake.file("proc/locks", format!("1: POSIX  ADVISORY  WRITE 99 fe:00:{inode} 0 EOF\n"));
+    fake.file("proc/99/comm", "smbd\n");
+    assert_eq!(
+        ask_about_file(&fake, "/srv/x", Some(false)).expect("an answer"),
+        ["locked by smbd (process 99)"]
+    );
+}
+
+#[test]
+fn the_store_that_this_process_has_open_is_held_by_itself() {
+    let fake = machine();
+    fake.raw_link("proc/4242/fd/7", "/srv/kurabe.db");
+    fake.file("proc/4242/fdinfo/7", "flags:\t0100002\nlock:\t1: POSIX  ADVISORY  READ 4242 fe:00:1 0 EOF\n");
+    assert_eq!(
+        ask_about_file(&fake, "/srv/kurabe.db", Some(true)).expect("an answer"),
+        ["kurabe itself has it open, as its store or as another target"]
+    );
+}
+
+#[test]
+fn a_hidden_loop_device_matters_to_a_file_unless_the_kernel_says_that_nobody_writes() {
+    let fake = with_loops(&[("loop0", "/hidden/y")]);
+    assert!(ask_about_file(&fake, "/srv/x", Some(false)).expect("an answer").is_empty());
+    assert!(ask_about_file(&fake, "/srv/x", None).is_err());
 }
 
 #[test]
@@ -278,7 +454,8 @@ fn what_cannot_be_read_is_an_error_and_never_free() {
         assert_eq!(error.kind(), ErrorKind::Permission, "{name}");
     }
     let block = Block::by_name(&fake.roots, "sda1").expect("the device");
-    let inquiry = Inquiry { roots: &fake.roots, media: &media, own_pid: 1 };
+    let on_tree = OnTree { media: &media, roots: &fake.roots };
+    let inquiry = Inquiry { roots: &fake.roots, media: &on_tree, own_pid: 1 };
     assert!(inquiry.contents(&block).is_err());
     fake.mounts("30 27 8:1 / /mnt rw - ext4 /dev/sda1 rw\n");
     assert_eq!(ask_with(&fake, &media, "sda").expect("held"), ["sda1: mounted on /mnt"], "held all the same");
@@ -307,8 +484,12 @@ fn an_empty_drive_is_free() {
 
 #[test]
 fn a_path_that_is_no_block_device_is_an_error() {
+    for path in ["/dev/null", "/"] {
+        let file = File::open(path).expect("a descriptor");
+        assert_eq!(claims(&file, Path::new(path)).expect_err("an error").kind(), ErrorKind::Target, "{path}");
+    }
     for path in ["/dev/null", "/", "/no/such/device"] {
-        assert_eq!(claims(Path::new(path)).expect_err("an error").kind(), ErrorKind::Target, "{path}");
+        assert_eq!(contents(Path::new(path)).expect_err("an error").kind(), ErrorKind::Target, "{path}");
     }
 }
 
@@ -316,8 +497,4 @@ fn a_path_that_is_no_block_device_is_an_error() {
 fn tables_of_swap_are_read() {
     let swaps = b"Filename\t\t\t\tType\n/dev/sda2                             partition\t1\n/my\\040swap\tfile\n\nx\n";
     assert_eq!(parse_swaps(swaps), [Path::new("/dev/sda2"), Path::new("/my swap")]);
-    assert!(opened_for_writing("pos:\t0\nflags:\t02\n"));
-    assert!(opened_for_writing("flags:\t0100001\n"));
-    assert!(!opened_for_writing("flags:\t0100000\n"));
-    assert!(!opened_for_writing(""));
 }

@@ -42,7 +42,39 @@ fn on_disk() -> Environment {
 }
 
 fn watch(fake: &Fake) -> NoiseWatch {
-    NoiseWatch::new_in(fake.roots.clone(), &on_disk())
+    NoiseWatch::new_in(fake.roots.clone(), || Some(SUSPENDED.get()), &on_disk())
+}
+
+thread_local! {
+    /// What the clocks of a test differ by.
+    static SUSPENDED: std::cell::Cell<u64> = const { std::cell::Cell::new(7_000_000_000) };
+}
+
+#[test]
+fn a_suspend_in_a_repetition_is_seen_and_what_was_before_is_not() {
+    let fake = machine();
+    let watch = watch(&fake);
+    let mark = watch.start();
+    assert_eq!(watch.finish(mark).suspended_ns, None, "it slept before");
+    let mark = watch.start();
+    SUSPENDED.set(SUSPENDED.get() + SUSPENDED_NS);
+    assert_eq!(watch.finish(mark).suspended_ns, None, "clocks are read one after the other");
+    let mark = watch.start();
+    SUSPENDED.set(SUSPENDED.get() + 90_000_000_000);
+    let noise = watch.finish(mark);
+    assert_eq!(noise.suspended_ns, Some(90_000_000_000));
+    let remarks = noise_remarks(&noise, 1, 1);
+    assert!(remarks.iter().any(|remark| remark.en.contains("suspended for 1 min 30 s")), "{remarks:?}");
+    // A clock that another process sets back is no suspend.
+    let mark = watch.start();
+    SUSPENDED.set(0);
+    assert_eq!(watch.finish(mark).suspended_ns, None);
+}
+
+#[test]
+fn the_clocks_of_this_machine_are_read() {
+    let (before, after) = (platform::suspended_ns().unwrap(), platform::suspended_ns().unwrap());
+    assert!(after >= before.saturating_sub(SUSPENDED_NS), "{before} {after}");
 }
 
 #[test]
@@ -146,6 +178,7 @@ fn counters(cpu: Ticks, own_ticks: u64) -> Counters {
         cpu: Some(cpu),
         own_ticks: Some(own_ticks),
         pressure_us: [None; 3],
+        suspended_ns: None,
         at: Instant::now(),
     }
 }
@@ -203,6 +236,7 @@ fn only_what_is_worth_telling_is_told() {
         io_pressure_share: Some(1.0),
         cpu_pressure_share: Some(PRESSURE_SHARE),
         memory_pressure_share: None,
+        suspended_ns: None,
         other_cpus_busy: Some(OTHER_CPUS_BUSY),
     };
     assert!(noise_remarks(&quiet, 1_000_000_000, SECOND).is_empty(), "5 MB are below 1 % of 1 GB");

@@ -1,0 +1,170 @@
+//! System calls that fail while a run goes on: what asks for another try goes on, anything else ends the run with its
+//! reason, and nothing is counted twice. The thousands of cases are the driver's own tests, on a device that fails at
+//! random; here the real engines meet a few dozen.
+
+use crate::lab::{Ended, Lab, Live, names, number, text};
+use crate::system::system;
+use serde_json::Value;
+use std::path::Path;
+
+/// The call of a thread that fails: late enough for the trials before the run, early enough to come.
+const WHEN: u32 = 20;
+
+/// A run with some calls of it failing.
+fn run(lab: &Lab, inject: &[&str], words: &[&str]) -> Ended {
+    let quiet = ["strace", "-f", "-qqq", "-o", "/dev/null"];
+    Live::start(lab.wrapped(&[&quiet[..], inject].concat(), words)).end()
+}
+
+fn can_inject() -> bool {
+    let can =
+        system("strace", &["-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=9", "true"]).is_some();
+    if !can {
+        eprintln!("skipped: strace is missing or may not trace");
+    }
+    can
+}
+
+/// Every operation of the only cell is accounted for.
+fn is_conserved(record: &Value) {
+    for repetition in record["cells"][0]["repetitions"].as_array().expect("repetitions") {
+        for kind in ["read", "write", "sync"] {
+            let [submitted, completed, failed] =
+                ["submitted", "completed", "failed"].map(|count| number(&repetition[kind][count]));
+            assert_eq!((submitted, failed), (completed, 0), "{kind}: {repetition}");
+        }
+    }
+}
+
+/// One failure in a run: it goes on, or ends with these words and one of these codes.
+fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<(&[i32], &[&str])>) {
+    let words = [&["run", text(target), "--size", "4m", "--passes", "1", "--runs", "1"], words].concat();
+    let ended = run(lab, inject, &words);
+    assert!(!ended.err.contains("panicked"), "{inject:?}: {ended:#?}");
+    match end {
+        None => {
+            assert_eq!(ended.code(), Some(0), "{inject:?}: {ended:#?}");
+            is_conserved(&lab.record("last"));
+        }
+        Some((codes, says)) => {
+            let code = ended.code().unwrap_or_default();
+            assert!(codes.contains(&code), "{inject:?}: {ended:#?}");
+            for words in says {
+                assert!(ended.err.contains(words), "{inject:?} says `{words}`: {ended:#?}");
+            }
+            let errors =
+                ended.err.lines().filter(|line| line.starts_with("kurabe: ") && line.contains("os error"));
+            assert_eq!(errors.count(), 1, "{inject:?} is told once: {ended:#?}");
+        }
+    }
+}
+
+/// Error numbers, their words, and the exit codes that they may end with.
+const ERRORS: [(&str, &str, &[i32]); 8] = [
+    ("EIO", "os error 5", &[8]),
+    ("ENOSPC", "os error 28", &[7]),
+    ("EDQUOT", "os error 122", &[7]),
+    ("EFBIG", "os error 27", &[7]),
+    ("EROFS", "os error 30", &[5]),
+    ("EPERM", "os error 1", &[5]),
+    ("ENODEV", "os error 19", &[8]),
+    ("EREMOTEIO", "os error 121", &[8]),
+];
+
+#[test]
+fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
+    if !can_inject() {
+        return;
+    }
+    let lab = Lab::new();
+    let target = lab.write("file", vec![7_u8; 4 << 20]);
+    let calls: [(&str, &str, &[&str]); 3] = [
+        ("pread64", "failed a read", &["--rw", "randread"]),
+        ("pwrite64", "failed a write", &["--rw", "randwrite", "--write-existing"]),
+        ("fsync", "failed a fsync", &["--rw", "randwrite", "--write-existing", "--fsync", "1"]),
+    ];
+    for (call, what, words) in calls {
+        let words = [words, &["--engine", "threads", "--iodepth", "1"]].concat();
+        let of = |error: &str| format!("inject={call}:error={error}:when={WHEN}");
+        for (error, number, codes) in ERRORS {
+            let end = Some((codes, &[what, number][..]));
+            meets(&lab, &target, &["-P", text(&target), "-e", &of(error)], &words, end);
+        }
+        for error in ["EINTR", "EAGAIN"] {
+            meets(&lab, &target, &["-P", text(&target), "-e", &of(error)], &words, None);
+        }
+        if call != "fsync" {
+            // A call that does a part, and one that does nothing.
+            let part = format!("inject={call}:retval=512:when={WHEN}");
+            meets(
+                &lab,
+                &target,
+                &["-P", text(&target), "-e", &part],
+                &[&words[..], &["--bs", "4k"]].concat(),
+                None,
+            );
+        }
+    }
+    assert_eq!(target.metadata().expect("facts").len(), 4 << 20, "its size stays");
+    assert_eq!(names(&lab.target()), [] as [&str; 0]);
+}
+
+#[test]
+fn a_ring_that_fails_ends_the_run_and_a_passing_failure_does_not() {
+    if !can_inject() {
+        return;
+    }
+    let lab = Lab::new();
+    let target = lab.write("file", vec![7_u8; 4 << 20]);
+    for (rw, more) in [("randread", &[][..]), ("randwrite", &["--write-existing", "--fsync", "3"][..])] {
+        let words = [&["--rw", rw, "--engine", "uring", "--iodepth", "4"][..], more].concat();
+        let of = |error: &str| format!("inject=io_uring_enter:error={error}:when={WHEN}");
+        for (error, number) in [("EIO", "os error 5"), ("EPERM", "os error 1"), ("ENOMEM", "os error 12")] {
+            let end = Some((&[5, 8][..], &["io_uring failed", number, "--engine threads"][..]));
+            meets(&lab, &target, &["-e", &of(error)], &words, end);
+        }
+        for error in ["EINTR", "EAGAIN", "EBUSY", "ETIME"] {
+            meets(&lab, &target, &["-e", &of(error)], &words, None);
+        }
+    }
+    assert_eq!(names(&lab.target()), [] as [&str; 0]);
+}
+
+#[test]
+fn a_test_file_goes_whatever_call_fails() {
+    if !can_inject() {
+        return;
+    }
+    let lab = Lab::new();
+    for engine in ["threads", "uring"] {
+        for (call, error) in [
+            ("fallocate", "EIO"),
+            ("fsync", "EIO"),
+            ("io_uring_setup", "EPERM"),
+            ("mmap", "ENOMEM"),
+            ("openat", "EMFILE"),
+        ] {
+            let when = if call == "mmap" || call == "openat" { 60 } else { 1 };
+            let inject = format!("inject={call}:error={error}:when={when}+");
+            let target = lab.target();
+            let words = [
+                "run",
+                text(&target),
+                "--size",
+                "4m",
+                "--time",
+                "50ms",
+                "--rw",
+                "write",
+                "--end-fsync",
+                "timed",
+            ];
+            let ended = run(&lab, &["-e", &inject], &[&words[..], &["--engine", engine]].concat());
+            assert!(!ended.err.contains("panicked"), "{inject}: {ended:#?}");
+            // What fails so early that the store cannot be opened is told, too; a file that could not be removed is
+            // removed by the next start.
+            lab.kurabe(&["list"]);
+            assert_eq!(names(&target), [] as [&str; 0], "{engine} {inject}: {ended:#?}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What somebody uses is never written, under whatever name: exit code 6, the holder named, and not a byte changed.
+
+use crate::lab::{Ended, Lab, SHORT, names, text};
+use crate::system::{LoopDevice, Mount, Running, Stacked, system};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const SIZE: u64 = 32 << 20;
+
+/// A run that may destroy a device. Another `losetup -f` on this machine opens the device for a moment, and kurabe is right
+/// to name it; so that is tried again.
+fn destroy(lab: &Lab, target: &Path) -> Ended {
+    let words = [&SHORT[..], &["--quiet", "--destroy-data-on", text(target)]].concat();
+    for _ in 0..10 {
+        let ended = lab.run(target, &words);
+        if !ended.err.contains("in losetup (process") {
+            return ended;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    lab.run(target, &words)
+}
+
+/// A run that may overwrite a file.
+fn overwrite(lab: &Lab, target: &Path) -> Ended {
+    lab.run(target, &[&SHORT[..], &["--quiet", "--write-existing"]].concat())
+}
+
+/// A device with a file system that is mounted, and a second name of the file under it.
+fn mounted() -> Option<(LoopDevice, Mount, PathBuf)> {
+    let device = LoopDevice::new(SIZE)?;
+    let mount = device.mount_ext4()?;
+    let link = device.beside("link");
+    std::fs::hard_link(device.image(), &link).expect("a hard link");
+    Some((device, mount, link))
+}
+
+#[test]
+fn a_device_that_is_open_for_writing_under_another_name_is_not_written() {
+    let Some(device) = LoopDevice::new(SIZE) else { return };
+    let lab = Lab::new();
+    let (node, link) = (device.other_node("node"), device.beside("link"));
+    std::fs::hard_link(&node, &link).expect("a hard link");
+    for name in [&node, &link] {
+        let writer = Running::writer(name);
+        destroy(&lab, device.node()).is_refusal(6, &["in use", "open for writing in", &writer.process()]);
+        destroy(&lab, &node).is_refusal(6, &["in use", "open for writing in", &writer.process()]);
+    }
+    let writer = Running::writer(&link);
+    std::fs::remove_file(&link).expect("deleted");
+    destroy(&lab, device.node()).is_refusal(6, &["in use", "open for writing in", &writer.process()]);
+    assert!(lab.list().is_empty());
+    assert!(device.contents().iter().all(|byte| *byte == 0), "not a byte is written");
+}
+
+#[test]
+fn a_device_mounted_in_another_mount_namespace_is_not_written() {
+    let Some((device, mount, _)) = mounted() else { return };
+    let lab = Lab::new();
+    let point = mount.point().to_owned();
+    drop(mount);
+    let script = "mount \"$0\" \"$1\" && echo ready && exec sleep 60";
+    let words =
+        ["--mount", "--propagation", "private", "sh", "-c", script, text(device.node()), text(&point)];
+    let Some(other) = Running::start("unshare", &words) else { return };
+    let before = device.contents();
+    destroy(&lab, device.node()).is_refusal(6, &["mounted on", text(&point), &other.process()]);
+    assert!(device.contents() == before, "not a byte changes");
+    drop(other);
+}
+
+#[test]
+fn a_loop_device_that_shares_the_bytes_of_a_mounted_one_is_not_written() {
+    let Some((device, mount, link)) = mounted() else { return };
+    let lab = Lab::new();
+    let elsewhere = lab.beside("bound");
+    let Some(bound) = Mount::new("none", text(link.parent().expect("a directory")), "bind", &elsewhere)
+    else {
+        return;
+    };
+    let over_hard_link = Stacked::over(&link).expect("a loop device");
+    let over_bind_mount = Stacked::over(&bound.point().join("image")).expect("a loop device");
+    let second = device.stacked().expect("a loop device");
+    let third = Stacked::over(Path::new(second.node())).expect("a loop device");
+    let before = device.contents();
+    for other in [&over_hard_link, &over_bind_mount, &third] {
+        destroy(&lab, Path::new(other.node())).is_refusal(6, &["mounted on", text(mount.point())]);
+    }
+    assert!(lab.list().is_empty());
+    assert!(device.contents() == before, "not a byte changes");
+    drop((third, second, over_bind_mount, over_hard_link, bound));
+}
+
+#[test]
+fn the_image_under_a_loop_device_is_not_written_under_any_name() {
+    let Some((device, mount, link)) = mounted() else { return };
+    let lab = Lab::new();
+    let before = device.contents();
+    for name in [device.image(), &link] {
+        overwrite(&lab, name).is_refusal(6, &["mounted on", text(mount.point()), "end or release"]);
+    }
+    assert!(device.contents() == before, "not a byte changes");
+    drop(mount);
+    let before = device.contents();
+    let stands = format!("loop device {} stands on it", device.node().file_name().expect("a name").display());
+    overwrite(&lab, &link).is_refusal(6, &[&stands]);
+    assert!(lab.list().is_empty());
+    assert!(device.contents() == before, "not a byte changes");
+}
+
+#[test]
+fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
+    let lab = Lab::new();
+    let contents = vec![7; 16 << 20];
+    let file = lab.write("disk.img", &contents);
+    let link = lab.beside("link");
+    std::fs::hard_link(&file, &link).expect("a hard link");
+    let writer = Running::writer(&link);
+    overwrite(&lab, &file).is_refusal(6, &["in use", "open for writing in sleep", &writer.process()]);
+    drop(writer);
+    for take in ["fcntl.flock(file, fcntl.LOCK_EX)", "fcntl.lockf(file, fcntl.LOCK_SH)"] {
+        let program = format!(
+            "import fcntl, sys, time; file = open(sys.argv[1], 'rb'); {take}; print('ready', flush=True); time.sleep(60)"
+        );
+        let Some(locker) = Running::start("python3", &["-c", &program, text(&link)]) else { return };
+        overwrite(&lab, &file).is_refusal(6, &["in use", "locked by", &locker.process()]);
+    }
+    assert!(lab.list().is_empty());
+    assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
+    overwrite(&lab, &file).ok();
+    assert!(std::fs::read(&file).expect("the file") != contents, "nobody uses it any more");
+}
+
+#[test]
+fn the_store_in_use_is_not_written_under_any_name() {
+    let lab = Lab::new();
+    let run = lab.model_run("1ms");
+    let store = lab.store();
+    let (hard, soft) = (lab.beside("hard"), lab.beside("soft"));
+    std::fs::hard_link(&store, &hard).expect("a hard link");
+    std::os::unix::fs::symlink(&store, &soft).expect("a link");
+    // While another kurabe measures, the files beside the store are there.
+    let target = lab.target();
+    let mut other = lab.start(&target, &["--rw", "randread", "--size", "4m", "--time", "20s"]);
+    other.wait_for_out("\"event\":\"repetition_started\"");
+    let beside = |end: &str| PathBuf::from(format!("{}{end}", store.display()));
+    for name in [store.clone(), hard, soft, beside("-wal"), beside("-shm")] {
+        let ended =
+            lab.run(&name, &["--quiet", "--size", "4k", "--rw", "write", "--bs", "512", "--write-existing"]);
+        // The other kurabe or this one, whichever is named first.
+        ended.is_refusal(6, &["in use", "kurabe", "another file"]);
+    }
+    other.signal(rustix::process::Signal::INT);
+    other.end();
+    assert!(names(&target).is_empty());
+    assert_eq!(lab.record(&run)["header"]["id"], run.as_str(), "the store is whole");
+    assert_eq!(system("sqlite3", &[text(&store), "pragma integrity_check"]).unwrap_or("ok".to_owned()), "ok");
+}

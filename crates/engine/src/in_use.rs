@@ -1,0 +1,65 @@
+//! The refusal to write to what somebody uses.
+
+use kurabe_core::record::TargetKind;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_host::Claim;
+use std::fs::File;
+use std::path::Path;
+
+/// Refuses a device or a file that somebody uses. It is open for reading only; `shown` is its name for people.
+///
+/// # Errors
+/// It is in use, or that cannot be found out.
+pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> Result<()> {
+    let claims = kurabe_host::claims(file, shown)?;
+    let Some(first) = claims.first() else { return Ok(()) };
+    Err(in_use(kind, shown, &clause(first, claims.len() - 1)))
+}
+
+/// What the first holder does, and how many more there are.
+fn clause(first: &Claim, more: usize) -> Text {
+    let held = first.device.as_ref().map_or(String::new(), |device| format!("{device}: "));
+    let (en, ja) = (&first.by.en, &first.by.ja);
+    match more {
+        0 => Text { en: format!("{held}{en}"), ja: format!("{held}{ja}") },
+        _ => {
+            Text { en: format!("{held}{en}; and {more} more"), ja: format!("{held}{ja}、ほか {more} 件") }
+        }
+    }
+}
+
+/// The refusal, with what releases the target.
+pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
+    let shown = shown.display();
+    let what = Text {
+        en: format!("refusing to write to {shown}: it is in use ({})", by.en),
+        ja: format!("{shown} は使用中のため書き込みません({})", by.ja),
+    };
+    Error::new(ErrorKind::Refused, what).remedy(match kind {
+        TargetKind::File => text!(
+            "end or release what uses it first, or measure another file or a directory",
+            "先に使用しているものを終了・解除するか、別のファイルかディレクトリを測ってください"
+        ),
+        _ => text!(
+            "unmount or release it first, or measure a directory on it instead",
+            "先にアンマウントなどで解放するか、その上のディレクトリを測ってください"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_first_holder_and_counts_the_others() {
+        let claim = |device: Option<&str>| Claim {
+            device: device.map(str::to_owned),
+            by: text!("mounted on /x", "/x にマウント中"),
+        };
+        assert_eq!(clause(&claim(Some("sda1")), 2).en, "sda1: mounted on /x; and 2 more");
+        assert_eq!(clause(&claim(None), 0).ja, "/x にマウント中");
+        let refusal = |kind| in_use(kind, Path::new("/y"), &clause(&claim(None), 0)).to_string();
+        assert_eq!(refusal(TargetKind::File), "refusing to write to /y: it is in use (mounted on /x)");
+    }
+}

@@ -1,0 +1,74 @@
+//! Two questions to the kernel that no file of /proc or /sys answers and no safe library asks: what a loop device
+//! stands on, and whether anybody has a file open for writing.
+//!
+//! Sources: `include/uapi/linux/loop.h` (`struct loop_info64`), `drivers/block/loop.c` (`loop_get_status`); fcntl(2),
+//! "Leases"; `fs/locks.c` (`check_conflicting_open`).
+#![allow(unsafe_code)]
+
+use super::Number;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// `LOOP_GET_STATUS64` of `linux/loop.h`.
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4c05;
+
+/// `F_SETSIG` of `asm-generic/fcntl.h`: which signal tells that a lease is asked back.
+const F_SETSIG: libc::c_int = 10;
+
+/// Magic numbers of NFS, CIFS and SMB 2 (`linux/magic.h`, `fs/smb/client/`).
+const ON_A_SERVER: [u32; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
+
+/// `struct loop_info64` of `linux/loop.h`: 232 bytes, of which the first fields matter here.
+#[repr(C)]
+struct LoopStatus {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    rest: [u64; 26],
+}
+
+/// What a loop device stands on: the number of the file system and the inode, and the number of the device if the
+/// inode is a block device's.
+///
+/// # Errors
+/// `ENXIO` for a loop device without a file; what else the operating system says.
+pub(crate) fn loop_status(node: &File) -> io::Result<(Number, u64, Option<Number>)> {
+    let mut status = LoopStatus { device: 0, inode: 0, rdevice: 0, rest: [0; 26] };
+    // SAFETY: the request fills a `struct loop_info64`, which `LoopStatus` has the size and the alignment of; the
+    // descriptor is open, and a device that is no loop device refuses the request.
+    let answer = unsafe { libc::ioctl(node.as_raw_fd(), LOOP_GET_STATUS64, &raw mut status) };
+    if answer != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // The kernel encodes them as glibc's `dev_t` (`huge_encode_dev`).
+    let number = |dev: u64| (rustix::fs::major(dev), rustix::fs::minor(dev));
+    Ok((number(status.device), status.inode, (status.rdevice != 0).then(|| number(status.rdevice))))
+}
+
+/// Whether anybody has a file open for writing, a descriptor of this process, a mapping or the kernel itself
+/// included: a lease for reading is refused then. `None` if leases are not for this user or not on this file system;
+/// a client of NFS or SMB refuses one for reasons of its server too. The file must be open for reading only.
+///
+/// # Errors
+/// What the operating system says.
+pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
+    if ON_A_SERVER.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)) {
+        return Ok(None);
+    }
+    let control = |request: libc::c_int, value: libc::c_int| -> io::Result<()> {
+        // SAFETY: these requests take a number and touch no memory of this process.
+        let answer = unsafe { libc::fcntl(file.as_raw_fd(), request, value) };
+        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // Who opens the file within the lease sends a signal: SIGIO would end this process, SIGURG is ignored.
+    control(F_SETSIG, libc::SIGURG)?;
+    match control(libc::F_SETLEASE, libc::F_RDLCK) {
+        Ok(()) => control(libc::F_SETLEASE, libc::F_UNLCK).map(|()| Some(false)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EAGAIN) => Ok(Some(true)),
+            Some(libc::EACCES | libc::EPERM | libc::EINVAL | libc::EOPNOTSUPP | libc::ENOLCK) => Ok(None),
+            _ => Err(error),
+        },
+    }
+}

@@ -1,0 +1,254 @@
+//! What processes have open for writing, have mapped, or have locked.
+//!
+//! The model: a descriptor in /proc/PID/fd leads to its object whatever the object is called now: through a node outside
+//! /dev, a second name, a name that was deleted, a path of another mount namespace. So objects are compared and never
+//! names. A mapping that is shared and writable outlives its descriptor and is looked for in /proc/PID/maps. Locks are
+//! told by the descriptor that holds them, and by /proc/locks where the process itself is hidden.
+//!
+//! Not seen: descriptors of processes that this user may not look at, or that are in flight between two processes or
+//! registered with a ring and closed. Formats: proc(5), proc_pid_fdinfo(5), proc_pid_maps(5), proc_locks(5).
+
+use crate::mount::parse_number;
+use crate::platform::{Number, Object};
+use crate::roots::{self, Roots};
+use std::path::{Path, PathBuf};
+
+/// A process, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub pid: u32,
+    /// Name of its program.
+    pub command: String,
+}
+
+/// What a process does with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// A descriptor that can write.
+    Descriptor,
+    /// A shared mapping that can write.
+    Mapping,
+    /// A lock of flock(2) or fcntl(2).
+    Lock,
+}
+
+/// An object that a process holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub process: Process,
+    pub object: Object,
+    pub hold: Hold,
+}
+
+/// Asks the operating system what a path leads to.
+pub(crate) type LookAt<'a> = &'a dyn Fn(&Path) -> std::io::Result<Object>;
+
+/// The process with a number.
+pub(crate) fn process(roots: &Roots, pid: u32) -> Process {
+    let command = roots::words(&roots.proc.join(format!("{pid}/comm"))).unwrap_or_else(|| "?".to_owned());
+    Process { pid, command }
+}
+
+/// The numbers of all processes that can be seen.
+pub(crate) fn pids(roots: &Roots) -> Vec<u32> {
+    roots::names(&roots.proc).iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// Who holds any of the objects, as far as this user may know. Processes in `but` are left out.
+pub(crate) fn holding(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], but: Option<u32>) -> Vec<Held> {
+    let mut all = Vec::new();
+    for pid in pids(roots).into_iter().filter(|pid| Some(*pid) != but) {
+        let directory = roots.proc.join(pid.to_string());
+        let mut holds = Vec::new();
+        for table in descriptor_tables(&directory) {
+            descriptors(&table, look_at, objects, &mut holds);
+        }
+        mappings(&directory, look_at, objects, &mut holds);
+        for (object, hold) in holds {
+            let held = Held { process: process(roots, pid), object, hold };
+            if !all.contains(&held) {
+                all.push(held);
+            }
+        }
+    }
+    all
+}
+
+/// The directories of a process that have a `fd` of their own: threads share one, unless a thread took a copy, or the
+/// first thread has ended.
+fn descriptor_tables(process: &Path) -> Vec<PathBuf> {
+    let main = roots::names(&process.join("fd"));
+    let mut tables = vec![process.to_owned()];
+    for thread in roots::names(&process.join("task")) {
+        let thread = process.join("task").join(thread);
+        if Some(thread.file_name()) != Some(process.file_name()) && roots::names(&thread.join("fd")) != main {
+            tables.push(thread);
+        }
+    }
+    tables
+}
+
+fn descriptors(table: &Path, look_at: LookAt<'_>, objects: &[Object], into: &mut Vec<(Object, Hold)>) {
+    for descriptor in roots::names(&table.join("fd")) {
+        let Ok(object) = look_at(&table.join("fd").join(&descriptor)) else { continue };
+        if !objects.contains(&object) {
+            continue;
+        }
+        let facts = roots::text(&table.join("fdinfo").join(&descriptor)).unwrap_or_default();
+        if opened_for_writing(&facts) {
+            into.push((object, Hold::Descriptor));
+        }
+        if has_lock(&facts) {
+            into.push((object, Hold::Lock));
+        }
+    }
+}
+
+fn mappings(process: &Path, look_at: LookAt<'_>, objects: &[Object], into: &mut Vec<(Object, Hold)>) {
+    let maps = roots::read_bytes(&process.join("maps")).unwrap_or_default();
+    for mapping in parse_maps(&maps) {
+        // The link is for root alone; the line itself tells the object of a file, but not the number of a device.
+        let object = look_at(&process.join("map_files").join(&mapping.range)).unwrap_or(mapping.object);
+        if objects.contains(&object) || objects.contains(&mapping.object) {
+            into.push((object, Hold::Mapping));
+        }
+    }
+}
+
+/// Whether /proc/PID/fdinfo/N tells of a descriptor that can write. Flags are octal; `O_ACCMODE` is 3 on every
+/// architecture of Linux.
+pub(crate) fn opened_for_writing(fdinfo: &str) -> bool {
+    fdinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("flags:"))
+        .and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok())
+        .is_some_and(|flags| flags & 0o3 != 0)
+}
+
+/// Whether /proc/PID/fdinfo/N tells of a lock that the descriptor holds. A lease is none: a server of files gives it up
+/// when somebody else opens the file.
+pub(crate) fn has_lock(fdinfo: &str) -> bool {
+    fdinfo
+        .lines()
+        .filter_map(|line| line.strip_prefix("lock:"))
+        .any(|lock| parse_locks(lock.as_bytes()).next().is_some())
+}
+
+/// A mapping that is shared and writable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mapping {
+    /// Its name in /proc/PID/map_files.
+    pub range: String,
+    /// What is mapped.
+    pub object: Object,
+}
+
+/// The shared and writable mappings of files in /proc/PID/maps.
+pub(crate) fn parse_maps(maps: &[u8]) -> impl Iterator<Item = Mapping> {
+    maps.split(|&byte| byte == b'\n').filter_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split_ascii_whitespace();
+        let (first, last) = words.next()?.split_once('-')?;
+        let allowed = words.next()?.as_bytes();
+        if allowed.get(1) != Some(&b'w') || allowed.get(3) != Some(&b's') {
+            return None;
+        }
+        let (major, minor) = words.nth(1)?.split_once(':')?;
+        let device = (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
+        let inode = words.next()?.parse().ok().filter(|inode| *inode != 0)?;
+        // There the addresses have no zeros before them.
+        let range = format!("{}-{}", first.trim_start_matches('0'), last.trim_start_matches('0'));
+        Some(Mapping { range, object: Object::Inode(device, inode) })
+    })
+}
+
+/// A lock that somebody holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lock {
+    /// Who took it; none for a lock that belongs to an open file.
+    pub pid: Option<u32>,
+    /// On what.
+    pub object: Object,
+}
+
+/// The locks of /proc/locks, without those that somebody waits for, and without leases.
+pub(crate) fn parse_locks(locks: &[u8]) -> impl Iterator<Item = Lock> {
+    locks.split(|&byte| byte == b'\n').filter_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split_ascii_whitespace().skip(1);
+        if !["POSIX", "FLOCK", "OFDLCK"].contains(&words.next()?) {
+            return None;
+        }
+        let pid = words.nth(2)?.parse().ok().filter(|pid| *pid > 0);
+        let place = words.next()?;
+        let (device, inode) = place.rsplit_once(':')?;
+        let (major, minor) = device.split_once(':')?;
+        let device = (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
+        Some(Lock { pid, object: Object::Inode(device, inode.parse().ok()?) })
+    })
+}
+
+/// The number that /proc/PID/maps and /proc/locks give the file system of an open file. It is the file's own, except
+/// where a file system has several (subvolumes of btrfs).
+pub(crate) fn number_of_file_system(roots: &Roots, descriptor: &str) -> Option<Number> {
+    let facts = roots::text(&roots.proc.join("self/fdinfo").join(descriptor))?;
+    let mount = facts.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().to_owned();
+    let table = roots::read_bytes(&roots.proc.join("self/mountinfo")).ok()?;
+    table.split(|&byte| byte == b'\n').find_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split_ascii_whitespace();
+        (words.next()? == mount).then(|| parse_number(words.nth(1)?))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_that_can_write_are_told_from_those_that_cannot() {
+        assert!(opened_for_writing("pos:\t0\nflags:\t02\n"));
+        assert!(opened_for_writing("flags:\t0100001\n"));
+        assert!(!opened_for_writing("flags:\t0100000\n"));
+        assert!(!opened_for_writing(""));
+    }
+
+    #[test]
+    fn locks_are_read_and_waiters_and_leases_are_none() {
+        let table = b"1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF\n\
+            2: FLOCK  ADVISORY  WRITE 3517 fd:10:2531448 0 EOF\n\
+            2: -> FLOCK  ADVISORY  WRITE 3600 fd:10:2531448 0 EOF\n\
+            3: LEASE  ACTIVE    READ  3442 fd:00:2531440 0 EOF\n\
+            4: OFDLCK ADVISORY  READ  -1 00:2f:77 128 128\n";
+        let locks: Vec<Lock> = parse_locks(table).collect();
+        assert_eq!(
+            locks,
+            [
+                Lock { pid: Some(3568), object: Object::Inode((0xfd, 0), 2_531_452) },
+                Lock { pid: Some(3517), object: Object::Inode((0xfd, 0x10), 2_531_448) },
+                Lock { pid: None, object: Object::Inode((0, 0x2f), 77) },
+            ]
+        );
+        assert!(has_lock("flags:\t0100000\nlock:\t1: FLOCK  ADVISORY  WRITE 359 00:13:11691 0 EOF\n"));
+        assert!(!has_lock("flags:\t0100000\nlock:\t1: LEASE  ACTIVE    READ 359 00:13:11691 0 EOF\n"));
+        assert!(!has_lock("flags:\t0100002\nino:\t7\n"));
+    }
+
+    #[test]
+    fn mappings_count_when_they_are_shared_and_writable() {
+        let maps = b"00400000-0040b000 rw-s 00000000 fe:01 1234 /srv/x.img\n\
+            7f00aa000000-7f00aa001000 rw-p 00000000 fe:01 1235 /srv/private\n\
+            7f00aa002000-7f00aa003000 r--s 00000000 fe:01 1236 /srv/read only\n\
+            7f00aa004000-7f00aa005000 rw-s 00000000 00:00 0\n\
+            7f00aa006000-7f00aa007000 rw-s 00001000 00:2f 9 /srv/gone (deleted)\n";
+        let mappings: Vec<(String, Object)> =
+            parse_maps(maps).map(|mapping| (mapping.range, mapping.object)).collect();
+        assert_eq!(
+            mappings,
+            [
+                ("400000-40b000".to_owned(), Object::Inode((0xfe, 1), 1234)),
+                ("7f00aa006000-7f00aa007000".to_owned(), Object::Inode((0, 0x2f), 9)),
+            ]
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! Loop devices, mounts and processes, taken back whatever happens. They need root; a test that cannot have one says so and
+//! is skipped.
+
+use kurabe_host::{Claim, claims};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub const SIZE_BYTES: u64 = 320 << 20;
+
+/// Who holds what a path leads to now.
+pub fn claims_of(path: &Path) -> Vec<Claim> {
+    let file = File::open(path).expect("a descriptor");
+    claims(&file, path).expect("an answer")
+}
+
+/// Runs a program; `None` if it is not there or fails.
+pub fn run(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// One test at a time: `losetup -f` opens the devices of others for a moment, and that is a claim.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A loop device over a file of its own, detached and unmounted whatever happens.
+pub struct LoopDevice {
+    pub node: PathBuf,
+    pub directory: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl LoopDevice {
+    /// `None` with a printed reason where there can be none.
+    pub fn new() -> Option<Self> {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let directory = tempfile::tempdir().expect("a directory");
+        let image = directory.path().join("image");
+        File::create(&image).and_then(|file| file.set_len(SIZE_BYTES)).expect("an image");
+        std::fs::create_dir(directory.path().join("mnt")).expect("a mount point");
+        let Some(node) = run("losetup", &["-f", "--show", image.to_str().expect("a name")]) else {
+            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            return None;
+        };
+        Some(Self { node: PathBuf::from(node), directory, _alone: alone })
+    }
+
+    /// Attaches the same file anew, with the partitions that it has now.
+    pub fn attach_with_partitions(&mut self) {
+        let image = self.directory.path().join("image");
+        run("losetup", &["-d", self.node()]).expect("detached");
+        let node = run("losetup", &["-f", "-P", "--show", image.to_str().expect("a name")]);
+        self.node = PathBuf::from(node.expect("attached"));
+        // A kernel that reads no partition tables can still be told.
+        for (number, start) in [("1", "2048"), ("2", "34816")] {
+            if !Path::new(&format!("{}p{number}", self.node())).exists() {
+                run("addpart", &[self.node(), number, start, "32768"]);
+            }
+        }
+    }
+
+    pub fn node(&self) -> &str {
+        self.node.to_str().expect("a name")
+    }
+
+    pub fn name(&self) -> String {
+        self.node.file_name().expect("a name").to_string_lossy().into_owned()
+    }
+
+    pub fn point(&self) -> PathBuf {
+        self.directory.path().join("mnt")
+    }
+
+    pub fn mount(&self) -> bool {
+        run("mount", &[self.node(), self.point().to_str().expect("a name")]).is_some()
+    }
+
+    pub fn unmount(&self) {
+        run("umount", &[self.point().to_str().expect("a name")]).expect("unmounted");
+    }
+
+    pub fn holders(&self) -> Vec<String> {
+        self.holders_of(&self.node)
+    }
+
+    pub fn holders_of(&self, path: &Path) -> Vec<String> {
+        claims_of(path).into_iter().map(|claim| claim.by.en).collect()
+    }
+
+    /// A table of the PC with two partitions of 16 MiB: type, first sector, sectors.
+    pub fn write_partition_table(&self) {
+        use std::os::unix::fs::FileExt;
+        let mut sector = [0_u8; 512];
+        for (place, start) in [(446, 2048_u32), (462, 34816)] {
+            sector[place + 4] = 0x83;
+            sector[place + 8..place + 12].copy_from_slice(&start.to_le_bytes());
+            sector[place + 12..place + 16].copy_from_slice(&32768_u32.to_le_bytes());
+        }
+        sector[510..].copy_from_slice(&[0x55, 0xaa]);
+        let file = File::options().write(true).open(&self.node).expect("the device");
+        file.write_all_at(&sector, 0).and_then(|()| file.sync_all()).expect("a table");
+    }
+
+    pub fn wipe(&self) {
+        let file = File::options().write(true).open(&self.node).expect("the device");
+        use std::os::unix::fs::FileExt;
+        for offset in [0, SIZE_BYTES - (1 << 20)] {
+            file.write_all_at(&vec![0; 1 << 20], offset).expect("wiped");
+        }
+        file.sync_all().expect("wiped");
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        run("swapoff", &[self.node()]);
+        run("umount", &[self.point().to_str().unwrap_or_default()]);
+        run("losetup", &["-d", self.node()]);
+    }
+}
+
+impl LoopDevice {
+    /// A path beside the image.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The file under it.
+    pub fn image(&self) -> PathBuf {
+        self.beside("image")
+    }
+
+    /// Another node of it, outside /dev.
+    pub fn other_node(&self, name: &str) -> PathBuf {
+        use std::os::unix::fs::MetadataExt;
+        let number = self.node.metadata().expect("the device").rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let node = self.beside(name);
+        run("mknod", &[text(&node), "b", &major.to_string(), &minor.to_string()]).expect("a node");
+        node
+    }
+
+    /// Makes ext4 on it and mounts it; `false`, with a printed reason, where that cannot be.
+    pub fn mount_ext4(&self) -> bool {
+        let mounted = run("mkfs.ext4", &["-q", self.node()]).is_some() && self.mount();
+        if !mounted {
+            eprintln!("skipped: no mkfs.ext4, or the kernel does not mount it");
+        }
+        mounted
+    }
+}
+
+/// A further loop device; detached when this goes, before the device that it stands on.
+pub struct Above {
+    pub node: PathBuf,
+}
+
+impl Above {
+    /// A loop device over a file or a device.
+    pub fn over(path: &Path) -> Self {
+        let node =
+            run("losetup", &["-f", "--show", text(path)]).expect("a loop device: there was one before");
+        Self { node: node.into() }
+    }
+}
+
+impl Drop for Above {
+    fn drop(&mut self) {
+        run("losetup", &["-d", text(&self.node)]);
+    }
+}
+
+/// A bind mount; taken away when this goes.
+pub struct Bound {
+    point: PathBuf,
+}
+
+impl Bound {
+    /// Shows a directory at a second place. `None`, with a printed reason, where that cannot be.
+    pub fn new(directory: &Path, point: PathBuf) -> Option<Self> {
+        std::fs::create_dir_all(&point).expect("a directory");
+        if run("mount", &["--bind", text(directory), text(&point)]).is_none() {
+            eprintln!("skipped: needs root to bind a directory");
+            return None;
+        }
+        Some(Self { point })
+    }
+
+    pub fn point(&self) -> &Path {
+        &self.point
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        run("umount", &[text(&self.point)]);
+    }
+}
+
+/// A program that goes on until the test ends it.
+pub struct Running {
+    child: Child,
+}
+
+impl Running {
+    /// Starts a program, and waits until it says that it is ready. `None` if it ends without a word.
+    pub fn start(command: &mut Command) -> Option<Self> {
+        let child = command.stdout(Stdio::piped()).spawn().expect("started");
+        let mut running = Self { child };
+        let mut line = String::new();
+        let output = running.child.stdout.take().expect("its output");
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        (line.trim() == "ready").then_some(running)
+    }
+
+    /// A shell that has a file as its standard input, and turns into `sleep`.
+    pub fn with_input(file: File) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo ready; exec sleep 60"]).stdin(Stdio::from(file));
+        Self::start(&mut command).expect("a shell")
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// A path as a word of a command line.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of the tests is UTF-8")
+}
+
+/// Opens for reading and writing.
+pub fn open_to_write(path: &Path) -> File {
+    File::options().read(true).write(true).open(path).expect("opened")
+}
