@@ -4,6 +4,7 @@
 //! it. A browser may draw an SVG in another font: layouts keep some space free. Non-goals: shaping, right-to-left text.
 
 use kurabe_core::display::{Piece, pieces};
+use kurabe_core::shown;
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size as FontSize};
 use skrifa::metrics::GlyphMetrics;
@@ -70,15 +71,16 @@ fn advance_em(c: char, bold: bool) -> f64 {
     advance.unwrap_or(LACKING_EM)
 }
 
-/// How wide words are in pixels when drawn at a size, in the embedded font.
+/// How wide words are in pixels when drawn at a size, in the embedded font; what is drawn as an escape is as wide as that.
 pub fn text_width(words: &str, size_px: f64, bold: bool) -> f64 {
-    words.chars().map(|c| advance_em(c, bold)).sum::<f64>() * size_px
+    shown::line(words).chars().map(|c| advance_em(c, bold)).sum::<f64>() * size_px
 }
 
 /// The words, cut at their end with an ellipsis if they are wider than `width_px`; nothing if not even that fits.
 pub fn fit(words: &str, size_px: f64, bold: bool, width_px: f64) -> String {
-    if text_width(words, size_px, bold) <= width_px {
-        return words.to_owned();
+    let words = shown::line(words);
+    if text_width(&words, size_px, bold) <= width_px {
+        return words;
     }
     let mut left = width_px - text_width("…", size_px, bold);
     if left < 0.0 {
@@ -102,7 +104,7 @@ pub fn wrap(words: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -
     let mut lines = vec![String::new()];
     let space = text_width(" ", size_px, bold);
     let mut used = 0.0;
-    for Piece { text: piece, spaced } in pieces(words) {
+    for Piece { text: piece, spaced } in pieces(&shown::line(words)) {
         let width = text_width(&piece, size_px, bold);
         let lead = if spaced && used > 0.0 { space } else { 0.0 };
         let full = lines.len() >= most.max(1);

@@ -6,7 +6,7 @@ use crate::lang::lang;
 use crate::output::{print, print_json};
 use crate::stored::store_with_runs;
 use kurabe_chart::Theme;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_report::{card as picture_of, png};
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     if global.quiet {
         return Ok(());
     }
-    print(text!("wrote {}\n", "{} に書きました\n", path.display()).get(lang()))
+    print(text!("wrote {}\n", "{} に書きました\n", shown::path(&path)).get(lang()))
 }
 
 /// Whether the file holds a PNG, or an SVG: its ending tells.
@@ -48,7 +48,7 @@ fn is_png(path: &Path) -> Result<bool> {
             text!(
                 "{} ends neither in .png nor in .svg",
                 "{} の拡張子は .png でも .svg でもありません",
-                path.display()
+                shown::path(path)
             ),
         )
         .remedy(text!("name it, for example, card.png", "card.png のような名前にしてください"))),

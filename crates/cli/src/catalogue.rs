@@ -1,7 +1,7 @@
 //! `kurabe catalogue`: published figures, searched and shown; and a run beside one.
 
 use crate::args::{CatalogueAction, CatalogueArgs, Global};
-use crate::output::{print, print_json, style};
+use crate::output::{print, print_json, print_page, style};
 use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
 use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry};
@@ -16,13 +16,17 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
     match &args.action {
         Some(CatalogueAction::Show { id }) => {
             let entry = catalogue.entry(id)?;
-            if global.json { print_json(&entry_json(&entry)) } else { print(&render_entry(&entry, &style())) }
+            if global.json {
+                print_json(&entry_json(&entry))
+            } else {
+                print_page(&render_entry(&entry, &style()))
+            }
         }
         None => {
             let found = catalogue.search(&args.words);
             match global.json {
                 true => found.iter().try_for_each(|entry| print_json(&entry_json(entry))),
-                false => print(&render_catalogue(&found, &style())),
+                false => print_page(&render_catalogue(&found, &style())),
             }
         }
     }
@@ -47,5 +51,5 @@ pub fn show_beside(record: &RunRecord, id: &str, global: &Global) -> Result<()> 
         return print_json(&serde_json::json!({ "event": "beside", "beside": beside }));
     }
     print("\n")?;
-    print(&render_beside(&beside, &style()))
+    print_page(&render_beside(&beside, &style()))
 }

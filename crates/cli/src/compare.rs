@@ -2,7 +2,7 @@
 
 use crate::args::{CompareArgs, Global, HistoryArgs, RecommendArgs};
 use crate::lang::lang;
-use crate::output::{print, print_json, style};
+use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
 use kurabe_compare::{Use, check_about, measured_again, pair};
@@ -28,7 +28,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     let pair = pair(baseline, other, args.margin);
     if args.chart {
         let forest = forest_of(&pair, [baseline, other], lang())?;
-        return print(&render_pictures(&forest, &style()));
+        return print_page(&render_pictures(&forest, &style()));
     }
     if global.json {
         let spoken = spoken_json(&pair, "/differences", &pair.differences)?;
@@ -36,7 +36,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
             &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": spoken }),
         );
     }
-    print(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
+    print_page(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
 }
 
 /// `kurabe recommend`
@@ -69,7 +69,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
             &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken }),
         );
     }
-    print(&render_recommendation(&found, &wanted, &ids, &style()))
+    print_page(&render_recommendation(&found, &wanted, &ids, &style()))
 }
 
 /// `kurabe history`
@@ -105,7 +105,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         }
         let gap = if place > 0 { "\n" } else { "" };
         let page = render_history(&found, device, [&first.header, &last.header], &style());
-        print(&format!("{gap}{page}"))?;
+        print_page(&format!("{gap}{page}"))?;
     }
     Ok(())
 }

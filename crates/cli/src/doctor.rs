@@ -1,7 +1,7 @@
 //! `kurabe doctor`: what this machine allows, and what kurabe itself costs.
 
 use crate::args::{DoctorArgs, Global};
-use crate::output::{print, print_json, style};
+use crate::output::{print_json, print_page, style};
 use crate::stored::existing_store;
 use kurabe_core::Result;
 use kurabe_lab::MachineFacts;
@@ -16,5 +16,5 @@ pub fn doctor(args: &DoctorArgs, global: &Global) -> Result<()> {
     let store = existing_store(global)?;
     let leftovers = store.as_deref().map_or(Ok(Vec::new()), kurabe_lab::recover)?;
     let findings = kurabe_report::doctor(&MachineFacts::gather(&args.path, store.as_deref())?, &leftovers);
-    if global.json { print_json(&findings) } else { print(&render_doctor(&findings, &style())) }
+    if global.json { print_json(&findings) } else { print_page(&render_doctor(&findings, &style())) }
 }

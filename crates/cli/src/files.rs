@@ -4,8 +4,9 @@
 //! leave to replace, the name is taken by a link, which fails where something has it already. What is no file (a pipe,
 //! `/dev/stdout`) has no name to take and is written to.
 
-use crate::output::print;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use crate::output;
+use kurabe_core::shown::Shown;
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,7 +34,9 @@ impl Existing {
 /// # Errors
 /// When the file exists or cannot be written.
 pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
-    output.map_or_else(|| print(words), |path| write(path, words.as_bytes(), Existing::Kept))
+    let shown = Shown::file(words);
+    output
+        .map_or_else(|| output::write(&shown), |path| write(path, shown.as_ref().as_bytes(), Existing::Kept))
 }
 
 /// Refuses a file that is there. Asked before the work, so that nobody waits for a refusal.
@@ -48,7 +51,7 @@ pub fn refuse_existing(path: &Path, existing: Existing) -> Result<()> {
 }
 
 fn exists_already(path: &Path, existing: Existing) -> Error {
-    let file = path.display();
+    let file = shown::path(path);
     let remedy = match existing {
         Existing::Kept => {
             text!(
@@ -80,7 +83,7 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists_already(path, existing).because(error),
         kind => {
-            let told = Error::os(text!("cannot write {}", "{} に書けません", path.display()), &error);
+            let told = Error::os(text!("cannot write {}", "{} に書けません", shown::path(path)), &error);
             match remedy(kind) {
                 Some(remedy) => told.remedy(remedy),
                 None => told,

@@ -24,8 +24,7 @@ const WORDS: [(&str, &str); 9] = [
 
 /// What clap prints for `--help` and `--version`, with escape codes only where they are welcome.
 pub fn in_language(help: &clap::Error) -> String {
-    let help = help.render();
-    let words = if style().color { help.ansi().to_string() } else { help.to_string() };
+    let words = coloured(help, style().color);
     match lang() {
         Lang::En => words,
         Lang::Ja => {
@@ -34,6 +33,12 @@ pub fn in_language(help: &clap::Error) -> String {
             lines.join("\n") + "\n"
         }
     }
+}
+
+/// What clap prints, in its colours or without.
+pub fn coloured(message: &clap::Error, is_coloured: bool) -> String {
+    let words = message.render();
+    if is_coloured { words.ansi().to_string() } else { words.to_string() }
 }
 
 /// A line of the help in lines of this width at most; what is added begins where the words of the first do.

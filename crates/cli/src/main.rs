@@ -1,5 +1,6 @@
 //! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here.
 
+mod address_space;
 mod args;
 mod card;
 mod catalogue;
@@ -24,17 +25,16 @@ mod wrong_words;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use kurabe_core::{Error, ErrorKind, Lang, Result, text};
-use std::io::Write;
+use kurabe_core::shown::Shown;
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let command_line: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
     lang::decide(&command_line);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return refuse_command_line(&error, &command_line),
+        Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
     match dispatch(&cli, &command_line) {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
+    address_space::make_do()?;
     signals::survive_size_limit()?;
     let global = &cli.global;
     match &cli.command {
@@ -80,7 +81,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "kurabe", &mut script);
-            output::print(&String::from_utf8_lossy(&script))
+            output::write(&Shown::of_ours(String::from_utf8_lossy(&script).into_owned()))
         }
         Command::Man => man(),
     }
@@ -92,7 +93,19 @@ fn man() -> Result<()> {
     rendered.map_err(|error| {
         Error::os(text!("cannot make the manual page", "マニュアルページを作れません"), &error)
     })?;
-    output::print(&String::from_utf8_lossy(&page))
+    output::write(&Shown::of_ours(String::from_utf8_lossy(&page).into_owned()))
+}
+
+/// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are.
+fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
+    let words: Vec<String> = command_line.iter().map(|word| shown::line(word)).collect();
+    if words == command_line {
+        return error;
+    }
+    match Cli::try_parse_from(words) {
+        Err(of_shown) if of_shown.kind() == error.kind() => of_shown,
+        _ => error,
+    }
 }
 
 /// What clap has to say: help and version, or what is wrong with the command line, for scripts also as JSON.
@@ -109,13 +122,10 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
         let _ = output::print_json(&line);
     }
     if error.use_stderr() {
-        // A closed terminal leaves nobody to tell.
-        let _ = match wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja) {
-            Some(words) => std::io::stderr().write_all(words.as_bytes()),
-            None => error.print(),
-        };
+        let in_japanese = wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja);
+        output::say_page(&in_japanese.unwrap_or_else(|| help::coloured(error, output::error_style().color)));
     } else {
-        let _ = output::print(&help::in_language(error));
+        let _ = output::print_page(&help::in_language(error));
     }
     ExitCode::from(error.exit_code() as u8)
 }

@@ -1,10 +1,11 @@
 //! `kurabe models`: the list, and one model in full.
 
 use crate::args::{Global, ModelsAction, ModelsArgs};
-use crate::output::{print, print_json, style};
+use crate::output::{print_json, print_page, style, write};
 use crate::words::{assignments, text_of};
 use kurabe_core::Result;
 use kurabe_core::model::Model;
+use kurabe_core::shown::Shown;
 use kurabe_lab::load_model;
 use kurabe_report::{describe_model, render_model, render_models};
 use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
@@ -19,12 +20,12 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
             let all = DEVICES.iter().map(|(name, _)| device_named(name)).collect::<Result<Vec<_>>>()?;
             match global.json {
                 true => all.iter().try_for_each(|model| print_json(&describe_model(model, None))),
-                false => print(&render_models(&all, &style())),
+                false => print_page(&render_models(&all, &style())),
             }
         }
         Some(ModelsAction::Show { name, toml: true, .. }) => {
             load_device(name)?;
-            print(&text_of(DEVICES, name)?)
+            write(&Shown::source(&text_of(DEVICES, name)?))
         }
         Some(ModelsAction::Show { name, set, toml: false }) => {
             let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?)?;
@@ -32,7 +33,7 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
             let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
             match global.json {
                 true => print_json(&describe_model(&spec, capacity)),
-                false => print(&render_model(&spec, capacity, &style())),
+                false => print_page(&render_model(&spec, capacity, &style())),
             }
         }
     }

@@ -3,10 +3,11 @@
 use crate::args::Global;
 use crate::lang::lang;
 use kurabe_core::record::RunRecord;
+use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_report::{Mode, Style};
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Width where nothing tells it.
@@ -62,13 +63,28 @@ pub fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
 
-/// Prints to standard output.
+/// Prints words without colours to standard output.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print(words: &str) -> Result<()> {
+    write(&Shown::lines(words))
+}
+
+/// Prints a page, which may be coloured, to standard output.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print_page(page: &str) -> Result<()> {
+    write(&style().page(page))
+}
+
+/// Writes to standard output.
 ///
 /// # Errors
 /// When standard output takes nothing more; `Interrupted` if its reader went away.
-pub fn print(words: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(words.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+pub fn write(shown: &Shown) -> Result<()> {
+    shown.write_to(&mut std::io::stdout().lock()).map_err(|error| {
         let what = text!("cannot write to standard output", "標準出力に書けません");
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             READER_GONE.store(true, Ordering::Relaxed);
@@ -83,11 +99,10 @@ pub fn print(words: &str) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    let mut line = serde_json::to_string(value).map_err(|error| {
+    let line = serde_json::to_string(value).map_err(|error| {
         Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
     })?;
-    line.push('\n');
-    print(&line)
+    write(&Shown::json(&(line + "\n")))
 }
 
 /// The last line of `--json`.
@@ -98,8 +113,13 @@ pub fn print_record(record: &RunRecord) -> Result<()> {
     print_json(&serde_json::json!({ "event": "record", "run": record }))
 }
 
+/// Says what clap has said, which may be coloured, on standard error.
+pub fn say_page(page: &str) {
+    let _ = error_style().page(page).write_to(&mut std::io::stderr().lock());
+}
+
 /// Says something on standard error.
 pub fn say(words: &str) {
     // Standard error that takes nothing leaves no way to say so.
-    let _ = writeln!(std::io::stderr().lock(), "{words}");
+    let _ = Shown::lines(&format!("{words}\n")).write_to(&mut std::io::stderr().lock());
 }

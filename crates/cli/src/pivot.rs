@@ -2,7 +2,7 @@
 
 use crate::args::{CompareArgs, Global};
 use crate::lang::t;
-use crate::output::{print, print_json, progress_mode, say, style};
+use crate::output::{print_json, print_page, progress_mode, say, style};
 use crate::stored::store_with_runs;
 use crate::words::assignments;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
@@ -52,7 +52,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
             &serde_json::json!({ "event": "pivot", "answer": pivot_answer(&found), "pivot": found }),
         );
     }
-    print(&render_pivot(&found, &style()))
+    print_page(&render_pivot(&found, &style()))
 }
 
 /// The digests of all runs. Those that are missing are made now, which takes a while in a store of an older kurabe.

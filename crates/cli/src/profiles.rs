@@ -1,10 +1,11 @@
 //! `kurabe profiles`: the list, and one profile in full.
 
 use crate::args::{Global, ProfilesAction, ProfilesArgs};
-use crate::output::{print, print_json, style};
+use crate::output::{print_json, print_page, style, write};
 use crate::words::text_of;
 use kurabe_core::Result;
 use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::shown::Shown;
 use kurabe_lab::load_profile;
 use kurabe_report::{render_profile, render_profiles};
 use kurabe_study::embedded_profile;
@@ -19,19 +20,19 @@ pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
             let all = PROFILES.iter().map(|(name, _)| profile_named(name)).collect::<Result<Vec<_>>>()?;
             match global.json {
                 true => all.iter().try_for_each(print_json),
-                false => print(&render_profiles(&all, &style())),
+                false => print_page(&render_profiles(&all, &style())),
             }
         }
         Some(ProfilesAction::Show { name, toml: true }) => {
             load_profile(name)?;
             match embedded_profile(name) {
-                Some(source) => print(source),
-                None => print(&text_of(PROFILES, name)?),
+                Some(source) => write(&Shown::source(source)),
+                None => write(&Shown::source(&text_of(PROFILES, name)?)),
             }
         }
         Some(ProfilesAction::Show { name, toml: false }) => {
             let profile = load_profile(name)?;
-            if global.json { print_json(&profile) } else { print(&render_profile(&profile, &style())) }
+            if global.json { print_json(&profile) } else { print_page(&render_profile(&profile, &style())) }
         }
     }
 }

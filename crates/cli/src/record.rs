@@ -5,7 +5,7 @@ use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, say};
 use crate::signals;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::write_iolog_v3;
 use kurabe_lab::{RecordedCommand, RecordingBy, record_command};
 use kurabe_report::{recording_lines, traffic_line};
@@ -56,7 +56,7 @@ fn announce(by: &RecordingBy<'_>, global: &Global) {
 
 /// Finds out before the command runs, perhaps for hours, whether its trace can be kept.
 fn check_output(output: &Path) -> Result<()> {
-    let shown = output.display();
+    let shown = shown::path(output);
     if output.symlink_metadata().is_ok() {
         return Err(Error::new(
             ErrorKind::Refused,
@@ -96,12 +96,12 @@ fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<
             "latency_ns_p50": recorded.latency_ns(0.5),
             "latency_ns_p99": recorded.latency_ns(0.99),
             "lost_events": recorded.lost_events,
-            "file": args.output,
+            "file": args.output.as_deref().map(shown::name),
         }));
     }
     let next = match &args.output {
         Some(output) => {
-            let output = output.display();
+            let output = shown::path(output);
             text!(
                 "written to {output}; replay it: kurabe run --replay {output} TARGET",
                 "{output} に書きました。再生: kurabe run --replay {output} 対象"

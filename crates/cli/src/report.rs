@@ -4,10 +4,11 @@ use crate::args::{FORMATS, Global, ReportArgs};
 use crate::compare::load;
 use crate::files::{Existing, refuse_existing, write};
 use crate::lang::{lang, t};
-use crate::output::{print, print_json, say};
+use crate::output::{self, print, print_json, say};
 use kurabe_compare::check_about;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Error, ErrorKind, Result, nearest, number, text};
+use kurabe_core::shown::Shown;
+use kurabe_core::{Error, ErrorKind, Result, nearest, number, shown, text};
 use kurabe_report::{PageTheme, Report, png};
 use std::io::Write;
 use std::path::Path;
@@ -30,27 +31,37 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     let runs = in_order(args, global)?;
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.margin, &args.about, title, lang());
-    let bytes = match format {
+    let made = match format {
         "html" => {
             let page = report.html(theme(args), |page_bytes| report.records(page_bytes));
             for left_out in page.left_out.iter().filter(|_| !global.quiet) {
                 say(&format!("kurabe: {}", left_out.get(lang())));
             }
-            page.html.into_bytes()
+            Made::Words(page.html)
         }
-        "md" => report.markdown().into_bytes(),
-        "csv" => report.csv().into_bytes(),
-        "json" => report.json()?.into_bytes(),
+        "md" => Made::Words(report.markdown()),
+        "csv" => Made::Words(report.csv()),
+        "json" => Made::Words(report.json()?),
         format => picture(&report, format, args)?,
     };
     let Some(path) = file(args) else {
-        return match String::from_utf8(bytes) {
-            Ok(words) => print(&words),
-            Err(picture) => print_bytes(&picture.into_bytes()),
+        return match made {
+            Made::Words(words) => output::write(&Shown::file(&words)),
+            Made::Picture(bytes) => print_bytes(&bytes),
         };
+    };
+    let bytes = match made {
+        Made::Words(words) => Shown::file(&words).as_ref().as_bytes().to_vec(),
+        Made::Picture(bytes) => bytes,
     };
     write(path, &bytes, existing)?;
     told(path, format, bytes.len(), &runs, global)
+}
+
+/// A report in its format.
+enum Made {
+    Words(String),
+    Picture(Vec<u8>),
 }
 
 fn file(args: &ReportArgs) -> Option<&Path> {
@@ -79,7 +90,7 @@ fn format(args: &ReportArgs, global: &Global) -> Result<&'static str> {
         other => other,
     };
     known(ending).ok_or_else(|| {
-        let file = path.display();
+        let file = shown::path(path);
         let mut remedy = nearest(ending, &FORMATS);
         if ending.is_empty() {
             let all = FORMATS.join(", ");
@@ -126,13 +137,13 @@ fn check_chart(args: &ReportArgs, format: &str) -> Result<()> {
 }
 
 /// The main chart, or the one that was asked for. A PNG has one set of colours.
-fn picture(report: &Report<'_>, format: &str, args: &ReportArgs) -> Result<Vec<u8>> {
+fn picture(report: &Report<'_>, format: &str, args: &ReportArgs) -> Result<Made> {
     let theme = match (format, theme(args)) {
         ("png", PageTheme::Auto) => PageTheme::Light,
         (_, theme) => theme,
     };
     let svg = report.picture(args.chart.as_deref(), theme)?;
-    if format == "svg" { Ok(svg.into_bytes()) } else { png(&svg, PNG_SCALE) }
+    if format == "svg" { Ok(Made::Words(svg)) } else { png(&svg, PNG_SCALE).map(Made::Picture) }
 }
 
 fn print_bytes(bytes: &[u8]) -> Result<()> {
@@ -155,12 +166,12 @@ fn told(path: &Path, format: &str, bytes: usize, runs: &[RunRecord], global: &Gl
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     if global.json {
         return print_json(&serde_json::json!({
-            "event": "report", "file": path.display().to_string(), "format": format, "bytes": bytes, "runs": ids,
+            "event": "report", "file": shown::name(path), "format": format, "bytes": bytes, "runs": ids,
         }));
     }
     if global.quiet {
         return Ok(());
     }
     let size = number::count((bytes as u64).div_ceil(1000));
-    print(&format!("{} {} ({size} kB)\n", t("written:", "書き出しました:"), path.display()))
+    print(&format!("{} {} ({size} kB)\n", t("written:", "書き出しました:"), shown::path(path)))
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::lang::t;
-use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
+use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_core::Result;
@@ -19,7 +19,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     if let Some(record) = &done.record {
         match global.json {
             true => print_record(record)?,
-            false => print(&render_run(record, &headline(&record.header), &style()))?,
+            false => print_page(&render_run(record, &headline(&record.header), &style()))?,
         }
     }
     done.outcome
@@ -37,7 +37,7 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
             let curves = explain_sweep(record).curves;
             print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
         } else {
-            print(&render_sweep_run(record, &headline(&record.header), &style()))?;
+            print_page(&render_sweep_run(record, &headline(&record.header), &style()))?;
         }
     }
     done.outcome
@@ -52,7 +52,7 @@ fn measured(
 ) -> Result<Option<Done>> {
     let prepared = Prepared::new(request)?;
     if is_dry {
-        return print(&render_foreseen(&prepared, &style())?).map(|()| None);
+        return print_page(&render_foreseen(&prepared, &style())?).map(|()| None);
     }
     let handle = signals::listen()?;
     let store = open_recovered(global)?;

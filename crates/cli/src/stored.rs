@@ -4,9 +4,10 @@ use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, S
 use crate::catalogue::{check_entry, show_beside};
 use crate::files::write_out;
 use crate::lang::{lang, t};
-use crate::output::{print, print_json, print_record, say, style};
+use crate::output::{print, print_json, print_page, print_record, say, style};
 use crate::words::parse_label;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::outside::{self, Outside};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, owner_is_elsewhere, owner_lives};
 use kurabe_report::{
@@ -15,7 +16,6 @@ use kurabe_report::{
 };
 use kurabe_store::{Filter, Owner, SqliteStore, Store, default_path, export as to_json};
 use std::cell::Cell;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 fn store_path(global: &Global) -> Result<PathBuf> {
@@ -106,7 +106,7 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
     if global.json {
         return runs.iter().try_for_each(print_json);
     }
-    print(&render_list(&runs, &style()))
+    print_page(&render_list(&runs, &style()))
 }
 
 /// `key=value` of a label that runs must have.
@@ -124,7 +124,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     if let Some(wanted) = &args.chart {
         let charts = charts_of(&record, wanted.as_deref(), lang())?;
-        return print(&render_pictures(&charts, &style()));
+        return print_page(&render_pictures(&charts, &style()));
     }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;
@@ -132,10 +132,10 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         print_record(&record)?;
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
-    print(&render_run(&record, &headline(&record.header), &style()))?;
+    print_page(&render_run(&record, &headline(&record.header), &style()))?;
     if args.details {
         print("\n")?;
-        print(&render_details(&record, &style()))?;
+        print_page(&render_details(&record, &style()))?;
     }
     args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global))
 }
@@ -151,7 +151,7 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
     if global.json {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
-    print(&render_why(&record, &headline(&record.header), cell, &style())?)
+    print_page(&render_why(&record, &headline(&record.header), cell, &style())?)
 }
 
 /// `kurabe rm`
@@ -241,23 +241,20 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         }
         shown += 1;
         let record = store.load(&id)?;
-        print(&render_run(&record, &headline(&record.header), &style()))
+        print_page(&render_run(&record, &headline(&record.header), &style()))
     };
     args.files.iter().try_for_each(|path| {
-        let (name, bytes) = (path.display().to_string(), read(path)?);
+        let (name, bytes) = (shown::name(path), read(path)?);
         kurabe_lab::import(&*store, &name, &bytes, command_line, &mut heard)
     })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(path).map(|found| bytes = found)
-    };
-    read.map_err(|error| Error::os(text!("cannot read {}", "{} を読めません", path.display()), &error))?;
-    Ok(bytes)
+    let what = text!("cannot read {}", "{} を読めません", shown::path(path));
+    if path == Path::new("-") {
+        return outside::bytes(std::io::stdin().lock(), what, Outside::Import);
+    }
+    outside::bytes_of_file(path, what, Outside::Import)
 }
 
 /// Says what was done to a run.

@@ -2,11 +2,12 @@
 
 use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::lang::lang;
-use crate::output::{error_style, print, print_json, progress_mode, style};
+use crate::output::{error_style, print, print_json, print_page, progress_mode, style, write};
 use crate::signals;
 use crate::stored::open_recovered;
 use crate::words::{assignments, text_of};
 use kurabe_core::Result;
+use kurabe_core::shown::Shown;
 use kurabe_lab::{Stream, StudyRunner, check_paths, run_study};
 use kurabe_report::{
     render_studies, render_study, render_study_file, render_study_markdown, study_json, study_listener,
@@ -26,18 +27,18 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
             let all = all_studies(&catalogue)?;
             match global.json {
                 true => all.iter().try_for_each(|study| print_json(&study_json(study))),
-                false => print(&render_studies(&all, &style())),
+                false => print_page(&render_studies(&all, &style())),
             }
         }
         StudyAction::Show { name, toml: true } => {
             load_study(name, &catalogue)?;
-            print(&text_of(STUDIES, name)?)
+            write(&Shown::source(&text_of(STUDIES, name)?))
         }
         StudyAction::Show { name, toml: false } => {
             let study = load_study(name, &catalogue)?;
             match global.json {
                 true => print_json(&study_json(&study)),
-                false => print(&render_study_file(&study, &style())),
+                false => print_page(&render_study_file(&study, &style())),
             }
         }
         StudyAction::Run(args) => run(args, global, &catalogue, command_line),
@@ -89,7 +90,7 @@ fn show(result: &StudyResult, args: &StudyRunArgs, global: &Global, place: usize
     }
     match args.markdown {
         true => print(&render_study_markdown(result, lang())),
-        false => print(&render_study(result, &style())),
+        false => print_page(&render_study(result, &style())),
     }
 }
 

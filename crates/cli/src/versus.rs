@@ -2,7 +2,7 @@
 
 use crate::args::{Global, VersusArgs};
 use crate::lang::{lang, t};
-use crate::output::{error_style, print, print_json, print_record, progress_mode, say, style};
+use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_compare::{Pair, pair};
@@ -21,7 +21,7 @@ use kurabe_report::{
 pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let prepared = PreparedVersus::new(args.request()?)?;
     if args.dry_run {
-        return print(&render_foreseen_versus(&prepared, args.time, &style())?);
+        return print_page(&render_foreseen_versus(&prepared, args.time, &style())?);
     }
     if let Some(short) = prepared.too_short().filter(|_| !global.json && !global.quiet) {
         say(too_short(&short).get(lang()));
@@ -75,7 +75,7 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();
                 let settled = ended.map(|why| why == WhyEnded::Settled);
-                print(&render_versus(&pairs, &headers, settled, &style()))?;
+                print_page(&render_versus(&pairs, &headers, settled, &style()))?;
             }
         }
         None if json => {}

@@ -1,5 +1,6 @@
 //! Forms that several commands take: `NAME=VALUE`, and names that stand for a text of the program or a file.
 
+use kurabe_core::outside::text_of_file;
 use kurabe_core::{Error, ErrorKind, Result, text};
 
 /// Splits each `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
@@ -43,7 +44,6 @@ pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
 pub fn text_of(library: &[(&str, &str)], name: &str) -> Result<String> {
     match library.iter().find(|(word, _)| *word == name) {
         Some((_, text)) => Ok((*text).to_owned()),
-        None => std::fs::read_to_string(name)
-            .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error)),
+        None => text_of_file(name, &text!("cannot read {name}", "{name} を読めません")),
     }
 }

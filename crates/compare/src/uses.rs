@@ -4,6 +4,7 @@
 //! is twice as fast counts the same wherever it stands, the order does not depend on which run is the baseline, and only
 //! ratios are ever shown, never a score.
 
+use kurabe_core::outside::text_of_file;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::workload::Direction;
 use kurabe_core::{DataFile, Error, ErrorKind, Result, Table, Text, Value, nearest, text};
@@ -72,9 +73,8 @@ impl Use {
     /// When there is none, or its file is wrong.
     pub fn load(name: &str) -> Result<Self> {
         if name.ends_with(".toml") || name.contains('/') {
-            let source = std::fs::read_to_string(name).map_err(|error| {
-                Error::os(text!("cannot read the use {name}", "用途のファイル {name} を読めません"), &error)
-            })?;
+            let what = text!("cannot read the use {name}", "用途のファイル {name} を読めません");
+            let source = text_of_file(name, &what)?;
             return Self::parse(name, &source);
         }
         match USES.iter().find(|(listed, _)| *listed == name) {

@@ -3,6 +3,7 @@
 //! The model: a width is a number of terminal columns, two for a Japanese character. Ambiguous characters (·, ±, ▇) count
 //! as one column, as terminals draw them. Pictures measure otherwise, but break at the same places.
 
+use crate::shown;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that a text takes in a terminal.
@@ -48,12 +49,6 @@ fn take(chars: impl Iterator<Item = char>, width: usize) -> String {
             fits
         })
         .collect()
-}
-
-/// Text from outside on one line: control characters become spaces, so that nothing in a model name or a path
-/// can move the cursor.
-pub fn tame(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Whether a line may not begin with this character.
@@ -125,7 +120,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = vec![String::new()];
     let mut used = 0;
-    for piece in pieces(&tame(text)) {
+    for piece in pieces(&shown::line(text)) {
         let space = usize::from(piece.spaced && used > 0);
         let wide = display_width(&piece.text);
         if used > 0 && used + space + wide > width {

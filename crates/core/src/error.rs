@@ -3,6 +3,7 @@
 //! The sentence fits after "cannot …" or stands alone; it is shown once, at the edge, with the line of the data
 //! file at fault when there is one.
 
+use crate::shown;
 use crate::text::{Lang, Text};
 use std::fmt;
 
@@ -116,6 +117,22 @@ impl Place {
             text: source[line_start..line_end].trim_end_matches('\r').to_owned(),
         }
     }
+
+    /// Lines with the file's line in them, the words at fault underlined. A tab takes the place of one character.
+    fn render(&self) -> String {
+        let number = self.line.to_string();
+        let gutter = " ".repeat(number.len());
+        let shown = |words: String| shown::line(&words.replace('\t', " "));
+        let before = shown(self.text.chars().take(self.column - 1).collect());
+        let marked = shown(self.text.chars().skip(self.column - 1).take(self.width).collect());
+        let behind = shown(self.text.chars().skip(self.column - 1 + self.width).collect());
+        let indent = " ".repeat(before.chars().count());
+        let mark = "^".repeat(marked.chars().count().max(1));
+        let (file, line, column) = (shown::line(&self.file), self.line, self.column);
+        format!(
+            "\n {gutter}--> {file}:{line}:{column}\n {number} | {before}{marked}{behind}\n {gutter} | {indent}{mark}"
+        )
+    }
 }
 
 /// An error with everything a person needs to go on.
@@ -175,6 +192,9 @@ impl Error {
         use std::io::ErrorKind as Os;
         let (kind, remedy) = match error.kind() {
             Os::NotFound => (ErrorKind::Target, None),
+            Os::NotADirectory => (ErrorKind::Target, Some(path_remedy())),
+            // std has no name for it yet.
+            kind if format!("{kind:?}") == "FilesystemLoop" => (ErrorKind::Target, Some(path_remedy())),
             Os::PermissionDenied => (
                 ErrorKind::Permission,
                 Some(text_remedy(
@@ -185,11 +205,22 @@ impl Error {
             Os::ReadOnlyFilesystem => (
                 ErrorKind::Permission,
                 Some(text_remedy(
-                    "the file system is mounted read-only: remount it read-write, or measure a file on it with reads only",
-                    "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか、既存のファイルを読み取りだけで測ってください",
+                    "the file system is read-only: remount it read-write unless its kind cannot be written (squashfs, ISO 9660), \
+                     or measure a file on it with reads only",
+                    "ファイルシステムが読み取り専用です。書き込み可能にマウントし直すか(squashfs や ISO 9660 は不可)、\
+                     既存のファイルを読み取りだけで測ってください",
                 )),
             ),
-            Os::StorageFull | Os::QuotaExceeded => (
+            Os::QuotaExceeded => (
+                ErrorKind::NoSpace,
+                Some(text_remedy(
+                    "the quota is used up, whatever the file system has free: remove files of its user, have it raised, or ask for \
+                     a smaller test file with --size",
+                    "空き容量とは別に、割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、\
+                     割り当てを増やすか、--size で小さなテストファイルを指定してください",
+                )),
+            ),
+            Os::StorageFull => (
                 ErrorKind::NoSpace,
                 Some(text_remedy(
                     "free some room, or ask for a smaller test file with --size",
@@ -263,25 +294,26 @@ impl Error {
 
     /// The whole error for a terminal, several lines, without a trailing newline.
     pub fn render(&self, lang: Lang) -> String {
-        let mut out = format!("kurabe: {}", self.what().get(lang));
+        let mut out = format!("kurabe: {}", shown::line(self.what().get(lang)));
         if let Some(cause) = self.cause() {
-            out.push_str(&format!(": {cause}"));
+            out.push_str(&format!(": {}", shown::line(cause)));
         }
         if let Some(place) = self.place() {
-            let number = place.line.to_string();
-            let gutter = " ".repeat(number.len());
-            let indent = " ".repeat(place.column - 1);
-            let mark = "^".repeat(place.width);
-            out.push_str(&format!(
-                "\n {gutter}--> {}:{}:{}\n {number} | {}\n {gutter} | {indent}{mark}",
-                place.file, place.line, place.column, place.text
-            ));
+            out.push_str(&place.render());
         }
         if let Some(remedy) = self.remedy_text() {
-            out.push_str(&format!("\n  {} {}", lang.pick("remedy:", "対処:"), remedy.get(lang)));
+            let remedy = shown::line(remedy.get(lang));
+            out.push_str(&format!("\n  {} {remedy}", lang.pick("remedy:", "対処:")));
         }
         out
     }
+}
+
+fn path_remedy() -> Text {
+    text_remedy(
+        "check each part of the path: a file is no directory, a symbolic link must not lead back to itself",
+        "パスの各部分を確認してください。ファイルの下にはたどれず、シンボリックリンクは循環できません",
+    )
 }
 
 fn text_remedy(en: &str, ja: &str) -> Text {
@@ -290,9 +322,9 @@ fn text_remedy(en: &str, ja: &str) -> Text {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what().en)?;
+        f.write_str(&shown::line(&self.what().en))?;
         if let Some(cause) = self.cause() {
-            write!(f, ": {cause}")?;
+            write!(f, ": {}", shown::line(cause))?;
         }
         Ok(())
     }
@@ -314,11 +346,29 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_leads_nowhere_is_an_unusable_target() {
+        // ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP; EDQUOT is no lack of room on the file system.
+        for number in [2, 20, 36, 40] {
+            let error = Error::os(Text::same("x"), &std::io::Error::from_raw_os_error(number));
+            assert_eq!(error.kind(), ErrorKind::Target, "{number}");
+        }
+        let error = Error::os(Text::same("x"), &std::io::Error::from_raw_os_error(122));
+        assert_eq!(error.kind(), ErrorKind::NoSpace);
+        assert!(error.remedy_text().unwrap().en.contains("quota"), "{error:?}");
+    }
+
+    #[test]
     fn a_place_underlines_the_word() {
         let source = "a = 1\nblök = 2\n";
         let place = Place::of("p.toml", source, 6..11);
         assert_eq!((place.line, place.column, place.width), (2, 1, 4));
         assert_eq!(place.text, "blök = 2");
+        let poisoned = "\tx\u{1b}c = \u{202e}\n";
+        let error = Error::new(ErrorKind::DataFile, Text::same("a\nb")).at(Place::of("p\r", poisoned, 8..11));
+        assert_eq!(
+            error.render(Lang::En),
+            "kurabe: a\\nb\n  --> p\\r:1:8\n 1 |  x\\x1bc = \\u{202e}\n   |           ^^^^^^^^"
+        );
         let end = Place::of("p.toml", source, 900..901);
         assert_eq!((end.line, end.width), (3, 1));
     }

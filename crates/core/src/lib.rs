@@ -1,4 +1,5 @@
-//! The vocabulary of kurabe: what every room says to every other. No I/O happens here and no clock is read.
+//! The vocabulary of kurabe: what every room says to every other. No I/O happens here, but for files from outside that are
+//! read up to a limit ([`outside`]), and no clock is read.
 
 mod data_file;
 mod error;
@@ -14,11 +15,13 @@ pub mod imported;
 pub mod made;
 pub mod model;
 pub mod number;
+pub mod outside;
 pub mod profile;
 pub mod profile_library;
 pub mod quantity;
 pub mod random;
 pub mod record;
+pub mod shown;
 pub mod split;
 pub mod steady;
 pub mod trace;

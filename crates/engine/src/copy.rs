@@ -30,7 +30,7 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{CpuUse, EngineRecord, Repetition, TargetKind};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_program::{Stop, interrupted};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -323,7 +323,7 @@ fn piece(step: &CopyStep, size_bytes: u64, content: &mut Content) -> Vec<u8> {
 
 fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
     let (directory, both, free) =
-        (directory.display(), size_bytes.saturating_mul(2), format_bytes(free_bytes));
+        (shown::path(directory), size_bytes.saturating_mul(2), format_bytes(free_bytes));
     let fits = free_bytes / 2 / MIB * 9 / 10;
     let both = format_bytes(both);
     Error::new(

@@ -9,7 +9,7 @@
 //! file that got a second name is somebody else's as well: nothing more is written to it.
 
 use crate::platform::{self, OpenHow};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_program::{FileIdentity, Folder};
 use rustix::fs::{FileType, OFlags, Stat};
 use std::ffi::{OsStr, OsString};
@@ -117,7 +117,7 @@ impl HeldFile {
     /// refused at opening.
     pub(crate) fn reopen(&self, how: OpenHow) -> Result<File> {
         let cannot = |error: &io::Error| {
-            let what = text!("cannot open {}", "{} を開けません", self.path().display());
+            let what = text!("cannot open {}", "{} を開けません", shown::path(self.path()));
             if how.direct && error.kind() == io::ErrorKind::InvalidInput {
                 return Error::new(ErrorKind::Unsupported, what).because(error);
             }
@@ -130,7 +130,7 @@ impl HeldFile {
     /// Refuses a file that is gone, and a test file that got a second name.
     fn refuse_changed(&self) -> Result<()> {
         let path = self.path();
-        let path = path.display();
+        let path = shown::path(path);
         let facts = rustix::fs::fstat(&self.file).map_err(|error| {
             Error::os(text!("cannot look at {path}", "{path} を調べられません"), &error.into())
         })?;

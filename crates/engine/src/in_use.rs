@@ -1,8 +1,9 @@
-//! The refusal to write to what somebody uses.
+//! The refusals: to write to what somebody uses, and to touch what kurabe itself uses.
 
 use kurabe_core::record::TargetKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::Claim;
+use rustix::fs::Stat;
 use std::fs::File;
 use std::path::Path;
 
@@ -13,7 +14,34 @@ use std::path::Path;
 pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> Result<()> {
     let claims = kurabe_host::claims(file, shown)?;
     let Some(first) = claims.first() else { return Ok(()) };
-    Err(in_use(kind, shown, &clause(first, claims.len() - 1)))
+    let error = in_use(kind, shown, &clause(first, claims.len() - 1));
+    if claims.iter().any(|claim| !claim.is_signature) {
+        return Err(error);
+    }
+    Err(error.remedy(text!(
+        "if nothing uses it any more, take the signature off with wipefs, or measure a directory on it instead",
+        "もう使われていないなら wipefs で署名を消すか、その上のディレクトリを測ってください"
+    )))
+}
+
+/// Refuses a file that kurabe itself has open, which reading alone would harm: a descriptor of the store that is closed takes
+/// the store's locks with it.
+///
+/// # Errors
+/// It is the store, or another target.
+pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
+    if !kurabe_host::this_process_holds(facts.st_dev, facts.st_ino) {
+        return Ok(());
+    }
+    let shown = shown::path(shown);
+    Err(Error::new(
+        ErrorKind::Refused,
+        text!(
+            "refusing to measure {shown}: kurabe itself has it open, as its store or as another target",
+            "{shown} は kurabe 自身が結果の保存先またはほかの対象として使用中のため測定しません"
+        ),
+    )
+    .remedy(text!("name another file or a directory", "別のファイルかディレクトリを指定してください")))
 }
 
 /// What the first holder does, and how many more there are.
@@ -30,7 +58,7 @@ fn clause(first: &Claim, more: usize) -> Text {
 
 /// The refusal, with what releases the target.
 pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
-    let shown = shown.display();
+    let shown = shown::path(shown);
     let what = Text {
         en: format!("refusing to write to {shown}: it is in use ({})", by.en),
         ja: format!("{shown} は使用中のため書き込みません({})", by.ja),
@@ -56,6 +84,7 @@ mod tests {
         let claim = |device: Option<&str>| Claim {
             device: device.map(str::to_owned),
             by: text!("mounted on /x", "/x にマウント中"),
+            is_signature: false,
         };
         assert_eq!(clause(&claim(Some("sda1")), 2).en, "sda1: mounted on /x; and 2 more");
         assert_eq!(clause(&claim(None), 0).ja, "/x にマウント中");

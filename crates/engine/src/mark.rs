@@ -10,6 +10,7 @@
 //! lets go of it with the process, whatever happens to that; so it tells who lives across PID namespaces and, where the
 //! file system keeps locks for several machines, across these as well.
 
+use kurabe_core::shown;
 use kurabe_program::{FileIdentity, Folder};
 use rustix::fs::{FileType, OFlags, XattrFlags};
 use rustix::io::Errno;
@@ -179,7 +180,7 @@ pub(crate) fn lock(file: &File) -> Locked {
 /// # Errors
 /// The operating system's; also when it is of another kind, or was replaced meanwhile.
 pub(crate) fn open_to_look(folder: &Folder, name: &OsStr, kind: FileType) -> io::Result<File> {
-    let changed = || io::Error::other(format!("{} was replaced", Path::new(name).display()));
+    let changed = || io::Error::other(format!("{} was replaced", shown::path(Path::new(name))));
     let facts = folder.facts(name)?.ok_or(io::ErrorKind::NotFound)?;
     if FileType::from_raw_mode(facts.st_mode) != kind {
         return Err(changed());

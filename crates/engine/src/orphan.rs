@@ -11,7 +11,7 @@
 use crate::mark::{INSIDE, Locked, Marked, RunMark, beside, lock, open_to_look};
 use crate::test_file::{copy_beside, is_test_file_name};
 use kurabe_core::made::{FolderFacts, MadeFile, StillThere};
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{Error, Result, shown, text};
 use kurabe_host::{folder_facts, mounted_elsewhere};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
@@ -260,7 +260,7 @@ fn cannot(path: &Path, error: &io::Error) -> Error {
         text!(
             "cannot remove {}, which an earlier run left behind",
             "以前の測定が残した {} を消せません",
-            path.display()
+            shown::path(path)
         ),
         error,
     )

@@ -7,7 +7,7 @@
 
 use crate::buffer::{Arena, Pages};
 use crate::held::{HeldFile, Looked};
-use crate::in_use::{in_use, refuse_if_in_use};
+use crate::in_use::{in_use, refuse_if_in_use, refuse_own};
 use crate::mark::RunMark;
 use crate::platform::{self, OpenHow};
 use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
@@ -15,7 +15,7 @@ use kurabe_core::device::Buffer;
 use kurabe_core::made::MadeFacts;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
@@ -78,7 +78,7 @@ impl Target {
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
         let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
         let mut target = Self {
-            given: given.display().to_string(),
+            given: shown::name(given),
             path: path.clone(),
             kind: TargetKind::Directory,
             span_bytes: options.size_bytes,
@@ -158,7 +158,7 @@ impl Target {
     }
 
     fn make_test_file(&mut self, scratch: &Arc<Scratch>, options: &TargetOptions) -> Result<()> {
-        let directory = self.path.display();
+        let directory = shown::path(&self.path);
         let free_bytes = || platform::free_bytes(scratch.folder());
         let free = free_bytes().map_err(|error| {
             Error::os(
@@ -190,6 +190,9 @@ impl Target {
         let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
         let is_file = self.kind == TargetKind::File;
         let size = u64::try_from(looked.facts.st_size).unwrap_or(0);
+        if is_file {
+            refuse_own(&looked.facts, &self.path)?;
+        }
         let mut held = looked.open().map_err(|error| cannot(&error))?;
         self.writable = is_file && options.write_existing;
         if self.writable {
@@ -231,7 +234,7 @@ impl Target {
     }
 
     fn fit_span(&mut self, size_bytes: u64, options: &TargetOptions) -> Result<()> {
-        let (path, size) = (self.path.display(), format_bytes(size_bytes));
+        let (path, size) = (shown::path(&self.path), format_bytes(size_bytes));
         if size_bytes == 0 {
             return Err(Error::new(
                 ErrorKind::Target,
@@ -371,7 +374,7 @@ impl Target {
     pub fn record(&self) -> TargetRecord {
         TargetRecord {
             given: self.given.clone(),
-            path: self.path.display().to_string(),
+            path: shown::name(&self.path),
             kind: self.kind,
             span_bytes: self.span_bytes,
             direct: self.direct,
@@ -382,7 +385,7 @@ impl Target {
 }
 
 fn cannot_use(given: &Path, error: &std::io::Error) -> Error {
-    let shown = given.display();
+    let shown = shown::path(given);
     let made = Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), error);
     if error.kind() == std::io::ErrorKind::NotFound {
         return made.remedy(text!(
@@ -394,7 +397,7 @@ fn cannot_use(given: &Path, error: &std::io::Error) -> Error {
 }
 
 fn cannot_open(path: &Path, error: &std::io::Error) -> Error {
-    let path = path.display();
+    let path = shown::path(path);
     Error::os(text!("cannot open {path}", "{path} を開けません"), error)
 }
 
@@ -426,7 +429,7 @@ fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
         text!(
             "{} is neither a directory, a file nor a block device",
             "{} はディレクトリでもファイルでもブロックデバイスでもありません",
-            given.display()
+            shown::path(given)
         ),
     )
     .remedy(text!(
@@ -442,13 +445,13 @@ fn refuse_other_device(device: &Path, number: u64, consent: &Path) -> Result<()>
     if is_same {
         return Ok(());
     }
-    let device = device.display();
+    let device = shown::path(device);
     Err(Error::new(
         ErrorKind::Refused,
         text!(
             "--destroy-data-on names {}, but the target is {device}",
             "--destroy-data-on は {} ですが、測定対象は {device} です",
-            consent.display()
+            shown::path(consent)
         ),
     )
     .remedy(text!(
@@ -461,7 +464,7 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
     if !platform::is_write_protected(number) {
         return Ok(());
     }
-    let device = device.display();
+    let device = shown::path(device);
     Err(Error::new(
         ErrorKind::Permission,
         text!("{device} is write-protected", "{device} は書き込み禁止です"),
@@ -473,7 +476,7 @@ fn refuse_protected(device: &Path, number: u64) -> Result<()> {
 }
 
 fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error {
-    let (directory, need) = (directory.display(), format_bytes(need_bytes));
+    let (directory, need) = (shown::path(directory), format_bytes(need_bytes));
     let what = match free_bytes.map(format_bytes) {
         Some(free) => text!(
             "the test file needs {need}, but {directory} has only {free} free",

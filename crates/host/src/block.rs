@@ -7,6 +7,7 @@
 use crate::mount::parse_number;
 use crate::platform::Number;
 use crate::roots::{self, Roots};
+use kurabe_core::shown;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +125,7 @@ impl Block {
                 Some(false) => ", buffered",
                 None => "",
             };
-            return Some(format!("loop, {}{direct}", backing.display()));
+            return Some(format!("loop, {}{direct}", shown::path(backing)));
         }
         if self.name.starts_with("zram") {
             let algorithm =

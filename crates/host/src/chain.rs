@@ -11,6 +11,7 @@ use crate::mount::{self, Mount};
 use crate::observe::{ObserveOptions, Subject, SubjectKind};
 use crate::roots::{self, Roots};
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
+use kurabe_core::shown;
 use std::path::{Path, PathBuf};
 
 /// Deepest stack that is followed; the kernel itself forbids long before.
@@ -63,7 +64,7 @@ impl Walk<'_> {
 
     fn walk_stored(&self, subject: &Subject, depth: usize, into: &mut Environment) {
         let Some(mount) = mount::holding(self.mounts, &subject.path, subject.dev) else {
-            into.missing.push(format!("file system of {}: no mount is known", subject.path.display()));
+            into.missing.push(format!("file system of {}: no mount is known", shown::path(&subject.path)));
             return;
         };
         if into.file_system.is_none() {
@@ -126,7 +127,7 @@ impl Walk<'_> {
     fn walk_overlay(&self, mount: &Mount, below: Option<&Block>, depth: usize, into: &mut Environment) {
         let upper = mount.option("upperdir").map(|path| PathBuf::from(mount::unescape_text(path.as_bytes())));
         into.layers.push(match &upper {
-            Some(upper) => format!("overlay (upper {})", upper.display()),
+            Some(upper) => format!("overlay (upper {})", shown::path(upper)),
             None => "overlay (read-only)".to_owned(),
         });
         if let Some(block) = below {
@@ -212,7 +213,7 @@ impl Walk<'_> {
 fn file_system(mount: &Mount, subject: &Subject) -> FileSystem {
     FileSystem {
         kind: Some(mount.kind.clone()),
-        mount_point: Some(mount.point.display().to_string()),
+        mount_point: Some(shown::name(&mount.point)),
         source: Some(mount.source.clone()),
         options: Some(mount.all_options()),
         block_size_bytes: subject.space.map(|space| space.block_size_bytes),

@@ -3,8 +3,9 @@
 //! The model: one look covers whatever shares bytes with the target ([`crate::family`]). Evidence is asked from everyone
 //! who could know: the tables of mounts of every process, swap, what is built on a device, loop devices, mounted btrfs,
 //! what processes have open for writing, mapped or locked ([`crate::processes`]), the kernel's own exclusive lock, and
-//! the magic numbers on the medium (a member of a pool or an array may be in use although nothing shows it). Objects are
-//! compared, and never names. One piece of evidence is enough. Ignorance is an error, never "free".
+//! the magic numbers on the medium, from an own list and from libblkid (a member of a pool or an array may be in use
+//! although nothing shows it). Objects are compared, and never names. One piece of evidence is enough. Ignorance is an
+//! error, never "free".
 //!
 //! Two limits, said here because they cannot be closed: descriptors of other users' processes are hidden from an
 //! ordinary user (the exclusive lock of a device and the count of a file's writers are not), and the answer is a
@@ -13,14 +14,16 @@
 
 pub(crate) mod inquiry;
 mod media;
+pub(crate) mod wipefs;
 
 use crate::block::Block;
 use crate::platform::{self, Number, Object};
 use crate::processes::{self, Process};
 use crate::roots::{Roots, base};
 use inquiry::{Asked, Inquiry};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use media::RealMedia;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,11 +35,13 @@ pub struct Claim {
     pub device: Option<String>,
     /// How, as a clause: `mounted on /home`.
     pub by: Text,
+    /// Whether only a signature on the medium tells it: it can be left over from what is used no more.
+    pub is_signature: bool,
 }
 
 impl Claim {
-    fn on_file(by: By) -> Self {
-        Self { device: None, by: by.words() }
+    fn new(device: Option<String>, by: By) -> Self {
+        Self { device, is_signature: matches!(by, By::Signature(_)), by: by.words() }
     }
 }
 
@@ -55,14 +60,14 @@ enum By {
     Own,
     UnseenWriter,
     KernelLock,
-    Signature(&'static str),
+    Signature(Cow<'static, str>),
 }
 
 impl By {
     fn words(self) -> Text {
         match self {
             Self::Mount(point, by) => {
-                let point = point.display();
+                let point = shown::path(point);
                 match by {
                     None => text!("mounted on {point}", "{point} にマウント中"),
                     Some(Process { pid, command }) => text!(
@@ -119,7 +124,7 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let failed = |error: &io::Error| cannot_look(shown, error);
     if !file.metadata().map_err(|error| failed(&error))?.is_file() {
         let (block, media) = open(&roots, &path, shown)?;
-        return Inquiry { roots: &roots, media: &media, own_pid: std::process::id() }.claims(&block);
+        return Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.claims(&block);
     }
     let object = platform::object(&path).map_err(|error| failed(&error))?;
     let number = processes::number_of_file_system(&roots, &base(&path));
@@ -130,8 +135,8 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let again = platform::open_read(&path).map_err(|error| failed(&error))?;
     let has_writer = platform::is_open_for_writing(&again).map_err(|error| failed(&error))?;
     let media = RealMedia { roots: roots.clone(), asked: None };
-    let asked = Asked { shown: &shown.display().to_string(), object, in_tables, has_writer };
-    Inquiry { roots: &roots, media: &media, own_pid: std::process::id() }.claims_on_file(&asked)
+    let asked = Asked { shown: &shown::path(shown), object, in_tables, has_writer };
+    Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.claims_on_file(&asked)
 }
 
 /// What a block device holds that writing would destroy, in words that are the same in every language, such as
@@ -142,26 +147,25 @@ pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
 pub fn contents(device: &Path) -> Result<Option<String>> {
     let roots = Roots::default();
     let (block, media) = open(&roots, device, device)?;
-    Inquiry { roots: &roots, media: &media, own_pid: std::process::id() }.contents(&block)
+    Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.contents(&block)
 }
 
 /// Finds the device that a path leads to.
 fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(Block, RealMedia)> {
     let number: Number =
         platform::block_number(path).map_err(|error| cannot_look(shown, &error))?.ok_or_else(|| {
-            let shown = shown.display();
+            let shown = shown::path(shown);
             Error::new(
                 ErrorKind::Target,
                 text!("{shown} is not a block device", "{shown} はブロックデバイスではありません"),
             )
         })?;
-    let block =
-        Block::by_number(roots, number).map_err(|error| unknown(&shown.display().to_string(), &error))?;
+    let block = Block::by_number(roots, number).map_err(|error| unknown(&shown::path(shown), &error))?;
     Ok((block.clone(), RealMedia { roots: roots.clone(), asked: Some((block, path.to_owned())) }))
 }
 
 fn cannot_look(shown: &Path, error: &io::Error) -> Error {
-    let shown = shown.display();
+    let shown = shown::path(shown);
     Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), error)
 }
 

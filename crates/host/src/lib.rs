@@ -48,6 +48,7 @@ pub use noise::{
 pub use observe::{ObserveOptions, observe};
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use platform::{Number, block_number, process_exists};
+pub use processes::this_process_holds;
 pub use readable::readable_devices;
 pub use roots::Roots;
 pub use tools::tools;

@@ -8,6 +8,7 @@
 use crate::block::Block;
 use crate::roots::{self, Roots};
 use kurabe_core::environment::Link;
+use kurabe_core::shown;
 use std::path::{Path, PathBuf};
 
 /// The number at the start of `16.0 GT/s PCIe` or `6.0 Gbps`.
@@ -31,7 +32,7 @@ pub(crate) fn link(roots: &Roots, disk: &Block) -> Option<Link> {
     let dir = &disk.directory;
     if disk.name.starts_with("loop") && dir.join("loop").is_dir() {
         return Some(Link::Loop {
-            backing: disk.loop_backing().map(|path| path.display().to_string()),
+            backing: disk.loop_backing().map(shown::name),
             direct: roots::flag(&dir.join("loop/dio")),
         });
     }

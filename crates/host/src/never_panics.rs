@@ -1,6 +1,6 @@
 //! Every parser takes any bytes without a panic, and lines that are almost right as well.
 
-use crate::signature::{Ends, signatures};
+use crate::signature::{Extract, places, signatures};
 use crate::{claims, device, health, identity, link, machine, mount, noise, processes, roots};
 use proptest::prelude::*;
 
@@ -58,6 +58,7 @@ fn parse_all(bytes: &[u8]) {
     device::parse_ata_page(bytes);
     device::parse_serial_page(bytes);
     device::parse_udev(&text);
+    claims::wipefs::parse(bytes);
     health::parse_smartctl(bytes).ok();
     health::parse_nvme(bytes).ok();
 }
@@ -106,11 +107,14 @@ proptest! {
     }
 
     #[test]
-    fn signatures_take_any_sizes_and_bytes(
-        head in proptest::collection::vec(any::<u8>(), 0..5000),
-        tail in proptest::collection::vec(any::<u8>(), 0..5000),
+    fn signatures_take_any_sizes_places_and_bytes(
+        pieces in proptest::collection::vec(
+            (prop_oneof![0..10_000_u64, any::<u64>()], proptest::collection::vec(any::<u8>(), 0..5000)),
+            0..4,
+        ),
         size_bytes in prop_oneof![0..10_000_u64, any::<u64>()],
     ) {
-        signatures(&Ends { head: &head, tail: &tail, size_bytes });
+        signatures(&Extract { pieces: &pieces, size_bytes });
+        prop_assert!(places(size_bytes).iter().all(|place| place.start <= place.end && place.end <= size_bytes));
     }
 }

@@ -7,6 +7,7 @@ use crate::platform::{self, Number};
 use crate::roots::{self, Roots};
 use crate::{health, machine};
 use kurabe_core::environment::Environment;
+use kurabe_core::shown;
 use std::path::{Path, PathBuf};
 
 /// What to keep of what is seen.
@@ -70,7 +71,7 @@ pub(crate) fn observe_in(
         Some(subject) => {
             Walk { roots, mounts: &mounts, look, options }.walk_subject(&subject, &mut environment);
         }
-        None => environment.missing.push(format!("{}: cannot be looked at", path.display())),
+        None => environment.missing.push(format!("{}: cannot be looked at", shown::path(path))),
     }
     for device in &mut environment.devices {
         match health::device_health(roots, runner, device) {

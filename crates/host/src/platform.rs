@@ -86,6 +86,11 @@ mod imp {
         })
     }
 
+    /// The object of a file system's `dev_t` and an inode.
+    pub(crate) fn inode(device: u64, inode: u64) -> Object {
+        Object::Inode(number(device), inode)
+    }
+
     /// The path that leads to an open descriptor of this process, whatever became of its name.
     pub(crate) fn path_of(file: &File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
@@ -177,6 +182,11 @@ mod imp {
     }
 
     /// Unused here.
+    pub(crate) fn inode(_: u64, inode: u64) -> Object {
+        Object::Inode((0, 0), inode)
+    }
+
+    /// Unused here.
     pub(crate) fn path_of(_: &File) -> PathBuf {
         PathBuf::new()
     }
@@ -239,6 +249,6 @@ mod imp {
 
 pub use imp::{block_number, process_exists};
 pub(crate) use imp::{
-    exclusive_is_free, file_status, host_name, is_open_for_writing, loop_status, object, open_folder,
+    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, loop_status, object, open_folder,
     open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
 };

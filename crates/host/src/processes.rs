@@ -9,7 +9,7 @@
 //! registered with a ring and closed. Formats: proc(5), proc_pid_fdinfo(5), proc_pid_maps(5), proc_locks(5).
 
 use crate::mount::parse_number;
-use crate::platform::{Number, Object};
+use crate::platform::{self, Number, Object};
 use crate::roots::{self, Roots};
 use std::path::{Path, PathBuf};
 
@@ -49,29 +49,47 @@ pub(crate) fn process(roots: &Roots, pid: u32) -> Process {
     Process { pid, command }
 }
 
+/// The number of this process in /proc, which can be of an outer namespace of processes.
+pub(crate) fn own_pid(roots: &Roots) -> u32 {
+    let own = roots::link_name(&roots.proc.join("self")).and_then(|name| name.parse().ok());
+    own.unwrap_or_else(std::process::id)
+}
+
 /// The numbers of all processes that can be seen.
 pub(crate) fn pids(roots: &Roots) -> Vec<u32> {
     roots::names(&roots.proc).iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Who holds any of the objects, as far as this user may know. Processes in `but` are left out.
+/// Who holds any of the objects, as far as this user may know. The process `but` is left out.
 pub(crate) fn holding(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], but: Option<u32>) -> Vec<Held> {
+    let others = pids(roots).into_iter().filter(|pid| Some(*pid) != but);
+    others.flat_map(|pid| held_by(roots, look_at, objects, pid)).collect()
+}
+
+/// What a process holds of the objects.
+fn held_by(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], pid: u32) -> Vec<Held> {
+    let directory = roots.proc.join(pid.to_string());
+    let mut holds = Vec::new();
+    for table in descriptor_tables(&directory) {
+        descriptors(&table, look_at, objects, &mut holds);
+    }
+    mappings(&directory, look_at, objects, &mut holds);
     let mut all = Vec::new();
-    for pid in pids(roots).into_iter().filter(|pid| Some(*pid) != but) {
-        let directory = roots.proc.join(pid.to_string());
-        let mut holds = Vec::new();
-        for table in descriptor_tables(&directory) {
-            descriptors(&table, look_at, objects, &mut holds);
-        }
-        mappings(&directory, look_at, objects, &mut holds);
-        for (object, hold) in holds {
-            let held = Held { process: process(roots, pid), object, hold };
-            if !all.contains(&held) {
-                all.push(held);
-            }
+    for (object, hold) in holds {
+        let held = Held { process: process(roots, pid), object, hold };
+        if !all.contains(&held) {
+            all.push(held);
         }
     }
     all
+}
+
+/// Whether this process itself has a file open for writing, mapped or locked. Asked by number and inode, before the file is
+/// opened: to close any descriptor of it would drop the locks that this process has on it (fcntl_locking(2)).
+pub fn this_process_holds(device: u64, inode: u64) -> bool {
+    let objects = [platform::inode(device, inode)];
+    let roots = Roots::default();
+    !held_by(&roots, &platform::object, &objects, own_pid(&roots)).is_empty()
 }
 
 /// The directories of a process that have a `fd` of their own: threads share one, unless a thread took a copy, or the

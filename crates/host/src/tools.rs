@@ -1,10 +1,11 @@
 //! Helper programs that kurabe can use, for `kurabe doctor`.
 
 use crate::command::{Outcome, Runner, find};
+use kurabe_core::shown;
 use std::time::Duration;
 
 /// Programs that are looked for.
-const TOOLS: [&str; 3] = ["smartctl", "nvme", "fio"];
+const TOOLS: [&str; 4] = ["smartctl", "nvme", "wipefs", "fio"];
 
 /// Time that a program gets to tell its version.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -21,7 +22,7 @@ fn version(name: &str) -> Option<String> {
         Outcome::Ended(output) => first_line(&output),
         Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => None,
     };
-    Some(version.unwrap_or_else(|| path.display().to_string()))
+    Some(version.unwrap_or_else(|| shown::name(path)))
 }
 
 /// The first line with anything in it.

@@ -121,3 +121,17 @@ fn a_partition_in_use_holds_its_disk() {
     device.unmount();
     assert!(claims_of(&device.node).is_empty());
 }
+
+#[test]
+fn what_libblkid_alone_calls_a_member_is_a_claim() {
+    let Some(device) = LoopDevice::new() else { return };
+    if run("wipefs", &["--version"]).is_none()
+        || run("mke2fs", &["-q", "-F", "-O", "journal_dev", device.node()]).is_none()
+    {
+        eprintln!("skipped: no wipefs, or no mke2fs");
+        return;
+    }
+    assert_eq!(device.holders(), ["carries a signature of jbd"], "the journal of a file system elsewhere");
+    device.wipe();
+    assert_eq!(device.holders(), [""; 0]);
+}

@@ -12,6 +12,7 @@ mod fio_options;
 mod markdown;
 mod other_tools;
 
+pub use csv::field as csv_field;
 pub use markdown::escaped as escape_markdown;
 
 use kurabe_core::record::RunRecord;

@@ -7,7 +7,7 @@ mod import;
 mod report_page;
 mod trace;
 
-pub use export::{ExportFormat, escape_markdown, export};
+pub use export::{ExportFormat, csv_field, escape_markdown, export};
 pub use import::{ImportedRun, import};
 pub use report_page::{embed_in_page, embedded_in_page};
 pub use trace::{TraceFormat, read_trace, write_iolog_v3};

@@ -8,7 +8,7 @@
 //!
 //! Not a goal: reading HTML.
 
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 
 /// The name of the block.
 const ID: &str = "kurabe-record";
@@ -17,9 +17,9 @@ const ID: &str = "kurabe-record";
 pub fn embed_in_page(json: &str) -> String {
     let mut out = format!("<script type=\"application/json\" id=\"{ID}\">");
     out.reserve(json.len() + json.len() / 64);
-    for c in json.chars() {
+    for c in shown::json(json).chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '<' | '>' | '&' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
     }

@@ -3,7 +3,7 @@
 use crate::profile::Traced;
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::{TargetKind, TargetRecord};
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{Error, Result, shown, text};
 use kurabe_engine::{TargetOptions, planned_time_ns};
 use std::path::Path;
 
@@ -45,7 +45,7 @@ impl Extent {
     /// When there is no such target.
     pub(crate) fn of_path(path: &Path, options: &TargetOptions) -> Result<Self> {
         let facts = path.metadata().map_err(|error| {
-            let shown = path.display();
+            let shown = shown::path(path);
             Error::os(text!("cannot use {shown} as a target", "{shown} を測定対象にできません"), &error)
         })?;
         let whole = options.whole_device && !options.size_is_asked;

@@ -7,8 +7,9 @@ use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
-use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
-use kurabe_core::{Error, ErrorKind, Result};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
+use kurabe_core::{Error, ErrorKind, Result, Text};
+use kurabe_engine::Remains;
 use kurabe_host::{ProcessIdentity, health, own_identity};
 use kurabe_store::{Owner, Store};
 
@@ -55,12 +56,18 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Forgets what was made, because it is gone.
-    pub(crate) fn forget_made(&mut self) -> Result<()> {
-        match self.made.take() {
-            Some(_) => self.lab.store.note_made_file(&self.header.id, None),
-            None => Ok(()),
+    /// Tells what the target left behind when it was closed. What is still in its place stays noted; all else is gone.
+    pub(crate) fn left(&mut self, remains: Vec<Remains>) -> Result<()> {
+        let is_left = remains.iter().any(|remains| remains.is_in_place);
+        if self.made.is_some() && !is_left {
+            self.lab.store.note_made_file(&self.header.id, None)?;
+            self.made = None;
         }
+        for Remains { error, .. } in remains {
+            let text = Text { en: clauses(&error, |text| &text.en), ja: clauses(&error, |text| &text.ja) };
+            self.tell(Event::Notice { notice: Notice { kind: NoticeKind::Other, text } })?;
+        }
+        Ok(())
     }
 
     /// Keeps an event, then tells it.
@@ -133,4 +140,11 @@ impl<'a> Journal<'a> {
         }
         self.lab.store.remove(&self.header.id, &|_| false)
     }
+}
+
+/// An error in one sentence: what, why, and what to do.
+fn clauses(error: &Error, language: impl Fn(&Text) -> &String) -> String {
+    let why = error.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
+    let remedy = error.remedy_text().map(|remedy| format!("; {}", language(remedy))).unwrap_or_default();
+    format!("{}{why}{remedy}", language(error.what()))
 }

@@ -9,7 +9,8 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
-    Contender, FollowUp, InTurns, Session, Settings, Stop, Target, model_target, plan_tasks, planned_time_ns,
+    Contender, FollowUp, InTurns, Remains, Session, Settings, Stop, Target, model_target, plan_tasks,
+    planned_time_ns,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_sim::ModelTarget;
@@ -71,9 +72,8 @@ impl Open<'_> {
                     .run(),
             }
         });
-        let closed = journal.close(ground);
-        let done = journal.end(outcome);
-        Done { outcome: done.outcome.and(closed), ..done }
+        let left = journal.left(ground.close());
+        journal.end(outcome.and(left))
     }
 
     /// The first event.
@@ -98,6 +98,14 @@ impl Ground {
         match self {
             Self::Real(target) => Some(target),
             Self::Model(..) => None,
+        }
+    }
+
+    /// Takes away what was made on it; what could not be.
+    pub(crate) fn close(self) -> Vec<Remains> {
+        match self {
+            Self::Real(target) => target.close(),
+            Self::Model(..) => Vec::new(),
         }
     }
 
@@ -133,21 +141,6 @@ impl Ground {
 }
 
 impl Journal<'_> {
-    /// Closes the target, before anything else can fail. What could not be taken away stays noted.
-    ///
-    /// # Errors
-    /// When something that was made is still there.
-    pub(crate) fn close(&mut self, ground: Ground) -> Result<()> {
-        let remains = match ground {
-            Ground::Real(target) => target.close(),
-            Ground::Model(..) => Vec::new(),
-        };
-        match remains.into_iter().next() {
-            Some(remains) => Err(remains.error),
-            None => self.forget_made(),
-        }
-    }
-
     /// Closes the run, whose target is closed.
     pub(crate) fn end(mut self, outcome: Result<()>) -> Done {
         let concluded = self.conclude(outcome.as_ref().err());

@@ -2,6 +2,7 @@
 
 use crate::request::{Overrides, Procedure, RunRequest};
 use crate::trace::{TraceNames, traces};
+use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S};
@@ -10,7 +11,6 @@ use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_explain::{Axis, SweepPlan};
 use kurabe_study::embedded_profile;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Least largest working set of a sweep: fewer points are no curve.
@@ -167,9 +167,8 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
 /// When neither is there, or the file is wrong.
 pub fn load_profile(name: &str) -> Result<Profile> {
     if name.ends_with(".toml") || name.contains('/') {
-        let source = std::fs::read_to_string(Path::new(name)).map_err(|error| {
-            Error::os(text!("cannot read the profile {name}", "プロファイル {name} を読めません"), &error)
-        })?;
+        let what = text!("cannot read the profile {name}", "プロファイル {name} を読めません");
+        let source = text_of_file(name, &what)?;
         return Profile::parse(name, &source);
     }
     match embedded_profile(name) {

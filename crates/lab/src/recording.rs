@@ -6,7 +6,7 @@
 
 use crate::handle::RunHandle;
 use kurabe_core::record::Traffic;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{DeviceCounters, devices_under};
 use kurabe_trace::{BlockTrace, RecordedTrace};
 use std::os::unix::fs::FileTypeExt;
@@ -53,7 +53,7 @@ pub fn record_command(
     begins: impl FnOnce(&RecordingBy<'_>),
 ) -> Result<(RecordedCommand, Result<()>)> {
     let target = target.canonicalize().map_err(|error| {
-        let shown = target.display();
+        let shown = shown::path(target);
         Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
     })?;
     let devices = devices_under(&target);

@@ -1,4 +1,4 @@
-//! What runs that died left behind.
+//! What runs left behind: those that died, and those that could not take away what they made.
 //!
 //! The model: a run has died when its process is known to be gone, or, where that cannot be known (another machine, a
 //! container, a chroot), when nobody holds the lock on what it made. What it made stays noted in the store, longer than
@@ -7,7 +7,7 @@
 use crate::clock::now;
 use crate::limited::{GivenUp, within};
 use kurabe_core::made::{MadeFile, StillThere};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Fate, Mandate, take_away};
 use kurabe_host::{Liveness, ProcessIdentity, life_of};
 use kurabe_store::{Owner, Store};
@@ -173,7 +173,7 @@ pub(crate) fn is_gone(run: &str, made: &MadeFile) -> bool {
 }
 
 fn no_answer(path: &Path) -> Error {
-    let (path, limit_s) = (path.display(), LIMIT.as_secs());
+    let (path, limit_s) = (shown::path(path), LIMIT.as_secs());
     Error::new(
         ErrorKind::Target,
         text!(

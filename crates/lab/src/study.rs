@@ -7,7 +7,7 @@ use crate::request::{Procedure, RunRequest};
 use crate::stream::{PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::Session;
 use kurabe_sim::{DeviceSpec, ModelTarget, Volatile};
 use kurabe_store::Store;
@@ -34,7 +34,7 @@ pub struct StudyRunner<'a> {
 pub fn check_paths(options: &Options) -> Result<()> {
     options.on.iter().try_for_each(|(name, path)| {
         let Err(error) = std::fs::metadata(path) else { return Ok(()) };
-        let path = path.display();
+        let path = shown::path(path);
         if error.kind() != std::io::ErrorKind::NotFound {
             let what = text!("--on {name}={path}: cannot use it", "--on {name}={path}: 使えません");
             return Err(Error::os(what, &error));

@@ -1,8 +1,9 @@
 //! The traces of replay steps.
 
+use kurabe_core::outside::{Outside, bytes_of_file};
 use kurabe_core::profile::{Profile, ReplayStep, Step};
 use kurabe_core::trace::Trace;
-use kurabe_core::{Error, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 use kurabe_interop::{TraceFormat, read_trace};
 use kurabe_study::embedded_trace;
 use std::path::Path;
@@ -40,16 +41,16 @@ fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
     };
     let bytes = match embedded {
         Some(text) => text.as_bytes().to_vec(),
-        None => std::fs::read(name).map_err(|error| {
-            let made = Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error);
-            match error.kind() {
-                std::io::ErrorKind::NotFound => made.remedy(text!(
+        None => {
+            let what = text!("cannot read the trace {name}", "トレース {name} を読めません");
+            bytes_of_file(name, what, Outside::Trace).map_err(|error| match error.kind() {
+                ErrorKind::Target => error.remedy(text!(
                     "check the path, which begins in the current directory; `kurabe record` makes a trace",
                     "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
                 )),
-                _ => made,
-            }
-        })?,
+                _ => error,
+            })?
+        }
     };
     let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
     read_trace(name, &bytes, format)

@@ -12,7 +12,7 @@ use kurabe_compare::{FEWEST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RunHeader, RunRecord, VersusRecord};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
@@ -138,8 +138,7 @@ impl PreparedVersus {
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
         remove_orphaned_traces();
         let Self { request, runs, order_seed } = self;
-        let targets: Vec<String> =
-            request.targets.iter().map(|target| target.display().to_string()).collect();
+        let targets: Vec<String> = request.targets.iter().map(shown::name).collect();
         // All are looked at before the first test file is made: it would be a difference.
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
@@ -177,7 +176,7 @@ impl VersusRequest {
         let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
             return Ok(());
         };
-        let device = device.display();
+        let device = shown::path(device);
         Err(Error::new(
             ErrorKind::Usage,
             text!(
@@ -390,22 +389,20 @@ impl OpenVersus<'_> {
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { mut why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
-        let mut journals = live.into_inner().journals;
-        let grounds = targets.into_iter().map(|(_, ground, _)| ground);
-        let closed: Vec<Result<()>> =
-            journals.iter_mut().zip(grounds).map(|(journal, ground)| journal.close(ground)).collect();
+        let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
             text!("another target ended it", "ほかの対象のため終了しました"),
         );
         let mut records = Vec::new();
-        for (place, mut journal) in journals.into_iter().enumerate() {
+        let journals = live.into_inner().journals;
+        for (place, (mut journal, remains)) in journals.into_iter().zip(remains).enumerate() {
             let error = match &why {
                 Ok(_) => None,
                 Err(error) if failed == Some(place) => Some(error),
                 Err(_) => Some(&other_ended),
             };
-            let concluded = journal.conclude(error);
+            let concluded = journal.left(remains).and(journal.conclude(error));
             let record = concluded.and(journal.record());
             match record {
                 Ok(record) => records.push(record),
@@ -414,9 +411,6 @@ impl OpenVersus<'_> {
                     why = why.and(Err(error));
                 }
             }
-        }
-        for closed in closed {
-            why = why.and_then(|why| closed.map(|()| why));
         }
         VersusDone { records, why, blocks }
     }

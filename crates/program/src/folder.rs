@@ -5,6 +5,7 @@
 //! single ones, and a link among them is an entry like any other, never a way to somewhere else.
 
 use crate::platform;
+use kurabe_core::shown;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -187,7 +188,7 @@ impl Folder {
 
     fn refuse_mount(&self) -> io::Result<()> {
         if platform::is_mount_root(&self.handle)? {
-            return Err(io::Error::other(format!("a file system is mounted at {}", self.path.display())));
+            return Err(io::Error::other(format!("a file system is mounted at {}", shown::path(&self.path))));
         }
         Ok(())
     }

@@ -2,12 +2,13 @@
 //!
 //! The model: below the folder that the target holds for them, which is in the store before it exists, each step has one
 //! of its own with `work` and `origin.git`. It is removed when this goes. Programs are given paths that lead through the
-//! descriptor of that folder, so that they work in it even when something else has got its name. Programs of another user
-//! have no way through kurabe's descriptors: they go by the names, with no more than their own powers.
+//! descriptor of the folder above, so that they work below it even when something else has got its name; below it they may
+//! remove what they like. Programs of another user have no way through kurabe's descriptors: they go by the names, with no
+//! more than their own powers.
 
 use crate::folder::{FileIdentity, Folder};
 use crate::worker::Worker;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rustix::fs::{FileType, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -41,7 +42,7 @@ impl WorkFolder {
     /// # Errors
     /// When the file system does not take it, or /proc is missing.
     pub(crate) fn create(container: &Folder, worker: Worker) -> Result<Self> {
-        let shown = container.path().display();
+        let shown = shown::path(container.path());
         let cannot = |error: &io::Error| {
             Error::os(text!("cannot make a folder in {shown}", "{shown} にフォルダーを作れません"), error)
         };
@@ -64,12 +65,14 @@ impl WorkFolder {
 
     fn filled(container: &Folder, name: OsString, folder: Folder, worker: Worker) -> io::Result<Self> {
         worker.own(&folder)?;
+        // The descriptor in the path must be one that lives as long as this.
+        let container = container.try_clone()?;
         let given_path = match worker.other {
             Some(_) => folder.path().to_owned(),
-            None => folder.held_path()?,
+            None => container.held_path()?.join(&name),
         };
         let mut made = Self {
-            container: container.try_clone()?,
+            container,
             name,
             folder,
             given_path,
@@ -130,32 +133,33 @@ impl WorkFolder {
         &self.git_config
     }
 
-    /// Refuses when somebody has put a link where programs work: they would work wherever it points.
+    /// Refuses when somebody has put something else where programs work, or a link: they would work wherever it points.
     ///
     /// # Errors
     /// When that is so, or cannot be found out.
     pub(crate) fn refuse_links(&self) -> Result<()> {
+        let cannot = |path: &Path, error: &io::Error| {
+            let path = shown::path(path);
+            Error::os(text!("cannot look at {path}", "{path} を調べられません"), error)
+        };
+        if self.is_replaced().map_err(|error| cannot(self.folder.path(), &error))? {
+            return Err(replaced(self.folder.path()));
+        }
         for name in [WORK, ORIGIN] {
-            let shown = self.folder.path().join(name);
-            let shown = shown.display();
-            let facts = self.folder.facts(OsStr::new(name)).map_err(|error| {
-                Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), &error)
-            })?;
+            let path = self.folder.path().join(name);
+            let facts = self.folder.facts(OsStr::new(name)).map_err(|error| cannot(&path, &error))?;
             if facts.is_some_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::Symlink) {
-                return Err(Error::new(
-                    ErrorKind::Refused,
-                    text!(
-                        "{shown} became a link: programs would work on what it points to",
-                        "{shown} がリンクに置き換わりました。このままではリンク先がプログラムの対象になります"
-                    ),
-                )
-                .remedy(text!(
-                    "leave the folder alone while it is measured, and do not make it a link in the profile",
-                    "測定中はこのフォルダーに触らず、プロファイルでもリンクにしないでください"
-                )));
+                return Err(replaced(&path));
             }
         }
         Ok(())
+    }
+
+    /// Whether something else has the folder's name. A program of the profile may have removed it.
+    fn is_replaced(&self) -> io::Result<bool> {
+        let facts = self.container.facts(&self.name)?;
+        let own = FileIdentity::of(&self.folder)?;
+        Ok(facts.is_some_and(|facts| FileIdentity::from(&facts) != own))
     }
 
     /// Removes it with all that is in it.
@@ -164,7 +168,7 @@ impl WorkFolder {
     /// When something in it cannot be removed.
     pub(crate) fn remove(mut self) -> Result<()> {
         self.remove_now().map_err(|error| {
-            let path = self.folder.path().display();
+            let path = shown::path(self.folder.path());
             Error::os(text!("cannot remove {path}", "{path} を消せません"), &error)
         })
     }
@@ -173,16 +177,31 @@ impl WorkFolder {
         if self.removed {
             return Ok(());
         }
-        // A program of the profile may have removed it.
-        if let Some(facts) = self.container.facts(&self.name)? {
-            if FileIdentity::from(&facts) != FileIdentity::of(&self.folder)? {
-                return Err(io::Error::other("something else has its name"));
-            }
-            self.container.remove_tree(&self.name)?;
+        if self.is_replaced()? {
+            return Err(io::Error::other("something else has its name"));
+        }
+        match self.container.remove_tree(&self.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         self.removed = true;
         Ok(())
     }
+}
+
+fn replaced(path: &Path) -> Error {
+    let path = shown::path(path);
+    Error::new(
+        ErrorKind::Refused,
+        text!(
+            "{path} became a link or another folder: programs would work on somebody else's files",
+            "{path} がリンクか別のフォルダーに置き換わりました。このままでは他のファイルがプログラムの対象になります"
+        ),
+    )
+    .remedy(text!(
+        "leave the folder alone while it is measured, and do not make it a link in the profile",
+        "測定中はこのフォルダーに触らず、プロファイルでもリンクにしないでください"
+    ))
 }
 
 impl Drop for WorkFolder {
@@ -225,6 +244,16 @@ mod tests {
     }
 
     #[test]
+    fn the_paths_that_programs_are_given_outlive_the_hold_that_they_were_made_with() {
+        let (dir, container) = container();
+        let folder = WorkFolder::create(&container.try_clone().unwrap(), SELF).unwrap();
+        // Whoever opens next gets the number of a descriptor that is free.
+        let _others = [(); 4].map(|()| Folder::open(Path::new("/")).unwrap());
+        std::fs::write(folder.given_places().0, "x").unwrap();
+        assert!(dir.path().join("0/work").is_file());
+    }
+
+    #[test]
     fn a_link_in_place_of_the_work_folder_is_refused() {
         let (dir, container) = container();
         let folder = WorkFolder::create(&container, SELF).unwrap();
@@ -242,6 +271,7 @@ mod tests {
         let folder = WorkFolder::create(&container, SELF).unwrap();
         std::fs::rename(dir.path().join("0"), dir.path().join("moved")).unwrap();
         std::fs::create_dir_all(dir.path().join("0/victim")).unwrap();
+        assert_eq!(folder.refuse_links().unwrap_err().kind(), ErrorKind::Refused);
         assert!(folder.remove().is_err());
         assert!(dir.path().join("0/victim").exists());
     }

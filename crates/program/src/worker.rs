@@ -9,7 +9,7 @@
 
 use crate::folder::Folder;
 use crate::platform;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rustix::fs::AtFlags;
 use rustix::process::{Gid, Uid};
 use std::fs::Metadata;
@@ -88,14 +88,14 @@ impl Worker {
 }
 
 fn cannot_look(path: &Path, error: &io::Error) -> Error {
-    let path = path.display();
+    let path = shown::path(path);
     Error::os(text!("cannot see whose {path} is", "{path} の所有者がわかりません"), error)
 }
 
 /// Refuses a part of the way to a directory that somebody else may rename or fill.
 fn refuse_if_exchanged(directory: &Path, part: &Path, facts: &Metadata) -> Result<()> {
     let (uid, mode) = (facts.uid(), facts.mode() & 0o7777);
-    let (directory, part) = (directory.display(), part.display());
+    let (directory, part) = (shown::path(directory), shown::path(part));
     let cause = if uid != ROOT {
         text!("{part} belongs to user {uid}", "{part} の所有者はユーザー {uid}")
     } else if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {

@@ -4,8 +4,9 @@
 //! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut
 //! gives way until it fits.
 
-use crate::layout::{Line, clip, clip_front, display_width, flow, tame};
+use crate::layout::{Line, clip, clip_front, display_width, flow};
 use crate::style::{Role, Style};
+use kurabe_core::shown;
 
 /// Spaces between columns.
 pub(crate) const GAP: usize = 2;
@@ -139,10 +140,10 @@ impl<'a> Table<'a> {
             .map(|(index, width)| {
                 let text = row.get(*index).map_or("", |(_, text)| text.as_str());
                 match self.columns[*index].cut {
-                    Cut::Front => vec![clip_front(&tame(text), *width)],
-                    Cut::End => vec![clip(&tame(text), *width)],
+                    Cut::Front => vec![clip_front(&shown::line(text), *width)],
+                    Cut::End => vec![clip(&shown::line(text), *width)],
                     Cut::Wrap => flow(&[text.to_owned()], *width),
-                    Cut::Never | Cut::Drop | Cut::DropFirst => vec![tame(text)],
+                    Cut::Never | Cut::Drop | Cut::DropFirst => vec![shown::line(text)],
                 }
             })
             .collect();

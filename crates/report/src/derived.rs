@@ -1,13 +1,12 @@
 //! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
 
 use crate::doc::{Column, Doc, Entry, Table, TableRow};
-use crate::layout::tame;
 use crate::style::Role;
 use crate::sweep;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_stats::derived_values;
 
 /// Up to so many derived figures are told one by one.
@@ -32,9 +31,9 @@ pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
         let values = derived_values(profile, &derived.formula, &record.cells);
         let several = values.len() > 1;
         figures.extend(values.into_iter().map(|(step, value)| {
-            let label = derived.label.map(tame);
+            let label = derived.label.map(shown::line);
             let name = match profile.steps.get(step).filter(|_| several) {
-                Some(step) => label.map(|label| format!("{label} ({})", tame(&step.label()))),
+                Some(step) => label.map(|label| format!("{label} ({})", shown::line(&step.label()))),
                 None => label,
             };
             DerivedFigure { name, step, value, meaning: derived.meaning.clone().filter(|_| !several) }
@@ -115,7 +114,7 @@ pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord) -> Vec<Text> {
 pub(crate) fn step_name(profile: &Profile, step: usize) -> String {
     match profile.steps.get(step) {
         Some(Step::Copy(copy)) if copy.label.is_none() => format_bytes(u64::from(copy.chunk_bytes)),
-        Some(step) => tame(&step.label()),
+        Some(step) => shown::line(&step.label()),
         None => (step + 1).to_string(),
     }
 }
@@ -157,7 +156,7 @@ pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> 
     places.sort_unstable();
     let twice = places.windows(2).any(|pair| pair[0] == pair[1]);
     let labels = |of: fn(&Text) -> &str| {
-        let mut labels = profile.derived.iter().map(|derived| tame(of(&derived.label)));
+        let mut labels = profile.derived.iter().map(|derived| shown::line(of(&derived.label)));
         let first = labels.next()?;
         Some(labels.fold(first, |common, label| {
             let same = common.split(' ').zip(label.split(' ')).take_while(|(one, other)| one == other);

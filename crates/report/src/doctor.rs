@@ -5,7 +5,7 @@
 use crate::layout::{Line, display_width, page, wrap};
 use crate::leftovers::leftovers_section;
 use crate::style::{Role, Style};
-use kurabe_core::{Error, Text, text};
+use kurabe_core::{Error, Text, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -108,7 +108,7 @@ fn path(facts: &MachineFacts) -> Section {
             "バッファ経由の測定でだけ必要です。必要なら root で実行してください"
         ));
     }
-    let path = facts.path.display();
+    let path = shown::path(&facts.path);
     Section { title: text!("This path: {path}", "このパス: {path}"), lines: vec![direct, cache] }
 }
 
@@ -141,7 +141,7 @@ fn instrument(facts: &MachineFacts) -> Section {
 /// Block devices and whether they may be read.
 fn devices(facts: &MachineFacts) -> Section {
     let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
-        let device = Text::same(device.display().to_string());
+        let device = Text::same(shown::path(device));
         match refusal {
             None => Check::new(Mark::Good, device, text!("may be read", "読み出し可")),
             Some(error) => {

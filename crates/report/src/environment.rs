@@ -1,13 +1,12 @@
 //! What a run stood on, as a block of `key  value` lines.
 
 use crate::doc::{Doc, Field, Fields};
-use crate::layout::tame;
 use crate::words;
 use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Machine};
 use kurabe_core::number;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 
 /// The environment of a run.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
@@ -57,7 +56,7 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
         );
     }
     for (word, value) in record.header.origin.iter().flat_map(|origin| &origin.facts) {
-        put(tame(word).into(), vec![tame(value).into()]);
+        put(shown::line(word).into(), vec![shown::line(value).into()]);
     }
     let (version, command) = (record.header.kurabe_version.clone(), record.header.command.join(" "));
     put(Text::same("kurabe"), vec![version.into(), command.into()]);

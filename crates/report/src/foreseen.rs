@@ -3,7 +3,7 @@
 use crate::profile::render_profile;
 use crate::style::Style;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
-use kurabe_core::{Result, text};
+use kurabe_core::{Result, shown, text};
 use kurabe_lab::versus::PreparedVersus;
 use kurabe_lab::{Foreseen, Prepared};
 
@@ -40,7 +40,7 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, longest_ns: u64, style:
     );
     page.push_str(most.get(style.lang));
     for run in runs {
-        page.push_str(&format!("\n{}\n", run.target().display()));
+        page.push_str(&format!("\n{}\n", shown::path(run.target())));
         let lines = written(&run.foresee()?, run.is_modelled(), style);
         page.extend(lines.into_iter().map(|line| format!("  {line}")));
     }

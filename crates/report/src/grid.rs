@@ -6,7 +6,7 @@
 //! percentiles as there is room for.
 
 use crate::figures::Figures;
-use crate::layout::{Line, clip, display_width, pad_left, pad_right, tame, wrap};
+use crate::layout::{Line, clip, display_width, pad_left, pad_right, wrap};
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
 use crate::{imported, replay, times, words};
@@ -14,6 +14,7 @@ use kurabe_core::imported::ImportedCell;
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure, RunHeader};
+use kurabe_core::shown;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
@@ -371,7 +372,7 @@ fn read_percent(cell: &Cell) -> Option<f64> {
 
 /// `RND 4 KiB Q32 T1` in the part before and the part from the queue depth.
 fn split_name(label: &str) -> (String, String) {
-    let label = tame(label);
+    let label = shown::line(label);
     let at = label
         .rmatch_indices(" Q")
         .map(|(at, _)| at)
@@ -416,7 +417,7 @@ fn cell_lines(cell: &Cell, rules: Rules<'_>, percentiles: Percentiles, style: &S
     if let (Some(printed), Measure::Rate) = (rules.as_printed, cell.measure) {
         // Digits as such tools print them.
         let number = format!("{:.2}", main / printed.bytes as f64);
-        let words = style.say(&text!("tool's {}", "ツールの {}", tame(&printed.unit)));
+        let words = style.say(&text!("tool's {}", "ツールの {}", shown::line(&printed.unit)));
         lines.push(line(Figure { number, unit: "" }, words, Role::Quiet));
     }
     if chosen.is_some()

@@ -1,14 +1,14 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
 use crate::columns::{self, Column, Cut, Entry, plain};
-use crate::layout::{display_width, tame};
+use crate::layout::display_width;
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
 use crate::words;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::Cell;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use std::collections::BTreeSet;
 
 /// Figures of a cell in the table; the rest is in the details.
@@ -96,7 +96,7 @@ fn of_words(of: &FigureOf) -> Text {
         FigureOf::EachProcess => text!("per process", "プロセスごと"),
         FigureOf::SeenByParent => text!("seen by the parent", "親プロセスから見た値"),
         FigureOf::SumOfProcesses => text!("sum over the processes", "全プロセスの合計"),
-        FigureOf::Named(name) => tame(name).into(),
+        FigureOf::Named(name) => shown::line(name).into(),
     }
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn name(cell: &Cell) -> Text {
 pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(procedure) = &imported.procedure {
-        let fields = [(style.pick("procedure", "手順").to_owned(), vec![tame(procedure)])];
+        let fields = [(style.pick("procedure", "手順").to_owned(), vec![shown::line(procedure)])];
         lines.extend(columns::fields(&fields, 2, columns::key_width(&fields), style));
     }
     let heads = [
@@ -198,13 +198,13 @@ pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
         .iter()
         .map(|figure| {
             let correction = figure.correction.as_ref().map(|correction| {
-                let (factor, unit) = (correction.factor, tame(&correction.unit));
+                let (factor, unit) = (correction.factor, shown::line(&correction.unit));
                 style.say(&text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})"))
             });
             vec![
                 plain(value(figure).to_string()),
                 plain(style.say(&remark(figure, imported.runs))),
-                plain(format!("{} {}", tame(&figure.printed), tame(&figure.unit_printed))),
+                plain(format!("{} {}", shown::line(&figure.printed), shown::line(&figure.unit_printed))),
                 plain(correction.unwrap_or_default()),
             ]
         })
@@ -218,7 +218,7 @@ pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
         .iter()
         .map(|series| {
             let count = number::count(series.points.len() as u64);
-            [tame(&series.name), style.say(&text!("{count} points", "{count} 点"))]
+            [shown::line(&series.name), style.say(&text!("{count} points", "{count} 点"))]
         })
         .collect();
     let widest = |index: usize| series.iter().map(|words| display_width(&words[index])).max().unwrap_or(0);

@@ -4,11 +4,13 @@
 
 use crate::style::{Role, Style};
 pub use kurabe_core::display::display_width;
-pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, tame, wrap};
+pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, wrap};
+use kurabe_core::shown;
 
 /// Lays items behind each other with ` · ` between them; a line breaks between items if it can.
 pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let items: Vec<String> = items.iter().map(|item| shown::line(item)).collect();
     let items: Vec<&str> =
         items.iter().flat_map(|item| item.split(" · ")).filter(|item| !item.is_empty()).collect();
     for (index, item) in items.iter().enumerate() {
@@ -18,7 +20,7 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
         match lines.last_mut() {
             Some(line) if display_width(line) + 3 + display_width(item) <= limit => {
                 line.push_str(" · ");
-                line.push_str(&tame(item));
+                line.push_str(item);
             }
             line => {
                 if let Some(line) = line {

@@ -2,12 +2,12 @@
 
 use crate::doctor::{Check, Mark, Section};
 use kurabe_core::made::StillThere;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_lab::{Became, Leftover};
 
 /// What became of a leftover, and what to do about it.
 pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
-    let (path, run) = (leftover.path.display(), &leftover.run);
+    let (path, run) = (shown::path(&leftover.path), &leftover.run);
     match &leftover.became {
         Became::Removed => (
             text!(

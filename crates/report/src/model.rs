@@ -1,10 +1,9 @@
 //! That a run is of a model, in words: so that nobody takes a computed figure for a measured one.
 
 use crate::doc::Field;
-use crate::layout::tame;
 use crate::models::Standing;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 
 /// What the model is, and that it is one.
 pub(crate) fn headline(model: &ModelRecord) -> Text {
@@ -18,7 +17,7 @@ pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
     let mut facts = vec![text!("layers: {layers}", "層: {layers}")];
     let changed = model.changes();
     if !changed.is_empty() {
-        let changed = tame(&changed.join(", "));
+        let changed = shown::line(&changed.join(", "));
         facts.push(text!("changed: {changed}", "変更: {changed}"));
     }
     facts
@@ -27,8 +26,8 @@ pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
 /// `host → raid → 4×ssd`, from the host down.
 fn layers(model: &ModelRecord) -> String {
     let name = |layer: &LayerRecord| match layer.instances {
-        0 | 1 => tame(&layer.name),
-        many => format!("{many}×{}", tame(&layer.name)),
+        0 | 1 => shown::line(&layer.name),
+        many => format!("{many}×{}", shown::line(&layer.name)),
     };
     model.layers.iter().map(name).collect::<Vec<_>>().join(" → ")
 }
@@ -65,24 +64,28 @@ pub(crate) fn fields(model: &ModelRecord) -> Vec<Field> {
     let seed = model.seed;
     let mut fields = vec![(
         text!("model", "モデル"),
-        vec![tame(&model.name).into(), model.title.map(tame), text!("seed {seed}", "乱数の種 {seed}")],
+        vec![
+            shown::line(&model.name).into(),
+            model.title.map(shown::line),
+            text!("seed {seed}", "乱数の種 {seed}"),
+        ],
     )];
     for layer in &model.layers {
         let mut items: Vec<Text> = Vec::new();
         if layer.kind != layer.name {
-            items.push(tame(&layer.kind).into());
+            items.push(shown::line(&layer.kind).into());
         }
         if layer.instances > 1 {
             items.push(format!("×{}", layer.instances).into());
         }
         items.extend(layer.parameters.iter().map(|parameter| {
-            let setting = Text::same(tame(&format!("{} {}", parameter.key, parameter.value)));
+            let setting = Text::same(shown::line(&format!("{} {}", parameter.key, parameter.value)));
             match parameter.changed {
                 true => text!("{setting} (changed)", "{setting} (変更)"; setting),
                 false => setting,
             }
         }));
-        fields.push((tame(&layer.name).into(), items));
+        fields.push((shown::line(&layer.name).into(), items));
     }
     fields
 }

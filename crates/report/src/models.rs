@@ -3,10 +3,10 @@
 mod drawing;
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table, TableRow};
-use crate::layout::{display_width, tame};
+use crate::layout::display_width;
 use crate::style::{Role, Style};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_sim::{DeviceSpec, LayerSpec, ParameterType, Scale, Setting};
 use serde::Serialize;
 
@@ -191,7 +191,7 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
     ];
     let rows = models.iter().map(|model| {
         [
-            Entry::new(Role::Strong, tame(&model.name)),
+            Entry::new(Role::Strong, shown::line(&model.name)),
             model.title.clone().into(),
             Entry::new(Role::Quiet, row_of(&model.layers)),
         ]
@@ -243,7 +243,7 @@ fn times(count: u64, layers: &[LayerSpec]) -> String {
 /// What a model is made of: its stack drawn, and every parameter with its value, meaning and source.
 pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Style) -> String {
     let mut doc = Doc::new();
-    doc.heading(1, tame(&spec.name)).aside(spec.title.clone());
+    doc.heading(1, shown::line(&spec.name)).aside(spec.title.clone());
     if let Some(bytes) = capacity_bytes {
         let size = format_bytes(bytes);
         doc.aside(text!("capacity {size}", "容量 {size}"));
@@ -270,12 +270,12 @@ pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Styl
 fn layer_doc(layer: &LayerSpec) -> Doc {
     let (en, ja) = layer.kind.title;
     let kind = if layer.name == layer.kind.word { String::new() } else { format!(" ({})", layer.kind.word) };
-    let name = tame(&layer.name);
+    let name = shown::line(&layer.name);
     let mut rows: Vec<TableRow> = Vec::new();
     for parameter in parameters(layer) {
         let (mark, role) = parameter.standing.mark();
         let long = display_width(&parameter.value) > WIDEST_VALUE;
-        let value = if long { text!("see below", "下記") } else { tame(&parameter.value).into() };
+        let value = if long { text!("see below", "下記") } else { shown::line(&parameter.value).into() };
         // A blank keeps the column where no parameter has a mark.
         let mark = if mark.is_empty() { " " } else { mark };
         let first = [

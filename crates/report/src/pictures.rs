@@ -19,14 +19,13 @@ mod sweep;
 pub(crate) use named::no_chart;
 pub use named::{charts_of, forest_of, png, render_pictures};
 
-use crate::layout::tame;
 use crate::style::Style;
 use crate::words;
 use kurabe_chart::Chart;
 use kurabe_compare::Pair;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Lang, Text, shown, text};
 
 /// Lines in one chart, at most: more cannot be told apart.
 const MOST_LINES: usize = 8;
@@ -129,7 +128,7 @@ impl View<'_> {
                 self.say(&text!("{what}: {run}", "{what}: {run}"))
             }
             _ => {
-                let ids: Vec<String> = runs.iter().map(|run| tame(&run.header.id)).collect();
+                let ids: Vec<String> = runs.iter().map(|run| shown::line(&run.header.id)).collect();
                 format!("{what}: {}", ids.join(self.style.pick(", ", "、")))
             }
         }
@@ -137,7 +136,7 @@ impl View<'_> {
 
     /// `7kq · Samsung SSD 980 PRO 1TB`
     fn run_name(&self, run: &RunRecord) -> String {
-        let (id, on) = (tame(&run.header.id), target(run));
+        let (id, on) = (shown::line(&run.header.id), target(run));
         if on.is_empty() { id } else { format!("{id} · {on}") }
     }
 
@@ -151,20 +150,20 @@ impl View<'_> {
 
     /// The name of a line: with its run, if there are several.
     fn line(&self, run: &RunRecord, name: &str) -> String {
-        if self.several() { format!("{} {name}", tame(&run.header.id)) } else { name.to_owned() }
+        if self.several() { format!("{} {name}", shown::line(&run.header.id)) } else { name.to_owned() }
     }
 
     /// What must be said of runs that were not measured here: models and other tools' files.
     fn provenance(&self, runs: &[&RunRecord]) -> Vec<String> {
         let named = |run: &RunRecord, words: Text| {
             let words = self.say(&words);
-            if self.several() { format!("{}: {words}", tame(&run.header.id)) } else { words }
+            if self.several() { format!("{}: {words}", shown::line(&run.header.id)) } else { words }
         };
         runs.iter()
             .filter(|_| !self.bare)
             .filter_map(|run| {
                 if let Some(origin) = &run.header.origin {
-                    let tool = tame(&origin.tool_name());
+                    let tool = shown::line(&origin.tool_name());
                     return Some(named(run, text!("as {tool} printed it", "{tool} の表示値")));
                 }
                 run.header.model.as_ref().map(|_| {
@@ -187,12 +186,12 @@ impl View<'_> {
 /// What a run was measured on, in a few words.
 pub(crate) fn target(run: &RunRecord) -> String {
     if let Some(model) = &run.header.model {
-        return tame(&model.name);
+        return shown::line(&model.name);
     }
     let devices = &run.header.environment.devices;
     let mut models: Vec<&str> = devices.iter().filter_map(|device| device.model.as_deref()).collect();
     models.dedup();
-    if models.is_empty() { tame(run.header.target_name()) } else { tame(&models.join(" + ")) }
+    if models.is_empty() { shown::line(run.header.target_name()) } else { shown::line(&models.join(" + ")) }
 }
 
 /// The profile's statistic; the mean where no profile says.

@@ -1,14 +1,13 @@
 //! Profiles: which there are, and what one does.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Table, TableRow};
-use crate::layout::tame;
 use crate::style::{Role, Style};
 use crate::{steps, words};
 use kurabe_core::number;
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::Measure;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 
 /// A family of this many profiles stands apart in the list.
 const FAMILY: usize = 3;
@@ -33,7 +32,7 @@ pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
             (time, false) => time,
         });
         let row = [
-            Entry::new(Role::Strong, tame(&profile.name)),
+            Entry::new(Role::Strong, shown::line(&profile.name)),
             profile.title.clone().into(),
             Entry::new(Role::Quiet, time.unwrap_or_default()),
         ];

@@ -1,14 +1,13 @@
 //! The programs that a step is going to run, a line for each kind.
 
-use crate::layout::tame;
 use kurabe_core::event::Event;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 
 /// What is going to run, if the event tells it.
 pub(crate) fn program_lines(event: &Event) -> Vec<Text> {
     let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
     let line = |programs: &[String], kind: Text| {
-        let programs = tame(&programs.join("; "));
+        let programs = shown::line(&programs.join("; "));
         let words = Text { en: format!("{}: {programs}", kind.en), ja: format!("{}: {programs}", kind.ja) };
         (!programs.is_empty()).then_some(words)
     };

@@ -4,7 +4,7 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
-use crate::layout::{clip, hanging, tame, wrap};
+use crate::layout::{clip, hanging, wrap};
 use crate::programs::program_lines;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
@@ -18,6 +18,7 @@ use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::{BTreeSet, VecDeque};
@@ -130,7 +131,8 @@ impl Progress {
         match &mut self.output {
             // What runs must be seen, also by who wants to see no progress: one line for each kind.
             Output::Quiet(writer) => program_lines(event).iter().for_each(|words| {
-                let _ = writeln!(writer, "kurabe: {}", self.style.say(words));
+                let line = format!("kurabe: {}\n", self.style.say(words));
+                let _ = Shown::lines(&line).write_to(writer);
             }),
             Output::Terminal(_) | Output::Plain(_) => self.show(event),
         }
@@ -165,7 +167,7 @@ impl Progress {
                 let number = format!("{}/{repetition_count}", u64::from(*repetition_index) + 1);
                 let discarded = if *discarded { self.style.pick(" (discarded)", "(集計外)") } else { "" };
                 let direction_word = self.style.say(&words::of_direction(*direction));
-                let name = format!("{direction_word} {}", tame(label));
+                let name = format!("{direction_word} {}", shown::line(label));
                 let place = self.place(*cell_index);
                 self.running = Some(Running {
                     place: format!("{place} {} · {number}{discarded}", name.trim_start()),
@@ -257,7 +259,7 @@ impl Progress {
         if self.prepared.insert(words.to_owned()) {
             self.paragraph(words);
         }
-        self.live(&tame(words));
+        self.live(&shown::line(words));
     }
 
     fn paragraph(&mut self, words: &str) {
@@ -313,17 +315,19 @@ impl Progress {
                 bar.set_style(live_style());
             }
             // One column less than the terminal has, so that no terminal wraps.
-            bar.set_message(clip(text, self.style.width.saturating_sub(1)));
+            let line = self.style.page(&shown::line(text));
+            bar.set_message(clip(line.as_ref(), self.style.width.saturating_sub(1)));
         }
     }
 
     /// Prints a line that stays.
     fn print(&mut self, line: &str) {
+        let line = self.style.page(&format!("{line}\n"));
         match &mut self.output {
-            Output::Terminal(bar) => bar.println(line),
+            Output::Terminal(bar) => bar.println(line.as_ref().trim_end()),
             // Progress is a courtesy: a closed pipe must not end a measurement.
             Output::Plain(writer) => {
-                let _ = writeln!(writer, "{line}");
+                let _ = line.write_to(writer);
             }
             Output::Quiet(_) => {}
         }

@@ -3,7 +3,6 @@
 use crate::doc::{Doc, Paragraph};
 use crate::figures::{Figures, stall_count, worst_stall};
 use crate::grid::GENERATOR_SIGN;
-use crate::layout::tame;
 use crate::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::style::Role;
 use crate::words;
@@ -11,7 +10,7 @@ use kurabe_core::number;
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_stats::{ReadsBesideWrites, stutter};
 use std::collections::BTreeSet;
 
@@ -225,7 +224,7 @@ fn interval_notes(record: &RunRecord, figures: &[Figures]) -> Vec<Text> {
 fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
     let mut notes = Vec::new();
     if profile.statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
-        let name = tame(&profile.name);
+        let name = shown::line(&profile.name);
         notes.push(match profile.statistic {
             Statistic::Best => text!(
                 "the best repetition is the figure of `{name}`; kurabe's own is the mean below it",
@@ -238,7 +237,7 @@ fn tool_notes(profile: &Profile, figures: &[Figures]) -> Vec<Text> {
         });
     }
     if let Some(printed) = &profile.as_printed {
-        let (unit, bytes) = (tame(&printed.unit), number::count(printed.bytes));
+        let (unit, bytes) = (shown::line(&printed.unit), number::count(printed.bytes));
         notes.push(text!(
             "the tool's {unit} is the same rate as the tool prints it: 1 {unit} there is {bytes} bytes/s",
             "「ツールの {unit}」は同じ速度を元のツールの表記で示した値です(1 {unit} = {bytes} バイト/秒)"

@@ -6,7 +6,6 @@
 use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
 use crate::figures::Figures;
 use crate::grid::GENERATOR_SIGN;
-use crate::layout::tame;
 use crate::spark::course;
 use crate::style::Role;
 use crate::words;
@@ -14,7 +13,7 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_LENGTH: usize = 8;
@@ -54,7 +53,7 @@ fn rows(cell: &Cell, statistic: Statistic) -> Vec<TableRow> {
     let several = kinds.len() > 1;
     let mut sign: Vec<String> = figures.interval().into_iter().collect();
     sign.extend(figures.generator_bound.then(|| GENERATOR_SIGN.to_owned()));
-    let name = if several { tame(&cell.label).into() } else { words::cell(cell) };
+    let name = if several { shown::line(&cell.label).into() } else { words::cell(cell) };
     let mut rows: Vec<TableRow> = vec![
         [
             name.into(),

@@ -2,7 +2,7 @@
 
 use crate::doc::{Doc, Paragraph};
 use crate::figures::Figures;
-use crate::layout::{Line, display_width, pad_left, pad_right, page, tame};
+use crate::layout::{Line, display_width, pad_left, pad_right, page};
 use crate::remarks;
 use crate::spark::{course, sparkline};
 use crate::style::{Role, Style};
@@ -12,6 +12,7 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
+use kurabe_core::shown;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
@@ -60,16 +61,16 @@ pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> Stri
 fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
     // What a model was computed on says nothing about it.
     let headline = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
-    let name = Text::same(tame(header.target_name()));
+    let name = Text::same(shown::line(header.target_name()));
     let target = match (headline.is_empty(), name.is_empty()) {
         (true, _) => name,
         (false, true) => headline,
         (false, false) => text!("{name} ({headline})", "{name} ({headline})"; name, headline),
     };
-    let mut first: Vec<Text> = vec![format!("kurabe run {}", tame(&header.id)).into()];
+    let mut first: Vec<Text> = vec![format!("kurabe run {}", shown::line(&header.id)).into()];
     first.extend([number::date_minute(header.measured_at()).into(), target]);
     first.retain(|item| !item.is_empty());
-    let mut second: Vec<Text> = vec![tame(&header.profile_name()).into()];
+    let mut second: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
         if profile.needs_span() {
             second.push(words::span(target));
@@ -80,8 +81,8 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         second.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
-        second.extend(origin.procedure.as_deref().map(|procedure| tame(procedure).into()));
-        let file = tame(&origin.file);
+        second.extend(origin.procedure.as_deref().map(|procedure| shown::line(procedure).into()));
+        let file = shown::line(&origin.file);
         second.push(text!("imported from {file}", "{file} から取り込み"));
     }
     second.extend(engines);
@@ -97,7 +98,7 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
 /// How the run ended, what else is to be known, and what to do with it.
 fn end(record: &RunRecord) -> Doc {
     let header = &record.header;
-    let id = tame(&header.id);
+    let id = shown::line(&header.id);
     let mut items = vec![
         text!("saved as {id}", "{id} として保存"),
         text!("details: kurabe show {id} --details", "詳細: kurabe show {id} --details"),

@@ -1,7 +1,7 @@
 //! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
 
 use crate::doc::{Doc, Paragraph};
-use crate::layout::{clip, tame};
+use crate::layout::clip;
 use crate::pictures::course;
 use crate::style::{Role, Style};
 use crate::words;
@@ -10,7 +10,7 @@ use kurabe_core::number;
 use kurabe_core::profile::{Rounds, Tracked};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, text};
+use kurabe_core::{Lang, Text, shown, text};
 
 /// `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(
@@ -123,6 +123,6 @@ pub(crate) fn tracked_names(rounds: &Rounds) -> Vec<Text> {
     rounds
         .tracked_cells
         .iter()
-        .map(|cell| words::directed(Some(cell.direction), &tame(&cell.label).into()))
+        .map(|cell| words::directed(Some(cell.direction), &shown::line(&cell.label).into()))
         .collect()
 }

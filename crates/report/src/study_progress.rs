@@ -9,10 +9,10 @@ use crate::progress::{Mode, Progress};
 use crate::style::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
-use std::io::Write;
 
 /// Redraws per second at most.
 const REDRAWS_HZ: u8 = 10;
@@ -41,14 +41,15 @@ impl StudyProgress {
         let bar = ProgressBar::with_draw_target(Some(models), target);
         let template = ProgressStyle::with_template("{prefix} {pos}/{len} {bar:16} {msg}");
         bar.set_style(template.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("▇▁"));
-        bar.set_prefix(study.to_owned());
+        let study = shown::line(study);
+        bar.set_prefix(study.clone());
         let room = style.width.saturating_sub(COUNT_WIDTH + study.len());
         Self { bar, room }
     }
 
     /// A model is begun.
     pub fn begin(&self, model: &str) {
-        self.bar.set_message(clip(model, self.room));
+        self.bar.set_message(clip(&shown::line(model), self.room));
     }
 
     /// A model is computed.
@@ -60,7 +61,7 @@ impl StudyProgress {
     fn say(&self, words: &str) {
         // Progress is a courtesy: a closed pipe must not end a study.
         self.bar.suspend(|| {
-            let _ = writeln!(std::io::stderr(), "{words}");
+            let _ = Shown::lines(&format!("{words}\n")).write_to(&mut std::io::stderr());
         });
     }
 

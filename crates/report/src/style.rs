@@ -4,7 +4,8 @@
 //! role is plain text, so nothing may be told by colour alone.
 
 use anstyle::{AnsiColor, Effects};
-use kurabe_core::{Lang, Text};
+use kurabe_core::shown::Shown;
+use kurabe_core::{Lang, Text, shown};
 
 /// Language, colour and width of what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +44,14 @@ pub(crate) enum Role {
 }
 
 impl Style {
-    /// The sentence in the style's language.
+    /// The sentence in the style's language, as it may stand in a line.
     pub(crate) fn say(&self, text: &Text) -> String {
-        text.get(self.lang).to_owned()
+        shown::line(text.get(self.lang))
+    }
+
+    /// Lines that are ready to be written, in colours where these are welcome.
+    pub fn page(&self, lines: &str) -> Shown {
+        if self.color { Shown::coloured(lines) } else { Shown::lines(lines) }
     }
 
     /// One of two literals.

@@ -1,6 +1,6 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
-use crate::layout::{clip, hanging, tame, wrap};
+use crate::layout::{clip, hanging, wrap};
 use crate::programs::program_lines;
 use crate::progress::Mode;
 use crate::style::Style;
@@ -11,13 +11,13 @@ use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
 use kurabe_core::record::{Notice, NoticeKind, RunHeader};
+use kurabe_core::shown::{self, Shown};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
 use kurabe_lab::versus::TooShort;
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
 use std::collections::BTreeSet;
-use std::io::Write;
 
 /// Redraws per second at most.
 const REDRAWS_HZ: u8 = 10;
@@ -73,7 +73,7 @@ impl VersusProgress {
                 words if words.is_empty() => String::new(),
                 words => format!(" ({words})"),
             };
-            self.line(&format!("{} · {}{headline}{role}", header.id, tame(header.target_name())));
+            self.line(&format!("{} · {}{headline}{role}", header.id, shown::line(header.target_name())));
         }
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
@@ -125,7 +125,7 @@ impl VersusProgress {
             }
             Event::Preparing { what } => self.live(&format!("{run}: {}", self.style.say(what))),
             Event::RepetitionStarted { label, direction, .. } => {
-                let name = self.style.say(&words::directed(*direction, &tame(label).into()));
+                let name = self.style.say(&words::directed(*direction, &shown::line(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
                 let left = number::clock(self.left_ns);
@@ -145,7 +145,7 @@ impl VersusProgress {
 
     /// A cell became clear.
     fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, found: &Blocked) {
-        let name = self.style.say(&words::directed(direction, &tame(label).into()));
+        let name = self.style.say(&words::directed(direction, &shown::line(label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
         let words = Text {
@@ -193,7 +193,7 @@ impl VersusProgress {
 
     fn live(&self, words: &str) {
         if self.mode == Mode::Terminal {
-            self.bar.set_message(clip(words, self.style.width.saturating_sub(1)));
+            self.bar.set_message(clip(&shown::line(words), self.style.width.saturating_sub(1)));
         }
     }
 
@@ -201,7 +201,8 @@ impl VersusProgress {
     fn shown_always(&self, words: &str) {
         match self.mode {
             Mode::Quiet => {
-                let _ = writeln!(std::io::stderr(), "kurabe: {words}");
+                let line = Shown::lines(&format!("kurabe: {}\n", shown::line(words)));
+                let _ = line.write_to(&mut std::io::stderr());
             }
             Mode::Terminal | Mode::Plain => self.line(words),
         }
@@ -210,11 +211,12 @@ impl VersusProgress {
     /// A line that stays.
     fn line(&self, words: &str) {
         for line in hanging(wrap(words, self.style.width.saturating_sub(2)), 0, 2) {
+            let line = self.style.page(&format!("{line}\n"));
             match self.mode {
-                Mode::Terminal => self.bar.println(line),
+                Mode::Terminal => self.bar.println(line.as_ref().trim_end()),
                 // Progress is a courtesy: a closed pipe must not end a measurement.
                 Mode::Plain => {
-                    let _ = writeln!(std::io::stderr(), "{line}");
+                    let _ = line.write_to(&mut std::io::stderr());
                 }
                 Mode::Quiet => {}
             }

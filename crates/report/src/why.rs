@@ -17,7 +17,6 @@ pub(crate) use brief::is_brief;
 
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Table, TableRow};
 use crate::figures::Figures;
-use crate::layout::tame;
 use crate::stutter::{reads_beside_words, stutter_words};
 use crate::style::{Role, Style};
 use crate::{model, times, words};
@@ -25,7 +24,7 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, shown, text};
 use kurabe_explain::{Limit, limits};
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
@@ -138,7 +137,7 @@ pub fn render_why(
         doc.gap().append(screen(record, &record.cells[why.number - 1], why));
     }
     if let [first, _, ..] = whys.as_slice() {
-        let (id, number) = (tame(&record.header.id), first.number);
+        let (id, number) = (shown::line(&record.header.id), first.number);
         let words = text!(
             "one of these alone: kurabe why {id} --cell {number}",
             "1 項目だけ見るには: kurabe why {id} --cell {number}"
@@ -191,11 +190,11 @@ fn names(cell: &Cell) -> [String; 3] {
 fn head(record: &RunRecord, headline: &Text) -> Doc {
     let header = &record.header;
     let mut doc = Doc::new();
-    doc.heading(1, format!("kurabe why {}", tame(&header.id)));
+    doc.heading(1, format!("kurabe why {}", shown::line(&header.id)));
     let stood_on = header.model.as_ref().map_or_else(|| headline.clone(), model::headline);
     let mut items = vec![Text::same(header.target_name()), stood_on, header.profile_name().into()];
     items.retain(|item| !item.is_empty());
-    doc.push(Paragraph::flow(items.iter().map(|item| item.map(tame)).collect()).indent(2, 2));
+    doc.push(Paragraph::flow(items.iter().map(|item| item.map(shown::line)).collect()).indent(2, 2));
     if let Some(model) = &header.model {
         doc.push(Paragraph::flow(model::facts(model)).indent(2, 2));
     }
@@ -273,8 +272,8 @@ fn table(time: &CellTime) -> Table {
     ];
     let row = |layer: &str, name: Text, ns: f64, share: f64, role: Role| -> TableRow {
         [
-            Entry::new(Role::Quiet, tame(layer)),
-            Entry::new(role, name.map(tame)),
+            Entry::new(Role::Quiet, shown::line(layer)),
+            Entry::new(role, name.map(shown::line)),
             Entry::new(role, number::latency(ns)),
             Entry::new(role, number::percent(share)),
             Entry::bar(share, 4, (10, 30)),
@@ -316,9 +315,9 @@ fn counted(time: &CellTime) -> Doc {
         .iter()
         .filter(|count| count.count > 0)
         .map(|count| {
-            let (layer, amount) = (tame(&count.layer), amount(count.each));
+            let (layer, amount) = (shown::line(&count.layer), amount(count.each));
             // Names are plurals, so a count stands behind them: "reads from drives: 1".
-            count.name.map(|name| format!("{}: {amount} ({layer})", tame(name)))
+            count.name.map(|name| format!("{}: {amount} ({layer})", shown::line(name)))
         })
         .collect();
     let mut doc = Doc::new();

@@ -1,13 +1,12 @@
 //! The words of the record in both languages.
 
-use crate::layout::tame;
 use crate::style::Role;
 use kurabe_core::number;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::record::{Cell, NoticeKind, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 
 pub(crate) fn direction(direction: Direction) -> Text {
     match direction {
@@ -147,8 +146,8 @@ pub(crate) fn cell(cell: &Cell) -> Text {
 pub(crate) fn label(cell: &Cell) -> Text {
     let name = cell.label.strip_suffix(cell.part.as_str()).filter(|_| !cell.part.is_empty());
     match name.zip(copy_part(cell)) {
-        Some((step, part)) => part.map(|part| format!("{}: {part}", tame(step).trim_end())),
-        None => tame(&cell.label).into(),
+        Some((step, part)) => part.map(|part| format!("{}: {part}", shown::line(step).trim_end())),
+        None => shown::line(&cell.label).into(),
     }
 }
 

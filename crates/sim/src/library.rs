@@ -1,6 +1,7 @@
 //! The devices that come with kurabe, from the folder `devices/`.
 
 use crate::spec::DeviceSpec;
+use kurabe_core::outside::text_of_file;
 use kurabe_core::{Error, ErrorKind, Result, nearest_of_many, text};
 
 macro_rules! library {
@@ -116,9 +117,7 @@ fn is_path(name: &str) -> bool {
 }
 
 fn read_file(path: &str) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| {
-        Error::os(text!("cannot read the device file {path}", "デバイスファイル {path} を読めません"), &error)
-    })
+    text_of_file(path, &text!("cannot read the device file {path}", "デバイスファイル {path} を読めません"))
 }
 
 fn embedded(files: &[(&str, &'static str)], name: &str) -> Option<(String, &'static str)> {

@@ -14,6 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,9 @@ use std::io::Read;
 
 /// The version of the form that this kurabe writes.
 pub const REPORT_VERSION: u32 = 1;
-/// Packed runs of more than this are no report of kurabe's.
-const MOST_UNPACKED_BYTES: u64 = 512 << 20;
+/// Packed runs of more than this are no report of kurabe's: a page has 3 MB, and its JSON packs to a tenth or so. A few
+/// hundred kB can unpack to a thousand times as much, and each byte of that takes up to ten of memory as a record.
+const MOST_UNPACKED_BYTES: u64 = 48 << 20;
 
 /// A run as it stands in a file of its own, for writing it into something larger.
 #[derive(Clone, Debug, Serialize)]
@@ -51,7 +53,7 @@ pub fn export_bundle(runs: Vec<RunRecord>) -> String {
     json::to_text(&Bundle { kurabe_report: REPORT_VERSION, runs })
 }
 
-/// The runs as one JSON text that is as short as it can be.
+/// The runs as one JSON text that is as short as it can be; so many runs that they could not be unpacked stay as they are.
 pub fn export_packed_bundle(runs: Vec<RunRecord>) -> String {
     #[derive(Serialize)]
     struct Bundle {
@@ -60,6 +62,9 @@ pub fn export_packed_bundle(runs: Vec<RunRecord>) -> String {
     }
     let runs: Vec<ExportedRun> = runs.into_iter().map(ExportedRun::from).collect();
     let words = json::to_text(&runs);
+    if words.len() as u64 > MOST_UNPACKED_BYTES {
+        return format!("{{\"kurabe_report\":{REPORT_VERSION},\"runs\":{words}}}");
+    }
     let mut packed = Vec::new();
     // Memory can always be read.
     GzEncoder::new(words.as_bytes(), Compression::default())
@@ -68,12 +73,38 @@ pub fn export_packed_bundle(runs: Vec<RunRecord>) -> String {
     json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })
 }
 
-/// Runs unpacked; nothing if it is no such thing, or too much of it.
-fn unpack(packed: &str) -> Option<Vec<u8>> {
-    let packed = STANDARD.decode(packed).ok()?;
+/// Runs unpacked.
+fn unpack(packed: &str) -> Result<Vec<u8>> {
+    let packed = STANDARD.decode(packed).map_err(|error| unreadable().because(error))?;
     let mut words = Vec::new();
-    GzDecoder::new(packed.as_slice()).take(MOST_UNPACKED_BYTES + 1).read_to_end(&mut words).ok()?;
-    (words.len() as u64 <= MOST_UNPACKED_BYTES).then_some(words)
+    GzDecoder::new(packed.as_slice())
+        .take(MOST_UNPACKED_BYTES + 1)
+        .read_to_end(&mut words)
+        .map_err(|error| unreadable().because(error))?;
+    if words.len() as u64 > MOST_UNPACKED_BYTES {
+        let most = format_bytes(MOST_UNPACKED_BYTES);
+        return Err(not_held(text!(
+            "the records of this report unpack to more than {most}, which no report of kurabe's does",
+            "このレポートの測定記録は、展開すると {most} を超えます。kurabe のレポートではありえません"
+        )));
+    }
+    Ok(words)
+}
+
+fn refused(what: Text) -> Error {
+    Error::new(ErrorKind::Import, what)
+}
+
+/// What its author could still give otherwise.
+fn not_held(what: Text) -> Error {
+    refused(what).remedy(text!(
+        "ask its author for `kurabe export RUN`",
+        "作成者に `kurabe export RUN` の出力をもらってください"
+    ))
+}
+
+fn unreadable() -> Error {
+    refused(text!("the records of this report cannot be read", "このレポートの測定記録を読めません"))
 }
 
 /// Whether this is a report's JSON, whole or damaged: its first key tells.
@@ -98,9 +129,6 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
         #[serde(default)]
         packed: Option<String>,
     }
-    let refused = |what: Text| Error::new(ErrorKind::Import, what);
-    let unreadable =
-        || refused(text!("the records of this report cannot be read", "このレポートの測定記録を読めません"));
     let Bundle { kurabe_report, mut runs, packed } =
         serde_json::from_slice(bytes).map_err(|error| unreadable().because(error))?;
     if kurabe_report != u64::from(REPORT_VERSION) {
@@ -113,18 +141,14 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
             "新しい kurabe が書いたファイルです。kurabe を更新してください"
         )));
     }
-    let unpacked = packed.map(|packed| unpack(&packed).ok_or_else(unreadable)).transpose()?;
+    let unpacked = packed.map(|packed| unpack(&packed)).transpose()?;
     if let Some(words) = &unpacked {
         runs = serde_json::from_slice(words).map_err(|error| unreadable().because(error))?;
     }
     if runs.is_empty() {
-        return Err(refused(text!(
+        return Err(not_held(text!(
             "the report holds no record: it was too large for them",
             "このレポートに測定記録は入っていません(大きすぎたため省かれています)"
-        ))
-        .remedy(text!(
-            "ask its author for `kurabe export RUN`",
-            "作成者に `kurabe export RUN` の出力をもらってください"
         )));
     }
     runs.into_iter().map(|run| parse_export(run.get().as_bytes())).collect()

@@ -18,6 +18,13 @@ pub(crate) struct Fault {
 
 type Verdict = Result<(), Fault>;
 
+/// Notices of a run. A run has some for each cell at most, and each is shown.
+const MOST_NOTICES: usize = 10_000;
+/// Cells of a run: a sweep has some hundreds.
+const MOST_CELLS: usize = 100_000;
+/// Labels of a run, which people write.
+const MOST_LABELS: usize = 1_000;
+
 /// Checks a record.
 pub(crate) fn check(record: &RunRecord) -> Verdict {
     let header = &record.header;
@@ -28,6 +35,19 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
     check_time(&header.started_at, "header.started_at")?;
     if let Some(ended_at) = &record.ended_at {
         check_time(ended_at, "ended_at")?;
+    }
+    let counts = [
+        ("notices", record.notices.len(), MOST_NOTICES),
+        ("cells", record.cells.len(), MOST_CELLS),
+        ("labels", record.labels.len(), MOST_LABELS),
+    ];
+    for (field, count, most) in counts {
+        require(count <= most, field, || {
+            text!(
+                "{count} are more than the {most} that a run may have",
+                "{count} 件あります(上限は {most} 件)"
+            )
+        })?;
     }
     for key in record.labels.keys() {
         label::check_label_key(key)

@@ -1,8 +1,10 @@
 //! Parts of a record as JSON text, and back with the field named when that fails.
 
 use kurabe_core::record::Cell;
+use kurabe_core::shown;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 
 /// What is wrong with a JSON text, and where.
 #[derive(Debug)]
@@ -13,10 +15,18 @@ pub(crate) struct Misfit {
     pub reason: String,
 }
 
-/// JSON text of a value.
+/// JSON text of a value, in which no character acts on what shows it.
 pub(crate) fn to_text(value: &impl Serialize) -> String {
     // The types of a record have string keys only, and a string can always be written to.
-    serde_json::to_string(value).expect("a record is always JSON")
+    shown(serde_json::to_string(value).expect("a record is always JSON"))
+}
+
+/// The same JSON, with escapes for what acts on what shows it.
+pub(crate) fn shown(text: String) -> String {
+    match shown::json(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 /// Reads a value; nothing may follow it.

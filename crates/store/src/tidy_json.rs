@@ -4,6 +4,7 @@
 //! The model: a writer that breaks lines, and a depth. While the depth is above zero we are inside something that
 //! stays on its line.
 
+use crate::json;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
@@ -21,7 +22,7 @@ pub(crate) fn to_tidy_text(value: &impl Serialize) -> String {
         .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Tidy::default()))
         .expect("a record is always JSON");
     bytes.push(b'\n');
-    String::from_utf8(bytes).expect("JSON is UTF-8")
+    json::shown(String::from_utf8(bytes).expect("JSON is UTF-8"))
 }
 
 #[derive(Default)]

@@ -1,13 +1,16 @@
 //! Whatever is recorded is what is read, through the store and through a file.
 
 use crate::common::{fresh_store, record};
-use kurabe_core::record::RunStatus;
+use base64::Engine;
+use kurabe_core::Text;
+use kurabe_core::record::{Interval, Notice, NoticeKind, RunStatus};
 use kurabe_store::{
     Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle, parse_export,
 };
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_record, sample_rounds};
 use proptest::prelude::*;
+use std::io::Write;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
@@ -110,4 +113,37 @@ fn a_report_that_cannot_be_read_says_why() {
     assert!(packed.len() < bundle.len());
     assert!(refusal(&packed.replacen("H4sI", "AAAA", 1)).contains("cannot be read"));
     assert!(!looks_bundled(export(&sample_record()).as_bytes()));
+}
+
+#[test]
+fn a_report_that_unpacks_to_much_more_than_a_page_can_hold_is_refused() {
+    // Half a gibibyte of blanks in half a megabyte.
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    (0..512).for_each(|_| packed.write_all(&[b' '; 1 << 20]).unwrap());
+    let packed = base64::engine::general_purpose::STANDARD.encode(packed.finish().unwrap());
+    let report = format!("{{\"kurabe_report\":1,\"packed\":\"{packed}\"}}");
+    assert!(report.len() < 1 << 20);
+    let error = parse_bundle(report.as_bytes()).unwrap_err();
+    assert!(error.what().en.contains("unpack to more than 48 MiB"), "{error}");
+}
+
+#[test]
+fn runs_that_could_not_be_unpacked_are_not_packed() {
+    let mut run = sample_record();
+    let interval = Interval { read_bytes: 1 << 40, read_worst_ns: 1 << 40, ..Interval::default() };
+    run.cells[0].repetitions[0].series.intervals = vec![interval; 400_000];
+    let bundle = export_packed_bundle(vec![run.clone()]);
+    assert!(bundle.len() > 48 << 20, "{}", bundle.len());
+    assert_eq!(parse_bundle(bundle.as_bytes()).unwrap(), [run]);
+}
+
+#[test]
+fn a_run_with_more_notices_than_can_be_shown_is_refused() {
+    let mut run = sample_record();
+    let notice = Notice { kind: NoticeKind::Other, text: Text::same("x") };
+    run.notices = vec![notice; 10_001];
+    let error = parse_export(export(&run).as_bytes()).unwrap_err();
+    assert!(error.what().en.contains("run.notices") && error.what().en.contains("10001"), "{error}");
+    run.notices.pop();
+    assert_eq!(parse_export(export(&run).as_bytes()).unwrap(), run);
 }

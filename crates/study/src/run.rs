@@ -12,7 +12,7 @@ use crate::result::{
 };
 use crate::study::StudyRow;
 use crate::verdict::verdicts;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -159,7 +159,7 @@ fn row_result(
     let row: &StudyRow = &planned.part.rows[at.row];
     let (model, sets, path) = match &at.target {
         PointTarget::Model { name, sets } => (Some(name.clone()), sets.clone(), None),
-        PointTarget::Path(path) => (None, Vec::new(), Some(path.display().to_string())),
+        PointTarget::Path(path) => (None, Vec::new(), Some(shown::name(path))),
     };
     let asked = |place: usize| answers[place].as_ref().err().map(told);
     RowResult {

@@ -12,6 +12,7 @@ use crate::catalogue::Catalogue;
 use crate::figure::FigureSource;
 use crate::published::Published;
 use crate::question::Question;
+use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
@@ -227,8 +228,7 @@ fn is_path(name: &str) -> bool {
 }
 
 fn read_file(name: &str) -> Result<String> {
-    std::fs::read_to_string(name)
-        .map_err(|error| Error::os(text!("cannot read {name}", "{name} を読めません"), &error))
+    text_of_file(name, &text!("cannot read {name}", "{name} を読めません"))
 }
 
 #[cfg(test)]

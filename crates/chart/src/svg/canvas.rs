@@ -3,6 +3,7 @@
 use super::Theme;
 use super::ink::{INK_PATTERNS, Ink, PATTERN_TILE_PX, SERIES};
 use crate::font;
+use kurabe_core::shown;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -58,15 +59,13 @@ pub(super) fn px(value: f64) -> String {
 /// Words as they may stand in XML, on one line.
 pub fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
-    for c in words.chars() {
+    for c in shown::line(words).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML has no way to write the rest of these.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(' '),
             c => out.push(c),
         }
     }

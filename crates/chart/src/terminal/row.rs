@@ -1,6 +1,7 @@
 //! A line of the terminal made of painted pieces, and what the paints look like.
 
-use kurabe_core::display::{clip, display_width, tame};
+use kurabe_core::display::{clip, display_width};
+use kurabe_core::shown;
 
 /// How a piece looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl InkedLine {
         if words.is_empty() {
             return;
         }
-        let words = tame(words);
+        let words = shown::line(words);
         self.width += display_width(&words);
         match self.pieces.last_mut() {
             Some((last, piece)) if *last == ink => piece.push_str(&words),

@@ -188,3 +188,52 @@ fn a_file_system_that_does_not_tell_its_size_can_be_measured() {
     lab.run(mount.point(), &[&SHORT[..], &["--buffered"]].concat()).ok();
     assert!(names(mount.point()).is_empty());
 }
+
+#[test]
+fn a_file_that_never_ends_is_read_up_to_the_limit_of_its_kind() {
+    let lab = Lab::new();
+    let endless = lab.beside("endless.toml");
+    std::os::unix::fs::symlink("/dev/zero", &endless).expect("a link");
+    let endless = text(&endless);
+    let model = format!("model:{endless}");
+    for words in [
+        &["run", ".", "--profile", endless][..],
+        &["run", &model],
+        &["profiles", "show", endless],
+        &["models", "show", endless],
+        &["study", "show", endless],
+    ] {
+        lab.kurabe(words).is_refusal(3, &["cannot read", "endless.toml", "more than 4 MiB"]);
+    }
+    lab.model_run("1us");
+    lab.kurabe(&["recommend", "last", "--for", endless]).is_refusal(3, &["more than 4 MiB"]);
+    lab.kurabe(&["import", endless]).is_refusal(11, &["more than 256 MiB", "split it"]);
+    lab.run(&lab.target(), &["--replay", endless]).is_refusal(11, &["more than 512 MiB", "head -n"]);
+    assert_eq!(lab.list().len(), 1);
+}
+
+#[test]
+fn a_data_file_of_a_gibibyte_is_told_by_its_size_and_one_in_another_encoding_by_its_place() {
+    let lab = Lab::new();
+    let file = lab.write("own.toml", PROFILE);
+    std::fs::File::options().write(true).open(&file).and_then(|file| file.set_len(1 << 30)).expect("a size");
+    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "more than 4 MiB"]);
+    let file = lab.write("own.toml", [PROFILE.as_bytes(), b"# \xe9\n"].concat());
+    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "no UTF-8 text at byte"]);
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_an_unusable_target() {
+    let lab = Lab::new();
+    let circle = lab.beside("circle");
+    std::os::unix::fs::symlink(&circle, &circle).expect("a link");
+    let below_a_file = lab.write("file", "x").join("below");
+    let too_long = lab.beside(&"n".repeat(256));
+    for (path, says, remedy) in [
+        (circle, "levels of symbolic links", "each part of the path"),
+        (below_a_file, "Not a directory", "each part of the path"),
+        (too_long, "File name too long", "a shorter one"),
+    ] {
+        lab.refuses(&path, &SHORT, 4, &[text(&path), says, remedy]);
+    }
+}

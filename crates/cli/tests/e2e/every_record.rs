@@ -1,57 +1,80 @@
 //! What the store accepts can be shown, compared, explained, drawn and published: no record of anybody's makes kurabe panic.
 //!
 //! The model: any record of the store's own tests, which knows no sense, only what an import checks. What is written is
-//! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn.
+//! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn, and nothing is
+//! left in any text that acts on what shows it, before the last writer would take it out.
 
 use kurabe_chart::{Size, Theme, png};
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, USES, Use, digest, history, pair, pivot, recommend};
+use kurabe_core::Lang;
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Text};
+use kurabe_core::shown::is_escaped;
 use kurabe_interop::ExportFormat;
 use kurabe_report::{
-    Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, pictures, render_details, render_history,
-    render_pair, render_pivot, render_recommendation, render_run, render_sweep_run, render_why,
+    Embedded, PIVOT_WORDS, PageTheme, Report, Style, card, explain, headline, pictures, render_details,
+    render_history, render_list, render_pair, render_pivot, render_recommendation, render_run,
+    render_sweep_run, render_why,
 };
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{SqliteStore, Store, export, parse_export};
 use kurabe_testkit::any_record;
 use proptest::prelude::*;
 
 const MARGIN: f64 = 0.05;
 
+/// Nothing in the text acts on what shows it, but for line ends.
+#[track_caller]
+fn is_tame(text: &str) {
+    let raw: Vec<char> =
+        text.replace("\r\n", "\n").chars().filter(|c| is_escaped(*c) && *c != '\n').collect();
+    assert!(raw.is_empty(), "{raw:?} in {text:?}");
+}
+
 fn shown(run: &RunRecord, style: &Style) {
-    let headline = Text::same("");
-    render_run(run, &headline, style);
-    render_details(run, style);
-    render_sweep_run(run, &headline, style);
-    let _ = (render_why(run, &headline, None, style), explain(run, None));
+    let headline = headline(&run.header);
+    is_tame(&render_run(run, &headline, style));
+    is_tame(&render_details(run, style));
+    is_tame(&render_sweep_run(run, &headline, style));
+    if let Ok(why) = render_why(run, &headline, None, style) {
+        is_tame(&why);
+    }
+    let _ = explain(run, None);
     for picture in pictures(&[run], None, style.lang) {
-        picture.chart.terminal(style.width, false);
-        picture.chart.svg(&Size { width_px: 640 }, Theme::Auto);
+        picture.chart.terminal(style.width, false).iter().for_each(|line| is_tame(line));
+        is_tame(&picture.chart.svg(&Size { width_px: 640 }, Theme::Auto));
     }
     for format in ExportFormat::ALL {
-        let _ = kurabe_interop::export(std::slice::from_ref(run), format, style.lang);
+        if let Ok(text) = kurabe_interop::export(std::slice::from_ref(run), format, style.lang) {
+            is_tame(&text);
+        }
     }
+    is_tame(&export(run));
+    assert_eq!(parse_export(export(run).as_bytes()).unwrap(), *run);
 }
 
 fn published(runs: Vec<&RunRecord>, lang: Lang) {
     let report = Report::new(runs, MARGIN, &[], None, lang);
     let page = report.html(PageTheme::Auto, |_| Embedded::default()).html;
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
-    assert!(!page.contains(['\u{0}', '\u{202e}']));
-    let _ = (report.markdown(), report.csv(), report.picture(None, PageTheme::Dark));
+    let whole = report.html(PageTheme::Auto, |bytes| report.records(bytes)).html;
+    for text in [page, whole, report.markdown(), report.csv(), report.json().unwrap()] {
+        is_tame(&text);
+    }
+    if let Ok(picture) = report.picture(None, PageTheme::Dark) {
+        is_tame(&picture);
+    }
 }
 
 fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     let found = pair(one, two, MARGIN);
-    render_pair(&found, [&one.header, &two.header], &[], style);
+    is_tame(&render_pair(&found, [&one.header, &two.header], &[], style));
     for picture in pictures(&[one, two], Some(&found), style.lang) {
         picture.chart.terminal(style.width, true);
-        picture.chart.svg(&Size { width_px: 900 }, Theme::Light);
+        is_tame(&picture.chart.svg(&Size { width_px: 900 }, Theme::Light));
     }
     for (name, _) in USES {
         let wanted = Use::load(name).unwrap();
         if let Some(found) = recommend(&[one, two], &wanted) {
-            render_recommendation(&found, &wanted, &["one", "two"], style);
+            is_tame(&render_recommendation(&found, &wanted, &["one", "two"], style));
         }
     }
 }
@@ -64,13 +87,13 @@ fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
         let wanted = PivotRequest { by: vec![by.to_owned()], margin: MARGIN, ..PivotRequest::default() };
         // Where no run tells it, that is said.
         if let Ok(found) = pivot(&list, &digests, &wanted, &PIVOT_WORDS) {
-            render_pivot(&found, style);
+            is_tame(&render_pivot(&found, style));
         }
     }
     let ids: Vec<String> = list.iter().map(|run| run.id.clone()).collect();
     let (first, last) = (&runs[0], &runs[runs.len() - 1]);
     let found = history(first, last, &ids, &digests, MARGIN);
-    render_history(&found, "device", [&first.header, &last.header], style);
+    is_tame(&render_history(&found, "device", [&first.header, &last.header], style));
 }
 
 proptest! {
@@ -98,6 +121,9 @@ proptest! {
             published(runs.iter().collect(), lang);
             asked_across(&store, &runs, &style);
         }
-        png(&card(&runs[0], Theme::Dark, Lang::Ja), 0.2).unwrap();
+        is_tame(&render_list(&store.list().unwrap(), &Style { lang: Lang::En, color: false, width }));
+        let card = card(&runs[0], Theme::Dark, Lang::Ja);
+        is_tame(&card);
+        png(&card, 0.2).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! Targets that are full, read-only, or somebody else's.
 
 use crate::lab::{Lab, Live, ONE_CELL, SHORT, names, text};
-use crate::system::{AS_NOBODY, LoopDevice, NOBODY, can_be_nobody};
+use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, can_be_nobody, system};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -117,5 +117,87 @@ fn a_report_that_does_not_fit_leaves_nothing_behind() {
         let words = [words, &["last", "-o", text(&file)]].concat();
         lab.kurabe(&words).is_refusal(7, &["cannot write", "No space left", "name a file elsewhere"]);
         assert_eq!(names(mount.point()), before, "{words:?}");
+    }
+}
+
+#[test]
+fn on_a_full_disk_runs_are_listed_and_what_is_new_is_refused_with_the_reason() {
+    let lab = Lab::new();
+    let Some(mount) = Mount::new("tmpfs", "none", "size=2m", &lab.beside("mnt")) else { return };
+    let store = mount.point().join("kurabe.db");
+    let run = ["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms", "--db", text(&store)];
+    lab.kurabe(&run).ok();
+    fill(mount.point());
+    let listed = lab.kurabe(&["list", "--json", "--db", text(&store)]).ok();
+    assert_eq!(listed.json_lines().len(), 1, "{listed:#?}");
+    lab.kurabe(&["show", "--db", text(&store)]).ok();
+    lab.kurabe(&run).is_refusal(9, &[text(&store), "No space left on device", "free some room"]);
+    let new = mount.point().join("new/kurabe.db");
+    for words in [&["import", "/dev/null", "--db", text(&new)][..], &[&run[..7], &[text(&new)]].concat()] {
+        lab.kurabe(words).is_refusal(9, &["No space left on device", "free some room"]);
+    }
+    // What there is can be read where it cannot be written for lack of room for a log.
+    assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
+    assert!(!names(mount.point()).iter().any(|name| name.contains("probe")), "{:?}", names(mount.point()));
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_told_apart_from_a_full_disk() {
+    let lab = Lab::new();
+    if !can_be_nobody(&lab) {
+        return;
+    }
+    let options = "usrquota,usrquota_block_hardlimit=1m,mode=0777";
+    let Some(mount) = Mount::new("tmpfs", "none", options, &lab.beside("mnt")) else { return };
+    let target = mount.point().join("target");
+    std::fs::create_dir(&target).and_then(|()| chown(&target, NOBODY, NOBODY)).expect("a directory");
+    let words = ["run", text(&target), "--rw", "read", "--time", "100ms", "--size", "8m", "--buffered"];
+    let ended = Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
+    ended.is_refusal(7, &["quota", "the quota is used up"]);
+    assert!(names(&target).is_empty(), "{:?}", names(&target));
+    let ballast = "head -c 2m /dev/zero > \"$0\"; true";
+    let mut filling = std::process::Command::new(AS_NOBODY[0]);
+    filling.args(&AS_NOBODY[1..]).args(["sh", "-c", ballast, text(&target.join("ballast"))]);
+    Live::start(filling).end();
+    let store = target.join("kurabe.db");
+    let run = ["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms", "--db", text(&store)];
+    let ended = Live::start(lab.wrapped(&AS_NOBODY, &run)).end();
+    ended.is_refusal(9, &["quota", "the quota is used up", "--db"]);
+}
+
+/// A file system that is read-only by its kind, with a store and a directory in it; where squashfs is missing, a bind mount
+/// that is read-only.
+fn read_only(lab: &Lab, from: &Path) -> Option<Mount> {
+    let (image, point) = (lab.beside("image"), lab.beside("mnt"));
+    if system("mksquashfs", &[text(from), text(&image), "-quiet", "-no-progress"]).is_some()
+        && let Some(mount) = Mount::new("squashfs", text(&image), "loop,ro", &point)
+    {
+        return Some(mount);
+    }
+    eprintln!("no squashfs here: a read-only bind mount stands for it");
+    std::fs::create_dir_all(&point).expect("a directory");
+    if system("mount", &["--bind", text(from), text(&point)]).is_none() {
+        eprintln!("skipped: needs root to mount");
+        return None;
+    }
+    let mount = Mount::over(&point);
+    mount.again("bind,ro");
+    Some(mount)
+}
+
+#[test]
+fn a_read_only_folder_says_that_it_is_as_a_target_and_as_the_place_of_the_store() {
+    let lab = Lab::new();
+    let from = lab.beside("from");
+    std::fs::create_dir(&from).expect("a directory");
+    let run = ["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms", "--db"];
+    lab.kurabe(&[&run[..], &[text(&from.join("kurabe.db"))]].concat()).ok();
+    let Some(mount) = read_only(&lab, &from) else { return };
+    lab.refuses(mount.point(), &["--size", "4m"], 5, &["Read-only file system", "squashfs"]);
+    let store = mount.point().join("kurabe.db");
+    assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
+    for place in [store, mount.point().join("new/kurabe.db"), mount.point().join("new.db")] {
+        let ended = lab.kurabe(&[&run[..], &[text(&place)]].concat());
+        ended.is_refusal(9, &["Read-only file system", "name another place with --db"]);
     }
 }

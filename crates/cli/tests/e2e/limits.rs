@@ -141,6 +141,21 @@ fn too_little_address_space_is_an_error_wherever_it_ends() {
     has_no_panic(&ended);
     ended.is_refusal(8, &["no memory", "--iodepth"]);
     assert_eq!(names(&target), [] as [&str; 0]);
+    for (engine, mib) in ["uring", "threads"].into_iter().flat_map(|engine| {
+        [100, 200, 255, 256, 257, 260, 270, 280, 300, 400, 600, 1000].map(|mib: u64| (engine, mib))
+    }) {
+        let limit = format!("--as={}", mib << 20);
+        let words =
+            ["run", text(&target), "--engine", engine, "--bs", "1m", "--iodepth", "48", "--size", "16m"];
+        let words = [&words[..], &["--time", "50ms", "--rw", "randread"]].concat();
+        let ended = limited(&lab, 4, &limit, &words).expect("not skipped");
+        has_no_panic(&ended);
+        if ended.code() != Some(0) {
+            ended.is_refusal(if mib < 256 { 10 } else { ended.code().unwrap_or_default() }, &[]);
+        }
+        assert!(mib < 1000 || ended.code() == Some(0), "{ended:#?}");
+        assert_eq!(names(&target), [] as [&str; 0], "{engine} {mib}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! All stored runs laid out by what they differ in, and the list with its filters.
 
-use crate::lab::{Lab, list_of};
+use crate::lab::{Lab, list_of, text};
+use kurabe_compare::DIGEST_VERSION;
+use kurabe_store::{SqliteStore, Store};
 use serde_json::Value;
 
 /// A model measured with a time of an access and labels; its id.
@@ -135,4 +137,19 @@ fn the_list_shows_the_runs_that_are_meant() {
     assert_eq!(none, "None of the 4 stored runs fits.\n");
     assert_eq!(lab.kurabe(&["list", "--since", "yesterday"]).code(), Some(2));
     lab.kurabe(&["list", "--label", "owner"]).is_refusal(2, &["key=value"]);
+}
+
+#[test]
+fn digests_are_made_when_a_run_ends_and_when_one_is_taken_in() {
+    let (lab, other) = (Lab::new(), Lab::new());
+    lab.model_run("1us");
+    let file = lab.beside("run.json");
+    lab.kurabe(&["export", "last", "-o", text(&file)]).ok();
+    other.kurabe(&["import", text(&file)]).ok();
+    for lab in [lab, other] {
+        let store = SqliteStore::open(&lab.store()).expect("a store");
+        let missing = |_: &_| panic!("a digest was not there");
+        let digests = store.digests(DIGEST_VERSION, &missing, &mut |_, _| ()).expect("digests");
+        assert!(digests.unreadable.is_empty());
+    }
 }

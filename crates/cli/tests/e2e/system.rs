@@ -38,6 +38,15 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
 /// One test with loop devices at a time: `losetup -f` opens the devices of others for a moment.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// Makes another node of a device.
+pub fn other_node(device: &Path, node: &Path) -> PathBuf {
+    use std::os::unix::fs::MetadataExt;
+    let number = device.metadata().expect("the device").rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    system("mknod", &[text(node), "b", &major.to_string(), &minor.to_string()]).expect("a node");
+    node.to_owned()
+}
+
 /// A mounted file system; unmounted when this goes.
 pub struct Mount {
     point: PathBuf,
@@ -52,6 +61,11 @@ impl Mount {
             return None;
         }
         Some(Self { point: point.to_owned() })
+    }
+
+    /// What is mounted at a place already.
+    pub fn over(point: &Path) -> Self {
+        Self { point: point.to_owned() }
     }
 
     /// Where it is.
@@ -151,12 +165,7 @@ impl LoopDevice {
 
     /// Another node of it, outside /dev.
     pub fn other_node(&self, name: &str) -> PathBuf {
-        use std::os::unix::fs::MetadataExt;
-        let number = self.node.metadata().expect("the device").rdev();
-        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-        let node = self.beside(name);
-        system("mknod", &[text(&node), "b", &major.to_string(), &minor.to_string()]).expect("a node");
-        node
+        other_node(&self.node, &self.beside(name))
     }
 
     /// Uses it as swap until the answer goes.

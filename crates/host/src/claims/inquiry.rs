@@ -1,7 +1,7 @@
 //! One look at who holds a device or a file.
 
 use super::media::Media;
-use super::{By, Claim, unknown, unreadable};
+use super::{By, Claim, unknown, unreadable, wipefs};
 use crate::block::Block;
 use crate::chain::{btrfs_of, sources};
 use crate::family::{Family, Loop, Member};
@@ -9,7 +9,7 @@ use crate::mount::{self, Mount};
 use crate::platform::{self, Object};
 use crate::processes::{self, Hold, Process};
 use crate::roots::{self, Roots};
-use crate::signature::{Class, Ends, Signature, signatures};
+use crate::signature::{Class, Extract, Signature, places, signatures};
 use kurabe_core::Result;
 use std::collections::HashSet;
 use std::io;
@@ -72,11 +72,11 @@ impl Inquiry<'_> {
         self.on_family(&family, &loops, None, &mut claims).map_err(|error| failed(&error))?;
         // Even one that nobody uses has the file open in the kernel.
         for above in loops.iter().filter(|above| above.on == Some(asked.object)) {
-            push(&mut claims, Claim::on_file(By::Loop(above.block.name.clone())));
+            push(&mut claims, Claim::new(None, By::Loop(above.block.name.clone())));
         }
         self.locks(&family, &mut claims);
         if claims.is_empty() && asked.has_writer == Some(true) {
-            claims.push(Claim::on_file(By::UnseenWriter));
+            claims.push(Claim::new(None, By::UnseenWriter));
         }
         // Unless the kernel says that nobody writes to it, a loop device that hides its file could stand on this one.
         match loops.iter().find(|other| other.on.is_none()) {
@@ -93,14 +93,14 @@ impl Inquiry<'_> {
         let own = self.own_signatures(block).map_err(|error| failed(&error))?;
         let mut words: Vec<String> = Vec::new();
         for signature in own {
-            if !words.iter().any(|word| word == signature.kind) {
-                words.push(signature.kind.to_owned());
+            if !words.iter().any(|word| *word == signature.kind) {
+                words.push(signature.kind.into_owned());
             }
         }
         let mut parts = Vec::new();
         for partition in block.partitions().map_err(|error| failed(&error))? {
             let kinds = self.own_signatures(&partition).map_err(|error| failed(&error))?;
-            let kind = kinds.first().map_or("?", |signature| signature.kind);
+            let kind = kinds.first().map_or("?", |signature| &signature.kind);
             parts.push(format!("{}: {kind}", partition.name));
         }
         let mut summary = words.join(" + ");
@@ -274,14 +274,18 @@ impl Inquiry<'_> {
         if size_bytes == 0 {
             return Ok(Vec::new());
         }
-        let (head, tail) = self.media.ends(block, size_bytes)?;
-        let mut signatures_here = signatures(&Ends { head: &head, tail: &tail, size_bytes });
+        let pieces = self.media.pieces(block, &places(size_bytes))?;
+        let mut own = signatures(&Extract { pieces: &pieces, size_bytes });
+        let mut named = self.media.named_by_libblkid(block);
         for partition in block.partitions()? {
             let Some((start, size)) = partition.start_bytes().zip(partition.size_bytes()) else { continue };
             let extent = start..start.saturating_add(size);
-            signatures_here.retain(|signature| !extent.contains(&signature.offset_bytes));
+            for signatures_here in [&mut own, &mut named] {
+                signatures_here.retain(|signature| !extent.contains(&signature.offset_bytes));
+            }
         }
-        Ok(signatures_here)
+        wipefs::add_to(&mut own, named);
+        Ok(own)
     }
 }
 
@@ -298,13 +302,13 @@ fn loops_above(family: &Family, loops: &[Loop], claims: &mut Vec<Claim>) {
 fn claim_object(family: &Family, object: Object, by: By, claims: &mut Vec<Claim>) {
     match family.member(object) {
         Some(block) => add(claims, block, by),
-        None if family.files.contains(&object) => push(claims, Claim::on_file(by)),
+        None if family.files.contains(&object) => push(claims, Claim::new(None, by)),
         None => {}
     }
 }
 
 fn add(claims: &mut Vec<Claim>, block: &Block, by: By) {
-    push(claims, Claim { device: Some(block.name.clone()), by: by.words() });
+    push(claims, Claim::new(Some(block.name.clone()), by));
 }
 
 fn push(claims: &mut Vec<Claim>, claim: Claim) {

@@ -1,16 +1,24 @@
 //! What is asked of devices and paths themselves, behind a trait so that a test has devices of its own.
 
+use super::wipefs;
 use crate::block::Block;
+use crate::command::{Outcome, Runner};
 use crate::platform::{self, Object};
+use crate::processes::own_pid;
 use crate::roots::Roots;
-use crate::signature::{HEAD_BYTES, TAIL_BYTES};
+use crate::signature::Signature;
+use kurabe_core::shown;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The bytes and the lock of devices, and what paths lead to.
 pub(crate) trait Media {
-    /// The first [`HEAD_BYTES`] and the last [`TAIL_BYTES`] of a device, less if it is smaller.
-    fn ends(&self, block: &Block, size_bytes: u64) -> io::Result<(Vec<u8>, Vec<u8>)>;
+    /// The bytes of a device at places within it, each with its offset.
+    fn pieces(&self, block: &Block, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>>;
+
+    /// The signatures that libblkid names on a device, if it can be asked.
+    fn named_by_libblkid(&self, block: &Block) -> Vec<Signature>;
 
     /// Whether the kernel would let the device be opened exclusively.
     fn exclusive_is_free(&self, block: &Block) -> io::Result<bool>;
@@ -40,7 +48,7 @@ impl RealMedia {
         if number.is_none() || platform::block_number(&node)? != number {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                format!("{} is not the node of {}", node.display(), block.name),
+                format!("{} is not the node of {}", shown::path(node), block.name),
             ));
         }
         Ok(node)
@@ -48,22 +56,33 @@ impl RealMedia {
 }
 
 impl Media for RealMedia {
-    fn ends(&self, block: &Block, size_bytes: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    fn pieces(&self, block: &Block, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         let mut file = platform::open_read(&self.node(block)?)?;
-        let mut read = |offset: u64, length: u64| -> io::Result<Vec<u8>> {
+        let mut pieces = Vec::new();
+        for place in places {
+            let length_bytes = place.end - place.start;
             let mut bytes = Vec::new();
-            file.seek(SeekFrom::Start(offset))?;
-            file.by_ref().take(length).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        let head = read(0, HEAD_BYTES.min(size_bytes))?;
-        let tail_bytes = TAIL_BYTES.min(size_bytes);
-        let tail = read(size_bytes - tail_bytes, tail_bytes)?;
-        // A short read would shift the tail; the medium is then smaller than sysfs says.
-        if tail.len() as u64 != tail_bytes {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+            file.seek(SeekFrom::Start(place.start))?;
+            file.by_ref().take(length_bytes).read_to_end(&mut bytes)?;
+            // Without its end, what is counted from there would be looked for in vain: the medium is smaller than sysfs
+            // says.
+            if bytes.len() as u64 != length_bytes {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+            }
+            pieces.push((place.start, bytes));
         }
-        Ok((head, tail))
+        Ok(pieces)
+    }
+
+    fn named_by_libblkid(&self, block: &Block) -> Vec<Signature> {
+        let Ok(node) = self.node(block) else { return Vec::new() };
+        // A descriptor of this process is another one of the program's.
+        let node = node.to_string_lossy().replace("/proc/self/", &format!("/proc/{}/", own_pid(&self.roots)));
+        let words: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
+        match Runner::System.run(wipefs::PROGRAM, &words, wipefs::LIMIT) {
+            Outcome::Ended(answer) => wipefs::parse(&answer),
+            Outcome::NotInstalled | Outcome::Failed(_) | Outcome::TimedOut => Vec::new(),
+        }
     }
 
     fn exclusive_is_free(&self, block: &Block) -> io::Result<bool> {

@@ -4,8 +4,9 @@ use super::inquiry::parse_swaps;
 use super::media::Media;
 use super::*;
 use crate::fake::Fake;
-use crate::signature::{HEAD_BYTES, TAIL_BYTES};
+use crate::signature::{Class, Signature};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 const DISK: &str = "pci0000:00/ata1/host0/block/sda";
 const FIRST: &str = "pci0000:00/ata1/host0/block/sda/sda1";
@@ -18,6 +19,7 @@ struct FakeMedia {
     magics: BTreeMap<&'static str, (usize, Vec<u8>)>,
     locked: Vec<&'static str>,
     unreadable: Vec<&'static str>,
+    named: Vec<(&'static str, Signature)>,
 }
 
 /// Those media on a fake tree.
@@ -27,17 +29,24 @@ struct OnTree<'a> {
 }
 
 impl Media for OnTree<'_> {
-    fn ends(&self, block: &Block, size_bytes: u64) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    fn pieces(&self, block: &Block, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
         if self.media.unreadable.contains(&block.name.as_str()) {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied));
         }
-        let mut bytes = vec![0; usize::try_from(size_bytes).expect("a small device")];
+        let size_bytes = block.size_bytes().and_then(|size| usize::try_from(size).ok());
+        let mut bytes = vec![0; size_bytes.expect("a small device")];
         if let Some((offset, magic)) = self.media.magics.get(block.name.as_str()) {
             bytes[*offset..offset + magic.len()].copy_from_slice(magic);
         }
-        let head = bytes[..bytes.len().min(HEAD_BYTES as usize)].to_vec();
-        let tail = bytes[bytes.len().saturating_sub(TAIL_BYTES as usize)..].to_vec();
-        Ok((head, tail))
+        Ok(places
+            .iter()
+            .map(|place| (place.start, bytes[place.start as usize..place.end as usize].to_vec()))
+            .collect())
+    }
+
+    fn named_by_libblkid(&self, block: &Block) -> Vec<Signature> {
+        let named = self.media.named.iter().filter(|(name, _)| *name == block.name);
+        named.map(|(_, signature)| signature.clone()).collect()
     }
 
     fn exclusive_is_free(&self, block: &Block) -> io::Result<bool> {
@@ -400,6 +409,25 @@ fn signatures_of_members_are_claims() {
         assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), claims);
         assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty());
     }
+}
+
+#[test]
+fn what_libblkid_alone_knows_counts_as_well() {
+    let fake = machine();
+    let named =
+        |kind: &'static str, class, offset_bytes| Signature { kind: kind.into(), class, offset_bytes };
+    let media = FakeMedia {
+        named: vec![
+            ("sda1", named("jbd", Class::Member, 1080)),
+            ("sda2", named("minix", Class::FileSystem, 1040)),
+            // On the disk, but within its second partition.
+            ("sda", named("via_raid_member", Class::Member, 5 << 20)),
+        ],
+        ..FakeMedia::default()
+    };
+    assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), ["sda1: carries a signature of jbd"]);
+    assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty(), "content is no claim");
+    assert_eq!(contents_of(&fake, &media, "sda").as_deref(), Some("(sda1: jbd, sda2: minix)"));
 }
 
 #[test]

@@ -93,7 +93,8 @@ fn block(record: &RunRecord, lang: Lang) -> String {
     let header = &record.header;
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{RULE}\nkurabe {} (as CrystalDiskMark 9 prints it)", header.kurabe_version);
+    let _ =
+        writeln!(out, "{RULE}\nkurabe {} (as CrystalDiskMark 9 prints it)", one_line(&header.kurabe_version));
     let whose = match (&header.origin, &header.model) {
         (Some(origin), _) => format!("figures of {}, not of kurabe", origin.tool_name()),
         (None, Some(_)) => "figures of a model, not measured on a device".to_owned(),

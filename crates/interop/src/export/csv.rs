@@ -13,6 +13,7 @@ use super::facts::{
 use kurabe_core::Lang;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, RunRecord};
+use kurabe_core::shown;
 use kurabe_stats::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, figure, percentile_ns, rate_iops,
     repetition_latency, repetition_values,
@@ -79,7 +80,7 @@ pub(super) fn write(records: &[RunRecord]) -> String {
         for (cell, lines) in measured.chain(derived(record).into_iter().map(derived_line)) {
             for line in lines {
                 let fields: Vec<String> =
-                    fields(record, &cell, &line).iter().map(|field| quoted(field)).collect();
+                    fields(record, &cell, &line).iter().map(|field| self::field(field)).collect();
                 out.push_str(&fields.join(","));
                 out.push_str("\r\n");
             }
@@ -263,11 +264,29 @@ fn decimal(value: f64) -> String {
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A field as RFC 4180 wants it.
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
+/// A field as RFC 4180 has it, on one line. A field that a spreadsheet would take for a formula is led by an apostrophe: the
+/// words of a device or a label are not the reader's own.
+pub fn field(words: &str) -> String {
+    let is_number = words.parse::<f64>().is_ok_and(f64::is_finite);
+    let is_formula = !is_number && words.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let field = if is_formula { format!("'{}", shown::line(words)) } else { shown::line(words) };
+    if field.contains(['"', ',']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_and_no_formula_is_left() {
+        assert_eq!(field("a,\"b\"\n"), "\"a,\"\"b\"\"\\n\"");
+        assert_eq!(field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+        assert_eq!(field("\t=1"), "'\\t=1");
+        assert_eq!(field("\u{feff}=1"), "\\u{feff}=1");
+        assert_eq!(field("-1.5"), "-1.5");
+        assert_eq!(field("-inf"), "'-inf");
+        assert_eq!(field("-1+2"), "'-1+2");
+        assert_eq!(field("@SUM(1)"), "'@SUM(1)");
+        assert_eq!(field("SEQ 1 MiB"), "SEQ 1 MiB");
     }
 }

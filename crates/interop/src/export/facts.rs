@@ -4,7 +4,7 @@ use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatis
 use kurabe_core::profile::{Statistic, Step};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Workload;
-use kurabe_core::{Lang, Text};
+use kurabe_core::{Lang, Text, shown};
 use kurabe_stats::derived_values;
 
 /// The profile's statistic; the mean where no profile says.
@@ -136,13 +136,9 @@ pub(super) fn printed_latency(cell: &ImportedCell, statistic: PrintedStatistic) 
         .map(|figure| figure.value)
 }
 
-/// The same words on one line, without characters that no terminal shows.
+/// The same words as part of a line, blanks of any kind as one space.
 pub(super) fn one_line(words: &str) -> String {
-    words
-        .split(|c: char| c.is_control() || c.is_whitespace())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    shown::line(&words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Two sentences as one text.

@@ -13,7 +13,7 @@ use kurabe_core::profile::Step;
 use kurabe_core::quantity::{GIB, format_bytes};
 use kurabe_core::record::{Cell, RunRecord, TargetKind, TargetRecord};
 use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare, Workload};
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Lang, Result, Text, shown, text};
 use std::fmt::Write;
 
 /// The name of the file that fio makes in a directory.
@@ -366,7 +366,7 @@ fn file_name(target: &TargetRecord) -> Result<String> {
         _ => target.path.clone(),
     };
     let unfit = name.len() > LONGEST_NAME_BYTES
-        || name.chars().any(char::is_control)
+        || name.chars().any(shown::is_escaped)
         || name.trim() != name
         || name.contains(['\\', '$', '"']);
     if unfit {

@@ -195,8 +195,15 @@ fn notes(record: &RunRecord) -> Vec<Text> {
 /// Words that Markdown shows as they are, on one line.
 pub fn escaped(words: &str) -> String {
     let mut out = String::new();
-    for letter in one_line(words).chars() {
-        if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~') {
+    let words = one_line(words);
+    // At the start of a line these would make a list, a rule or a heading.
+    let mut signs = words.chars();
+    let sign = signs.next().filter(|c| matches!(c, '-' | '+' | '='));
+    if sign.is_some() && matches!(signs.next(), next if next.is_none_or(|c| c == ' ' || Some(c) == sign)) {
+        out.push('\\');
+    }
+    for letter in words.chars() {
+        if matches!(letter, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~' | '&' | '$') {
             out.push('\\');
         }
         out.push(letter);

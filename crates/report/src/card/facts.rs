@@ -3,7 +3,6 @@
 use super::paper::Tone;
 use crate::environment::link;
 use crate::figures::Figures;
-use crate::layout::tame;
 use crate::pictures::target;
 use crate::stutter::{slow_operation, smooth_words, stutter_words};
 use crate::style::Role;
@@ -12,21 +11,21 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{Cell, Measure, NoticeKind, RunRecord, RunStatus};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_explain::swept_axis;
 use kurabe_stats::stutter;
 
 /// The device, as a reader looks for it.
 pub(super) fn title(run: &RunRecord) -> Text {
     if let Some(model) = &run.header.model {
-        return model.title.map(tame);
+        return model.title.map(shown::line);
     }
     // A path says less than the device below it, even without a model.
     if let Some(name) = nameless(run).filter(|_| run.header.origin.is_none()) {
         return name.into();
     }
     match target(run) {
-        name if name.is_empty() => tame(&run.header.profile_name()).into(),
+        name if name.is_empty() => shown::line(&run.header.profile_name()).into(),
         name => name.into(),
     }
 }
@@ -34,7 +33,7 @@ pub(super) fn title(run: &RunRecord) -> Text {
 /// The kernel's name of the one device below the run, if it tells no model.
 fn nameless(run: &RunRecord) -> Option<String> {
     match run.header.environment.devices.as_slice() {
-        [device] if device.model.is_none() => Some(format!("/dev/{}", tame(&device.name))),
+        [device] if device.model.is_none() => Some(format!("/dev/{}", shown::line(&device.name))),
         _ => None,
     }
 }
@@ -42,17 +41,17 @@ fn nameless(run: &RunRecord) -> Option<String> {
 /// Link, file system, capacity; of a model its layers and what was changed.
 pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
     if let Some(of) = &run.header.model {
-        return [vec![tame(&of.name).into()], model::facts(of)].concat();
+        return [vec![shown::line(&of.name).into()], model::facts(of)].concat();
     }
     let environment = &run.header.environment;
     let mut items: Vec<Text> = Vec::new();
     let comment = run.header.origin.as_ref().and_then(|origin| origin.facts.get("Comment"));
-    items.extend(comment.map(|comment| Text::same(tame(comment))));
+    items.extend(comment.map(|comment| Text::same(shown::line(comment))));
     if let [device] = environment.devices.as_slice() {
         items.extend(device.link.iter().flat_map(link));
         items.extend(device.size_bytes.map(|bytes| Text::same(format_bytes_decimal(bytes))));
         items.extend(device.firmware.as_ref().map(|firmware| {
-            let firmware = tame(firmware);
+            let firmware = shown::line(firmware);
             text!("firmware {firmware}", "ファームウェア {firmware}")
         }));
     } else if !environment.devices.is_empty() {
@@ -64,12 +63,12 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
             .file_system
             .iter()
             .filter_map(|file_system| file_system.kind.as_deref())
-            .map(|kind| Text::same(tame(kind))),
+            .map(|kind| Text::same(shown::line(kind))),
     );
-    items.extend(environment.layers.iter().map(|layer| Text::same(tame(layer))));
+    items.extend(environment.layers.iter().map(|layer| Text::same(shown::line(layer))));
     if items.is_empty() {
         // Nothing is known of what is below: then at least where it was.
-        let name = Text::same(tame(run.header.target_name()));
+        let name = Text::same(shown::line(run.header.target_name()));
         items.extend(Some(name).filter(|name| !name.is_empty() && *name != title(run)));
     }
     items
@@ -78,7 +77,7 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
 /// Profile, test size, direct or not, data, repetitions.
 pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
     let header = &run.header;
-    let mut items: Vec<Text> = vec![tame(&header.profile_name()).into()];
+    let mut items: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {
         if profile.needs_span() {
             items.push(words::span(target));
@@ -89,7 +88,7 @@ pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
         items.push(words::repetitions(profile));
     }
     if let Some(origin) = &header.origin {
-        items.extend(origin.procedure.as_deref().map(|procedure| Text::same(tame(procedure))));
+        items.extend(origin.procedure.as_deref().map(|procedure| Text::same(shown::line(procedure))));
         items.push(text!("as that tool printed it", "そのツールの表示値"));
     }
     items
@@ -199,9 +198,9 @@ pub(super) fn host(run: &RunRecord) -> Vec<Text> {
     }
     let machine = &header.environment.machine;
     let facts = [&machine.model, &machine.cpu_model, &machine.os, &machine.kernel];
-    items.extend(facts.into_iter().flatten().map(|fact| Text::same(tame(fact))));
+    items.extend(facts.into_iter().flatten().map(|fact| Text::same(shown::line(fact))));
     items.extend(machine.virtualisation.machine.as_ref().map(|name| {
-        let name = tame(name);
+        let name = shown::line(name);
         text!("virtual machine ({name})", "仮想マシン({name})")
     }));
     items
@@ -221,6 +220,6 @@ pub(super) fn reading(run: &RunRecord, is_curve: bool) -> Vec<Text> {
     if rates {
         items.push(Text::same("1 MB = 1 000 000 B"));
     }
-    items.push(format!("kurabe {}", tame(&run.header.kurabe_version)).into());
+    items.push(format!("kurabe {}", shown::line(&run.header.kurabe_version)).into());
     items
 }

@@ -1,7 +1,7 @@
 //! What a card is drawn on: texts, bars and rules as SVG, in the colours of a theme.
 
 use kurabe_chart::{Chart, Drawing, Size, Theme, bold_has, escape, fit, text_width};
-use kurabe_core::display::tame;
+use kurabe_core::shown;
 use std::fmt::Write;
 
 /// Fonts: the embedded one first, for browsers without it those with Japanese.
@@ -128,7 +128,7 @@ impl Paper {
 
     /// Words with their baseline at a place.
     pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
-        let words = tame(words);
+        let words = shown::line(words);
         // Words in two weights look worse than words in one.
         let bold = form.bold && bold_has(&words);
         let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
@@ -235,5 +235,5 @@ impl Paper {
 
 /// The words in lines of at most a width, at most `most` of them; what does not fit ends in an ellipsis.
 pub(super) fn wrapped(words: &str, size: f64, width: f64, most: usize) -> Vec<String> {
-    kurabe_chart::wrap(&tame(words), size, false, width, most)
+    kurabe_chart::wrap(&shown::line(words), size, false, width, most)
 }

@@ -4,12 +4,12 @@
 //! call that could forget it. The two exceptions take what another writer of kurabe made: a drawing, and the block of
 //! records. Tables sort by a click or a key.
 
-use super::table::{Flush, Shown, Table, TableForm};
+use super::table::{Content, Flush, Table, TableForm};
 use super::{Block, Doc, Entry, Paragraph, Purpose};
 use crate::spark::sparkline;
 use crate::style::Role;
 use kurabe_chart::{Size, Theme};
-use kurabe_core::{Lang, Text, number};
+use kurabe_core::{Lang, Text, number, shown};
 
 /// Width of a chart in a page.
 const CHART_WIDTH_PX: u32 = 960;
@@ -50,7 +50,11 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
         // The figures of a course stand in a table.
         Block::Gap | Block::Curve(_) => {}
         Block::Drawing { wide, .. } => {
-            html.element("pre", &[], wide.get(lang));
+            html.open("pre", &[]);
+            for line in wide.get(lang).lines() {
+                html.words(line).raw("\n");
+            }
+            html.close("pre");
         }
         Block::Heading(level, title) => {
             let tag = ["h1", "h1", "h2", "h3"][(*level).clamp(1, 4) - 1];
@@ -189,11 +193,11 @@ fn write_entry(
     ];
     html.open(tag, &attributes);
     match &entry.shown {
-        Shown::Words(words) => html.words(words.get(lang)),
-        Shown::Missing => html.words(number::NONE),
-        Shown::Course(values, longest) => html.words(&sparkline(values, *longest)),
+        Content::Words(words) => html.words(words.get(lang)),
+        Content::Missing => html.words(number::NONE),
+        Content::Course(values, longest) => html.words(&sparkline(values, *longest)),
         // The share stands beside it as a figure.
-        Shown::Bar { .. } => html,
+        Content::Bar { .. } => html,
     };
     if !entry.under.is_empty() {
         html.element("small", &[], entry.under.get(lang));
@@ -241,7 +245,7 @@ impl Html {
 
     /// A drawing as SVG, whose words are escaped already.
     pub(crate) fn drawing(&mut self, svg: &str) -> &mut Self {
-        self.text.extend(svg.chars().map(|c| if turns_writing(c) { '\u{fffd}' } else { c }));
+        self.text.push_str(svg);
         self
     }
 
@@ -301,8 +305,7 @@ impl Html {
     }
 }
 
-/// Escapes for text and for attributes alike. Control characters have no place in either; those that turn the direction
-/// of writing could show other words than there are.
+/// Escapes for text and for attributes alike.
 fn escape(words: &str, out: &mut String) {
     for c in words.chars() {
         match c {
@@ -311,16 +314,10 @@ fn escape(words: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || turns_writing(c) => out.push('\u{fffd}'),
+            c if shown::is_escaped(c) => out.push_str(&shown::line(c.encode_utf8(&mut [0; 4]))),
             c => out.push(c),
         }
     }
-}
-
-/// Marks of the bidirectional algorithm that override what stands after them.
-fn turns_writing(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -333,7 +330,7 @@ mod tests {
         let mut html = Html::new();
         let hostile = "\"><img src=x onerror='alert(1)'>&amp;\u{202e}";
         html.element("p", &[("title", hostile), ("lang", "")], hostile);
-        let escaped = "&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;\u{fffd}";
+        let escaped = "&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;\\u{202e}";
         assert_eq!(html.finish(), format!("<p title=\"{escaped}\">{escaped}</p>\n"));
     }
 

@@ -3,12 +3,11 @@
 //! The model: blocks stand apart by an empty line. What is folded stays so, which both sites understand. Figures keep
 //! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
 
-use super::table::{Flush, Shown, Table};
+use super::table::{Content, Flush, Table};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
-use crate::layout::tame;
 use crate::spark::sparkline;
 use crate::style::Role;
-use kurabe_core::{Lang, Text, number};
+use kurabe_core::{Lang, Text, number, shown};
 use kurabe_interop::escape_markdown as escaped;
 
 impl Doc {
@@ -55,7 +54,7 @@ fn written(block: &Block, lang: Lang) -> String {
         Block::Code(command) => {
             let ticks = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
             let fence = "`".repeat(ticks.max(2) + 1);
-            format!("{fence}sh\n{}\n{fence}\n", tame(command))
+            format!("{fence}sh\n{}\n{fence}\n", shown::line(command))
         }
     }
 }
@@ -86,11 +85,11 @@ fn of_table(table: &Table, lang: Lang) -> String {
     let figures = |place: usize| table.columns[place].flush == Flush::Right;
     let entry = |place: usize, entry: &Entry| {
         let words = match &entry.shown {
-            Shown::Words(words) => escaped(words.get(lang)),
-            Shown::Missing => number::NONE.to_owned(),
+            Content::Words(words) => escaped(words.get(lang)),
+            Content::Missing => number::NONE.to_owned(),
             // The share stands beside it as a figure.
-            Shown::Bar { .. } => String::new(),
-            Shown::Course(values, longest) => sparkline(values, *longest),
+            Content::Bar { .. } => String::new(),
+            Content::Course(values, longest) => sparkline(values, *longest),
         };
         let words = if figures(place) { words.replace(' ', "\u{a0}") } else { words };
         match escaped(entry.under.get(lang)) {
@@ -138,5 +137,5 @@ fn of_table(table: &Table, lang: Lang) -> String {
 
 /// Words inside of an HTML element that Markdown leaves alone.
 fn escaped_html(words: &str) -> String {
-    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    shown::line(words).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

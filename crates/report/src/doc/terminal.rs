@@ -1,11 +1,11 @@
 //! A document in a terminal: lines that fit its width.
 
-use super::{Block, Doc, Fields, Paragraph, Shown, Table};
+use super::{Block, Content, Doc, Fields, Paragraph, Table};
 use crate::columns::{self, Column, Entry};
-use crate::layout::{clip, display_width, flow, hanging, page, tame, wrap};
+use crate::layout::{clip, display_width, flow, hanging, page, wrap};
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
-use kurabe_core::{Lang, number};
+use kurabe_core::{Lang, number, shown};
 
 impl Doc {
     /// The document as a page of a terminal, which ends in a line end.
@@ -43,7 +43,7 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
             lines.extend(doc.lines(style));
             lines
         }
-        Block::Code(words) => vec![format!("  {}", tame(words))],
+        Block::Code(words) => vec![format!("  {}", shown::line(words))],
     }
 }
 
@@ -101,7 +101,7 @@ impl Table {
         let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
         let width_of = |place: usize| {
             let words = self.rows.iter().filter_map(|row| match &row.entries.get(place)?.shown {
-                Shown::Words(words) => Some(words),
+                Content::Words(words) => Some(words),
                 _ => None,
             });
             let all = words.chain([&self.columns[place].title]);
@@ -133,13 +133,13 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         .collect();
     let entry = |entry: &super::Entry| -> Entry {
         let words = match &entry.shown {
-            Shown::Words(words) if entry.under.is_empty() => style.say(words),
-            Shown::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
-            Shown::Missing => number::NONE.to_owned(),
-            Shown::Bar { share, part, columns: (least, most) } => {
+            Content::Words(words) if entry.under.is_empty() => style.say(words),
+            Content::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
+            Content::Missing => number::NONE.to_owned(),
+            Content::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
             }
-            Shown::Course(values, longest) => sparkline(values, *longest),
+            Content::Course(values, longest) => sparkline(values, *longest),
         };
         (entry.role, words)
     };

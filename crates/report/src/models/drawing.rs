@@ -5,8 +5,8 @@
 //! side. What is too wide for the page is drawn as a tree instead.
 
 use crate::doc::Block as Drawing;
-use crate::layout::{display_width, pad_right, tame, wrap};
-use kurabe_core::{Lang, Text};
+use crate::layout::{display_width, pad_right, wrap};
+use kurabe_core::{Lang, Text, shown};
 use kurabe_sim::LayerSpec;
 
 /// Columns of text in a box, at most.
@@ -36,7 +36,7 @@ pub(super) fn draw(layers: &[LayerSpec]) -> Drawing {
 /// Name and what it is.
 fn words(layer: &LayerSpec, lang: Lang) -> (String, &'static str) {
     let (en, ja) = layer.kind.title;
-    (tame(&layer.name), lang.pick(en, ja))
+    (shown::line(&layer.name), lang.pick(en, ja))
 }
 
 fn block(layers: &[LayerSpec], lang: Lang) -> Option<Block> {

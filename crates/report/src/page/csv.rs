@@ -8,6 +8,7 @@ use super::{Report, run_name};
 use kurabe_compare::CellKey;
 use kurabe_core::record::{Measure, RunRecord};
 use kurabe_core::workload::Direction;
+use kurabe_interop::csv_field;
 use kurabe_stats::Verdict;
 
 /// The columns.
@@ -54,7 +55,7 @@ impl Report<'_> {
             for row in &rows {
                 let Some(entry) = row.entries[place].as_ref() else { continue };
                 let fields: Vec<String> =
-                    line(self, run, row, entry).iter().map(|field| quoted(field)).collect();
+                    line(self, run, row, entry).iter().map(|field| csv_field(field)).collect();
                 out.push_str(&fields.join(","));
                 out.push_str("\r\n");
             }
@@ -134,28 +135,5 @@ fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Slower => "slower",
         Verdict::Same => "same",
         Verdict::NotEnough { .. } => "not_enough",
-    }
-}
-
-/// A field as RFC 4180 has it. A field that a spreadsheet would take for a formula is led by an apostrophe: the words of
-/// a device or a label are not the reader's own.
-fn quoted(field: &str) -> String {
-    let is_number = field.parse::<f64>().is_ok();
-    let formula = !is_number && field.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let field = if formula { format!("'{field}") } else { field.to_owned() };
-    if field.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_quoted_and_no_formula_is_left() {
-        assert_eq!(quoted("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
-        assert_eq!(quoted("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
-        assert_eq!(quoted("-1.5"), "-1.5");
-        assert_eq!(quoted("-1+2"), "'-1+2");
-        assert_eq!(quoted("SEQ 1 MiB"), "SEQ 1 MiB");
     }
 }

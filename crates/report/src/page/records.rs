@@ -4,7 +4,7 @@ use super::{Embedded, MOST_PAGE_BYTES, Report};
 use crate::facts::spoken_json;
 use crate::page::extent::{ROOM_BEHIND_BYTES, most};
 use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ impl Report<'_> {
         let words = serde_json::to_string(&reported).map_err(|error| {
             Error::new(ErrorKind::Internal, text!("cannot write JSON", "JSON を書けません")).because(error)
         })?;
-        Ok(words + "\n")
+        Ok(shown::json(&words).into_owned() + "\n")
     }
 }
 

@@ -4,11 +4,11 @@
 //! the others are one part at the end. Nothing is left out, so every bar is full.
 
 use super::{Picture, View};
-use crate::layout::tame;
 use crate::why::{CellTime, explain};
 use kurabe_chart::{Axis, Chart, Plot, Scale, ShareRow, Shares, Unit};
 use kurabe_core::number;
 use kurabe_core::record::RunRecord;
+use kurabe_core::shown;
 
 /// Causes with a part of their own.
 const MOST_PARTS: usize = 7;
@@ -74,7 +74,11 @@ fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(Key, String)> {
         match all.iter_mut().find(|(other, ..)| *other == key) {
             Some((_, _, share)) => *share += cause.share,
             None => {
-                let name = format!("{}: {}", tame(&cause.layer), tame(cause.name.get(view.style.lang)));
+                let name = format!(
+                    "{}: {}",
+                    shown::line(&cause.layer),
+                    shown::line(cause.name.get(view.style.lang))
+                );
                 all.push((key, name, cause.share));
             }
         }

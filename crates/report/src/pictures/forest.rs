@@ -2,10 +2,10 @@
 
 use super::{Picture, View};
 use crate::compare::{cell_name, verdict};
-use crate::layout::tame;
 use kurabe_chart::{Chart, Forest, ForestRow, Outcome, Plot};
 use kurabe_compare::Pair;
 use kurabe_core::number;
+use kurabe_core::shown;
 use kurabe_core::text;
 use kurabe_stats::{Estimate, Verdict};
 
@@ -28,7 +28,7 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     if rows.is_empty() {
         return None;
     }
-    let (baseline, other) = (tame(&pair.baseline), tame(&pair.other));
+    let (baseline, other) = (shown::line(&pair.baseline), shown::line(&pair.other));
     let margin = number::percent(pair.margin);
     let axis = text!("speed of {other}, {baseline} = 1", "{baseline} を 1 とした {other} の速さ");
     let how = text!(

@@ -2,12 +2,12 @@
 //! times over the distance from the access before.
 
 use super::{Picture, View};
-use crate::layout::tame;
 use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::number;
 use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::shown;
 use kurabe_core::text;
 use kurabe_stats::mean_interval;
 
@@ -47,7 +47,7 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
         let series = series.filter(|series| series.axis == SeriesAxis::Offset && over == Over::Place);
         curves.extend(series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency)).map(
             |series| {
-                let name = if series.name.is_empty() { view.cell(cell) } else { tame(&series.name) };
+                let name = if series.name.is_empty() { view.cell(cell) } else { shown::line(&series.name) };
                 Curve { name, is_rate: series.quantity == Quantity::Rate, points: series.points.clone() }
             },
         ));

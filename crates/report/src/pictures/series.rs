@@ -6,13 +6,13 @@
 //! axis, it is logarithmic.
 
 use super::{Picture, View};
-use crate::layout::tame;
 use crate::spark::rates;
 use crate::stutter::stutter_words;
 use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Stretch, Unit};
 use kurabe_core::imported::{Quantity, SeriesAxis};
 use kurabe_core::number;
 use kurabe_core::record::{Cell, Repetition, RunRecord};
+use kurabe_core::shown;
 use kurabe_core::text;
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_stats::stutter;
@@ -236,7 +236,7 @@ fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
             let points = series.points.chunks(every).map(|chunk| {
                 (chunk[0].0, chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64)
             });
-            let name = format!("{} {}", view.cell(cell), tame(&series.name));
+            let name = format!("{} {}", view.cell(cell), shown::line(&series.name));
             ChartLine {
                 name: name.trim().to_owned(),
                 style: LineStyle::Joined,

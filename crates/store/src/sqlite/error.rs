@@ -2,9 +2,21 @@
 
 use kurabe_core::{Error, ErrorKind, Text, text};
 use rusqlite::ErrorCode;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
 
-/// An error of the store, with the remedy that its code calls for.
-pub(super) fn store_error(what: Text, cause: &rusqlite::Error) -> Error {
+/// An error of the store at a path, with the remedy that its code calls for. Where the place takes no file, SQLite knows
+/// only that something failed; the place itself says what.
+pub(super) fn store_error(what: Text, cause: &rusqlite::Error, path: &Path) -> Error {
+    use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    let is_of_place = matches!(
+        cause.sqlite_error_code(),
+        Some(CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
+    );
+    if let Some(refusal) = path.parent().filter(|_| is_of_place).and_then(refusal) {
+        return Error::new(ErrorKind::Store, what).because(&refusal).remedy(remedy_of_place(&refusal));
+    }
     let error = Error::new(ErrorKind::Store, what).because(cause);
     match remedy(cause) {
         Some(remedy) => error.remedy(remedy),
@@ -20,6 +32,44 @@ pub(super) fn elsewhere() -> Text {
     )
 }
 
+/// Why a directory takes no further file of a page of SQLite's; nothing if it does.
+fn refusal(directory: &Path) -> Option<io::Error> {
+    const PAGE_BYTES: usize = 64 << 10;
+    let path = directory.join(format!(".kurabe-probe.{}", std::process::id()));
+    let mut file = match File::create_new(&path) {
+        Ok(file) => file,
+        Err(error) => return Some(error),
+    };
+    let written = file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_all());
+    drop(file);
+    // It was made here; a directory that does not let it go again refuses more than that.
+    let removed = std::fs::remove_file(&path);
+    written.and(removed).err()
+}
+
+/// The remedy for a place that cannot hold a store that is written.
+pub(super) fn remedy_of_place(error: &io::Error) -> Text {
+    match error.kind() {
+        io::ErrorKind::StorageFull => full(),
+        io::ErrorKind::QuotaExceeded => text!(
+            "the quota is used up: remove files of its user, have it raised, or name another place with --db FILE",
+            "割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、割り当てを増やすか、--db FILE で別の場所を指定してください"
+        ),
+        io::ErrorKind::ReadOnlyFilesystem => text!(
+            "the file system is read-only: name another place with --db FILE or the variable KURABE_DB",
+            "ファイルシステムが読み取り専用です。--db FILE または環境変数 KURABE_DB で別の場所を指定してください"
+        ),
+        _ => elsewhere(),
+    }
+}
+
+fn full() -> Text {
+    text!(
+        "free some room on the store's file system, or name another place with --db FILE",
+        "保存先のファイルシステムの空きを増やすか、--db FILE で別の場所を指定してください"
+    )
+}
+
 fn remedy(cause: &rusqlite::Error) -> Option<Text> {
     match cause.sqlite_error_code()? {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(text!(
@@ -27,10 +77,7 @@ fn remedy(cause: &rusqlite::Error) -> Option<Text> {
             "ほかのプロセスが保存先を使っています。終わるのを待つか終了させてから、もう一度実行してください"
         )),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(elsewhere()),
-        ErrorCode::DiskFull => Some(text!(
-            "free some room on the store's file system, or name another place with --db FILE",
-            "保存先のファイルシステムの空きを増やすか、--db FILE で別の場所を指定してください"
-        )),
+        ErrorCode::DiskFull => Some(full()),
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(text!(
             "the file is damaged: keep a copy of it, and use another one with --db FILE",
             "ファイルが壊れています。写しを残したうえで、--db FILE で別のファイルを使ってください"

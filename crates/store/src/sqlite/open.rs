@@ -11,10 +11,10 @@
 //! next cell begins. Where a write-ahead log is not safe or not possible (network file systems), the store works
 //! with a rollback journal.
 
-use super::error::{elsewhere, store_error};
+use super::error::{elsewhere, remedy_of_place, store_error};
 use super::schema::{self, Owned};
 use crate::platform;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl SqliteStore {
         let path = absolute(path)?;
         if let Some(directory) = path.parent() {
             platform::create_private_dirs(directory).map_err(|error| {
-                let directory = directory.display();
+                let directory = shown::path(directory);
                 Error::new(
                     ErrorKind::Store,
                     text!(
@@ -48,7 +48,7 @@ impl SqliteStore {
                         "保存先のディレクトリ {directory} を作れません"
                     ),
                 )
-                .remedy(elsewhere())
+                .remedy(remedy_of_place(&error))
                 .because(error)
             })?;
         }
@@ -71,7 +71,7 @@ impl SqliteStore {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                let shown = path.display();
+                let shown = shown::path(path);
                 let what = text!("cannot open the store {shown}", "保存先 {shown} を開けません");
                 return Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()).because(error));
             }
@@ -101,22 +101,25 @@ impl SqliteStore {
 
     /// Makes the error of a read that failed.
     pub(super) fn cannot_read(&self) -> impl Fn(rusqlite::Error) -> Error {
-        let path = self.path.display();
-        move |error| store_error(text!("cannot read the store {path}", "保存先 {path} を読めません"), &error)
+        let (shown, path) = (shown::path(&self.path), self.path.clone());
+        move |error| {
+            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, &path)
+        }
     }
 
     /// Makes the error of a write that failed.
     pub(super) fn cannot_write(&self) -> impl Fn(rusqlite::Error) -> Error {
-        let path = self.path.display();
+        let (shown, path) = (shown::path(&self.path), self.path.clone());
         move |error| {
-            store_error(text!("cannot write to the store {path}", "保存先 {path} に書き込めません"), &error)
+            let what = text!("cannot write to the store {shown}", "保存先 {shown} に書き込めません");
+            store_error(what, &error, &path)
         }
     }
 
     /// A connection for writing with its tables and its journal.
     fn ready(connection: Connection, path: PathBuf) -> Result<Self> {
         if is_read_only(&connection) {
-            let shown = path.display();
+            let shown = shown::path(path);
             let what = text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません");
             return Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()));
         }
@@ -137,7 +140,7 @@ impl SqliteStore {
 fn absolute(path: &Path) -> Result<PathBuf> {
     // SQLite would take a name such as `:memory:` or `file:x` for something else; an absolute path is always a path.
     std::path::absolute(path).map_err(|error| {
-        let path = path.display();
+        let path = shown::path(path);
         let what = text!("cannot open the store {path}", "保存先 {path} を開けません");
         Error::new(ErrorKind::Store, what).remedy(elsewhere()).because(error)
     })
@@ -232,14 +235,18 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Whether the place, not the file, is the reason.
+/// Whether the place, not the file, is the reason: on a full disk the log's index cannot be made, which SQLite knows as a
+/// failure of I/O.
 fn is_refused(error: &rusqlite::Error) -> bool {
-    use ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
-    matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
+    use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    matches!(
+        error.sqlite_error_code(),
+        Some(CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
+    )
 }
 
 fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
-    let shown = path.display();
+    let shown = shown::path(path);
     let not_a_database: Text = text!(
         "{shown} is not a store of kurabe, or it is damaged; it was left as it is",
         "{shown} は kurabe の保存先ではないか、壊れています(変更していません)"
@@ -248,7 +255,7 @@ fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             Error::new(ErrorKind::Store, not_a_database).remedy(elsewhere()).because(error)
         }
-        _ => store_error(text!("cannot open the store {shown}", "保存先 {shown} を開けません"), error),
+        _ => store_error(text!("cannot open the store {shown}", "保存先 {shown} を開けません"), error, path),
     }
 }
 

@@ -4,7 +4,7 @@
 //! A step is never changed once it was released; a change of the tables is one more step.
 
 use super::error::{elsewhere, store_error};
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -98,6 +98,10 @@ CREATE TRIGGER cell_removed AFTER DELETE ON cells
 BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
 ",
     "
+-- Few runs have one, and every start asks for them.
+CREATE INDEX runs_with_test_file ON runs (test_file) WHERE test_file IS NOT NULL;
+",
+    "
 -- Where the owner's number counts.
 ALTER TABLE runs ADD COLUMN owner_pid_namespace INTEGER;
 ALTER TABLE runs ADD COLUMN owner_host_id TEXT;
@@ -109,7 +113,8 @@ CREATE TABLE made_files (
     facts  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO made_files (run_id, path, facts)
-    SELECT id, test_file, '{\"word\":\"\"}' FROM runs WHERE status = 'running' AND test_file IS NOT NULL;
+    SELECT id, test_file, '{\"word\":\"\"}' FROM runs WHERE test_file IS NOT NULL;
+DROP INDEX runs_with_test_file;
 ALTER TABLE runs DROP COLUMN test_file;
 ",
 ];
@@ -144,9 +149,9 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
 /// Brings the tables to [`VERSION`]. Of two processes that come at once, one does the work and the other waits
 /// for it and finds it done.
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
-    let shown = path.display();
+    let shown = shown::path(path);
     let failed = |error: rusqlite::Error| {
-        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error)
+        store_error(text!("cannot set up the store {shown}", "保存先 {shown} を準備できません"), &error, path)
     };
     match owned(connection).map_err(failed)? {
         Owned::Other => return Err(not_ours(path)),
@@ -183,7 +188,7 @@ pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
 /// Whether the tables have room for what runs made: those of an older version that cannot be written have none.
 pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool> {
     let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version >= 3)
+    Ok(version >= 4)
 }
 
 /// The version of the tables, if this kurabe knows it.
@@ -191,10 +196,10 @@ pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool
 /// # Errors
 /// When a newer kurabe wrote them, or they cannot be read.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
-    let shown = path.display();
+    let shown = shown::path(path);
     let version: i32 =
         connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {
-            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error)
+            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
         })?;
     if (1..=VERSION).contains(&version) {
         return Ok(version);
@@ -214,7 +219,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
 
 /// The error for a file that is not kurabe's.
 pub(super) fn not_ours(path: &Path) -> Error {
-    let path = path.display();
+    let path = shown::path(path);
     Error::new(
         ErrorKind::Store,
         text!(

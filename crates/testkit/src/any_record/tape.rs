@@ -51,8 +51,10 @@ impl Tape {
     }
 
     pub(super) fn string(&mut self) -> String {
-        const CHARS: [char; 14] =
-            ['a', '比', 'べ', '"', '\\', '\n', '\0', '\u{1b}', ' ', 'ﾊ', '😀', '\u{2028}', '\u{feff}', '}'];
+        const CHARS: [char; 24] = [
+            'a', '比', 'べ', '"', '\\', '\n', '\0', '\u{1b}', ' ', 'ﾊ', '😀', '\u{2028}', '\u{feff}', '}',
+            '=', '|', '`', '<', '&', '\t', '\u{7f}', '\u{9b}', '\u{202e}', '\u{2066}',
+        ];
         self.list(5, |tape| tape.pick(&CHARS)).into_iter().collect()
     }
 

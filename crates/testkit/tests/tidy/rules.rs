@@ -31,7 +31,7 @@ impl fmt::Display for Breach {
 /// Every breach in a source.
 pub fn breaches(source: &Source) -> Vec<Breach> {
     let all =
-        [function_length(source), file_length(source), local_name(source), words(source), no_unsafe(source)];
+        [function_length, file_length, local_name, words, no_unsafe, raw_output].map(|rule| rule(source));
     all.concat()
         .into_iter()
         .map(|(rule, line, what)| Breach {
@@ -156,6 +156,24 @@ fn no_unsafe(source: &Source) -> Lines {
     lines
 }
 
+/// Standard output and standard error are written to where words from outside are made fit to be shown, and only there.
+fn raw_output(source: &Source) -> Lines {
+    if source.is_test_file() {
+        return Vec::new();
+    }
+    let is_stream = |line: &str| {
+        tokens(line).any(|(before, word, after)| {
+            ["stdout", "stderr"].contains(&word) && before.ends_with("::") && after.starts_with("()")
+        })
+    };
+    let what = "it writes past `Shown`, which words from outside go through".to_owned();
+    source
+        .code()
+        .filter(|(_, line)| is_stream(line))
+        .map(|(number, _)| ("raw-output", number, what.clone()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +214,13 @@ mod tests {
         assert!(broken("crates/report/src/a.rs", sentence).is_empty());
         assert!(broken("crates/stats/src/a.rs", &sentence.replace("Text", "Error")).is_empty());
         assert!(broken("crates/stats/src/a.rs", &sentence.replace("Text", "Result<()>")).is_empty());
+    }
+
+    #[test]
+    fn a_stream_that_is_written_to_is_seen() {
+        let text = "fn a() {\n    let out = std::io::stdout().lock();\n}\n";
+        assert_eq!(broken("crates/cli/src/a.rs", text), ["raw-output"]);
+        assert!(broken("crates/cli/src/a.rs", "command.stdout(Stdio::piped());").is_empty());
     }
 
     #[test]

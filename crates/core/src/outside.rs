@@ -1,0 +1,141 @@
+//! Files from outside, read up to a limit: a device that never ends, or a file that is not what it was taken for, must not
+//! take all memory of the machine.
+//!
+//! The model: who asks names the file in the error and says how much a file of its kind can be. What is no regular file (a
+//! pipe, `/dev/zero`) tells no size, so the limit is held while it is read. This is the one place of the vocabulary that
+//! touches files, because every room above reads some.
+
+use crate::quantity::format_bytes;
+use crate::{Error, ErrorKind, Result, Text, text};
+use std::fs::File;
+use std::io::Read;
+
+/// A profile, a device file, a study, a use: the largest that comes with kurabe has 27 KB, so this leaves room for what
+/// programs write.
+pub const MOST_DATA_FILE_BYTES: u64 = 4 << 20;
+/// A result of another tool or an exported run. A day of `iostat 1` with 20 devices has about 150 MiB; reading takes some
+/// ten times the file's size in memory.
+pub const MOST_IMPORT_BYTES: u64 = 256 << 20;
+/// A trace: 20 million operations have at most about this.
+pub const MOST_TRACE_BYTES: u64 = 512 << 20;
+
+/// A kind of file from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// TOML that kurabe works by.
+    DataFile,
+    /// What is taken into the store.
+    Import,
+    /// A trace to be replayed.
+    Trace,
+}
+
+impl Outside {
+    /// Bytes that such a file has at most.
+    pub fn most_bytes(self) -> u64 {
+        match self {
+            Self::DataFile => MOST_DATA_FILE_BYTES,
+            Self::Import => MOST_IMPORT_BYTES,
+            Self::Trace => MOST_TRACE_BYTES,
+        }
+    }
+
+    /// The error of one that has more. It begins with `what`.
+    fn too_large(self, what: &Text) -> Error {
+        let most = format_bytes(self.most_bytes());
+        let what = text!(
+            "{what}: it has more than {most}, which no file of this kind needs",
+            "{what}({most} を超えています。この種類のファイルの上限です)"; what
+        );
+        match self {
+            Self::DataFile => no_data_file(what),
+            Self::Import => Error::new(ErrorKind::Import, what).remedy(text!(
+                "name the file that the tool wrote; where it is that long, have the tool write less often, or split it",
+                "ツールが書いたファイルを指定してください。本当に大きい場合は、記録の間隔を広げるか、ファイルを分けてください"
+            )),
+            Self::Trace => Error::new(ErrorKind::Import, what).remedy(text!(
+                "replay a part of the trace: head -n 1000000 FILE",
+                "トレースの一部を再生してください: head -n 1000000 ファイル名"
+            )),
+        }
+    }
+}
+
+fn no_data_file(what: Text) -> Error {
+    Error::new(ErrorKind::DataFile, what)
+        .remedy(text!("name the TOML file that is meant", "読み込みたい TOML ファイルを指定してください"))
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// When it cannot be read, which begins with `what`, or has more bytes than such a file can have.
+pub fn bytes_of_file(name: impl AsRef<std::path::Path>, what: Text, outside: Outside) -> Result<Vec<u8>> {
+    match File::open(name) {
+        Ok(file) => bytes(file, what, outside),
+        Err(error) => Err(Error::os(what, &error)),
+    }
+}
+
+/// The bytes that a reader has.
+///
+/// # Errors
+/// When it cannot be read, which begins with `what`, or has more bytes than such a file can have.
+pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>> {
+    let most = outside.most_bytes();
+    let mut bytes = Vec::new();
+    match reader.take(most + 1).read_to_end(&mut bytes) {
+        Err(error) => Err(Error::os(what, &error)),
+        Ok(_) if bytes.len() as u64 > most => Err(outside.too_large(&what)),
+        Ok(_) => Ok(bytes),
+    }
+}
+
+/// The text of a data file.
+///
+/// # Errors
+/// When it cannot be read, which begins with `what`, is too large, or is no UTF-8.
+pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
+    let bytes = bytes_of_file(name, what.clone(), Outside::DataFile)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        no_data_file(text!(
+            "{what}: it is no UTF-8 text at byte {at}",
+            "{what}({at} バイト目が UTF-8 ではありません)"; what
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    fn cannot_read() -> Text {
+        text!("cannot read x", "x を読めません")
+    }
+
+    #[test]
+    fn what_never_ends_is_read_up_to_the_limit() {
+        let error = bytes(io::repeat(0), cannot_read(), Outside::DataFile).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DataFile);
+        assert!(error.what().en.contains("cannot read x: it has more than 4 MiB"), "{error}");
+        let whole = io::repeat(0).take(MOST_DATA_FILE_BYTES);
+        assert_eq!(
+            bytes(whole, cannot_read(), Outside::DataFile).unwrap().len() as u64,
+            MOST_DATA_FILE_BYTES
+        );
+    }
+
+    #[test]
+    fn a_data_file_is_text() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.toml");
+        std::fs::write(&file, b"a = \"\xff\"").unwrap();
+        let error = text_of_file(file.to_str().unwrap(), &cannot_read()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DataFile);
+        assert!(error.what().en.contains("at byte 5"), "{error}");
+        let missing = text_of_file("/there/is/none", &cannot_read()).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::Target);
+    }
+}
