@@ -86,6 +86,11 @@ impl FileSystemFacts {
 }
 
 impl FolderFacts {
+    /// Whether it is the same folder, as far as both tell.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.inode == other.inode && self.file_system.is_same(&other.file_system)
+    }
+
     /// The path of the folder within its file system, when this was its path.
     pub fn inside(&self, path: &Path) -> PathBuf {
         // The root is a component as well.

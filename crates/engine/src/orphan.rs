@@ -15,6 +15,7 @@ use kurabe_core::{Error, Result, shown, text};
 use kurabe_host::{folder_facts, mounted_elsewhere};
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -71,8 +72,10 @@ pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn
     if !is_test_file_name(name, run) {
         return Ok(Fate::Left(StillThere::OtherFile));
     }
-    let Some(folder) = find(made.folder.as_ref(), parent) else {
-        return Ok(Fate::Left(StillThere::FolderAway));
+    let folder = match find(made.folder.as_ref(), parent) {
+        Ok(Some(folder)) => folder,
+        Ok(None) => return Ok(Fate::Left(StillThere::FolderAway)),
+        Err(error) => return Err(cannot(&made.path, &error)),
     };
     let orphan = Orphan { folder: &folder, made, mark: RunMark::new(run, &made.word), mandate, given_up };
     match orphan.remove_all(name) {
@@ -85,23 +88,38 @@ pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn
 }
 
 /// The folder that something was made in, wherever it is now.
-fn find(facts: Option<&FolderFacts>, path: &Path) -> Option<Folder> {
-    let Some(facts) = facts else { return Folder::open(path).ok() };
-    if let Some(folder) = Folder::open(path).ok().filter(|folder| is_same(facts, folder)) {
-        return Some(folder);
+///
+/// # Errors
+/// When what is at its place cannot be looked at: then nobody knows where it is.
+fn find(facts: Option<&FolderFacts>, path: &Path) -> io::Result<Option<Folder>> {
+    let folder = match Folder::open(path) {
+        Ok(folder) => Some(folder),
+        Err(error) if is_elsewhere(&error) => None,
+        Err(error) => return Err(error),
+    };
+    let Some(facts) = facts else { return Ok(folder) };
+    if let Some(folder) = folder
+        && facts.is_same(&folder_facts(&folder, path)?)
+    {
+        return Ok(Some(folder));
     }
     let elsewhere = mounted_elsewhere(facts, path);
     let mut places = [path.to_owned()].into_iter().chain(elsewhere.iter().cloned());
-    elsewhere
+    Ok(elsewhere
         .iter()
         .filter_map(|place| Folder::open(place).ok())
         .find(|folder| is_same(facts, folder))
-        .or_else(|| places.find_map(|place| renamed(facts, &place)))
+        .or_else(|| places.find_map(|place| renamed(facts, &place))))
+}
+
+/// Whether a path leads to no folder, or through a link.
+fn is_elsewhere(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
 }
 
 fn is_same(facts: &FolderFacts, folder: &Folder) -> bool {
-    folder_facts(folder, folder.path())
-        .is_some_and(|found| found.inode == facts.inode && found.file_system.is_same(&facts.file_system))
+    folder_facts(folder, folder.path()).is_ok_and(|others| facts.is_same(&others))
 }
 
 /// The folder, if one of the names in its path was changed. Without a number of its own it would be any folder.
@@ -287,7 +305,7 @@ mod tests {
         let facts = file.metadata().unwrap();
         file.set_len(1).unwrap();
         let made = MadeFile {
-            folder: folder_facts(&folder, folder.path()),
+            folder: folder_facts(&folder, folder.path()).ok(),
             made: Some(MadeFacts { inode: Some(facts.ino()), user: facts.uid() }),
             word: WORD.to_owned(),
             path,
@@ -389,13 +407,12 @@ mod tests {
         std::fs::create_dir_all(&deep).unwrap();
         std::fs::rename(&made.path, deep.join(&name)).unwrap();
         let folder = Folder::open(&deep).unwrap();
-        (made.path, made.folder) = (deep.join(&name), folder_facts(&folder, &deep));
+        (made.path, made.folder) = (deep.join(&name), folder_facts(&folder, &deep).ok());
         std::fs::rename(here.join("a"), here.join("c")).unwrap();
         std::os::unix::fs::symlink(here.join("c"), here.join("a")).unwrap();
         assert_eq!(fate(&made, mandate), Fate::Removed(here.join("c/b").join(&name)));
-        std::fs::rename(here.join("c/b"), here.join("c/d")).unwrap();
         assert_eq!(fate(&made, mandate), Fate::Gone, "found, and empty");
-        std::fs::remove_dir(here.join("c/d")).unwrap();
+        std::fs::rename(here.join("c/b"), here.join("c/d")).unwrap();
         assert_eq!(fate(&made, mandate), Fate::Left(StillThere::FolderAway));
     }
 }

@@ -10,6 +10,7 @@ use crate::mount::{self, Mount};
 use crate::platform::{self, Number};
 use crate::roots::{self, Roots};
 use kurabe_core::made::{FileSystemFacts, FolderFacts};
+use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -21,26 +22,34 @@ pub fn has_lasting_inodes(kind: &str) -> bool {
     !WITHOUT_INODES.contains(&kind)
 }
 
-/// What is known of an open folder, whose path this is. `None` where the kernel does not tell.
-pub fn folder_facts(folder: impl AsFd, path: &Path) -> Option<FolderFacts> {
+/// What is known of an open folder, whose path this is.
+///
+/// # Errors
+/// Those of the file system.
+pub fn folder_facts(folder: impl AsFd, path: &Path) -> io::Result<FolderFacts> {
     facts_in(&Roots::default(), &folder, path)
 }
 
-fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> Option<FolderFacts> {
-    let status = platform::file_status(folder).ok()?;
+fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> io::Result<FolderFacts> {
+    let status = platform::file_status(folder)?;
     let mounts = mounts(roots);
-    let mount = mount::holding(&mounts, path, status.number)?;
-    Some(FolderFacts {
-        inode: has_lasting_inodes(&mount.kind).then_some(status.inode),
+    let mount = mount::holding(&mounts, path, status.number);
+    // Where /proc is missing, the number of the device must do.
+    let (kind, depth, root) = mount.map_or_else(
+        || (String::new(), 0, PathBuf::from("/")),
+        |mount| (mount.kind.clone(), mount.point.components().count().saturating_sub(1), mount.root.clone()),
+    );
+    Ok(FolderFacts {
+        inode: has_lasting_inodes(&kind).then_some(status.inode),
         file_system: FileSystemFacts {
-            kind: mount.kind.clone(),
+            kind,
             device: status.device,
             boot_id: boot_id(roots),
             fsid: status.fsid,
             uuid: uuid(roots, status.number),
         },
-        mount_depth: mount.point.components().count().saturating_sub(1),
-        mount_root: mount.root.clone(),
+        mount_depth: depth,
+        mount_root: root,
     })
 }
 
@@ -55,8 +64,8 @@ pub fn mounted_elsewhere(folder: &FolderFacts, path: &Path) -> Vec<PathBuf> {
         .filter_map(|mount| {
             let rest = inside.strip_prefix(&mount.root).ok()?;
             let point = platform::open_folder(&mount.point).ok()?;
-            let there = facts_in(&roots, &point, &mount.point)?;
-            there.file_system.is_same(&folder.file_system).then(|| mount.point.join(rest))
+            let others = facts_in(&roots, &point, &mount.point).ok()?;
+            others.file_system.is_same(&folder.file_system).then(|| mount.point.join(rest))
         })
         .filter(|place| place != path)
         .collect();
@@ -70,8 +79,8 @@ fn mounts(roots: &Roots) -> Vec<Mount> {
 
 /// The file system's own id on a block device, as udev read it.
 fn uuid(roots: &Roots, (major, minor): Number) -> Option<String> {
-    let known = roots::text(&roots.run.join(format!("udev/data/b{major}:{minor}")))?;
-    known.lines().find_map(|line| line.strip_prefix("E:ID_FS_UUID=")).map(str::to_owned)
+    let properties = roots::text(&roots.run.join(format!("udev/data/b{major}:{minor}")))?;
+    properties.lines().find_map(|line| line.strip_prefix("E:ID_FS_UUID=")).map(str::to_owned)
 }
 
 #[cfg(test)]

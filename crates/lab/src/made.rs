@@ -41,6 +41,6 @@ pub(crate) fn open_noted(
 /// What will be made, if the target is a directory.
 fn expected(target: &Path, name: &str, word: String) -> Option<MadeFile> {
     let directory = target.canonicalize().ok().filter(|path| path.is_dir())?;
-    let folder = File::open(&directory).ok().and_then(|folder| folder_facts(folder, &directory));
+    let folder = File::open(&directory).and_then(|folder| folder_facts(folder, &directory)).ok();
     Some(MadeFile { path: directory.join(name), word, folder, ..MadeFile::default() })
 }

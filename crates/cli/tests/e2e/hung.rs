@@ -165,10 +165,8 @@ fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
             facts.extend([4096u32, 255, 4096, 0].map(u32::to_ne_bytes).concat());
             Ok([facts, vec![0; 24]].concat())
         }
-        // RELEASE, FSYNC, RELEASEDIR
-        18 | 20 | 29 => Ok(Vec::new()),
-        // READDIR: nothing
-        28 => Ok(Vec::new()),
+        // RELEASE, FSYNC, READDIR, RELEASEDIR
+        18 | 20 | 28 | 29 => Ok(Vec::new()),
         // INIT: version 7.31, writes of 1 MiB
         26 => {
             let mut words = vec![7u32, 31, 0, 0, 0, 1 << 20, 1];
