@@ -9,7 +9,7 @@ fuzz_target!(|source: &str| -> Corpus {
     for span_bytes in [0, 1, 4096, 1 << 30, u64::MAX] {
         for task in profile.tasks(span_bytes) {
             assert!(!task.cells.is_empty());
-            let _ = (task.planned_time_ns(), task.planned_write_bytes(span_bytes));
+            let _ = (task.planned_time_ns(), task.planned_writes(span_bytes));
             let Some(workload) = task.workload() else { continue };
             assert!(workload.span_bytes <= span_bytes);
             assert!(workload.smallest_block_bytes() > 0);

@@ -1,6 +1,7 @@
 //! What a chart shows, apart from how it is drawn.
 
 use crate::unit::Unit;
+use kurabe_core::number;
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,16 @@ pub struct Axis {
     pub unit: Unit,
     /// How they are spread.
     pub scale: Scale,
+}
+
+impl Axis {
+    /// A number of it in words. A percentile is not rounded as a share is: 99.99 % is not 100 %.
+    pub(crate) fn words(&self, value: f64) -> String {
+        match self.scale {
+            Scale::Tail => format!("{} %", number::percentile(value)),
+            _ => self.unit.words(value),
+        }
+    }
 }
 
 /// How the numbers of an axis are spread.

@@ -1,6 +1,7 @@
 //! The command line, in both languages.
 
 mod card;
+mod fio;
 mod pivot;
 mod report;
 mod run;
@@ -20,6 +21,7 @@ use crate::lang::t;
 use crate::words::parse_label;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
+use kurabe_compare::NAME_LABEL;
 use kurabe_core::Text;
 use kurabe_core::profile::parse_block_size;
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
@@ -280,9 +282,10 @@ pub struct HistoryArgs {
     pub margin: f64,
 }
 
-/// Labels as words give them.
-fn labels(words: &[String]) -> kurabe_core::Result<Vec<(String, Option<String>)>> {
-    words.iter().map(|label| parse_label(label)).collect()
+/// Labels as words give them, with the name of the run.
+fn labels(words: &[String], name: Option<&String>) -> kurabe_core::Result<Vec<(String, Option<String>)>> {
+    let name = name.map(|name| Ok((NAME_LABEL.to_owned(), Some(name.clone()))));
+    words.iter().map(|label| parse_label(label)).chain(name).collect()
 }
 
 /// A share in percent: `5%` or `5`.

@@ -10,7 +10,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
     answer, answer_for, forest_of, render_history, render_pair, render_pictures, render_recommendation,
-    spoken_json,
+    run_figures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -32,9 +32,12 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     }
     if global.json {
         let spoken = spoken_json(&pair, "/differences", &pair.differences)?;
-        return print_json(
-            &serde_json::json!({ "event": "comparison", "answer": answer(&pair), "comparison": spoken }),
-        );
+        return print_json(&serde_json::json!({
+            "event": "comparison",
+            "answer": answer(&pair),
+            "comparison": spoken,
+            "figures": { "baseline": run_figures(baseline), "other": run_figures(other) },
+        }));
     }
     print_page(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
 }

@@ -5,7 +5,7 @@ use crate::lang::lang;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_report::{Mode, Style};
+use kurabe_report::{Mode, Style, run_figures};
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,7 +110,7 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn print_record(record: &RunRecord) -> Result<()> {
-    print_json(&serde_json::json!({ "event": "record", "run": record }))
+    print_json(&serde_json::json!({ "event": "record", "run": record, "figures": run_figures(record) }))
 }
 
 /// Says what clap has said, which may be coloured, on standard error.

@@ -12,9 +12,9 @@ use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, owner_is_elsewhere, owner_lives};
 use kurabe_report::{
     charts_of, explain, headline, leftover_words, render_details, render_list, render_pictures, render_run,
-    render_why,
+    render_why, run_figures,
 };
-use kurabe_store::{Filter, Owner, SqliteStore, Store, default_path, export as to_json};
+use kurabe_store::{Filter, Owner, SqliteStore, Store, default_path, export_with_figures};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -203,7 +203,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let records = args.runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
     let Some(format) = ExportFormat::ALL.into_iter().find(|format| format.word() == args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
-        return write_out(&to_json(record), args.output.as_deref());
+        return write_out(&export_with_figures(record, &run_figures(record)), args.output.as_deref());
     };
     if records.len() > 1 && matches!(format, ExportFormat::Fio | ExportFormat::CdmText) {
         return Err(one_run_only());

@@ -6,13 +6,17 @@
 use crate::fairness::{Fact, FactValue, facts_of};
 use crate::key::CellKey;
 use kurabe_core::digest::{Digests, RunDigest, Summary};
-use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::environment::BlockDevice;
+use kurabe_core::imported::Origin;
+use kurabe_core::model::LayerRecord;
+use kurabe_core::profile::{IoStep, Profile, Rounds, Rules, Step};
+use kurabe_core::record::{Cell, Measure, RunHeader, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
-pub const DIGEST_VERSION: u32 = 4;
+pub const DIGEST_VERSION: u32 = 5;
 
 /// A cell without its figures: what it is, and what it is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +41,69 @@ pub(crate) enum Word {
     Fact(Fact, FactValue),
     /// A cell.
     Cell(CellName),
+    /// Of what it is a repetition.
+    Series(Box<Series>),
+}
+
+/// What runs share that are repetitions of one another: the same thing done to the same device in the same place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Series {
+    /// The tool that measured, if it was another one.
+    tool: Option<String>,
+    place: String,
+    /// Serial numbers, as far as devices tell them, and else all that is known to tell one from another.
+    devices: Vec<String>,
+    /// Type and place of the file system, and what is mounted there if no serial number tells.
+    mount: Option<[String; 3]>,
+    /// Every parameter of a modelled stack, so that a changed device file is another device.
+    layers: Vec<LayerRecord>,
+    /// What was done, with the flags of the command line.
+    procedure: Option<Procedure>,
+}
+
+/// A profile without its words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Procedure {
+    rules: Rules,
+    preconditions: Vec<IoStep>,
+    steps: Vec<Step>,
+    rounds: Option<Rounds>,
+}
+
+impl Series {
+    fn of(header: &RunHeader) -> Self {
+        let environment = &header.environment;
+        let devices: Vec<String> = environment.devices.iter().map(device_identity).collect();
+        let has_serial = environment.devices.iter().any(|device| device.serial.is_some());
+        let mount = environment.file_system.as_ref().map(|mounted| {
+            let source = if has_serial { None } else { mounted.source.clone() };
+            [mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default)
+        });
+        let procedure = |profile: &Profile| Procedure {
+            rules: profile.rules.clone(),
+            preconditions: profile.preconditions.clone(),
+            steps: profile.steps.clone(),
+            rounds: profile.rounds.clone(),
+        };
+        Self {
+            tool: header.origin.as_ref().map(Origin::tool_name),
+            place: header.target_name().to_owned(),
+            devices,
+            mount,
+            layers: header.model.as_ref().map_or_else(Vec::new, |model| model.layers.clone()),
+            procedure: header.profile.as_ref().map(procedure),
+        }
+    }
+}
+
+fn device_identity(device: &BlockDevice) -> String {
+    let size = device.size_bytes.map(|bytes| bytes.to_string());
+    match &device.serial {
+        Some(serial) => serial.clone(),
+        None => {
+            [Some(device.name.clone()), device.model.clone(), size].map(Option::unwrap_or_default).join(" ")
+        }
+    }
 }
 
 impl CellName {
@@ -64,7 +131,12 @@ impl CellName {
 /// The digest of a run.
 pub fn digest(run: &RunRecord) -> RunDigest {
     RunDigest {
-        facts: facts_of(run).into_iter().filter_map(|(fact, value)| word(&Word::Fact(fact, value))).collect(),
+        facts: facts_of(run)
+            .into_iter()
+            .map(|(fact, value)| Word::Fact(fact, value))
+            .chain([Word::Series(Box::new(Series::of(&run.header)))])
+            .filter_map(|fact| word(&fact))
+            .collect(),
         figures: run
             .cells
             .iter()
@@ -102,11 +174,11 @@ mod tests {
         let word = |word: &str| serde_json::from_str::<Word>(word).unwrap();
         let facts = digest.facts.iter().filter_map(|fact| match word(fact) {
             Word::Fact(fact, value) => Some((fact, value)),
-            Word::Cell(_) => None,
+            Word::Cell(_) | Word::Series(_) => None,
         });
         let figures = digest.figures.iter().filter_map(|(cell, summary)| match word(cell) {
             Word::Cell(cell) => Some((cell, *summary)),
-            Word::Fact(..) => None,
+            Word::Fact(..) | Word::Series(_) => None,
         });
         (facts.collect(), figures.collect())
     }
@@ -150,7 +222,7 @@ mod tests {
                       data={\"data\":\"random\"}; time=1 s; target={\"target\":\"directory\"}; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
                       filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
                       kurabe=0.1.0; noise={\"disturbed\":false}";
-        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (4, expected));
+        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (5, expected));
         assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
     }
 }

@@ -7,6 +7,7 @@ use crate::digest::{CellName, Word, read};
 use crate::pair::{Pair, pair};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
+use kurabe_stats::{Drift, drift, holm};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,16 +20,32 @@ pub struct History {
     pub change: Pair,
     /// For each cell of `change` the means of all runs, in bytes per second or ns; none where a run lacks it.
     pub courses: Vec<Vec<Option<f64>>>,
+    /// For each cell of `change` whether all runs together rise or fall; the chances are corrected for the number of cells.
+    pub drifts: Vec<Option<Drift>>,
 }
 
-/// What was measured to its end at least twice with one profile: the device, or the target where no device is told, and the
-/// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out.
+/// What was measured to its end at least twice in the same way: the device, or the target where no device is told, and the
+/// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out. What
+/// another tool measured and was taken in twice counts once.
 pub fn measured_again(runs: Vec<RunSummary>, digests: &Digests) -> Vec<(String, Vec<String>)> {
-    let mut groups: BTreeMap<(String, String), Vec<RunSummary>> = BTreeMap::new();
+    let words = read(digests);
+    let is_series = |word: &&u32| matches!(words.get(**word as usize), Some(Some(Word::Series(_))));
+    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let mut groups: BTreeMap<(String, u32), Vec<RunSummary>> = BTreeMap::new();
     for run in runs {
-        if run.status == RunStatus::Complete && !digests.unreadable.contains(&run.id) {
-            let device = run.device.clone().unwrap_or_else(|| run.target.clone());
-            groups.entry((device, run.profile.clone())).or_default().push(run);
+        if run.status != RunStatus::Complete || digests.unreadable.contains(&run.id) {
+            continue;
+        }
+        let digest = by_id.get(run.id.as_str());
+        let Some(series) = digest.and_then(|digest| digest.facts.iter().find(is_series)) else { continue };
+        let device = run.device.clone().unwrap_or_else(|| run.target.clone());
+        let group = groups.entry((device, *series)).or_default();
+        let is_copy = |other: &RunSummary| {
+            let figures = |id: &str| by_id.get(id).map(|digest| &digest.figures);
+            run.imported && other.measured_at == run.measured_at && figures(&other.id) == figures(&run.id)
+        };
+        if !group.iter().any(is_copy) {
+            group.push(run);
         }
     }
     groups.retain(|_, runs| runs.len() > 1);
@@ -53,7 +70,7 @@ pub fn history(
     let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
     let runs_in_order: Vec<Option<&DigestedRun>> =
         runs.iter().map(|id| by_id.get(id.as_str()).copied()).collect();
-    let courses = change
+    let courses: Vec<Vec<Option<f64>>> = change
         .cells
         .iter()
         .map(|cell| {
@@ -69,5 +86,16 @@ pub fn history(
             runs_in_order.iter().map(|run| run.and_then(mean)).collect()
         })
         .collect();
-    History { runs: runs.to_vec(), change, courses }
+    let drifts = drifts(&courses);
+    History { runs: runs.to_vec(), change, courses, drifts }
+}
+
+fn drifts(courses: &[Vec<Option<f64>>]) -> Vec<Option<Drift>> {
+    let mut drifts: Vec<Option<Drift>> =
+        courses.iter().map(|course| drift(&course.iter().copied().flatten().collect::<Vec<_>>())).collect();
+    let chances: Vec<f64> = drifts.iter().flatten().map(|drift| drift.p).collect();
+    for (drift, corrected) in drifts.iter_mut().flatten().zip(holm(&chances)) {
+        drift.p = corrected;
+    }
+    drifts
 }

@@ -3,8 +3,10 @@
 use crate::digest::CellName;
 use crate::fairness::{Difference, differences};
 use crate::key::CellKey;
+use crate::names::names;
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
+use kurabe_core::Text;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
@@ -22,6 +24,8 @@ pub struct Pair {
     pub baseline: String,
     /// Id of the other run.
     pub other: String,
+    /// What both are called.
+    pub names: [Text; 2],
     /// A difference below this share does not matter.
     pub margin: f64,
     /// Cells that both have, in the order of the baseline.
@@ -80,8 +84,8 @@ pub struct ComparedCell {
 
 /// Compares two runs.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
-    let names = [baseline, other].map(CellName::of_run);
-    let (matched, own) = matched(baseline, other, &names);
+    let cell_names = [baseline, other].map(CellName::of_run);
+    let (matched, own) = matched(baseline, other, &cell_names);
     let cells: Vec<(&Cell, &Cell)> = matched.iter().map(|(_, one, two)| (*one, *two)).collect();
     let versus = together(baseline, other);
     let (sides, statistics): (Vec<Sides>, Vec<Statistic>) =
@@ -116,6 +120,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     Pair {
         baseline: baseline.header.id.clone(),
         other: other.header.id.clone(),
+        names: both(names(&[baseline, other])),
         margin,
         cells,
         only_baseline,
@@ -123,6 +128,12 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         differences: differences(baseline, other),
         versus: versus.cloned(),
     }
+}
+
+/// The names of two runs.
+fn both(names: Vec<Text>) -> [Text; 2] {
+    let mut names = names.into_iter();
+    [(); 2].map(|()| names.next().unwrap_or_default())
 }
 
 type Matched<'r> = (&'r CellName, &'r Cell, &'r Cell);

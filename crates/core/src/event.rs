@@ -17,8 +17,11 @@ pub enum Event {
         header: Box<RunHeader>,
         /// Cells that will be measured.
         cell_count: u32,
-        /// Bytes that will be written at most, as far as that can be told; the fill included.
+        /// Bytes that will be written at most, cells that end by time apart; the fill included.
         planned_write_bytes: Option<u64>,
+        /// Time for which besides as much is written as the target takes.
+        #[serde(default)]
+        planned_write_ns: Option<u64>,
         /// Time that the cells will take, if they are bounded by time.
         planned_ns: Option<u64>,
     },

@@ -105,6 +105,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A percentile as a number without its sign: 50, 99, 99.9; up to seven decimals.
+pub fn percentile(share: f64) -> String {
+    let words = format!("{:.7}", share * 100.0);
+    words.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Half the width of an interval as a share of its mean: `±0.4 %`.
 pub fn half_width(mean: f64, half_width: f64) -> Option<String> {
     let share = half_width / mean;

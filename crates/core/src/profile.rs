@@ -14,6 +14,7 @@ pub use step::{
     ReplayStep, ReplayTiming, Step,
 };
 
+use crate::quantity::NS_PER_S;
 use crate::record::Measure;
 use crate::text::Text;
 use crate::workload::{Data, Direction, Workload};
@@ -262,24 +263,77 @@ impl Task {
         Some(workload.end.time_ns?.saturating_add(workload.warm_up_ns))
     }
 
-    /// Bytes that one repetition writes on a target with this many usable bytes, with what goes before it, as far as its end
-    /// is given in bytes.
-    pub fn planned_write_bytes(&self, span_bytes: u64) -> u64 {
-        let of = |workload: &Workload| {
-            let passes =
-                workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
-            workload.end.bytes.into_iter().chain(passes).min().unwrap_or(0)
-        };
-        let before = self.warm_up.as_ref().filter(|workload| workload.writes()).map_or(0, of);
-        let measured = match &self.work {
-            Work::Io(workload) if workload.writes() => of(workload),
-            Work::Positional(step) if self.writes() => u64::from(step.samples) * u64::from(step.sample_bytes),
-            Work::AccessTime(step) if self.writes() => u64::from(step.samples) * u64::from(step.block_bytes),
+    /// What one repetition writes on a target with this many usable bytes, with what goes before it. Programs and traces are
+    /// asked themselves.
+    pub fn planned_writes(&self, span_bytes: u64) -> PlannedWrites {
+        let bytes = |bytes| PlannedWrites { bytes, time_ns: 0 };
+        let before = self.warm_up.as_ref().map_or(PlannedWrites::default(), PlannedWrites::of);
+        before.and(match &self.work {
+            Work::Io(workload) => PlannedWrites::of(workload),
+            Work::Positional(step) if self.writes() => {
+                bytes(u64::from(step.samples) * u64::from(step.sample_bytes))
+            }
+            Work::AccessTime(step) if self.writes() => {
+                bytes(u64::from(step.samples) * u64::from(step.block_bytes))
+            }
             // Into the target once from memory, once within.
-            Work::Copy(_) => span_bytes.saturating_mul(2),
-            _ => 0,
-        };
-        before.saturating_add(measured)
+            Work::Copy(_) => bytes(span_bytes.saturating_mul(2)),
+            _ => PlannedWrites::default(),
+        })
+    }
+}
+
+/// What is going to be written, as far as it can be told before: an amount where bytes are the end or a rate is given, and
+/// else a time, in which a target takes what it can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlannedWrites {
+    /// Bytes at most.
+    pub bytes: u64,
+    /// Time for which as much is written as the target takes.
+    pub time_ns: u64,
+}
+
+impl PlannedWrites {
+    /// Of one repetition of a workload. Of reads and writes mixed, the time counts in the share of the writes.
+    pub fn of(workload: &Workload) -> Self {
+        if !workload.writes() {
+            return Self::default();
+        }
+        let passes = workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
+        let whole_time_ns = workload.end.time_ns.map(|time_ns| time_ns.saturating_add(workload.warm_up_ns));
+        let share = f64::from(100 - workload.read_percent) / 100.0;
+        // An open loop writes no more than it is told to.
+        let at_rate = whole_time_ns.zip(workload.open_loop).map(|(time_ns, open_loop)| {
+            let operations = open_loop.rate_iops * share * time_ns as f64 / NS_PER_S as f64;
+            (operations * f64::from(workload.largest_block_bytes())) as u64
+        });
+        match workload.end.bytes.into_iter().chain(passes).chain(at_rate).min() {
+            Some(bytes) => Self { bytes, time_ns: 0 },
+            None => {
+                let time_ns = whole_time_ns.unwrap_or(0);
+                // What is rewritten after reads has no share of its own; it may take nearly all of the time.
+                let time_ns = if share > 0.0 { (time_ns as f64 * share) as u64 } else { time_ns };
+                Self { bytes: 0, time_ns }
+            }
+        }
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            time_ns: self.time_ns.saturating_add(other.time_ns),
+        }
+    }
+
+    /// So many times.
+    #[must_use]
+    pub fn times(self, count: u32) -> Self {
+        Self {
+            bytes: self.bytes.saturating_mul(u64::from(count)),
+            time_ns: self.time_ns.saturating_mul(u64::from(count)),
+        }
     }
 }
 

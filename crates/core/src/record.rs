@@ -72,6 +72,27 @@ pub struct TargetRecord {
     pub writable: bool,
 }
 
+impl TargetRecord {
+    /// Where it is: the model, or the absolute path of the directory, file or device; never one that depends on where
+    /// somebody stood.
+    pub fn place(&self) -> &str {
+        if self.kind == TargetKind::Model || self.given.starts_with('/') {
+            return &self.given;
+        }
+        match self.path.rsplit_once('/') {
+            // Of a directory the path is that of the test file in it.
+            Some((directory, name)) if self.kind == TargetKind::Directory && name.starts_with(".kurabe-") => {
+                if directory.is_empty() {
+                    "/"
+                } else {
+                    directory
+                }
+            }
+            _ => &self.path,
+        }
+    }
+}
+
 /// The writing of the test file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FillRecord {
@@ -227,10 +248,10 @@ pub struct RunHeader {
 }
 
 impl RunHeader {
-    /// The target as the user named it, or as the other tool printed it.
+    /// Where the target is, or what the other tool printed of it.
     pub fn target_name(&self) -> &str {
         match (&self.target, &self.origin) {
-            (Some(target), _) => &target.given,
+            (Some(target), _) => target.place(),
             (None, Some(origin)) => origin.target.as_deref().unwrap_or(""),
             (None, None) => "",
         }
@@ -287,7 +308,7 @@ pub struct RunSummary {
     pub imported: bool,
     /// How it stands.
     pub status: RunStatus,
-    /// The target as the user named it.
+    /// Where the target is, or what the other tool printed of it.
     pub target: String,
     /// The device's model, if known.
     pub device: Option<String>,

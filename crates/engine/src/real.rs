@@ -12,7 +12,7 @@ use crate::session::{Session, progress};
 use crate::target::Target;
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::event::Event;
-use kurabe_core::profile::{Profile, Task, Work};
+use kurabe_core::profile::{PlannedWrites, Profile, Task, Work};
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{FillRecord, Interval, NoticeKind, TargetKind, TargetRecord};
 use kurabe_core::workload::Workload;
@@ -216,13 +216,9 @@ impl Session<'_, Real<'_>> {
 
     /// Says how much the write cells are going to write.
     fn tell_writing(&mut self, tasks: &[Task], fill: Option<FillRecord>) -> Result<()> {
-        let repetitions = u64::from(self.profile.repetitions());
-        let writing_ns = tasks
-            .iter()
-            .filter_map(Task::workload)
-            .filter(|workload| workload.writes() && workload.end.bytes.is_none())
-            .filter_map(|workload| workload.end.time_ns)
-            .fold(0u64, |sum, time_ns| sum.saturating_add(time_ns.saturating_mul(repetitions)));
+        let once = tasks.iter().map(|task| task.planned_writes(self.ground.target.span_bytes()));
+        let writing_ns =
+            once.fold(PlannedWrites::default(), PlannedWrites::and).times(self.profile.repetitions()).time_ns;
         if writing_ns == 0 {
             return Ok(());
         }

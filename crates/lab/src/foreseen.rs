@@ -1,14 +1,15 @@
 //! What a run will write and how long it will take, as far as that can be told before it.
 
 use crate::profile::Traced;
-use kurabe_core::profile::{Task, Work};
+use kurabe_core::environment::Environment;
+use kurabe_core::profile::{PlannedWrites, Task, Work};
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_engine::{TargetOptions, planned_time_ns};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a run is going to do to its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Foreseen {
     /// Time that measuring takes at least, if the cells are bounded by time.
     pub planned_ns: Option<u64>,
@@ -18,8 +19,12 @@ pub struct Foreseen {
     pub writing_cells: usize,
     /// Whether the target may be written; what is asked of a model is never written.
     pub writable: bool,
-    /// Bytes written at most, cells that end by time apart.
-    pub written_bytes: u64,
+    /// What is written in all, the test file included.
+    pub writes: PlannedWrites,
+    /// What the target stands on; nothing of a model.
+    pub environment: Environment,
+    /// Where the target is; of a path, absolute.
+    pub target: PathBuf,
 }
 
 /// What the bytes that a run writes depend on.
@@ -62,39 +67,42 @@ impl Extent {
         })
     }
 
-    pub(crate) fn foresee(self, plan: &Traced) -> Foreseen {
+    pub(crate) fn foresee(self, plan: &Traced, target: PathBuf, environment: Environment) -> Foreseen {
         let tasks = plan.profile.tasks(self.span_bytes);
         Foreseen {
             planned_ns: planned_time_ns(&plan.profile, &tasks),
             test_file_bytes: self.test_file.then_some(self.span_bytes),
             writing_cells: tasks.iter().filter(|task| task.writes()).count(),
             writable: self.writable,
-            written_bytes: self.planned_write_bytes(plan, &tasks),
+            writes: self.planned_writes(plan, &tasks),
+            environment,
+            target,
         }
     }
 
-    /// Bytes that the run writes at most, as far as its end is given in bytes; cells bounded by time are left out.
-    pub(crate) fn planned_write_bytes(self, plan: &Traced, tasks: &[Task]) -> u64 {
+    /// What the run writes, the test file included.
+    pub(crate) fn planned_writes(self, plan: &Traced, tasks: &[Task]) -> PlannedWrites {
         if !self.writable {
-            return 0;
+            return PlannedWrites::default();
         }
         let (profile, span_bytes) = (&plan.profile, self.span_bytes);
         // Where there is no file of its own, a copy goes from one half to the other; the first is written once before.
         let copied_bytes = if self.test_file { span_bytes } else { span_bytes / 2 };
+        let bytes = |bytes| PlannedWrites { bytes, time_ns: 0 };
         let before = profile
             .precondition_tasks(span_bytes)
             .iter()
-            .map(|task| task.planned_write_bytes(span_bytes))
+            .map(|task| task.planned_writes(span_bytes))
             .chain(tasks.iter().map(|task| match task.work {
-                Work::Copy(_) if !self.test_file => copied_bytes,
-                _ => 0,
+                Work::Copy(_) if !self.test_file => bytes(copied_bytes),
+                _ => PlannedWrites::default(),
             }))
-            .fold(if self.test_file { span_bytes } else { 0 }, u64::saturating_add);
+            .fold(bytes(if self.test_file { span_bytes } else { 0 }), PlannedWrites::and);
         let replayed = |task: &Task| match (&task.work, plan.traces.get(task.step_index)) {
-            (Work::Replay(_), Some(Some(trace))) => trace.summary().write_bytes,
-            _ => task.planned_write_bytes(copied_bytes),
+            (Work::Replay(_), Some(Some(trace))) => bytes(trace.summary().write_bytes),
+            _ => task.planned_writes(copied_bytes),
         };
-        let once = tasks.iter().map(replayed).fold(0, u64::saturating_add);
-        before.saturating_add(once.saturating_mul(u64::from(profile.repetitions())))
+        let once = tasks.iter().map(replayed).fold(PlannedWrites::default(), PlannedWrites::and);
+        before.and(once.times(profile.repetitions()))
     }
 }

@@ -83,10 +83,12 @@ impl Open<'_> {
         let tasks = plan_tasks(profile, &target)?;
         let test_file = matches!(&self.ground, Ground::Real(target) if target.test_file().is_some());
         let extent = Extent::of(&target, test_file);
+        let writes = extent.planned_writes(&self.plan, &tasks);
         Ok(Event::RunStarted {
             header: Box::new(self.journal.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
-            planned_write_bytes: Some(extent.planned_write_bytes(&self.plan, &tasks)),
+            planned_write_bytes: Some(writes.bytes),
+            planned_write_ns: Some(writes.time_ns),
             planned_ns: planned_time_ns(profile, &tasks),
         })
     }

@@ -88,13 +88,19 @@ impl Prepared {
     /// # Errors
     /// When there is no such target.
     pub fn foresee(&self) -> Result<Foreseen> {
-        let extent = match &self.target {
-            Unopened::Path => Extent::of_path(&self.request.target, &self.target_options())?,
-            Unopened::Model(name, model) => {
-                Extent::of(&model_target(name, &**model, &self.plan.profile), false)
+        let given = &self.request.target;
+        Ok(match &self.target {
+            Unopened::Path => {
+                let extent = Extent::of_path(given, &self.target_options())?;
+                let environment = observe(given, &ObserveOptions { with_serial: false, salt: &[] });
+                let path = given.canonicalize().unwrap_or_else(|_| given.clone());
+                extent.foresee(&self.plan, path, environment)
             }
-        };
-        Ok(extent.foresee(&self.plan))
+            Unopened::Model(name, model) => {
+                let extent = Extent::of(&model_target(name, &**model, &self.plan.profile), false);
+                extent.foresee(&self.plan, given.clone(), Environment::default())
+            }
+        })
     }
 
     /// Takes an id and opens the target. Where that fails, nothing is kept.

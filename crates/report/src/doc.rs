@@ -10,7 +10,7 @@ mod table;
 mod terminal;
 
 pub(crate) use html::Html;
-pub(crate) use table::{Column, Content, Cut, Entry, Table, TableForm, TableRow};
+pub(crate) use table::{Column, Cut, Entry, EntryBody, Table, TableForm, TableRow};
 
 use crate::curve::Curve;
 use crate::style::Role;

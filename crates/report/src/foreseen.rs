@@ -1,6 +1,8 @@
 //! What a run would do: its profile, its time, and what it would write.
 
+use crate::headline::surroundings;
 use crate::profile::render_profile;
+use crate::remarks::planned_writes;
 use crate::style::Style;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::{Result, shown, text};
@@ -13,7 +15,8 @@ use kurabe_lab::{Foreseen, Prepared};
 /// When there is no such target.
 pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     let foreseen = prepared.foresee()?;
-    let mut page = render_profile(prepared.profile(), style);
+    let mut page = place(&foreseen, style);
+    page.push_str(&render_profile(prepared.profile(), style));
     if let Some(ns) = foreseen.planned_ns {
         let time = format_time_setting(ns.checked_next_multiple_of(NS_PER_S).unwrap_or(ns));
         let least = match prepared.is_modelled() {
@@ -40,11 +43,32 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, longest_ns: u64, style:
     );
     page.push_str(most.get(style.lang));
     for run in runs {
-        page.push_str(&format!("\n{}\n", shown::path(run.target())));
-        let lines = written(&run.foresee()?, run.is_modelled(), style);
+        let mut foreseen = run.foresee()?;
+        if foreseen.writes.time_ns > 0 {
+            // How often cells are repeated is decided on the way; the time of all is the most that is written for.
+            foreseen.writes.time_ns = longest_ns;
+        }
+        page.push_str(&format!("\n{}", place(&foreseen, style)));
+        let lines = written(&foreseen, run.is_modelled(), style);
         page.extend(lines.into_iter().map(|line| format!("  {line}")));
     }
     Ok(page)
+}
+
+/// Where it is going to be done: the target, what that stands on, and the room there.
+fn place(foreseen: &Foreseen, style: &Style) -> String {
+    let target = shown::path(&foreseen.target);
+    let environment = &foreseen.environment;
+    let mut lines = vec![text!("target: {target}\n", "測定対象: {target}\n")];
+    if environment.file_system.is_some() || !environment.devices.is_empty() {
+        let storage = surroundings(environment);
+        lines.push(text!("storage: {storage}\n", "記憶装置: {storage}\n"; storage));
+    }
+    if let Some(bytes) = environment.file_system.as_ref().and_then(|file_system| file_system.free_bytes) {
+        let free = format_bytes_decimal(bytes);
+        lines.push(text!("free: {free}\n", "空き容量: {free}\n"));
+    }
+    lines.into_iter().map(|line| line.take(style.lang)).collect()
 }
 
 /// What is written on a target, in lines.
@@ -61,12 +85,8 @@ fn written(foreseen: &Foreseen, is_modelled: bool, style: &Style) -> Vec<String>
             "これらは測りません(--write-existing または --destroy-data-on がなければ対象に書き込みません)\n"
         ));
     }
-    if foreseen.written_bytes > 0 {
-        let bytes = format_bytes_decimal(foreseen.written_bytes);
-        lines.push(text!(
-            "written at most, cells that end by time apart: {bytes}\n",
-            "書き込み量(最大、時間で終わる項目を除く): {bytes}\n"
-        ));
+    if let Some(words) = planned_writes(foreseen.writes) {
+        lines.push(text!("{words}\n", "{words}\n"; words));
     }
     lines.into_iter().map(|line| line.take(style.lang)).collect()
 }

@@ -5,7 +5,8 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::style::Style;
 use kurabe_compare::History;
 use kurabe_core::record::RunHeader;
-use kurabe_core::{number, text};
+use kurabe_core::{Text, number, text};
+use kurabe_stats::{CONFIDENCE, Drift};
 
 /// Characters of a course; with more runs than that, one shows the mean of several.
 const LONGEST_COURSE: usize = 16;
@@ -13,7 +14,9 @@ const LONGEST_COURSE: usize = 16;
 /// The page of one device and profile. `headers` are those of the oldest and of the newest run.
 pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2], style: &Style) -> String {
     let mut doc = Doc::new();
-    doc.heading(1, format!("{device} · {}", headers[1].profile_name()));
+    let (place, profile) = (headers[1].target_name(), headers[1].profile_name());
+    let names = [device, place, &profile];
+    doc.heading(1, names[usize::from(device == place)..].join(" · "));
     let (count, change) = (history.runs.len(), &history.change);
     let [from, to] = headers.map(|header| number::date_minute(header.measured_at()));
     let (first, last) = (&change.baseline, &change.other);
@@ -26,16 +29,29 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
         Column::right(text!("first", "最初")),
         Column::right(text!("last", "最後")),
         Column::left(text!("course", "推移")),
+        Column::left(text!("over all runs", "全体の傾向")).cut(Cut::Wrap),
         Column::left(text!("since the first it is", "最初と比べて")).cut(Cut::Wrap),
     ];
-    let rows = change.cells.iter().zip(&history.courses).map(|(cell, course)| {
+    let cells = change.cells.iter().zip(&history.courses).zip(&history.drifts);
+    let rows = cells.map(|((cell, course), drift)| {
         let (role, words) = verdict(cell);
         let [first, last] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure).into());
         let course = Entry::course(course.iter().flatten().copied().collect(), LONGEST_COURSE);
-        [cell_name(cell).into(), first, last, course, Entry::new(role, words)]
+        let trend = Entry::from(drift.as_ref().map_or_else(Text::default, trend));
+        [cell_name(cell).into(), first, last, course, trend, Entry::new(role, words)]
     });
     doc.gap().push(Table::new(columns, rows));
     doc.append(single_note(change).map(Paragraph::new).into_iter().collect());
     doc.append(stutters(change)).gap().append(fairness(&change.differences, &[]));
     doc.terminal(style)
+}
+
+/// Whether all runs together rise or fall, and by how much.
+fn trend(drift: &Drift) -> Text {
+    let percent = number::percent((drift.ratio - 1.0).abs());
+    match drift.ratio {
+        _ if drift.p >= 1.0 - CONFIDENCE => text!("no trend", "傾向なし"),
+        ratio if ratio < 1.0 => text!("falls by {percent}", "{percent} 低下"),
+        _ => text!("rises by {percent}", "{percent} 上昇"),
+    }
 }

@@ -90,3 +90,5 @@ pub use sweep_curves::render_sweep;
 pub use turns::render_versus;
 pub use versus_progress::{VersusProgress, too_short};
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, explain, render_why};
+// The figures of a run for other programs.
+pub use kurabe_stats::run_figures;

@@ -16,7 +16,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::Text;
 use kurabe_core::event::Event;
 use kurabe_core::number;
-use kurabe_core::profile::Statistic;
+use kurabe_core::profile::{PlannedWrites, Statistic};
 use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
@@ -140,10 +140,14 @@ impl Progress {
 
     fn show(&mut self, event: &Event) {
         match event {
-            Event::RunStarted { header, cell_count, planned_write_bytes, planned_ns } => {
+            Event::RunStarted { header, cell_count, planned_write_bytes, planned_write_ns, planned_ns } => {
                 self.cell_count = *cell_count;
                 self.left_ns = *planned_ns;
-                self.start(header, *planned_write_bytes);
+                let writes = PlannedWrites {
+                    bytes: planned_write_bytes.unwrap_or(0),
+                    time_ns: planned_write_ns.unwrap_or(0),
+                };
+                self.start(header, writes);
             }
             Event::StepsAdded { cell_count, planned_ns, .. } => {
                 self.cell_count = *cell_count;
@@ -220,7 +224,7 @@ impl Progress {
         }
     }
 
-    fn start(&mut self, header: &RunHeader, planned_write_bytes: Option<u64>) {
+    fn start(&mut self, header: &RunHeader, writes: PlannedWrites) {
         self.statistic = header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
         let headline = self.headline.as_ref().map_or_else(|| Text::same(""), |make| make(header));
         for line in render_header(header, &headline, &self.style).lines() {
@@ -237,11 +241,7 @@ impl Progress {
                 None => text!("{time} of measuring", "測定時間 {time}"),
             })
         }));
-        plan.extend(
-            planned_write_bytes
-                .filter(|bytes| *bytes > 0)
-                .map(|bytes| self.style.say(&remarks::planned_writes(bytes))),
-        );
+        plan.extend(remarks::planned_writes(writes).map(|words| self.style.say(&words)));
         for line in crate::layout::flow(&plan, self.style.width) {
             self.print(&line);
         }

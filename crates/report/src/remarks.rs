@@ -7,8 +7,8 @@ use crate::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::style::Role;
 use crate::words;
 use kurabe_core::number;
-use kurabe_core::profile::{Profile, Statistic};
-use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
+use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
 use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Text, shown, text};
 use kurabe_stats::{ReadsBesideWrites, stutter};
@@ -293,8 +293,31 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     Some(Text::join(words, ["; ", "、"]))
 }
 
-/// The bytes that will be written, said before they are.
-pub(crate) fn planned_writes(bytes: u64) -> Text {
-    let amount = format_bytes_decimal(bytes);
-    text!("at least {amount} will be written", "少なくとも {amount} を書き込みます")
+/// What will be written, said before it is: bytes, and what a time of writing comes to on a slow and on a fast drive, so
+/// that nobody takes the one for all.
+pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
+    let amount = format_bytes_decimal(writes.bytes);
+    if writes.time_ns == 0 {
+        return (writes.bytes > 0)
+            .then(|| text!("at most {amount} will be written", "書き込み量は最大 {amount} です"));
+    }
+    let time =
+        format_time_setting(writes.time_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writes.time_ns));
+    let at = |bytes_per_s: u64| {
+        let bytes = u128::from(writes.time_ns) * u128::from(bytes_per_s) / u128::from(NS_PER_S);
+        format_bytes_decimal(u64::try_from(bytes).unwrap_or(u64::MAX))
+    };
+    let (slow, fast) = (at(SLOW_BYTES_PER_S), at(FAST_BYTES_PER_S));
+    let timed = text!(
+        "writes for {time}: {slow} at 500 MB/s, {fast} at 3 GB/s",
+        "書き込みは合計 {time} 続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"
+    );
+    Some(match writes.bytes {
+        0 => timed,
+        _ => text!("{timed}; and {amount} besides", "{timed}。ほかに {amount} を書き込みます"; timed),
+    })
 }
+
+/// A SATA drive, and an NVMe drive of the middle: most drives that people have write at something between.
+const SLOW_BYTES_PER_S: u64 = 500_000_000;
+const FAST_BYTES_PER_S: u64 = 3_000_000_000;

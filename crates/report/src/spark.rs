@@ -59,28 +59,34 @@ pub(crate) fn per_second(cell: &Cell) -> Vec<f64> {
         .collect()
 }
 
-/// The rate of each interval; the last one is cut short, so it counts with the length that it had, and not at
-/// all if that was less than half an interval.
+/// Fewest intervals of a repetition that are a course: with fewer, begin and end are most of it.
+const FEWEST_INTERVALS: usize = 5;
+
+/// The rate of each interval, in bytes per ns; none of a repetition with fewer than five. The last interval is cut short, so
+/// it counts with the time that it covers, and not at all if that is less than half an interval.
 pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
     let series = &repetition.series;
-    let full = series.interval_ns.max(1);
-    let count = series.intervals.len();
+    let (full_ns, count) = (series.interval_ns.max(1), series.intervals.len());
+    if count < FEWEST_INTERVALS {
+        return Vec::new();
+    }
+    // Time that is measured may be less than time that passed (reads and writes by turns); then nobody knows what the last
+    // interval covers.
+    let whole_ns = full_ns.saturating_mul(count as u64 - 1);
+    let last_ns = repetition.elapsed_ns.saturating_sub(whole_ns).min(full_ns);
+    let covered_ns = |index: usize| if index + 1 == count { last_ns } else { full_ns };
     series
         .intervals
         .iter()
         .enumerate()
-        .filter_map(|(index, interval)| {
+        .filter(|(index, _)| covered_ns(*index) >= full_ns.div_ceil(2))
+        .map(|(index, interval)| {
             let bytes = match direction {
                 Some(Direction::Read) => interval.read_bytes,
                 Some(Direction::Write) => interval.write_bytes,
                 Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
             };
-            let before = full.saturating_mul(index as u64);
-            let length = match repetition.elapsed_ns.saturating_sub(before) {
-                rest if index + 1 == count && count > 1 => rest.min(full),
-                _ => full,
-            };
-            (length >= full.div_ceil(2)).then(|| bytes as f64 / length as f64)
+            bytes as f64 / covered_ns(index) as f64
         })
         .collect()
 }
@@ -88,6 +94,7 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_core::record::{Interval, Series};
     use proptest::prelude::*;
 
     #[test]
@@ -115,6 +122,24 @@ mod tests {
     fn a_cache_that_runs_full_shows_as_a_step() {
         let values: Vec<f64> = (0..80).map(|i| if i < 30 { 100.0 } else { 60.0 }).collect();
         assert_eq!(sparkline(&values, 8), "▇▇▇▅▅▅▅▅");
+    }
+
+    #[test]
+    fn an_interval_counts_with_the_time_that_it_covers() {
+        let interval = |read_bytes| Interval { read_bytes, read_operations: 1, ..Interval::default() };
+        let of = |elapsed_ns, bytes: &[u64]| {
+            let intervals = bytes.iter().map(|bytes| interval(*bytes)).collect();
+            let series = Series { interval_ns: 100, intervals };
+            rates(&Repetition { elapsed_ns, series, ..Repetition::default() }, None)
+        };
+        assert_eq!(of(470, &[100, 100, 100, 100, 70]), [1.0; 5], "the last one covers 70 ns of 100");
+        assert_eq!(of(420, &[100, 100, 100, 100, 20]), [1.0; 4], "20 ns are too few");
+        assert_eq!(of(21, &[66]), [0.0; 0], "one interval is no course");
+        assert_eq!(
+            of(260, &[100, 100, 100, 100, 100]),
+            [1.0; 4],
+            "the time of another direction lies between"
+        );
     }
 
     proptest! {

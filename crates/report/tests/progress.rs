@@ -17,7 +17,8 @@ fn events(record: &RunRecord) -> (Vec<Event>, Vec<Event>) {
         Event::RunStarted {
             header: Box::new(record.header.clone()),
             cell_count: 8,
-            planned_write_bytes: Some(142_000_000_000),
+            planned_write_bytes: Some(2_000_000_000),
+            planned_write_ns: Some(80_000_000_000),
             planned_ns: Some(120_000_000_000),
         },
         Event::FillProgress { done_bytes: 1 << 29, total_bytes: 1 << 30 },
@@ -138,6 +139,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
             header: Box::new(record.header.clone()),
             cell_count: 6,
             planned_write_bytes: Some(34_000_000_000),
+            planned_write_ns: None,
             planned_ns: None,
         },
         Event::Preparing { what: what.clone() },

@@ -312,7 +312,7 @@ impl Layer for FatImage {
         if child.tag == FAT_READ {
             self.found(world);
         } else {
-            self.moving = Ranges::default();
+            self.moving.clear();
             self.go_on(world);
         }
         self.pump(world);

@@ -97,6 +97,8 @@ struct Drive {
 #[derive(Clone)]
 struct Mirror {
     drives: Vec<Drive>,
+    /// How many of them have not failed.
+    sound: usize,
     capacity_bytes: u64,
     seek_load: u64,
     near_bytes: u64,
@@ -122,8 +124,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         waiting_writes: VecDeque::new(),
         failed: false,
     };
+    let drives: Vec<_> = targets(builder).into_iter().map(drive).collect();
     Ok(Box::new(Mirror {
-        drives: targets(builder).into_iter().map(drive).collect(),
+        sound: drives.len(),
+        drives,
         capacity_bytes: common_capacity_bytes(builder),
         seek_load: builder.count("seek_load"),
         near_bytes: builder.bytes("seek_near"),
@@ -211,8 +215,7 @@ impl Layer for Mirror {
 
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
-        let drives = self.drives.iter().filter(|drive| !drive.failed).count();
-        if drives == 0 {
+        if self.sound == 0 {
             return world.fail(job, ErrorNumber::IO);
         }
         if request.kind == Kind::Read {
@@ -220,7 +223,7 @@ impl Layer for Mirror {
             self.drives[index].waiting_reads.push_back(job);
             return self.feed(index, world);
         }
-        self.open.insert(job, drives);
+        self.open.insert(job, self.sound);
         for index in 0..self.drives.len() {
             let drive = &mut self.drives[index];
             if drive.failed {
@@ -257,12 +260,11 @@ impl Layer for Mirror {
         let drive = self.drives.get_mut(index).ok_or_else(|| {
             text!("it has drives 0 to {}", "ドライブは 0 から {} までです", count.saturating_sub(1))
         })?;
-        drive.failed = true;
+        self.sound -= usize::from(!std::mem::replace(&mut drive.failed, true));
         let (reads, writes) =
             (std::mem::take(&mut drive.waiting_reads), std::mem::take(&mut drive.waiting_writes));
-        let any_left = self.drives.iter().any(|drive| !drive.failed);
         for job in writes {
-            if any_left {
+            if self.sound > 0 {
                 self.came(job, world);
             } else if self.open.remove(&job).is_some() {
                 world.fail(job, ErrorNumber::IO);

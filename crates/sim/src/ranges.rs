@@ -40,15 +40,57 @@ impl Ranges {
             .filter(|(from, to, _)| from < to)
     }
 
-    /// Adds a range; where there is one already, the lower number stays.
-    pub fn add(&mut self, from: u64, to: u64, number: u64) {
-        let mut at = from;
+    /// Whether they have every byte of a stretch.
+    pub(crate) fn cover(&self, from: u64, to: u64) -> bool {
+        let mut end = to;
+        for (first, (range_end, _)) in self.map.range(..to).rev() {
+            if *range_end < end {
+                return false;
+            }
+            end = *first;
+            if end <= from {
+                break;
+            }
+        }
+        end <= from
+    }
+
+    /// The first stretch that begins at or after a byte, or else the first of all: ranges that touch are one stretch, of
+    /// which at most so many bytes are given.
+    pub(crate) fn stretch(&self, from: u64, most_bytes: u64) -> Option<(u64, u64)> {
+        let mut end_before = self.map.range(..from).next_back().map(|(_, (end, _))| *end);
+        let mut starts = self.map.range(from..).filter_map(|(first, (end, _))| {
+            let touches = end_before.replace(*end) == Some(*first);
+            (!touches).then_some(*first)
+        });
+        let first = starts.next().or_else(|| self.map.keys().next().copied())?;
+        let most_end = first.saturating_add(most_bytes);
+        let mut stretch_end = first;
+        for (next, (end, _)) in self.map.range(first..most_end) {
+            if *next > stretch_end {
+                break;
+            }
+            stretch_end = *end;
+        }
+        Some((first, stretch_end.min(most_end)))
+    }
+
+    /// Adds a range; where there is one already, the lower number stays. Returns the bytes that were in none before.
+    pub fn add(&mut self, from: u64, to: u64, number: u64) -> u64 {
+        let (mut at, mut new_bytes) = (from, 0);
         for (first, end, known) in self.cut(from, to) {
+            new_bytes += first - at;
             self.insert(at, first, number);
             self.insert(first, end, known.min(number));
             at = end;
         }
         self.insert(at, to, number);
+        new_bytes + to.saturating_sub(at)
+    }
+
+    /// Takes all out.
+    pub(crate) fn clear(&mut self) {
+        self.map.clear();
     }
 
     /// Takes a stretch of bytes out: what was there, in order.
@@ -107,7 +149,9 @@ impl Ranges {
 
 impl Extend<Range> for Ranges {
     fn extend<I: IntoIterator<Item = Range>>(&mut self, ranges: I) {
-        ranges.into_iter().for_each(|(from, to, number)| self.add(from, to, number));
+        for (from, to, number) in ranges {
+            self.add(from, to, number);
+        }
     }
 }
 

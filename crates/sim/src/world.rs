@@ -387,14 +387,14 @@ impl World {
             self.completions.push_back(Completion { token: tag, at_ns: now_ns, outcome });
             return None;
         };
-        if let Some(parent) = parent {
-            let path = std::mem::take(&mut job.path);
-            let above = &mut self.jobs[parent.0 as usize];
-            above.path.follow(&path);
-            above.error = above.error.or(error);
-            self.jobs[id.0 as usize].path = path;
-        } else {
-            std::mem::swap(&mut job.path, &mut self.background);
+        match parent.map(|parent| self.jobs.get_disjoint_mut([id.0 as usize, parent.0 as usize])) {
+            Some(Ok([job, above])) => {
+                above.path.follow(&job.path);
+                above.error = above.error.or(error);
+            }
+            // A job has another as its parent, so the places differ.
+            Some(Err(_)) => {}
+            None => std::mem::swap(&mut self.jobs[id.0 as usize].path, &mut self.background),
         }
         self.free.push(id);
         Some((layer, Child { parent, tag, request, error }))

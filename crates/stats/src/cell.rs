@@ -126,7 +126,7 @@ fn prints_best(cell: &Cell) -> bool {
 }
 
 /// The main figure of an imported cell.
-fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
+pub(crate) fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
     let main = main_figure(imported, measure)?;
     match main.quantity {
         Quantity::Iops => Some(main.value * imported.block_bytes? as f64),
@@ -135,7 +135,7 @@ fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
 }
 
 /// What a tool printed of a cell's measure; of a rate also operations per second.
-fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&PrintedFigure> {
+pub(crate) fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&PrintedFigure> {
     let of = |quantity: Quantity| imported.figures.iter().find(|figure| figure.quantity == quantity);
     match measure {
         Measure::Rate => of(Quantity::Rate).or_else(|| of(Quantity::Iops)),

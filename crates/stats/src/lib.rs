@@ -4,12 +4,14 @@
 mod blocked;
 mod bootstrap;
 mod cell;
+mod cell_figures;
 mod change;
 mod compare;
 mod derived;
 mod figure;
 mod firm;
 mod histogram;
+mod kendall;
 mod latency;
 mod normal;
 mod quantile;
@@ -27,6 +29,7 @@ pub use cell::{
     cell_values, compared_values, rate_bytes_per_s, rate_iops, repetition_latency, repetition_value,
     repetition_values,
 };
+pub use cell_figures::{CellFigures, FigureStatistic, run_figures};
 pub use change::{
     CHANGE_PRICE, ChangePoint, Curve, CurvePoint, Family, LEAST_ERROR, MixingFit, Piece, Shape,
     change_points, fit_mixing,
@@ -36,6 +39,7 @@ pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;
 pub use histogram::{Histogram, bucket_width_ns};
+pub use kendall::{Drift, drift};
 pub use latency::percentile_ns;
 pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
 pub use rank::{RankTest, holm, rank_test};

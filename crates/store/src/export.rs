@@ -21,15 +21,26 @@ pub fn export(record: &RunRecord) -> String {
 }
 
 /// [`export`], for a record that is not needed any more.
-pub(crate) fn export_owned(mut run: RunRecord) -> String {
+pub(crate) fn export_owned(run: RunRecord) -> String {
+    tidy(run, None::<()>)
+}
+
+/// [`export`], with the figures of the cells beside them for other programs; they are not read back.
+pub fn export_with_figures(record: &RunRecord, figures: &impl Serialize) -> String {
+    tidy(record.clone(), Some(figures))
+}
+
+fn tidy(mut run: RunRecord, figures: Option<impl Serialize>) -> String {
     #[derive(Serialize)]
-    struct File {
+    struct File<F> {
         kurabe_record: u32,
         run: RunRecord,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        figures: Option<F>,
     }
     run.header.schema = RECORD_SCHEMA;
     run.cells.iter_mut().for_each(json::make_finite);
-    to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run })
+    to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run, figures })
 }
 
 /// Whether this is an exported run, whole or damaged: its first key tells.
@@ -49,6 +60,9 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
         #[serde(rename = "kurabe_record")]
         _version: IgnoredAny,
         run: RunRecord,
+        /// What other programs read; made anew of the run.
+        #[serde(rename = "figures", default)]
+        _figures: Option<IgnoredAny>,
     }
     check_versions(bytes)?;
     let File { mut run, .. } = json::from_slice(bytes).map_err(misfit)?;

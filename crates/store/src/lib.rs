@@ -38,7 +38,7 @@ mod tidy_json;
 pub use bundle::{
     ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
 };
-pub use export::{EXPORT_VERSION, export, looks_exported, parse_export};
+pub use export::{EXPORT_VERSION, export, export_with_figures, looks_exported, parse_export};
 pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;

@@ -188,7 +188,7 @@ fn stretches(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
     for stretch in &lines.stretches {
         let (Some(from), Some(to)) = (frame.x.at(stretch.from), frame.x.at(stretch.to)) else { continue };
         let (from, to) = (from.min(to), from.max(to));
-        let between = format!("{} – {}", lines.x.unit.words(stretch.from), lines.x.unit.words(stretch.to));
+        let between = format!("{} – {}", lines.x.words(stretch.from), lines.x.words(stretch.to));
         canvas.open_mark(&stretch.label, &between);
         let fill = canvas.paint(Ink::Stall);
         // The shortest stall is still seen.
@@ -269,7 +269,7 @@ fn markers(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame, 
     let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
     for ((x, y), place) in line.points.iter().zip(frame.places(line)) {
         let Some(place) = place else { continue };
-        let at = lines.x.unit.words(*x);
+        let at = lines.x.words(*x);
         let label = if line.name.is_empty() { at } else { format!("{}, {at}", line.name) };
         canvas.open_mark(&label, &axis.unit.words(*y));
         marker(canvas, index, place, 3.6);
@@ -310,7 +310,7 @@ fn rules<'a>(lines: &'a Lines, frame: &Frame, width: f64) -> Vec<Rule<'a>> {
 
 fn draw_rules(lines: &Lines, canvas: &mut Canvas, frame: &Frame, rules: &[Rule]) {
     for rule in rules {
-        canvas.open_mark(&rule.mark.label, &lines.x.unit.words(rule.mark.x));
+        canvas.open_mark(&rule.mark.label, &lines.x.words(rule.mark.x));
         let lane = |lane: usize| frame.top - 6.0 - LANE_PX * (lane as f64 + 0.5);
         let top = rule.lane.map_or(frame.top, |at| lane(at) - 6.0);
         canvas.line(

@@ -258,16 +258,10 @@ fn tail(axis: &Axis, span: &Span, way: Way) -> Ticks {
     let ticks = places
         .into_iter()
         .filter(|place| span.holds(*place) || *place == 1.0)
-        .map(|value| Tick { value, words: percentile(value) })
+        .map(|value| Tick { value, words: number::percentile(value) })
         .collect();
     let word = written(axis.unit, 1.0).word;
     Ticks { label: with_unit(&axis.label, word), ticks: apart(ticks, span, way), minor: Vec::new() }
-}
-
-/// A percentile without its sign: 50, 99, 99.9.
-fn percentile(share: f64) -> String {
-    let words = format!("{:.7}", share * 100.0);
-    words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The first of the candidates that has at least two numbers with room between them.

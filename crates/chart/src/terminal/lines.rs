@@ -184,7 +184,7 @@ fn legend(lines: &Lines, alone: bool) -> Vec<InkedLine> {
         rows.push(row);
     }
     for mark in &lines.marks {
-        let at = lines.x.unit.words(mark.x);
+        let at = lines.x.words(mark.x);
         rows.push(
             InkedLine::of(Ink::Plain, "  ")
                 .and(Ink::Quiet, &format!("┊ {at}: "))

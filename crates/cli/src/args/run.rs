@@ -1,9 +1,10 @@
 //! The words of `kurabe run`.
 
+use super::fio::FioWords;
 use super::{block_size, bytes, duration, duration_or_zero, labels, rate};
 use crate::lang::t;
 use crate::words::assignments;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{BoolishValueParser, PossibleValuesParser};
 use clap::{Args, ValueHint};
 use kurabe_core::profile::{IoStep, MOST_IODEPTH, MOST_THREADS, ReplayStep, ReplayTiming, Step};
 use kurabe_core::workload::{
@@ -66,6 +67,8 @@ pub struct RunArgs {
     pub seed: Option<u64>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,
+    #[arg(long, value_name = "NAME", help = t("What to call the run in comparisons and pictures (the label `name`)", "比較や図での測定の呼び名(ラベル name になります)"))]
+    pub name: Option<String>,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
     pub set: Vec<String>,
 
@@ -75,10 +78,10 @@ pub struct RunArgs {
     pub wait: String,
     #[arg(long, value_name = "PAGES", default_value = "4k", value_parser = PossibleValuesParser::new(["4k", "huge"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Pages under the I/O buffers", "I/O バッファのページ"))]
     pub pages: String,
-    #[arg(long, conflicts_with = "buffered", help_heading = t("How operations are issued", "発行の方法"), help = t("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける"))]
-    pub direct: bool,
-    #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("Through the page cache; also where direct I/O is refused", "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)"))]
-    pub buffered: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, value_name = "0|1", hide_possible_values = true, default_missing_value = "1", value_parser = BoolishValueParser::new(), conflicts_with = "buffered", help_heading = t("How operations are issued", "発行の方法"), help = t("Around the page cache, whatever the profile says", "プロファイルにかかわらずページキャッシュを避ける"))]
+    pub direct: Option<bool>,
+    #[arg(long, num_args = 0..=1, require_equals = true, value_name = "0|1", hide_possible_values = true, default_missing_value = "1", value_parser = BoolishValueParser::new(), help_heading = t("How operations are issued", "発行の方法"), help = t("Through the page cache; also where direct I/O is refused", "ページキャッシュ経由で測る(ダイレクト I/O が使えない場合にも)"))]
+    pub buffered: Option<bool>,
     #[arg(long, value_name = "POLICY", default_value = "drop", value_parser = PossibleValuesParser::new(["drop", "keep"]), help_heading = t("How operations are issued", "発行の方法"), help = t("Page cache before each buffered repetition", "バッファ経由の各回の前にページキャッシュを破棄するか残すか"))]
     pub cache: String,
     #[arg(long, help_heading = t("How operations are issued", "発行の方法"), help = t("After each cell's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
@@ -107,7 +110,7 @@ pub struct RunArgs {
     pub bytes: Option<u64>,
     #[arg(long, alias = "loops", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("End a repetition after covering the span this many times", "範囲をこの回数まわったら 1 回を終える"))]
     pub passes: Option<u32>,
-    #[arg(long, alias = "ramp-time", value_name = "TIME", value_parser = duration_or_zero, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Time before recording starts", "記録を始める前の慣らし時間"))]
+    #[arg(long, aliases = ["ramp-time", "ramp_time"], value_name = "TIME", value_parser = duration_or_zero, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Time before recording starts", "記録を始める前の慣らし時間"))]
     pub warm_up: Option<u64>,
     #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の操作数(レイテンシは予定時刻から数える)"))]
     pub rate: Option<f64>,
@@ -138,6 +141,8 @@ pub struct RunArgs {
     pub with_serial: bool,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub fio: FioWords,
 }
 
 impl RunArgs {
@@ -154,7 +159,7 @@ impl RunArgs {
             (None, None) => Procedure::Usual,
         };
         Ok(RunRequest {
-            target: self.target.clone(),
+            target: self.fio.filename.as_ref().unwrap_or(&self.target).clone(),
             procedure,
             overrides: Overrides {
                 size_bytes: self.size,
@@ -163,13 +168,13 @@ impl RunArgs {
                 interval_ns: self.interval,
                 data: self.data,
                 seed: self.seed,
-                direct: (self.direct || self.buffered).then_some(self.direct),
+                direct: self.direct.or(self.buffered.map(|buffered| !buffered)),
                 chunk_bytes: self.chunk,
                 files: self.files,
             },
             settings: self.settings(),
             kernel_trace: self.trace,
-            labels: labels(&self.label)?,
+            labels: labels(&self.label, self.name.as_ref())?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
             writing: Writing {
                 existing_file: self.write_existing,
@@ -181,7 +186,7 @@ impl RunArgs {
 
     fn settings(&self) -> Settings {
         Settings {
-            engine: engine(&self.engine),
+            engine: self.fio.ioengine.unwrap_or_else(|| engine(&self.engine)),
             wait: match self.wait.as_str() {
                 "spin" => WaitMode::Spin,
                 "poll" => WaitMode::Poll,
@@ -380,6 +385,27 @@ mod tests {
         assert_eq!((workload.read_percent, workload.iodepth, workload.threads), (50, 4, 2));
         assert_eq!(workload.end.time_ns, Some(3 * NS_PER_S));
         assert_eq!(workload.largest_block_bytes(), 8192);
+    }
+
+    #[test]
+    fn fios_spellings_are_taken() {
+        let words = "kurabe run --name=job1 --filename=/mnt/x --rw=randread --bs=4k --iodepth=8 --numjobs=2 --direct=1 \
+                     --ioengine=libaio --time_based --runtime=5s --ramp_time=1s --group_reporting";
+        let Command::Run(args) = Cli::try_parse_from(words.split_whitespace()).unwrap().command else {
+            panic!()
+        };
+        let request = args.request().unwrap();
+        assert_eq!(request.target, Path::new("/mnt/x"));
+        assert_eq!((request.overrides.direct, request.overrides.time_ns), (Some(true), Some(5 * NS_PER_S)));
+        assert_eq!(request.settings.engine, EngineChoice::Fixed(Engine::Uring));
+        assert_eq!(request.labels, [("name".to_owned(), Some("job1".to_owned()))]);
+        let Procedure::Single(step) = request.procedure else { panic!() };
+        let Step::Io(step) = *step else { panic!() };
+        assert_eq!((step.warm_up_ns, step.threads), (NS_PER_S, 2));
+        for refused in ["--ioengine=rados", "--filename=/a /b", "--direct=2"] {
+            let words = format!("kurabe run {refused}");
+            assert!(Cli::try_parse_from(words.split_whitespace()).is_err(), "{refused}");
+        }
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl SweepArgs {
             target: self.target.clone(),
             procedure: Procedure::Sweep(plan),
             overrides: Overrides { direct: self.buffered.then_some(false), ..Overrides::default() },
-            labels: labels(&self.label)?,
+            labels: labels(&self.label, None)?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
             writing: Writing {
                 existing_file: self.write_existing,

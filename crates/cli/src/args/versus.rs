@@ -87,7 +87,7 @@ impl VersusArgs {
             margin: self.margin,
             size_bytes: self.size,
             seed: self.seed,
-            labels: labels(&self.label)?,
+            labels: labels(&self.label, None)?,
             settings: Settings { engine: engine(&self.engine), ..Settings::default() },
             buffered: self.buffered,
             write_existing: self.write_existing,

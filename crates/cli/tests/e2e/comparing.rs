@@ -66,13 +66,45 @@ fn a_use_names_the_run_that_suits_it_and_why() {
 fn a_history_tells_what_became_of_a_device() {
     let lab = Lab::new();
     lab.kurabe(&["history"]).is_refusal(12, &[]);
+    // Another access time makes another device of it, and no history.
     runs(&lab, ["1us", "2us"]);
+    lab.kurabe(&["history", "ram"]).is_refusal(12, &["measured twice"]);
+    for _ in 0..4 {
+        lab.model_run("2us");
+    }
     let page = lab.kurabe(&["history", "ram"]).ok().out;
-    assert!(page.contains("2 runs, from") && page.contains("36 % slower"), "{page}");
-    assert!(page.contains("memory.access = 2us"), "{page}");
+    assert!(page.contains("5 runs, from") && page.contains("no trend"), "{page}");
     let found = json(&lab, &["history"]);
     assert_eq!(list_of(&found["history"]["courses"]).len(), 6);
+    assert_eq!(list_of(&found["history"]["drifts"]).len(), 6);
     lab.kurabe(&["history", "no-such-disk"]).is_refusal(12, &["measured twice"]);
+}
+
+#[test]
+fn what_another_tool_printed_has_no_history_because_it_was_taken_in_twice() {
+    let lab = Lab::new();
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer/cdm-8.0.1-partial.txt");
+    for name in ["one.txt", "two.txt"] {
+        let copy = lab.write(name, std::fs::read(file).unwrap());
+        lab.kurabe(&["import", copy.to_str().expect("a name"), "--quiet"]).ok();
+    }
+    lab.kurabe(&["history"]).is_refusal(12, &["measured twice"]);
+}
+
+#[test]
+fn two_folders_of_one_name_are_two_targets() {
+    let lab = Lab::new();
+    let short = ["run", ".", "--profile", "quick", "--time", "5ms", "--runs", "1", "--size", "1m", "--quiet"];
+    for folder in [lab.target(), lab.beside("other")] {
+        assert!(lab.command(&short).current_dir(&folder).status().unwrap().success());
+    }
+    let targets: Vec<String> =
+        lab.list().iter().map(|run| run["target"].as_str().expect("a target").to_owned()).collect();
+    let expected =
+        [lab.target(), lab.beside("other")].map(|path| path.canonicalize().unwrap().display().to_string());
+    assert_eq!(targets, expected);
+    lab.kurabe(&["history"]).is_refusal(12, &["measured twice"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What somebody uses is never written, under whatever name: exit code 6, the holder named, and not a byte changed.
 
-use crate::lab::{Ended, Lab, SHORT, names, text};
-use crate::system::{LoopDevice, Mount, Running, Stacked, system};
+use crate::lab::{Ended, Lab, Live, SHORT, names, text};
+use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, Running, Stacked, can_be_nobody, system};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -154,6 +154,38 @@ fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     overwrite(&lab, &file).ok();
     assert!(std::fs::read(&file).expect("the file") != contents, "nobody uses it any more");
+}
+
+#[test]
+fn an_ordinary_user_does_not_write_to_a_file_that_a_hidden_process_writes_to() {
+    let lab = Lab::new();
+    if !can_be_nobody(&lab) {
+        return;
+    }
+    let contents = vec![7; 4 << 20];
+    let file = lab.write("disk.img", &contents);
+    std::os::unix::fs::chown(&file, NOBODY, NOBODY).expect("given away");
+    let words = [
+        "run",
+        text(&file),
+        "--quiet",
+        "--rw",
+        "write",
+        "--bs",
+        "64k",
+        "--passes",
+        "1",
+        "--size",
+        "1m",
+        "--write-existing",
+    ];
+    let as_nobody = || Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
+    let writer = Running::writer(&file);
+    as_nobody().is_refusal(6, &["in use", "open for writing in a program that cannot be seen from here"]);
+    assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
+    drop(writer);
+    as_nobody().ok();
+    assert!(std::fs::read(&file).expect("the file") != contents, "nobody else uses it any more");
 }
 
 #[test]

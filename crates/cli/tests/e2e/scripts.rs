@@ -21,6 +21,32 @@ fn every_line_of_json_is_an_event_and_the_last_is_the_record() {
 }
 
 #[test]
+fn json_holds_the_figures_that_the_table_shows() {
+    let lab = Lab::new();
+    let run = lab.model_run("2us");
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/consumer/cdm-8.0.1-partial.txt");
+    lab.kurabe(&["import", file, "--quiet"]).ok();
+    let imported = lab.list().last().expect("a run")["id"].as_str().expect("an id").to_owned();
+    for id in [&run, &imported] {
+        let shown = lab.kurabe(&["show", id]).ok().out;
+        let spoken = lab.kurabe(&["show", id, "--json"]).ok().json_lines().remove(0);
+        let figures = list_of(&spoken["figures"]);
+        assert_eq!(figures.len(), list_of(&spoken["run"]["cells"]).len());
+        let exported: serde_json::Value =
+            serde_json::from_str(&lab.kurabe(&["export", id]).ok().out).expect("JSON");
+        assert_eq!(exported["figures"], spoken["figures"]);
+        for cell in figures {
+            let rate = cell["rate_bytes_per_s"].as_f64().expect("a rate");
+            let words = kurabe_core::number::rate(rate);
+            assert!(shown.contains(&words.number), "{words} of {cell}: {shown}");
+        }
+    }
+    let copy = lab.write("run.json", lab.kurabe(&["export", &run]).ok().out);
+    lab.kurabe(&["import", copy.to_str().expect("a name")]).ok();
+}
+
+#[test]
 fn an_error_is_a_line_of_json_too() {
     let lab = Lab::new();
     let ended = lab.run(&lab.target().join("missing"), &["--json"]);

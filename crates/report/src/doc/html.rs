@@ -4,7 +4,7 @@
 //! call that could forget it. The two exceptions take what another writer of kurabe made: a drawing, and the block of
 //! records. Tables sort by a click or a key.
 
-use super::table::{Content, Flush, Table, TableForm};
+use super::table::{EntryBody, Flush, Table, TableForm};
 use super::{Block, Doc, Entry, Paragraph, Purpose};
 use crate::spark::sparkline;
 use crate::style::Role;
@@ -193,11 +193,11 @@ fn write_entry(
     ];
     html.open(tag, &attributes);
     match &entry.shown {
-        Content::Words(words) => html.words(words.get(lang)),
-        Content::Missing => html.words(number::NONE),
-        Content::Course(values, longest) => html.words(&sparkline(values, *longest)),
+        EntryBody::Words(words) => html.words(words.get(lang)),
+        EntryBody::Missing => html.words(number::NONE),
+        EntryBody::Course(values, longest) => html.words(&sparkline(values, *longest)),
         // The share stands beside it as a figure.
-        Content::Bar { .. } => html,
+        EntryBody::Bar { .. } => html,
     };
     if !entry.under.is_empty() {
         html.element("small", &[], entry.under.get(lang));

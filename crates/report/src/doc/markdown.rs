@@ -3,7 +3,7 @@
 //! The model: blocks stand apart by an empty line. What is folded stays so, which both sites understand. Figures keep
 //! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
 
-use super::table::{Content, Flush, Table};
+use super::table::{EntryBody, Flush, Table};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
 use crate::spark::sparkline;
 use crate::style::Role;
@@ -85,11 +85,11 @@ fn of_table(table: &Table, lang: Lang) -> String {
     let figures = |place: usize| table.columns[place].flush == Flush::Right;
     let entry = |place: usize, entry: &Entry| {
         let words = match &entry.shown {
-            Content::Words(words) => escaped(words.get(lang)),
-            Content::Missing => number::NONE.to_owned(),
+            EntryBody::Words(words) => escaped(words.get(lang)),
+            EntryBody::Missing => number::NONE.to_owned(),
             // The share stands beside it as a figure.
-            Content::Bar { .. } => String::new(),
-            Content::Course(values, longest) => sparkline(values, *longest),
+            EntryBody::Bar { .. } => String::new(),
+            EntryBody::Course(values, longest) => sparkline(values, *longest),
         };
         let words = if figures(place) { words.replace(' ', "\u{a0}") } else { words };
         match escaped(entry.under.get(lang)) {

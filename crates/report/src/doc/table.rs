@@ -168,7 +168,7 @@ impl From<Vec<Entry>> for TableRow {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) role: Role,
-    pub(crate) shown: Content,
+    pub(crate) shown: EntryBody,
     /// What stands below it, smaller.
     pub(crate) under: Text,
     /// What it is sorted by, if not by its words.
@@ -179,7 +179,7 @@ pub(crate) struct Entry {
 
 /// Words or a drawing in them.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Content {
+pub(crate) enum EntryBody {
     Words(Text),
     /// That there is none of it.
     Missing,
@@ -193,7 +193,7 @@ pub(crate) enum Content {
     Course(Vec<f64>, usize),
 }
 
-impl Default for Content {
+impl Default for EntryBody {
     fn default() -> Self {
         Self::Words(Text::default())
     }
@@ -201,7 +201,7 @@ impl Default for Content {
 
 impl Entry {
     pub(crate) fn new(role: Role, words: impl Into<Text>) -> Self {
-        Self { role, shown: Content::Words(words.into()), ..Self::default() }
+        Self { role, shown: EntryBody::Words(words.into()), ..Self::default() }
     }
 
     pub(crate) fn plain(words: impl Into<Text>) -> Self {
@@ -215,11 +215,11 @@ impl Entry {
 
     /// A figure that there is none of.
     pub(crate) fn missing() -> Self {
-        Self { role: Role::Quiet, shown: Content::Missing, ..Self::default() }
+        Self { role: Role::Quiet, shown: EntryBody::Missing, ..Self::default() }
     }
 
     fn is_blank(&self) -> bool {
-        self.shown == Content::Missing || matches!(&self.shown, Content::Words(words) if words.is_empty())
+        self.shown == EntryBody::Missing || matches!(&self.shown, EntryBody::Words(words) if words.is_empty())
     }
 
     /// A figure in its role; the sign of a figure that is not there without one.
@@ -242,11 +242,11 @@ impl Entry {
 
     /// A share as a bar of one `part` of a terminal's width, within limits.
     pub(crate) fn bar(share: f64, part: usize, columns: (usize, usize)) -> Self {
-        Self { role: Role::Course, shown: Content::Bar { share, part, columns }, ..Self::default() }
+        Self { role: Role::Course, shown: EntryBody::Bar { share, part, columns }, ..Self::default() }
     }
 
     pub(crate) fn course(values: Vec<f64>, longest: usize) -> Self {
-        Self { role: Role::Course, shown: Content::Course(values, longest), ..Self::default() }
+        Self { role: Role::Course, shown: EntryBody::Course(values, longest), ..Self::default() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A document in a terminal: lines that fit its width.
 
-use super::{Block, Content, Doc, Fields, Paragraph, Table};
+use super::{Block, Doc, EntryBody, Fields, Paragraph, Table};
 use crate::columns::{self, Column, Entry};
 use crate::layout::{clip, display_width, flow, hanging, page, wrap};
 use crate::spark::sparkline;
@@ -101,7 +101,7 @@ impl Table {
         let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
         let width_of = |place: usize| {
             let words = self.rows.iter().filter_map(|row| match &row.entries.get(place)?.shown {
-                Content::Words(words) => Some(words),
+                EntryBody::Words(words) => Some(words),
                 _ => None,
             });
             let all = words.chain([&self.columns[place].title]);
@@ -133,13 +133,13 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
         .collect();
     let entry = |entry: &super::Entry| -> Entry {
         let words = match &entry.shown {
-            Content::Words(words) if entry.under.is_empty() => style.say(words),
-            Content::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
-            Content::Missing => number::NONE.to_owned(),
-            Content::Bar { share, part, columns: (least, most) } => {
+            EntryBody::Words(words) if entry.under.is_empty() => style.say(words),
+            EntryBody::Words(words) => format!("{} ({})", words.get(style.lang), entry.under.get(style.lang)),
+            EntryBody::Missing => number::NONE.to_owned(),
+            EntryBody::Bar { share, part, columns: (least, most) } => {
                 bar(*share, (style.width / part).clamp(*least, *most))
             }
-            Content::Course(values, longest) => sparkline(values, *longest),
+            EntryBody::Course(values, longest) => sparkline(values, *longest),
         };
         (entry.role, words)
     };

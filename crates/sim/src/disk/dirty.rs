@@ -4,17 +4,13 @@
 //! around the end. What is on its way to the medium still takes room, and can be overwritten meanwhile.
 
 use crate::ranges::Ranges;
-use std::collections::BTreeMap;
 
-/// Stretches of dirty sectors.
+/// Dirty sectors, each with the oldest write that it is from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dirty {
-    /// First sector and the one after the last, of stretches that neither touch nor overlap.
-    stretches: BTreeMap<u64, u64>,
-    sectors: u64,
-    /// The same with the writes that they are from.
-    numbers: Ranges,
-    /// What is being written back, and how much that is.
+    waiting: Ranges,
+    waiting_sectors: u64,
+    /// What is being written back.
     leaving: Ranges,
     leaving_sectors: u64,
     capacity: u64,
@@ -38,72 +34,48 @@ impl Dirty {
 
     /// Whether nothing waits to be written back; something may still be on its way.
     pub(super) fn is_empty(&self) -> bool {
-        self.stretches.is_empty()
+        self.waiting.is_empty()
     }
 
     /// Sectors that are not on the medium.
     pub(super) fn sectors(&self) -> u64 {
-        self.sectors + self.leaving_sectors
+        self.waiting_sectors + self.leaving_sectors
     }
 
     /// Whether all these sectors are here.
     pub(super) fn holds(&self, first: u64, end: u64) -> bool {
-        self.stretches.range(..=first).next_back().is_some_and(|(_, stretch_end)| end <= *stretch_end)
+        self.waiting.cover(first, end)
     }
 
     /// Takes sectors in.
     pub(super) fn add(&mut self, first: u64, end: u64, number: u64) {
-        self.numbers.add(first, end, number);
-        let (mut low, mut high) = (first, end);
-        while let Some((start, stop)) = self.stretches.range(..=high).next_back().map(|(a, b)| (*a, *b)) {
-            if stop < low {
-                break;
-            }
-            self.stretches.remove(&start);
-            self.sectors -= stop - start;
-            (low, high) = (low.min(start), high.max(stop));
-        }
-        self.stretches.insert(low, high);
-        self.sectors += high - low;
+        self.waiting_sectors += self.waiting.add(first, end, number);
     }
 
     /// Takes sectors away that are overwritten on the medium itself or no longer needed.
     pub(super) fn remove(&mut self, first: u64, end: u64) {
-        self.numbers.cut(first, end);
-        while let Some((start, stop)) = self.stretches.range(..end).next_back().map(|(a, b)| (*a, *b)) {
-            if stop <= first {
-                return;
-            }
-            self.stretches.remove(&start);
-            self.sectors -= stop - start;
-            for (low, high) in [(start, first.min(stop)), (end.max(start), stop)] {
-                if low < high {
-                    self.stretches.insert(low, high);
-                    self.sectors += high - low;
-                }
-            }
-        }
+        self.waiting_sectors -=
+            self.waiting.cut(first, end).iter().map(|(from, to, _)| to - from).sum::<u64>();
     }
 
     /// The next stretch to write back for an arm at a sector, at most so many sectors; it is on its way from now on.
     pub(super) fn leave(&mut self, from: u64, most: u64) -> Option<(u64, u64)> {
-        let ahead = self.stretches.range(from..).next().or_else(|| self.stretches.iter().next());
-        let (first, stretch_end) = ahead.map(|(first, end)| (*first, *end))?;
-        let end = stretch_end.min(first.saturating_add(most.max(1)));
-        self.leaving.extend(self.numbers.cut(first, end));
+        let (first, end) = self.waiting.stretch(from, most.max(1))?;
+        self.leaving.extend(self.waiting.cut(first, end));
+        self.waiting_sectors -= end - first;
         self.leaving_sectors += end - first;
-        self.remove(first, end);
         Some((first, end))
     }
 
     /// Sectors on their way have arrived.
     pub(super) fn arrived(&mut self) {
-        (self.leaving, self.leaving_sectors) = (Ranges::default(), 0);
+        self.leaving.clear();
+        self.leaving_sectors = 0;
     }
 
     /// What is not on the medium, in sectors.
     pub(super) fn at_risk(&self) -> Ranges {
-        let mut all = self.numbers.clone();
+        let mut all = self.waiting.clone();
         all.extend(self.leaving.iter());
         all
     }

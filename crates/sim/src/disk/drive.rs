@@ -393,7 +393,9 @@ impl Layer for Drive {
     fn at_risk(&self, _now_ns: u64) -> AtRisk {
         let sectors = AtRisk::all(self.dirty.at_risk(), false);
         let bytes = |sector: u64| sector * self.sector_bytes;
-        sectors.moved(|(first, end, number), all| all.add(bytes(first), bytes(end), number))
+        sectors.moved(|(first, end, number), all| {
+            all.add(bytes(first), bytes(end), number);
+        })
     }
 
     fn change(&mut self, setting: &Setting) {

@@ -293,7 +293,9 @@ impl Layer for Card {
         let mut all = AtRisk::default();
         for (member, risk) in (0u16..).zip(&below).filter(|(member, _)| !self.failures.has(*member)) {
             let risk = risk.moved(|(from, to, number), array| {
-                self.geometry.data_of(u64::from(member), from, to, |from, to| array.add(from, to, number));
+                self.geometry.data_of(u64::from(member), from, to, |from, to| {
+                    array.add(from, to, number);
+                });
             });
             all.lost.extend(risk.lost.iter());
             all.saved.extend(risk.saved.iter());

@@ -234,7 +234,9 @@ mod tests {
             let mut back = crate::ranges::Ranges::default();
             for piece in &pieces {
                 let end = piece.offset_bytes + piece.length_bytes;
-                geometry.data_of(u64::from(piece.member), piece.offset_bytes, end, |from, to| back.add(from, to, 1));
+                geometry.data_of(u64::from(piece.member), piece.offset_bytes, end, |from, to| {
+                    back.add(from, to, 1);
+                });
             }
             prop_assert_eq!(back.iter().collect::<Vec<_>>(), vec![(from, to, 1)], "and the way back is the same");
             if geometry.parities == 0 {

@@ -1,0 +1,97 @@
+//! What runs are called where several are spoken of: by what tells them apart, and not by their ids.
+//!
+//! The model: a run that the user named (`run --name`, or the label `name`) is called that. The others are called by the one
+//! thing in which all of them differ, the shortest if there are several: what they are models of, the target, the device, what
+//! was changed in a model, the procedure, the day. If nothing tells them apart, the id does.
+
+use kurabe_core::record::RunRecord;
+use kurabe_core::{Text, number};
+use std::collections::BTreeSet;
+
+/// The label by which a user names a run.
+pub const NAME_LABEL: &str = "name";
+
+/// The names of runs, in their order; no two are equal.
+pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
+    let given: Vec<Option<Text>> =
+        runs.iter().map(|run| run.labels.get(NAME_LABEL).map(Text::same)).collect();
+    let taken: BTreeSet<&str> = given.iter().flatten().map(|name| name.en.as_str()).collect();
+    let unnamed: Vec<&RunRecord> =
+        runs.iter().zip(&given).filter(|(_, name)| name.is_none()).map(|(run, _)| *run).collect();
+    let length = |names: &Vec<Text>| names.iter().map(|name| name.en.chars().count()).sum::<usize>();
+    let apart = WAYS
+        .iter()
+        .filter_map(|way| unnamed.iter().map(|run| way(run)).collect::<Option<Vec<Text>>>())
+        .filter(|names| {
+            let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
+            different.len() == names.len() && different.is_disjoint(&taken)
+        })
+        .min_by_key(length);
+    let ids = || unnamed.iter().map(|run| with_id(run)).collect();
+    let mut called = apart.unwrap_or_else(ids).into_iter();
+    let mut names: Vec<Text> =
+        given.iter().cloned().map(|name| name.or_else(|| called.next()).unwrap_or_default()).collect();
+    // Two runs may have been given one name.
+    for place in 0..names.len() {
+        if names[..place].contains(&names[place]) || names[place + 1..].contains(&names[place]) {
+            let (name, id) = (names[place].clone(), &runs[place].header.id);
+            names[place] = name.map(|name| format!("{name} ({id})"));
+        }
+    }
+    names
+}
+
+/// What a single run is called: as the user named it, or by what it was measured on.
+pub fn name(run: &RunRecord) -> Text {
+    let label = run.labels.get(NAME_LABEL).map(Text::same);
+    label.or_else(|| model(run)).or_else(|| target(run)).unwrap_or_else(|| Text::same(&run.header.id))
+}
+
+/// The ways to call a run. A model stands before a target, which only repeats its name.
+const WAYS: [fn(&RunRecord) -> Option<Text>; 6] = [model, device, target, changes, procedure, day];
+
+fn words(words: &str) -> Option<Text> {
+    (!words.is_empty()).then(|| Text::same(words))
+}
+
+fn model(run: &RunRecord) -> Option<Text> {
+    let model = run.header.model.as_ref()?;
+    let changes = model.changes();
+    let (title, changes) = (&model.title, changes.join(", "));
+    Some(if changes.is_empty() {
+        title.clone()
+    } else {
+        title.clone().map(|title| format!("{title}, {changes}"))
+    })
+}
+
+fn device(run: &RunRecord) -> Option<Text> {
+    let models: Vec<&str> =
+        run.header.environment.devices.iter().filter_map(|device| device.model.as_deref()).collect();
+    words(&models.join(" + "))
+}
+
+fn target(run: &RunRecord) -> Option<Text> {
+    words(run.header.target_name())
+}
+
+fn changes(run: &RunRecord) -> Option<Text> {
+    words(&run.header.model.as_ref()?.changes().join(", "))
+}
+
+fn procedure(run: &RunRecord) -> Option<Text> {
+    words(&run.header.profile_name())
+}
+
+fn day(run: &RunRecord) -> Option<Text> {
+    words(&number::date_minute(run.header.measured_at()))
+}
+
+/// The target, with the id because nothing else tells this run from another.
+fn with_id(run: &RunRecord) -> Text {
+    let id = &run.header.id;
+    match target(run) {
+        Some(target) => target.map(|target| format!("{target} ({id})")),
+        None => Text::same(id),
+    }
+}
