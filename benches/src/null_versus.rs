@@ -228,8 +228,13 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     let mut listeners = [0, 1].map(|place| {
         let cells = &cells;
         move |event: Event| {
-            if let Event::CellSoFar { cell } = event {
-                cells.borrow_mut()[place].insert(cell.index, *cell);
+            let cells = &mut cells.borrow_mut()[place];
+            match event {
+                Event::CellBegun { cell } => drop(cells.insert(cell.index, *cell)),
+                Event::RepetitionDone { cell_index, repetition } => {
+                    cells.entry(cell_index).and_modify(|cell| cell.repetitions.push(*repetition));
+                }
+                _ => {}
             }
             Ok(())
         }

@@ -143,6 +143,8 @@ pub enum Command {
     Label(LabelArgs),
     #[command(about = t("Write runs as JSON, as a fio job, as CrystalDiskMark's text, as CSV or Markdown", "測定を JSON、fio ジョブ、CrystalDiskMark のテキスト、CSV、Markdown で書き出す"))]
     Export(ExportArgs),
+    #[command(about = t("Check that what is stored is what was written", "保存した内容が書いたときのままか確かめる"))]
+    Check,
     #[command(about = t("Take in exported runs, and results of other tools", "書き出した測定や、ほかのツールの結果を取り込む"))]
     Import(ImportArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]

@@ -4,6 +4,7 @@ mod address_space;
 mod args;
 mod card;
 mod catalogue;
+mod check;
 mod compare;
 mod doctor;
 mod files;
@@ -71,6 +72,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Rm(args) => stored::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
+        Command::Check => check::check(global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
         Command::Study(args) => study::study(args, global, command_line),

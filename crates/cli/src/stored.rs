@@ -56,6 +56,15 @@ fn recovered_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
     Ok(store)
 }
 
+/// The store as it is, if it is there: it is looked at and nothing is changed.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn store_to_check(global: &Global) -> Result<Option<Box<dyn Store>>> {
+    let store = SqliteStore::open_existing(&store_path(global)?)?;
+    Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
+}
+
 /// The store that must hold a run.
 pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
     recovered_store(global)?.ok_or_else(|| {

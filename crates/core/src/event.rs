@@ -80,8 +80,8 @@ pub enum Event {
         /// Largest slope of the tracked cells, in percent, once there are enough rounds.
         slope_percent: Option<f64>,
     },
-    /// A cell as it stands after a round; it replaces the one kept before.
-    CellSoFar {
+    /// A cell has its first repetition: the cell without repetitions, which are told one by one from here on.
+    CellBegun {
         /// The cell.
         cell: Box<Cell>,
     },

@@ -182,7 +182,6 @@ impl<'a, G: Ground> Session<'a, G> {
         for round in 0..most {
             for ongoing in &mut tasks {
                 ending = ending.and_then(|()| self.repeat(ongoing, round, most, None));
-                ending = ending.and_then(|()| self.keep_so_far(ongoing));
             }
             if ending.is_err() {
                 break;

@@ -185,15 +185,29 @@ impl<G: Ground> Session<'_, G> {
         let started_ns = self.ground.now_ns() - self.started_ns;
         let attempt = Attempt { number, discarded, seed, started_ns, turn };
         let done = G::repeat(self, task, &mut ongoing.prepared, &attempt)?;
-        for (index, repetition) in (cell_index..).zip(&done.repetitions) {
-            self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
-            self.remark(task, repetition)?;
+        self.take_in(ongoing, done)?;
+        for repetition in ongoing.cells.iter().filter_map(|cell| cell.repetitions.last()) {
+            self.remark(&ongoing.task, repetition)?;
             let own_bytes = repetition.bytes(Direction::Mix);
             for sum in [&mut ongoing.disturbance, &mut self.disturbance] {
                 sum.add(&repetition.noise, own_bytes, repetition.elapsed_ns);
             }
         }
+        Ok(())
+    }
+
+    /// Adds a repetition to its cells and tells it: a cell that could not be told still ends with all its repetitions.
+    fn take_in(&mut self, ongoing: &mut Ongoing<G::Prepared>, done: Repeated) -> Result<()> {
         ongoing.add(done);
+        for cell in &ongoing.cells {
+            let Some((repetition, before)) = cell.repetitions.split_last() else { continue };
+            if before.is_empty() {
+                let begun = Cell { repetitions: Vec::new(), ..cell.clone() };
+                self.emit(Event::CellBegun { cell: Box::new(begun) })?;
+            }
+            let repetition = Box::new(repetition.clone());
+            self.emit(Event::RepetitionDone { cell_index: cell.index, repetition })?;
+        }
         Ok(())
     }
 
@@ -219,11 +233,7 @@ impl<G: Ground> Session<'_, G> {
         let started_ns = self.ground.now_ns() - self.started_ns;
         let attempt = Attempt { number, discarded: true, seed, started_ns, turn: None };
         let Some(done) = G::trace(self, task, &mut ongoing.prepared, &attempt)? else { return Ok(()) };
-        for (index, repetition) in (cell_index..).zip(&done.repetitions) {
-            self.emit(Event::RepetitionDone { cell_index: index, repetition: Box::new(repetition.clone()) })?;
-        }
-        ongoing.add(done);
-        Ok(())
+        self.take_in(ongoing, done)
     }
 
     /// Covers the span of a task, so that what is measured is access again.
@@ -240,14 +250,6 @@ impl<G: Ground> Session<'_, G> {
                     "{label} 以降の範囲は一部しか温められませんでした(1 巡を {time} で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります(--time を延ばすと長く温めます)"
                 ),
             )?;
-        }
-        Ok(())
-    }
-
-    /// Has the cells kept as they stand.
-    pub(crate) fn keep_so_far(&mut self, ongoing: &Ongoing<G::Prepared>) -> Result<()> {
-        for cell in &ongoing.cells {
-            self.emit(Event::CellSoFar { cell: Box::new(cell.clone()) })?;
         }
         Ok(())
     }

@@ -55,12 +55,6 @@ pub trait Contender {
     /// When the target fails, or the user stops it.
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()>;
 
-    /// Has the cells kept as they stand.
-    ///
-    /// # Errors
-    /// When whoever keeps them cannot.
-    fn keep(&mut self) -> Result<()>;
-
     /// Ends all tasks; cells of which a repetition is whole are kept.
     ///
     /// # Errors
@@ -143,13 +137,6 @@ impl<G: Ground> Contender for InTurns<'_, G> {
             this.session.pause(profile.rules.interval_ns)?;
             this.session.repeat(&mut this.tasks[task], number, profile.repetitions(), Some(turn))
         })
-    }
-
-    fn keep(&mut self) -> Result<()> {
-        for ongoing in &self.tasks {
-            self.session.keep_so_far(ongoing)?;
-        }
-        Ok(())
     }
 
     fn close(&mut self) -> Result<()> {
@@ -237,9 +224,6 @@ impl Turns<'_, '_> {
                 }
             }
             self.blocks += 2;
-            for place in 0..self.contenders.len() {
-                self.each(place, |contender| contender.keep())?;
-            }
             places_of_tasks = of_tasks(&cells, decide(self.blocks)?);
             if places_of_tasks.iter().all(Vec::is_empty) {
                 return Ok(WhyEnded::Settled);

@@ -1,7 +1,7 @@
 //! A run whose target is open, and what it came to.
 
 use crate::foreseen::Extent;
-use crate::journal::Journal;
+use crate::journal::{Journal, rescued};
 use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
 use kurabe_core::Result;
@@ -47,7 +47,7 @@ pub struct Done {
 impl Open<'_> {
     /// All that is known before the first cell.
     pub fn header(&self) -> &RunHeader {
-        &self.journal.header
+        &self.journal.record.header
     }
 
     /// Measures to the end, or until it is stopped.
@@ -56,7 +56,7 @@ impl Open<'_> {
         let Self { mut journal, plan, mut ground, settings, traced_devices, follow_up } = self;
         let handle = journal.lab.handle.clone();
         let outcome = started.and_then(|event| journal.tell(event)).and_then(|()| {
-            let noise = NoiseWatch::new(&journal.header.environment);
+            let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell(event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
             let follow_up = follow_up.map(|further| Box::new(further) as FollowUp<'_>);
@@ -85,7 +85,7 @@ impl Open<'_> {
         let extent = Extent::of(&target, test_file);
         let writes = extent.planned_writes(&self.plan, &tasks);
         Ok(Event::RunStarted {
-            header: Box::new(self.journal.header.clone()),
+            header: Box::new(self.journal.record.header.clone()),
             cell_count: tasks.iter().map(|task| task.cells.len() as u32).sum(),
             planned_write_bytes: Some(writes.bytes),
             planned_write_ns: Some(writes.time_ns),
@@ -144,12 +144,10 @@ impl Ground {
 
 impl Journal<'_> {
     /// Closes the run, whose target is closed.
-    pub(crate) fn end(mut self, outcome: Result<()>) -> Done {
-        let concluded = self.conclude(outcome.as_ref().err());
-        let (record, loaded) = match self.record() {
-            Ok(record) => (record, Ok(())),
-            Err(error) => (None, Err(error)),
-        };
-        Done { id: self.header.id, record, outcome: outcome.and(concluded).and(loaded) }
+    pub(crate) fn end(self, outcome: Result<()>) -> Done {
+        let store = self.lab.store;
+        let mut closed = self.close(outcome.as_ref().err());
+        let outcome = rescued(store, std::slice::from_mut(&mut closed), outcome);
+        Done { id: closed.id, record: closed.record, outcome }
     }
 }

@@ -174,13 +174,13 @@ impl Prepared {
         journal: &mut Journal<'_>,
         turns: Option<(VersusRecord, Option<&Target>)>,
     ) -> Result<(Ground, Traced, RunRequest)> {
-        let id = journal.header.id.clone();
+        let id = journal.id().to_owned();
         let mut twin = None;
         if let Some((mut versus, other)) = turns {
             if versus.place == 0 {
                 versus.group.clone_from(&id);
             }
-            (journal.header.versus, twin) = (Some(versus), other);
+            (journal.record.header.versus, twin) = (Some(versus), other);
         }
         let mut options = self.target_options();
         let ground = match self.target {
@@ -199,11 +199,8 @@ impl Prepared {
         };
         let target = ground.record(&self.plan.profile);
         plan_tasks(&self.plan.profile, &target)?;
-        journal.header.target = Some(target);
-        journal.lab.store.update_header(&journal.header)?;
-        for (key, value) in &self.request.labels {
-            journal.lab.store.label(&id, key, value.as_deref())?;
-        }
+        journal.record.header.target = Some(target);
+        journal.describe(&self.request.labels)?;
         Ok((ground, self.plan, self.request))
     }
 

@@ -1,7 +1,7 @@
 //! Several targets measured in turns: each is a run of its own, and a referee says when there is enough.
 
 use crate::clock::random_word;
-use crate::journal::{Journal, Lab};
+use crate::journal::{Journal, Lab, rescued};
 use crate::model::model_name;
 use crate::open::{Ground, Open};
 use crate::prepared::Prepared;
@@ -11,21 +11,16 @@ use crate::stream::TurnsEvent;
 use kurabe_compare::{FEWEST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
-use kurabe_core::record::{Cell, RunHeader, RunRecord, VersusRecord};
+use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 pub use kurabe_engine::WhyEnded;
-
-/// Cells grow with every block; they are written to the store as often as this.
-const STORE_EVERY: Duration = Duration::from_secs(2);
 
 /// A repetition that writes ends after so many bytes at the latest, however fast the target is: hundreds of repetitions at
 /// the rate of a fast drive would wear it for an answer that fewer bytes give as well.
@@ -273,43 +268,24 @@ struct Live<'a, 'l> {
     journals: Vec<Journal<'a>>,
     lab: Lab<'a>,
     request: &'l VersusRequest,
-    /// The cells of each target by their place.
-    cells: Vec<BTreeMap<u32, Cell>>,
     referee: Referee,
-    stored: Vec<Instant>,
 }
 
 impl Live<'_, '_> {
     /// Keeps and tells what happened on a target.
     fn tell(&mut self, place: usize, event: Event) -> Result<()> {
-        match event {
-            // Cells grow with every block; nobody follows them one by one.
-            Event::CellSoFar { cell } => {
-                self.cells[place].insert(cell.index, *cell);
-                Ok(())
-            }
-            event => self.journals[place].tell(event),
-        }
+        self.journals[place].tell(event)
     }
 
     /// After a pair of blocks: what each cell still needs.
     fn look(&mut self, blocks: u32) -> Result<Vec<Vec<usize>>> {
-        for (place, journal) in self.journals.iter().enumerate() {
-            if self.stored[place].elapsed() < STORE_EVERY {
-                continue;
-            }
-            for cell in self.cells[place].values() {
-                self.lab.store.put_cell(&journal.header.id, cell)?;
-            }
-            self.stored[place] = Instant::now();
-        }
         let before = self.referee.standings().clone();
-        let cells = || self.cells.iter().map(|cells| cells.values().cloned().collect()).collect();
+        let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();
         let needed = self.referee.decide(blocks, cells);
         let standings = self.referee.standings();
-        let group = &self.journals[0].header.id;
+        let group = self.journals[0].id();
         for (other, judged) in standings.others.iter().enumerate() {
-            for ((place, blocked), cell) in judged.iter().enumerate().zip(self.cells[0].values()) {
+            for ((place, blocked), cell) in judged.iter().enumerate().zip(&self.journals[0].record.cells) {
                 let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
                 let Some(blocked) = blocked.filter(|blocked| blocked.course.settled) else { continue };
                 if before.is_some_and(|before| before.course.settled) {
@@ -318,7 +294,7 @@ impl Live<'_, '_> {
                 let settled = TurnsEvent::VersusSettled {
                     label: cell.label.clone(),
                     direction: cell.direction,
-                    other: self.journals[other + 1].header.id.clone(),
+                    other: self.journals[other + 1].id().to_owned(),
                     blocked: Box::new(blocked),
                 };
                 self.lab.stream.tell(group, settled)?;
@@ -341,7 +317,7 @@ impl Live<'_, '_> {
         }
         let (watches, handle, time_ns) = {
             let live = live.borrow();
-            let watch = |journal: &Journal<'_>| NoiseWatch::new(&journal.header.environment);
+            let watch = |journal: &Journal<'_>| NoiseWatch::new(&journal.record.header.environment);
             let watches: Vec<NoiseWatch> = live.journals.iter().map(watch).collect();
             (watches, live.lab.handle, live.request.time_ns)
         };
@@ -377,24 +353,22 @@ impl OpenVersus<'_> {
             journals.push(journal);
             targets.push((plan, ground, settings));
         }
-        let count = journals.len();
         let live = RefCell::new(Live {
             lab: journals[0].lab,
             journals,
             request: &request,
-            cells: vec![BTreeMap::new(); count],
             referee: Referee::new(request.margin, targets[0].0.profile.rules.discarded_runs),
-            stored: vec![Instant::now(); count],
         });
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
-        let Ended { mut why, failed, blocks } =
+        let Ended { why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended = Error::new(
             ErrorKind::Interrupted,
             text!("another target ended it", "ほかの対象のため終了しました"),
         );
-        let mut records = Vec::new();
+        let store = live.borrow().lab.store;
+        let mut closed = Vec::new();
         let journals = live.into_inner().journals;
         for (place, (mut journal, remains)) in journals.into_iter().zip(remains).enumerate() {
             let error = match &why {
@@ -402,16 +376,13 @@ impl OpenVersus<'_> {
                 Err(error) if failed == Some(place) => Some(error),
                 Err(_) => Some(&other_ended),
             };
-            let concluded = journal.left(remains).and(journal.conclude(error));
-            let record = concluded.and(journal.record());
-            match record {
-                Ok(record) => records.push(record),
-                Err(error) => {
-                    records.push(None);
-                    why = why.and(Err(error));
-                }
-            }
+            let left = journal.left(remains);
+            let mut run = journal.close(error);
+            run.outcome = left.and(run.outcome);
+            closed.push(run);
         }
+        let why = rescued(store, &mut closed, why);
+        let records = closed.into_iter().map(|run| run.record).collect();
         VersusDone { records, why, blocks }
     }
 }

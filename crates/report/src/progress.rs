@@ -194,7 +194,7 @@ impl Progress {
                 self.running = None;
             }
             Event::CellDone { cell } => self.cell(cell),
-            Event::CellSoFar { .. } => {}
+            Event::CellBegun { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.style.lang)),
             // Each is shown when its turn comes.
             Event::Programs { .. } => {}

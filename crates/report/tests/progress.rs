@@ -145,7 +145,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
         Event::Preparing { what: what.clone() },
         // What comes again is not told again.
         Event::Preparing { what },
-        Event::CellSoFar { cell: Box::new(record.cells[5].clone()) },
+        Event::CellBegun { cell: Box::new(record.cells[5].clone()) },
         round(0, None),
         round(6, Some((41.2, 23.9))),
         round(7, Some((9.6, 8.1))),
@@ -177,7 +177,7 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
         drop(progress);
         String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap()
     };
-    let lines = "kurabe: programs that prepare: git init --quiet /t/work; sleep 1 [31m\n\
+    let lines = "kurabe: programs that prepare: git init --quiet /t/work; sleep 1\\x1b[31m\n\
                  kurabe: timed program: git -C /t/work pull\n\
                  kurabe: programs after each repetition: git -C /t/work reset\n";
     assert_eq!(shown(Lang::En), lines);

@@ -43,9 +43,9 @@ fn tidy(mut run: RunRecord, figures: Option<impl Serialize>) -> String {
     to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run, figures })
 }
 
-/// Whether this is an exported run, whole or damaged: its first key tells.
+/// Whether this is an exported run, whole or damaged: a key tells, wherever a program that sorts keys has put it.
 pub fn looks_exported(bytes: &[u8]) -> bool {
-    String::from_utf8_lossy(&bytes[..bytes.len().min(256)]).contains("\"kurabe_record\"")
+    bytes.trim_ascii_start().starts_with(b"{") && String::from_utf8_lossy(bytes).contains("\"kurabe_record\"")
 }
 
 /// Reads an exported file. A run that was running when it was exported comes back as interrupted.

@@ -1,6 +1,6 @@
 //! Parts of a record as JSON text, and back with the field named when that fails.
 
-use kurabe_core::record::Cell;
+use kurabe_core::record::{Cell, Repetition};
 use kurabe_core::shown;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,9 +43,12 @@ pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Misfit>
 /// JSON has no infinity and no "not a number": the one share that is a quotient of two measured times becomes 0, so
 /// that a measured cell is never lost to it.
 pub(crate) fn make_finite(cell: &mut Cell) {
-    for repetition in &mut cell.repetitions {
-        if !repetition.generator_share.is_finite() {
-            repetition.generator_share = 0.0;
-        }
+    cell.repetitions.iter_mut().for_each(make_repetition_finite);
+}
+
+/// [`make_finite`] of one repetition.
+pub(crate) fn make_repetition_finite(repetition: &mut Repetition) {
+    if !repetition.generator_share.is_finite() {
+        repetition.generator_share = 0.0;
     }
 }

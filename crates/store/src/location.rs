@@ -32,6 +32,13 @@ pub fn default_path(env: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
     })
 }
 
+/// Where a user's programs keep what is no data of theirs: `$XDG_STATE_HOME/kurabe`, else `$HOME/.local/state/kurabe`.
+pub(crate) fn state_directory(env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let path = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = path("XDG_STATE_HOME").or_else(|| path("HOME").map(|home| home.join(".local/state")));
+    state.map(|state| state.join("kurabe"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,5 @@
-//! What differs between operating systems, for the store: bytes of a path, private directories, network file systems.
+//! What differs between operating systems, for the store: bytes of a path, private files and directories, which file a
+//! path leads to.
 
 use std::path::{Path, PathBuf};
 
@@ -49,29 +50,62 @@ pub(crate) fn create_private_dirs(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
-/// Whether a directory is on a file system on which two machines may meet, or which cannot share memory between
-/// processes: there a write-ahead log is not safe.
-#[cfg(target_os = "linux")]
-pub(crate) fn is_on_network(directory: &Path) -> bool {
-    const TYPES: [u32; 11] = [
-        0x0000_6969, // NFS
-        0xFF53_4D42, // CIFS
-        0xFE53_4D42, // SMB2
-        0x0000_517B, // SMB
-        0x6573_5546, // FUSE: sshfs among others, and shared memory maps are often refused
-        0x0102_1997, // 9p
-        0x00C3_6400, // Ceph
-        0x5346_414F, // AFS
-        0x0BD0_0BD0, // Lustre
-        0x0116_1970, // GFS2
-        0x7461_636F, // OCFS2
-    ];
-    // The type is a signed word on some machines; only its low 32 bits carry the number.
-    rustix::fs::statfs(directory).is_ok_and(|file_system| TYPES.contains(&(file_system.f_type as u32)))
+/// A new file for its owner alone, open for writing.
+pub(crate) fn create_private_file(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, PRIVATE);
+    options.open(path)
 }
 
-/// Not known here: the database library decides alone.
+/// Reading and writing for the owner alone.
+#[cfg(unix)]
+const PRIVATE: u32 = 0o600;
+
+/// Makes an empty file for its owner alone, if there is none, without opening it: to close it would drop the locks that
+/// another thread may hold on it by then.
+#[cfg(target_os = "linux")]
+pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::os::unix::fs::PermissionsExt;
+    match mknodat(CWD, path, FileType::RegularFile, Mode::from_raw_mode(PRIVATE), 0) {
+        // The mask of the process may have taken more away than it should.
+        Ok(()) => std::fs::set_permissions(path, std::fs::Permissions::from_mode(PRIVATE)),
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Left to the database library and the mask of the process.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_on_network(_directory: &Path) -> bool {
-    false
+pub(crate) fn make_private(_path: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// The mode of a file that others than its owner may read or write.
+#[cfg(unix)]
+pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+pub(crate) fn open_to_others(_path: &Path) -> Option<u32> {
+    None
+}
+
+/// What tells the file at a path from any other: file system and inode.
+#[cfg(unix)]
+pub(crate) fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
+/// All files are the same here: only that it is there can be told.
+#[cfg(not(unix))]
+pub(crate) fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    std::fs::metadata(path).map(|_| (0, 0))
 }

@@ -1,38 +1,42 @@
 //! The store in one SQLite file: what is asked of a store, as transactions. Every change is a durable transaction of its
 //! own that waits for its turn at its beginning, so it can never be refused at its end.
 
+mod checksum;
 mod digest;
 mod error;
 mod open;
 mod read;
 mod schema;
+mod whole;
 mod write;
 
 pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
 use crate::label::check_label_key;
-use crate::store::{Owner, Store, being_measured, is_same_run, no_such_run};
-use crate::{json, platform};
+use crate::store::{Owner, Store, StoreCheck, being_measured, is_same_run, no_such_run};
+use crate::{json, platform, rescue};
+use checksum::seal_ending;
 use digest::{BATCH, Words, keep};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
-use kurabe_core::record::{Cell, FillRecord, Notice, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::record::{
+    Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
+};
 use kurabe_core::{Result, Text};
-use open::is_read_only;
+use open::{is_read_only, read_salt};
 use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
+use std::path::PathBuf;
 use write::{
-    close_run, draw_id, insert_cell, insert_missing_labels, insert_notice, insert_record, insert_run,
-    is_taken, storable,
+    close_run, draw_id, insert_cell, insert_missing_labels, insert_notice, insert_record, insert_repetition,
+    insert_run, is_taken, remove_cell, storable, write_fill, write_header, write_label,
 };
 
 impl Store for SqliteStore {
     fn salt(&self) -> Result<Vec<u8>> {
-        self.connection
-            .query_row("SELECT value FROM meta WHERE key = 'salt'", [], |row| row.get(0))
-            .map_err(self.cannot_read())
+        read_salt(&self.connection).map_err(self.cannot_read())
     }
 
     fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
@@ -59,12 +63,7 @@ impl Store for SqliteStore {
     }
 
     fn update_header(&self, header: &RunHeader) -> Result<()> {
-        self.change_run(&header.id, |transaction| {
-            transaction.execute(
-                "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
-                params![header.id, json::to_text(&storable(header)), header.target_name()],
-            )
-        })
+        self.change_run(&header.id, |transaction| write_header(transaction, header))
     }
 
     fn note_made_file(&self, id: &str, file: Option<&MadeFile>) -> Result<()> {
@@ -84,23 +83,18 @@ impl Store for SqliteStore {
     }
 
     fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()> {
-        self.change_run(id, |transaction| {
-            transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![id, json::to_text(fill)])
-        })
+        self.change_run(id, |transaction| write_fill(transaction, id, fill))
     }
 
     fn put_cell(&self, id: &str, cell: &Cell) -> Result<()> {
         self.change_run(id, |transaction| {
-            let replaced = transaction.execute(
-                "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
-                params![id, cell.index],
-            )?;
-            transaction.execute(
-                "UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1",
-                params![id, replaced as i64],
-            )?;
+            remove_cell(transaction, id, cell.index)?;
             insert_cell(transaction, id, cell)
         })
+    }
+
+    fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()> {
+        self.change_run(id, |transaction| insert_repetition(transaction, id, cell_index, repetition))
     }
 
     fn finish_run(
@@ -171,14 +165,7 @@ impl Store for SqliteStore {
 
     fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()> {
         check_label_key(key)?;
-        self.change_run(id, |transaction| match value {
-            Some(value) => transaction.execute(
-                "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value",
-                params![id, key, value],
-            ),
-            None => transaction.execute("DELETE FROM labels WHERE run_id = ?1 AND key = ?2", [id, key]),
-        })
+        self.change_run(id, |transaction| write_label(transaction, id, key, value))
     }
 
     fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()> {
@@ -235,11 +222,21 @@ impl Store for SqliteStore {
 
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
         self.change_run(id, |transaction| {
-            transaction.execute(
+            let ended = transaction.execute(
                 "UPDATE runs SET status = 'interrupted', ended_at = ?2 WHERE id = ?1 AND status = 'running'",
                 [id, ended_at],
-            )
+            )?;
+            // What has ended before keeps its checksum, so that damage of it is still told.
+            if ended > 0 { seal_ending(transaction, id) } else { Ok(()) }
         })
+    }
+
+    fn rescue(&self, records: &[RunRecord]) -> Result<PathBuf> {
+        rescue::write(&self.path, records, |name| std::env::var_os(name))
+    }
+
+    fn check(&self) -> Result<StoreCheck> {
+        whole::check(self)
     }
 
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {

@@ -4,8 +4,11 @@
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
-use kurabe_core::record::{Cell, FillRecord, Notice, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::record::{
+    Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
+};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::path::PathBuf;
 
 /// The word that means the newest run.
 const LAST: &str = "last";
@@ -27,6 +30,17 @@ pub struct Owner {
     pub pid_namespace: Option<u64>,
     /// What tells the machine from others; `None` where it has nothing that does.
     pub host_id: Option<String>,
+}
+
+/// What a look at a whole store came to.
+#[derive(Debug)]
+pub struct StoreCheck {
+    /// Runs that were read.
+    pub runs: usize,
+    /// What is damaged, with the run if it is one.
+    pub damages: Vec<(Option<String>, Error)>,
+    /// What is no damage and still worth a word: who may read the file.
+    pub remarks: Vec<Text>,
 }
 
 /// A store of runs. Every call that changes something is whole and durable when it returns, and is one change for
@@ -71,13 +85,20 @@ pub trait Store {
     /// When the store cannot be written or has no such run.
     fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()>;
 
-    /// Appends a cell, or replaces the one with its index: a cell grows with every round and every block. When this
-    /// returns, the cell is on the medium. The status of the run does not matter: what was measured is kept, even if
-    /// somebody took the run for abandoned.
+    /// Appends a cell, or replaces the one with its index, its repetitions included. When this returns, the cell is on
+    /// the medium. The status of the run does not matter: what was measured is kept, even if somebody took the run for
+    /// abandoned.
     ///
     /// # Errors
     /// When the store cannot be written or has no such run.
     fn put_cell(&self, id: &str, cell: &Cell) -> Result<()>;
+
+    /// Appends a repetition to a cell that is stored, or replaces the one with its index. When this returns, the
+    /// repetition is on the medium; what it costs does not grow with the cell.
+    ///
+    /// # Errors
+    /// When the store cannot be written or has no such run or cell.
+    fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()>;
 
     /// Closes the run.
     ///
@@ -187,6 +208,19 @@ pub trait Store {
     /// # Errors
     /// When there is no such run or the store cannot be written.
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()>;
+
+    /// Writes runs, which the store does not take any more, into a new file that `kurabe import` reads; the first gives it
+    /// its name. Returns where it is.
+    ///
+    /// # Errors
+    /// When no place takes it.
+    fn rescue(&self, records: &[RunRecord]) -> Result<PathBuf>;
+
+    /// Reads all that is stored, and looks whether it is whole.
+    ///
+    /// # Errors
+    /// When there is nothing that can be read.
+    fn check(&self) -> Result<StoreCheck>;
 
     /// Makes and keeps the digest of a run. Called when a run ends, this spares the first question across runs the
     /// reading of it.

@@ -4,7 +4,7 @@ use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
 use crate::memory::MemoryStore;
 use kurabe_core::ErrorKind;
 use kurabe_core::made::{FileSystemFacts, FolderFacts, MadeFacts, MadeFile, StillThere};
-use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
 use kurabe_store::Store;
 use kurabe_testkit::sample::{
     sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
@@ -19,7 +19,7 @@ macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-const PROMISES: [Promise; 27] = promises![
+const PROMISES: [Promise; 28] = promises![
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,
@@ -35,6 +35,7 @@ const PROMISES: [Promise; 27] = promises![
     an_ended_run_is_not_marked_interrupted,
     writing_to_a_run_that_is_not_there_is_an_error,
     a_cell_that_is_put_again_takes_the_place_of_the_old_one,
+    repetitions_are_kept_one_by_one_until_their_cell_is_whole,
     a_run_taken_for_abandoned_still_keeps_what_is_measured,
     a_test_file_with_any_name_is_remembered,
     what_a_run_made_is_remembered_longer_than_the_run,
@@ -216,6 +217,7 @@ fn an_ended_run_is_not_marked_interrupted(store: &dyn Store) {
 fn writing_to_a_run_that_is_not_there_is_an_error(store: &dyn Store) {
     let errors = [
         store.put_cell("zzz", &sample_cell(0)),
+        store.put_repetition("zzz", 0, &sample_cell(0).repetitions[0]),
         store.append_notice("zzz", &sample_notice(0)),
         store.set_fill("zzz", &sample_record().fill.unwrap()),
         store.finish_run("zzz", RunStatus::Complete, "", None, None),
@@ -246,6 +248,28 @@ fn a_cell_that_is_put_again_takes_the_place_of_the_old_one(store: &dyn Store) {
     store.put_cell(&other, &sample_cell(1)).unwrap();
     assert_eq!(store.load(&id).unwrap().cells.len(), 3);
     assert_eq!(store.load(&other).unwrap().cells, [sample_cell(1)]);
+}
+
+fn repetitions_are_kept_one_by_one_until_their_cell_is_whole(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    let whole = sample_cell(1);
+    let begun = Cell { repetitions: Vec::new(), ..whole.clone() };
+    assert!(store.put_repetition(&id, 1, &whole.repetitions[0]).is_err(), "its cell is not there");
+    store.put_cell(&id, &sample_cell(0)).unwrap();
+    store.put_cell(&id, &begun).unwrap();
+    for (count, repetition) in (1..).zip(&whole.repetitions) {
+        store.put_repetition(&id, 1, repetition).unwrap();
+        let cells = store.load(&id).unwrap().cells;
+        assert_eq!((cells.len(), &cells[0]), (2, &sample_cell(0)));
+        assert_eq!(cells[1], Cell { repetitions: whole.repetitions[..count].to_vec(), ..whole.clone() });
+    }
+    assert_eq!(store.list().unwrap()[0].cell_count, 2);
+    // What is whole takes the place of all that was there.
+    let shorter = Cell { repetitions: whole.repetitions[..1].to_vec(), ..whole };
+    store.put_cell(&id, &shorter).unwrap();
+    assert_eq!(store.load(&id).unwrap().cells[1], shorter);
+    store.remove(&id, &|_| false).unwrap();
+    assert!(store.load(&id).is_err());
 }
 
 fn a_run_taken_for_abandoned_still_keeps_what_is_measured(store: &dyn Store) {

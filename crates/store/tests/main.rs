@@ -2,9 +2,13 @@
 
 mod common;
 mod conformance;
+mod damage;
 mod digests;
 mod documentation;
 mod durability;
+mod faults;
+mod faulty_files;
+mod gone;
 mod import;
 mod memory;
 mod old_files;

@@ -4,13 +4,16 @@ use jiff::Timestamp;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
-use kurabe_core::record::{Cell, FillRecord, Notice, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::record::{
+    Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
+};
 use kurabe_core::{Result, Text};
 use kurabe_store::{
-    Owner, Store, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
+    Owner, Store, StoreCheck, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
 };
 use std::cell::{Cell as Counter, RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 struct Stored {
     record: RunRecord,
@@ -102,6 +105,17 @@ impl Store for MemoryStore {
         run.record.cells.retain(|other| other.index != cell.index);
         run.record.cells.push(cell.clone());
         run.record.cells.sort_by_key(|cell| cell.index);
+        Ok(())
+    }
+
+    fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()> {
+        let mut run = self.run(id)?;
+        run.digest = None;
+        let no_cell = || no_such_run(id);
+        let cell = run.record.cells.iter_mut().find(|cell| cell.index == cell_index).ok_or_else(no_cell)?;
+        cell.repetitions.retain(|other| other.index != repetition.index);
+        cell.repetitions.push(repetition.clone());
+        cell.repetitions.sort_by_key(|repetition| repetition.index);
         Ok(())
     }
 
@@ -217,6 +231,14 @@ impl Store for MemoryStore {
             (run.record.status, run.record.ended_at) = (RunStatus::Interrupted, Some(ended_at.to_owned()));
         }
         Ok(())
+    }
+
+    fn rescue(&self, _records: &[RunRecord]) -> Result<PathBuf> {
+        Err(no_such_run("memory has no file beside it"))
+    }
+
+    fn check(&self) -> Result<StoreCheck> {
+        Ok(StoreCheck { runs: self.runs.borrow().len(), damages: Vec::new(), remarks: Vec::new() })
     }
 
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {

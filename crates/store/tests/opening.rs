@@ -55,6 +55,45 @@ fn a_store_is_made_with_its_directories_for_the_owner_alone() {
     assert!(SqliteStore::open_existing(&path).unwrap().is_some());
 }
 
+/// Not a test by itself: the mask is the whole process's.
+#[test]
+fn part_open_under_a_mask() {
+    let Some(path) = std::env::var_os("KURABE_TEST_MASK") else { return };
+    let mut left_open = Vec::new();
+    for mask in [0o000, 0o022, 0o777] {
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
+        let path = Path::new(&path).join(format!("{mask}.db"));
+        let store = SqliteStore::open(&path).unwrap();
+        record(&store, &sample_record()).unwrap();
+        left_open.push(store);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_store_and_its_journal_are_their_owners_alone_whatever_the_mask() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "opening::part_open_under_a_mask"])
+        .env("KURABE_TEST_MASK", directory.path())
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let names = files(directory.path());
+    assert_eq!(names.len(), 6, "three stores with their journals: {:?}", names.keys());
+    for name in names.keys() {
+        let mode = std::fs::metadata(directory.path().join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{name}");
+    }
+    let store = SqliteStore::open(&directory.path().join("0.db")).unwrap();
+    assert!(store.check().unwrap().remarks.is_empty());
+    std::fs::set_permissions(directory.path().join("0.db"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    let remarks = store.check().unwrap().remarks;
+    assert!(remarks.len() == 1 && remarks[0].en.contains("644"), "{remarks:?}");
+}
+
 #[test]
 fn opening_for_reading_makes_nothing() {
     let directory = tempfile::tempdir().unwrap();

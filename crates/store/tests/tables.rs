@@ -28,12 +28,28 @@ fn a_run_is_removed_with_all_that_belongs_to_it() {
     }
 }
 
+/// Writes the checksum of a text.
+fn seal(tables: &rusqlite::Connection, id: &str, field: &str, sql: &str) {
+    let words: String = tables.query_row(sql, [], |row| row.get(0)).unwrap();
+    let sql = "UPDATE checksums SET crc32 = ?3 WHERE run_id = ?1 AND field = ?2";
+    let crc32 = crc32fast::hash(words.as_bytes());
+    assert_eq!(tables.execute(sql, rusqlite::params![id, field, crc32]).unwrap(), 1);
+}
+
 #[test]
 fn a_record_of_a_newer_kurabe_in_the_store_asks_for_an_update() {
     let (directory, store) = store_with(&["abc", "abd"]);
     let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
     tables.execute("UPDATE runs SET header = json_set(header, '$.schema', 9) WHERE id = 'abc'", []).unwrap();
-    tables.execute("UPDATE cells SET cell = json_remove(cell, '$.label') WHERE cell_index = 3", []).unwrap();
+    tables
+        .execute(
+            "UPDATE cells SET cell = json_remove(cell, '$.label') WHERE run_id = 'abd' AND cell_index = 3",
+            [],
+        )
+        .unwrap();
+    // Whoever wrote them sealed them.
+    seal(&tables, "abc", "header", "SELECT header FROM runs WHERE id = 'abc'");
+    seal(&tables, "abd", "cells[3]", "SELECT cell FROM cells WHERE run_id = 'abd' AND cell_index = 3");
     let error = store.load("abc").unwrap_err();
     assert_eq!((error.kind(), &*error.remedy_text().unwrap().en), (ErrorKind::Store, "update kurabe"));
     let error = store.load("abd").unwrap_err();

@@ -96,6 +96,7 @@ fn what_another_tool_printed_has_no_history_because_it_was_taken_in_twice() {
 fn two_folders_of_one_name_are_two_targets() {
     let lab = Lab::new();
     let short = ["run", ".", "--profile", "quick", "--time", "5ms", "--runs", "1", "--size", "1m", "--quiet"];
+    std::fs::create_dir(lab.beside("other")).unwrap();
     for folder in [lab.target(), lab.beside("other")] {
         assert!(lab.command(&short).current_dir(&folder).status().unwrap().success());
     }

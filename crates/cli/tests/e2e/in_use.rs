@@ -196,12 +196,12 @@ fn the_store_in_use_is_neither_written_nor_read_under_any_name() {
     let (hard, soft) = (lab.beside("hard"), lab.beside("soft"));
     std::fs::hard_link(&store, &hard).expect("a hard link");
     std::os::unix::fs::symlink(&store, &soft).expect("a link");
-    // While another kurabe measures, the files beside the store are there.
+    // While another kurabe measures, the journal beside the store is there.
     let target = lab.target();
     let mut other = lab.start(&target, &["--rw", "randread", "--size", "4m", "--time", "20s"]);
     other.wait_for_out("\"event\":\"repetition_started\"");
     let beside = |end: &str| PathBuf::from(format!("{}{end}", store.display()));
-    for name in [store.clone(), hard, soft, beside("-wal"), beside("-shm")] {
+    for name in [store.clone(), hard, soft, beside("-journal")] {
         let write = ["--quiet", "--size", "4k", "--bs", "512", "--rw", "write", "--write-existing"];
         let read = ["--quiet", "--size", "4k", "--bs", "512", "--rw", "read"];
         for words in [&write[..], &read] {

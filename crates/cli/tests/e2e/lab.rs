@@ -265,6 +265,12 @@ impl Live {
         self.wait_until(words, |live| words_of(&live.out).contains(words));
     }
 
+    /// Waits until it said something so many times on standard output.
+    #[track_caller]
+    pub fn wait_for_out_times(&mut self, words: &str, times: usize) {
+        self.wait_until(words, |live| words_of(&live.out).matches(words).count() >= times);
+    }
+
     /// Waits until it said something on standard error.
     #[track_caller]
     pub fn wait_for_err(&mut self, words: &str) {

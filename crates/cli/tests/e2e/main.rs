@@ -30,6 +30,7 @@ mod limits;
 mod mended;
 mod models;
 mod neighbours;
+mod nothing_lost;
 mod orphans;
 mod other_tools;
 mod pictures;

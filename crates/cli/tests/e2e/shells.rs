@@ -3,7 +3,7 @@
 use crate::lab::{Lab, text};
 use crate::system::system;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "run",
     "list",
     "show",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 12] = [
     "label",
     "export",
     "import",
+    "check",
     "record",
     "profiles",
     "doctor",

@@ -8,6 +8,7 @@
 
 use super::open::SqliteStore;
 use super::read::snapshot;
+use super::schema;
 use crate::json;
 use kurabe_core::Result;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
@@ -48,18 +49,52 @@ impl SqliteStore {
                 }
                 digests.words[place] = row.get(1)?;
             }
-            let mut statement = snapshot.prepare("SELECT run_id, digest FROM digests WHERE version = ?1")?;
+            let sealed = if schema::keeps_checksums(&snapshot)? { "crc32" } else { "NULL" };
+            let sql = format!("SELECT run_id, digest, {sealed} FROM digests WHERE version = ?1");
+            let mut statement = snapshot.prepare(&sql)?;
             let mut rows = statement.query([version])?;
             while let Some(row) = rows.next()? {
-                // One that is not understood counts as missing.
-                if let Some(run) = parse(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_bytes()?) {
-                    digests.runs.push(run);
-                }
+                // One that is not understood, or is not what was written, counts as missing.
+                let run = parse(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_bytes()?);
+                let checksum: Option<u32> = row.get(2)?;
+                let holds = |run: &DigestedRun| match checksum {
+                    Some(checksum) => {
+                        spelled(run, &digests.words).is_some_and(|words| crc32(&words) == checksum)
+                    }
+                    None => true,
+                };
+                digests.runs.extend(run.filter(holds));
             }
             Ok(digests)
         };
         read().map_err(self.cannot_read())
     }
+}
+
+/// A digest in words, which its checksum is of: a number alone does not tell whether its word is still the same.
+type Spelled<'a> = (&'a str, Vec<&'a str>, Vec<(&'a str, Summary)>);
+
+fn spelled<'a>(run: &'a DigestedRun, words: &'a [String]) -> Option<Spelled<'a>> {
+    let word = |place: &u32| words.get(*place as usize).map(String::as_str);
+    let facts = run.facts.iter().map(word).collect::<Option<_>>()?;
+    let figures = run.figures.iter().map(|(place, summary)| Some((word(place)?, *summary)));
+    Some((&run.id, facts, figures.collect::<Option<_>>()?))
+}
+
+fn crc32((id, facts, figures): &Spelled<'_>) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut add = |words: &str| {
+        hasher.update(words.as_bytes());
+        hasher.update(&[0]);
+    };
+    add(id);
+    facts.iter().for_each(|fact| add(fact));
+    for (word, Summary { mean, deviation, count }) in figures {
+        add(word);
+        // In hexadecimal, so that no byte of theirs is taken for an end.
+        add(&format!("{:x} {:x} {count}", mean.to_bits(), deviation.to_bits()));
+    }
+    hasher.finalize()
 }
 
 fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
@@ -87,10 +122,12 @@ pub(super) fn keep(
         })
         .collect::<rusqlite::Result<_>>()?;
     let row: Row = (facts, figures);
+    let facts = digest.facts.iter().map(String::as_str).collect();
+    let figures = digest.figures.iter().map(|(word, summary)| (word.as_str(), *summary)).collect();
     transaction
         .execute(
-            "INSERT OR REPLACE INTO digests (run_id, version, digest) VALUES (?1, ?2, ?3)",
-            params![id, version, json::to_text(&row)],
+            "INSERT OR REPLACE INTO digests (run_id, version, digest, crc32) VALUES (?1, ?2, ?3, ?4)",
+            params![id, version, json::to_text(&row), crc32(&(id, facts, figures))],
         )
         .map(|_| ())
 }

@@ -32,6 +32,13 @@ pub(super) fn elsewhere() -> Text {
     )
 }
 
+fn damaged() -> Text {
+    text!(
+        "the file is damaged: keep a copy of it, and use another one with --db FILE",
+        "ファイルが壊れています。写しを残したうえで、--db FILE で別のファイルを使ってください"
+    )
+}
+
 /// Why a directory takes no further file of a page of SQLite's; nothing if it does.
 fn refusal(directory: &Path) -> Option<io::Error> {
     const PAGE_BYTES: usize = 64 << 10;
@@ -71,6 +78,15 @@ fn full() -> Text {
 }
 
 fn remedy(cause: &rusqlite::Error) -> Option<Text> {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    // A value that no kurabe wrote.
+    if let FromSqlConversionFailure(..)
+    | IntegralValueOutOfRange(..)
+    | InvalidColumnType(..)
+    | Utf8Error(..) = cause
+    {
+        return Some(damaged());
+    }
     match cause.sqlite_error_code()? {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(text!(
             "another process holds the store: wait for it or end it, then try again",
@@ -78,10 +94,7 @@ fn remedy(cause: &rusqlite::Error) -> Option<Text> {
         )),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Some(elsewhere()),
         ErrorCode::DiskFull => Some(full()),
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(text!(
-            "the file is damaged: keep a copy of it, and use another one with --db FILE",
-            "ファイルが壊れています。写しを残したうえで、--db FILE で別のファイルを使ってください"
-        )),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(damaged()),
         _ => None,
     }
 }

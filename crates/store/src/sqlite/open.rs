@@ -5,18 +5,25 @@
 //! for writing. The file is not read with plain file calls: closing a second descriptor would drop the locks that
 //! another thread of this process holds on it.
 //!
-//! Durability: a write-ahead log with `synchronous = FULL`. `NORMAL` would keep a cell when the process is killed, but
-//! not when the machine goes down, which happens to people who test storage; and its pages would be written back by
-//! the kernel some time later, that is, in the middle of the next cell. With `FULL` all writing is over before the
-//! next cell begins. Where a write-ahead log is not safe or not possible (network file systems), the store works
-//! with a rollback journal.
+//! Durability: a rollback journal and `synchronous = FULL`: a commit is on the medium when it returns, and no page of it is
+//! written back in the middle of what is measured next. The journal's file stays beside the store, so that a commit changes
+//! no directory and no length of it, which on a busy file system is what takes long. A write-ahead log would need fewer
+//! syncs, but its index is memory that processes share through another file: who cuts that file short ends them all
+//! (SIGBUS). A store that has a log from before is rid of it as soon as it is open once only. Nothing is read through a
+//! memory map for the same reason.
+//!
+//! The file may be taken away while it is open. Every change looks first whether its path still leads to it and its salt
+//! is the same; whatever else was done to it shows as damage.
 
 use super::error::{elsewhere, remedy_of_place, store_error};
 use super::schema::{self, Owned};
 use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
+use std::cell::OnceCell;
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,7 +34,14 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct SqliteStore {
     pub(super) connection: Connection,
-    path: PathBuf,
+    pub(super) path: PathBuf,
+    /// What tells the file that was opened from another at its path.
+    identity: Option<(u64, u64)>,
+    /// Made with the store, and the same as long as it is the same store.
+    salt: Option<Vec<u8>>,
+    /// The journal, once there is one: SQLite has it open during a commit only, and what a process has open it does not
+    /// measure.
+    journal: OnceCell<File>,
 }
 
 impl SqliteStore {
@@ -52,8 +66,13 @@ impl SqliteStore {
                 .because(error)
             })?;
         }
-        if path.exists() && probe(&path)? == Owned::Other {
-            return Err(schema::not_ours(&path));
+        if path.exists() {
+            if probe(&path)? == Owned::Other {
+                return Err(schema::not_ours(&path));
+            }
+        } else {
+            // What this cannot do, the database library will try in its way, or tell why not.
+            let _ = platform::make_private(&path);
         }
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
             .map_err(|error| cannot_open(&path, &error))?;
@@ -107,6 +126,18 @@ impl SqliteStore {
         }
     }
 
+    /// Makes the error of a run that could not be read.
+    pub(super) fn cannot_read_run(&self, id: &str) -> impl Fn(rusqlite::Error) -> Error {
+        let (shown, path) = (shown::path(&self.path), self.path.clone());
+        move |error| {
+            let what = text!(
+                "cannot read the run `{id}` in the store {shown}",
+                "保存先 {shown} の測定 `{id}` を読めません"
+            );
+            store_error(what, &error, &path)
+        }
+    }
+
     /// Makes the error of a write that failed.
     pub(super) fn cannot_write(&self) -> impl Fn(rusqlite::Error) -> Error {
         let (shown, path) = (shown::path(&self.path), self.path.clone());
@@ -124,17 +155,70 @@ impl SqliteStore {
             return Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()));
         }
         schema::migrate(&connection, &path)?;
-        let network = path.parent().is_some_and(platform::is_on_network);
-        choose_journal(&connection, network).map_err(|error| cannot_open(&path, &error))?;
-        Ok(Self { connection, path })
+        choose_journal(&connection).map_err(|error| cannot_open(&path, &error))?;
+        Ok(Self::of(connection, path))
     }
 
     /// A connection for reading alone. Tables of an older version are read as they are: every question has its answer
     /// in them, only later.
     fn ready_to_read(connection: Connection, path: PathBuf) -> Result<Self> {
         schema::version(&connection, &path)?;
-        Ok(Self { connection, path })
+        Ok(Self::of(connection, path))
     }
+
+    fn of(connection: Connection, path: PathBuf) -> Self {
+        let (identity, salt) = (platform::identity(&path).ok(), read_salt(&connection).ok());
+        Self { connection, path, identity, salt, journal: OnceCell::new() }
+    }
+
+    /// Keeps the journal open as one who writes it: others who ask for writers of a file see this. Nobody locks it, so that
+    /// it may be closed at any time.
+    pub(super) fn hold_journal(&self) {
+        if self.journal.get().is_none()
+            && let Ok(journal) = File::options().write(true).open(beside(&self.path, "-journal"))
+        {
+            // It is empty until here.
+            let _ = self.journal.set(journal);
+        }
+    }
+
+    /// Refuses to write into a file that is not at its path any more: nobody would find it.
+    pub(super) fn check_path(&self) -> Result<()> {
+        let path = shown::path(&self.path);
+        let what = match platform::identity(&self.path) {
+            Ok(identity) if self.identity.is_none_or(|own| own == identity) => return Ok(()),
+            Ok(_) => text!(
+                "another file has taken the place of the store {path} meanwhile",
+                "保存先 {path} が別のファイルに置き換えられました"
+            ),
+            Err(_) => text!(
+                "the store {path} was removed or renamed meanwhile",
+                "保存先 {path} が削除されたか、名前を変えられました"
+            ),
+        };
+        Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()))
+    }
+
+    /// Refuses to write into another store that was copied over this one. A transaction holds it still.
+    pub(super) fn check_salt(&self, transaction: &Transaction<'_>) -> Result<()> {
+        let salt = read_salt(transaction).map_err(self.cannot_write())?;
+        if self.salt.as_ref().is_none_or(|own| *own == salt) {
+            return Ok(());
+        }
+        let path = shown::path(&self.path);
+        Err(Error::new(
+            ErrorKind::Store,
+            text!(
+                "the store {path} was overwritten with another store meanwhile",
+                "保存先 {path} は別の保存先の内容で上書きされました"
+            ),
+        )
+        .remedy(elsewhere()))
+    }
+}
+
+pub(super) fn read_salt(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
+    connection.query_row("SELECT value FROM meta WHERE key = 'salt'", [], |row| row.get(0))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
@@ -154,20 +238,35 @@ fn prepare(connection: Connection) -> rusqlite::Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "mmap_size", 0)?;
     Ok(connection)
 }
 
-/// Opens for reading alone. In a directory that takes no files, the log's index cannot be made; then the file is
-/// read as it is, which is right as long as nobody can write it.
+/// Opens for reading alone. In a directory that takes no files, the index of a log that is left from before cannot be made;
+/// then the file is read as it is, which is right as long as nobody can write it and no log or journal has a part of it.
 fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
     let plain = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .and_then(|connection| readable(&connection).map(|()| connection));
     plain.or_else(|error| {
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        let log_is_empty = std::fs::metadata(log).map_or(true, |log| log.len() == 0);
-        if log_is_empty && is_refused(&error) { immutable(path).and_then(prepare) } else { Err(error) }
+        let is_whole = holds_nothing(path, "-wal") && holds_nothing(path, "-journal");
+        if is_whole && is_refused(&error) { immutable(path).and_then(prepare) } else { Err(error) }
     })
+}
+
+/// The path of a file that belongs to a store.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Whether a log or a journal is not there, or has nothing that is not in the file yet: its first bytes are zero then.
+fn holds_nothing(path: &Path, suffix: &str) -> bool {
+    let mut beginning = [0; 8];
+    match File::open(beside(path, suffix)) {
+        Ok(mut log) => log.read(&mut beginning).is_ok() && beginning == [0; 8],
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 fn immutable(path: &Path) -> rusqlite::Result<Connection> {
@@ -208,28 +307,31 @@ fn probe(path: &Path) -> Result<Owned> {
     Ok(if is_one_byte { Owned::Other } else { owned })
 }
 
-/// Chooses the journal; returns its name.
-fn choose_journal(connection: &Connection, network: bool) -> rusqlite::Result<String> {
-    let mode = if network { "delete" } else { "wal" };
-    let ask = |mode: &str| -> rusqlite::Result<String> {
-        connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))
-    };
-    // The change of the journal needs the file for itself and does not always wait for it.
-    let mut tries_left = BUSY_TIMEOUT.as_millis() / RETRY.as_millis();
-    loop {
-        match ask(mode) {
+/// Chooses the journal; returns its name. A log from before stays as long as somebody else has the store open, because it
+/// is theirs, too; whoever opens the store alone next is rid of it.
+fn choose_journal(connection: &Connection) -> rusqlite::Result<String> {
+    let choose = || connection.query_row("PRAGMA journal_mode = persist", [], |row| row.get(0));
+    connection.busy_timeout(Duration::ZERO)?;
+    let mut tries_left = CHANGE_TRIES;
+    let chosen = loop {
+        match choose() {
             Err(error) if is_busy(&error) && tries_left > 0 => {
                 tries_left -= 1;
                 std::thread::sleep(RETRY);
             }
-            // A log that the file system cannot carry is no reason to stop.
-            Err(error) if !is_busy(&error) && !network => return ask("delete"),
-            other => return other,
+            Err(error) if is_busy(&error) => {
+                break connection.query_row("PRAGMA journal_mode", [], |row| row.get(0));
+            }
+            chosen => break chosen,
         }
-    }
+    };
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    chosen
 }
 
+/// How long and how often a change of the journal waits for others who only look: they are gone in a moment.
 const RETRY: Duration = Duration::from_millis(20);
+const CHANGE_TRIES: u32 = 25;
 
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
@@ -264,47 +366,55 @@ mod tests {
     use super::*;
     use crate::Store;
 
-    #[test]
-    fn on_a_network_file_system_the_store_works_with_a_rollback_journal() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("kurabe.db");
-        drop(SqliteStore::open(&path).unwrap());
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
-        assert_eq!(choose_journal(&connection, true).unwrap(), "delete");
-        assert_eq!(choose_journal(&connection, false).unwrap(), "wal");
+    fn log(path: &Path) -> Connection {
+        drop(SqliteStore::open(path).unwrap());
+        let connection = Connection::open(path).unwrap();
+        connection.query_row("PRAGMA journal_mode = wal", [], |row| row.get::<_, String>(0)).unwrap();
+        connection.execute_batch("SELECT * FROM meta").unwrap();
+        connection
+    }
+
+    fn mode(store: &SqliteStore) -> String {
+        store.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap()
     }
 
     #[test]
-    fn the_journal_is_chosen_even_while_another_reads() {
+    fn a_store_with_a_log_is_rid_of_it_even_while_another_reads() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
-        drop(SqliteStore::open(&path).unwrap());
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
-        choose_journal(&connection, true).unwrap();
-        connection.busy_timeout(Duration::ZERO).unwrap();
-        let reader = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-        reader.execute_batch("BEGIN; SELECT * FROM meta").unwrap();
+        let reader = log(&path);
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                std::thread::sleep(Duration::from_millis(150));
-                reader.execute_batch("COMMIT").unwrap();
+                std::thread::sleep(Duration::from_millis(100));
+                drop(reader);
             });
-            assert_eq!(choose_journal(&connection, false).unwrap(), "wal");
+            assert_eq!(mode(&SqliteStore::open(&path).unwrap()), "persist");
         });
+        assert!(!directory.path().join("kurabe.db-shm").exists());
+    }
+
+    #[test]
+    fn a_log_that_somebody_else_uses_stays_until_the_store_is_open_once_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kurabe.db");
+        let other = log(&path);
+        let store = SqliteStore::open(&path).unwrap();
+        assert_eq!(mode(&store), "wal");
+        assert_eq!(store.salt().unwrap().len(), 16);
+        drop((store, other));
+        assert_eq!(mode(&SqliteStore::open(&path).unwrap()), "persist");
     }
 
     #[cfg(unix)]
     #[test]
-    fn where_memory_cannot_be_shared_the_store_works_with_a_rollback_journal() {
+    fn where_memory_cannot_be_shared_the_store_works() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
         // This way of locking brings no shared memory, as some network file systems do.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags_and_vfs(&path, flags, c"unix-dotfile").unwrap();
         let store = SqliteStore::ready(prepare(connection).unwrap(), path).unwrap();
-        let mode: String = store.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
-        assert_eq!(mode, "delete");
-        assert_eq!(store.salt().unwrap().len(), 16);
+        assert_eq!((mode(&store).as_str(), store.salt().unwrap().len()), ("persist", 16));
     }
 
     #[test]
@@ -319,9 +429,9 @@ mod tests {
                 })
                 .unwrap()
         };
-        // 2 is FULL. On a network file system the journal is another one.
+        // 2 is FULL.
         assert_eq!(ask("synchronous"), "2");
         assert_eq!(ask("foreign_keys"), "1");
-        assert!(["wal", "delete"].contains(&ask("journal_mode").as_str()));
+        assert_eq!(ask("journal_mode"), "persist");
     }
 }

@@ -1,14 +1,19 @@
 //! Reading: a run in the list, a run whole, who owns it.
 
+use super::checksum::{
+    ENDING, cell_field, check_sealed, joined, label_field, notice_field, repetition_field,
+};
 use super::open::SqliteStore;
+use super::schema;
 use crate::store::{Owner, no_such_run};
 use crate::{json, platform};
 use kurabe_core::made::MadeFile;
-use kurabe_core::record::{RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What the list tells of a header: `[measured_at, tool, title in English, title in Japanese]`. Word for word the expression
@@ -17,6 +22,10 @@ const LISTED: &str = "CASE WHEN json_valid(header) THEN json_array(
         json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool'),
         json_extract(header, '$.model.title.en'), json_extract(header, '$.model.title.ja')) END";
 
+/// The fields of a record that have a column of their own.
+pub(super) const HEADER: &str = "header";
+pub(super) const FILL: &str = "fill";
+
 /// The columns that [`owner`] reads.
 pub(super) const OWNER: &str =
     "owner_pid, owner_start_ticks, owner_boot_id, owner_pid_namespace, owner_host_id";
@@ -24,7 +33,7 @@ pub(super) const OWNER: &str =
 impl SqliteStore {
     /// A run as a transaction sees it.
     pub(super) fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
-        let texts = Texts::read(snapshot, id).map_err(self.cannot_read())?;
+        let texts = Texts::read(snapshot, id).map_err(self.cannot_read_run(id))?;
         texts.ok_or_else(|| no_such_run(id))?.parse(id)
     }
 }
@@ -35,7 +44,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
         id: row.get(0)?,
         started_at: row.get(1)?,
-        status: status(row, 2)?,
+        status: status(&bytes(row, 2)?),
         target: row.get(3)?,
         device: row.get(4)?,
         profile: row.get(5)?,
@@ -86,54 +95,114 @@ pub(super) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<
     Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
 }
 
+/// A text of the tables, and what it is in the record: `cells[2]`.
+struct Part {
+    field: String,
+    words: Vec<u8>,
+}
+
 /// A run as the tables have it.
-struct Texts {
-    status: RunStatus,
-    header: String,
-    ended_at: Option<String>,
-    error: Option<String>,
-    fill: Option<String>,
-    health_after: Option<String>,
-    labels: BTreeMap<String, String>,
-    notices: Vec<String>,
-    cells: Vec<String>,
+pub(super) struct Texts {
+    status: Vec<u8>,
+    header: Part,
+    ended_at: Option<Vec<u8>>,
+    error: Option<Part>,
+    fill: Option<Part>,
+    health_after: Option<Part>,
+    labels: Vec<(String, Part)>,
+    notices: Vec<Part>,
+    cells: Vec<(u32, Part)>,
+    /// Of cells that are not over, with the index of the cell.
+    repetitions: Vec<(u32, Part)>,
+    /// By field; of tables that have none, none.
+    checksums: Option<BTreeMap<String, u32>>,
 }
 
 impl Texts {
-    fn read(snapshot: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Self>> {
-        let column = |sql: &str| -> rusqlite::Result<Vec<String>> {
-            snapshot.prepare(sql)?.query_map([id], |row| row.get(0))?.collect()
-        };
+    pub(super) fn read(snapshot: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Self>> {
         let run = |row: &Row<'_>| {
+            let part = |column, field| -> rusqlite::Result<Option<Part>> {
+                let words = row.get_ref(column)?.as_bytes_or_null()?;
+                Ok(words.map(|words| Part { field: String::from(field), words: words.to_vec() }))
+            };
             Ok(Self {
-                status: status(row, 0)?,
-                header: row.get(1)?,
-                ended_at: row.get(2)?,
-                error: row.get(3)?,
-                fill: row.get(4)?,
-                health_after: row.get(5)?,
-                labels: BTreeMap::new(),
+                status: bytes(row, 0)?,
+                header: Part { field: HEADER.to_owned(), words: bytes(row, 1)? },
+                ended_at: row.get_ref(2)?.as_bytes_or_null()?.map(<[u8]>::to_vec),
+                error: part(3, "error")?,
+                fill: part(4, FILL)?,
+                health_after: part(5, "health_after")?,
+                labels: Vec::new(),
                 notices: Vec::new(),
                 cells: Vec::new(),
+                repetitions: Vec::new(),
+                checksums: None,
             })
         };
         let sql = "SELECT status, header, ended_at, error, fill, health_after FROM runs WHERE id = ?1";
         let Some(mut texts) = snapshot.query_row(sql, [id], run).optional()? else { return Ok(None) };
-        texts.notices = column("SELECT notice FROM notices WHERE run_id = ?1 ORDER BY notice_index")?;
-        texts.cells = column("SELECT cell FROM cells WHERE run_id = ?1 ORDER BY cell_index")?;
+        let rows = |sql: &str, field: &dyn Fn(&Row<'_>) -> rusqlite::Result<String>| {
+            let part = |row: &Row<'_>| Ok((row.get(0)?, Part { field: field(row)?, words: bytes(row, 1)? }));
+            snapshot.prepare(sql)?.query_map([id], part)?.collect::<rusqlite::Result<Vec<(u32, Part)>>>()
+        };
+        let notices = rows(
+            "SELECT notice_index, notice FROM notices WHERE run_id = ?1 ORDER BY notice_index",
+            &|row| Ok(notice_field(row.get(0)?)),
+        )?;
+        texts.notices = notices.into_iter().map(|(_, notice)| notice).collect();
+        texts.cells =
+            rows("SELECT cell_index, cell FROM cells WHERE run_id = ?1 ORDER BY cell_index", &|row| {
+                Ok(cell_field(row.get(0)?))
+            })?;
+        if schema::keeps_checksums(snapshot)? {
+            texts.repetitions = rows(
+                "SELECT cell_index, repetition, repetition_index FROM repetitions WHERE run_id = ?1
+                 ORDER BY cell_index, repetition_index",
+                &|row| Ok(repetition_field(row.get(0)?, row.get(2)?)),
+            )?;
+        }
+        if schema::keeps_checksums(snapshot)? {
+            let sql = "SELECT field, crc32 FROM checksums WHERE run_id = ?1";
+            let rows = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            texts.checksums =
+                Some(snapshot.prepare(sql)?.query_map([id], rows)?.collect::<rusqlite::Result<_>>()?);
+        }
+        let label = |row: &Row<'_>| {
+            let key: String = row.get(0)?;
+            Ok((key.clone(), Part { field: label_field(&key), words: bytes(row, 1)? }))
+        };
         texts.labels = snapshot
             .prepare("SELECT key, value FROM labels WHERE run_id = ?1")?
-            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([id], label)?
             .collect::<rusqlite::Result<_>>()?;
         Ok(Some(texts))
     }
 
-    fn parse(self, id: &str) -> Result<RunRecord> {
+    /// The texts that have a checksum, by their field.
+    pub(super) fn sealed(&self) -> Vec<(&str, Cow<'_, [u8]>)> {
+        fn part(part: &Part) -> (&str, Cow<'_, [u8]>) {
+            (&part.field, Cow::Borrowed(&part.words))
+        }
+        let words = |part| Option::map(part, |part: &Part| part.words.as_slice());
+        let (error, health_after) = (words(self.error.as_ref()), words(self.health_after.as_ref()));
+        let ending = joined(&[Some(&self.status), self.ended_at.as_deref(), error, health_after]);
+        [part(&self.header), (ENDING, Cow::Owned(ending))]
+            .into_iter()
+            .chain(self.fill.iter().chain(&self.notices).map(part))
+            .chain(self.cells.iter().chain(&self.repetitions).map(|(_, text)| part(text)))
+            .chain(self.labels.iter().map(|(_, text)| part(text)))
+            .collect()
+    }
+
+    fn parse(mut self, id: &str) -> Result<RunRecord> {
         #[derive(Deserialize)]
         struct Version {
             schema: u32,
         }
-        let Version { schema } = parse(id, "header", &self.header)?;
+        if let Some(checksums) = self.checksums.take() {
+            check_sealed(id, checksums, &self.sealed())?;
+        }
+        let Version { schema } = parse(id, &self.header)?;
         if schema > RECORD_SCHEMA {
             return Err(Error::new(
                 ErrorKind::Store,
@@ -144,51 +213,64 @@ impl Texts {
             )
             .remedy(text!("update kurabe", "kurabe を更新してください")));
         }
+        let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
+        for (index, part) in &self.cells {
+            cells.insert(*index, parse(id, part)?);
+        }
+        for (index, part) in &self.repetitions {
+            let repetition = parse(id, part)?;
+            cells.entry(*index).and_modify(|cell| cell.repetitions.push(repetition));
+        }
         Ok(RunRecord {
             // In memory it has the form of now, whatever it was written in.
-            header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, "header", &self.header)? },
-            status: self.status,
-            ended_at: self.ended_at,
-            error: self.error.map(|text| parse(id, "error", &text)).transpose()?,
-            labels: self.labels,
-            fill: self.fill.map(|text| parse(id, "fill", &text)).transpose()?,
-            notices: parse_all(id, "notices", &self.notices)?,
-            cells: parse_all(id, "cells", &self.cells)?,
-            health_after: self.health_after.map(|text| parse(id, "health_after", &text)).transpose()?,
+            header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, &self.header)? },
+            status: status(&self.status),
+            ended_at: self.ended_at.as_deref().map(plain),
+            error: self.error.map(|part| parse(id, &part)).transpose()?,
+            labels: self.labels.into_iter().map(|(key, part)| (key, plain(&part.words))).collect(),
+            fill: self.fill.map(|part| parse(id, &part)).transpose()?,
+            notices: self.notices.iter().map(|part| parse(id, part)).collect::<Result<_>>()?,
+            cells: cells.into_values().collect(),
+            health_after: self.health_after.map(|part| parse(id, &part)).transpose()?,
         })
     }
 }
 
-fn parse_all<T: DeserializeOwned>(id: &str, part: &str, rows: &[String]) -> Result<Vec<T>> {
-    rows.iter().enumerate().map(|(index, row)| parse(id, &format!("{part}[{index}]"), row)).collect()
-}
-
-fn parse<T: DeserializeOwned>(id: &str, part: &str, words: &str) -> Result<T> {
-    json::from_slice(words.as_bytes()).map_err(|misfit| {
+fn parse<T: DeserializeOwned>(id: &str, part: &Part) -> Result<T> {
+    json::from_slice(&part.words).map_err(|misfit| {
         let dot = if misfit.field.is_empty() { "" } else { "." };
-        let field = format!("{part}{dot}{}", misfit.field);
+        let field = format!("{}{dot}{}", part.field, misfit.field);
         Error::new(
             ErrorKind::Store,
             text!("the run `{id}` cannot be read at `{field}`", "測定 `{id}` の `{field}` を読めません"),
         )
         .remedy(text!(
-            "if a newer kurabe wrote it, update this one; `kurabe remove {id}` takes the run out of the store",
-            "新しい kurabe で測定したものなら、この kurabe を更新してください。`kurabe remove {id}` で取り除けます"
+            "if a newer kurabe wrote it, update this one; `kurabe rm {id}` takes the run out of the store",
+            "新しい kurabe で測定したものなら、この kurabe を更新してください。`kurabe rm {id}` で取り除けます"
         ))
         .because(misfit.reason)
     })
 }
 
-/// The status in a column.
-fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<RunStatus> {
-    let word: String = row.get(column)?;
-    Ok(match word.as_str() {
-        "running" => RunStatus::Running,
-        "complete" => RunStatus::Complete,
-        "failed" => RunStatus::Failed,
+/// The bytes of a column.
+fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+    Ok(row.get_ref(column)?.as_bytes()?.to_vec())
+}
+
+/// A text that is shown as it is.
+fn plain(words: &[u8]) -> String {
+    String::from_utf8_lossy(words).into_owned()
+}
+
+/// The status that a word of the tables means.
+fn status(word: &[u8]) -> RunStatus {
+    match word {
+        b"running" => RunStatus::Running,
+        b"complete" => RunStatus::Complete,
+        b"failed" => RunStatus::Failed,
         // The table allows no other word.
         _ => RunStatus::Interrupted,
-    })
+    }
 }
 
 /// The labels of all runs, by id and key.

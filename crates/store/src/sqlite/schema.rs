@@ -3,6 +3,7 @@
 //! The model: `application_id` says that the file is kurabe's, `user_version` which of the steps below it has seen.
 //! A step is never changed once it was released; a change of the tables is one more step.
 
+use super::checksum;
 use super::error::{elsewhere, store_error};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -14,7 +15,13 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 4] = [
+/// The version whose tables have checksums.
+const CHECKSUMS_SINCE: i32 = 4;
+
+/// The version whose tables have a room for what runs made.
+const MADE_FILES_SINCE: i32 = 5;
+
+const STEPS: [&str; 5] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -102,6 +109,31 @@ BEGIN DELETE FROM digests WHERE run_id = OLD.run_id; END;
 CREATE INDEX runs_with_test_file ON runs (test_file) WHERE test_file IS NOT NULL;
 ",
     "
+-- Repetitions of a cell that is not over; the cell's own row has them all when it is.
+CREATE TABLE repetitions (
+    run_id           TEXT NOT NULL,
+    cell_index       INTEGER NOT NULL,
+    repetition_index INTEGER NOT NULL,
+    repetition       TEXT NOT NULL,
+    PRIMARY KEY (run_id, cell_index, repetition_index),
+    FOREIGN KEY (run_id, cell_index) REFERENCES cells (run_id, cell_index) ON DELETE CASCADE
+) STRICT;
+CREATE TRIGGER repetition_added AFTER INSERT ON repetitions
+BEGIN DELETE FROM digests WHERE run_id = NEW.run_id; END;
+
+-- Of every text that a record is made of, under the name of its field.
+CREATE TABLE checksums (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    field  TEXT NOT NULL,
+    crc32  INTEGER NOT NULL,
+    PRIMARY KEY (run_id, field)
+) STRICT, WITHOUT ROWID;
+
+-- Digests without a checksum are made again.
+DELETE FROM digests;
+ALTER TABLE digests ADD COLUMN crc32 INTEGER NOT NULL DEFAULT 0;
+",
+    "
 -- Where the owner's number counts.
 ALTER TABLE runs ADD COLUMN owner_pid_namespace INTEGER;
 ALTER TABLE runs ADD COLUMN owner_host_id TEXT;
@@ -170,6 +202,9 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     for step in &STEPS[done as usize..] {
         transaction.execute_batch(step).map_err(failed)?;
     }
+    if done < CHECKSUMS_SINCE {
+        checksum::seal_all(&transaction).map_err(failed)?;
+    }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
     transaction.commit().map_err(failed)
@@ -181,14 +216,22 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Whether the tables have room for digests: those of an older version that cannot be written have none.
 pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
-    let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version >= 2)
+    Ok(version_number(connection)? >= 2)
+}
+
+/// Whether there are checksums, and repetitions in rows of their own: tables of an older version that cannot be written
+/// have none.
+pub(super) fn keeps_checksums(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= CHECKSUMS_SINCE)
+}
+
+fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 /// Whether the tables have room for what runs made: those of an older version that cannot be written have none.
 pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool> {
-    let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(version >= 4)
+    Ok(version_number(connection)? >= MADE_FILES_SINCE)
 }
 
 /// The version of the tables, if this kurabe knows it.
@@ -197,10 +240,9 @@ pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool
 /// When a newer kurabe wrote them, or they cannot be read.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     let shown = shown::path(path);
-    let version: i32 =
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| {
-            store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
-        })?;
+    let version = version_number(connection).map_err(|error| {
+        store_error(text!("cannot read the store {shown}", "保存先 {shown} を読めません"), &error, path)
+    })?;
     if (1..=VERSION).contains(&version) {
         return Ok(version);
     }

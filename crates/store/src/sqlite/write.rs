@@ -1,10 +1,14 @@
 //! Writing: a transaction that changes a run, and the rows of its parts.
 
+use super::checksum::{
+    cell_field, label_field, notice_field, repetition_field, seal, seal_ending, unseal, unseal_repetitions,
+};
 use super::open::SqliteStore;
+use super::read::{FILL, HEADER};
 use crate::store::no_such_run;
 use crate::{id, json};
 use kurabe_core::environment::DeviceHealth;
-use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Result, Text};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -14,20 +18,25 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
+        self.check_path()?;
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(self.cannot_write())?;
+        self.check_salt(&transaction)?;
         let whole = || {
-            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
         };
-        whole().map_err(self.cannot_write())
+        let value = whole().map_err(self.cannot_write())?;
+        self.hold_journal();
+        Ok(value)
     }
 
     /// A transaction on a run that must be there.
     pub(super) fn change_run(
         &self,
         id: &str,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<usize>,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
     ) -> Result<()> {
         let exists = self.transaction(|transaction| {
             let exists = is_taken(transaction, id)?;
@@ -87,46 +96,95 @@ pub(super) fn insert_run(
     header: &RunHeader,
     status: RunStatus,
 ) -> rusqlite::Result<()> {
+    let words = json::to_text(header);
     let device = header.environment.devices.iter().find_map(|device| device.model.as_deref());
-    transaction
-        .execute(
-            "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header)
+    transaction.execute(
+        "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header)
              VALUES (?1, ?2,
                      coalesce(unixepoch(?2, 'subsec'), (SELECT max(started_unix_s) FROM runs), 0),
                      ?3, ?4, ?5, ?6, ?7)",
-            params![
-                header.id,
-                header.started_at,
-                status_word(status),
-                header.target_name(),
-                device,
-                header.profile_name(),
-                json::to_text(header),
-            ],
-        )
-        .map(|_| ())
+        params![
+            header.id,
+            header.started_at,
+            status_word(status),
+            header.target_name(),
+            device,
+            header.profile_name(),
+            words,
+        ],
+    )?;
+    seal(transaction, &header.id, HEADER, words.as_bytes())?;
+    seal_ending(transaction, &header.id)
+}
+
+/// Replaces the header of a run.
+pub(super) fn write_header(transaction: &Transaction<'_>, header: &RunHeader) -> rusqlite::Result<()> {
+    let words = json::to_text(&storable(header));
+    transaction.execute(
+        "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
+        params![header.id, words, header.target_name()],
+    )?;
+    seal(transaction, &header.id, HEADER, words.as_bytes())
+}
+
+pub(super) fn write_fill(transaction: &Transaction<'_>, id: &str, fill: &FillRecord) -> rusqlite::Result<()> {
+    let words = json::to_text(fill);
+    transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![id, words])?;
+    seal(transaction, id, FILL, words.as_bytes())
 }
 
 pub(super) fn insert_notice(
     transaction: &Transaction<'_>,
     id: &str,
     notice: &Notice,
-) -> rusqlite::Result<usize> {
-    transaction.execute(
+) -> rusqlite::Result<()> {
+    let words = json::to_text(notice);
+    let index = transaction.query_row(
         "INSERT INTO notices (run_id, notice_index, notice)
-         VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2)",
-        params![id, json::to_text(notice)],
-    )
+         VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2) RETURNING notice_index",
+        params![id, words],
+        |row| row.get(0),
+    )?;
+    seal(transaction, id, &notice_field(index), words.as_bytes())
 }
 
-pub(super) fn insert_cell(transaction: &Transaction<'_>, id: &str, cell: &Cell) -> rusqlite::Result<usize> {
+pub(super) fn insert_cell(transaction: &Transaction<'_>, id: &str, cell: &Cell) -> rusqlite::Result<()> {
     let mut cell = cell.clone();
     json::make_finite(&mut cell);
+    let words = json::to_text(&cell);
     transaction.execute(
         "INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)",
-        params![id, cell.index, json::to_text(&cell)],
+        params![id, cell.index, words],
     )?;
-    transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [id])
+    transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [id])?;
+    seal(transaction, id, &cell_field(cell.index), words.as_bytes())
+}
+
+/// Takes a cell out, and its repetitions with it (the table sees to that).
+pub(super) fn remove_cell(transaction: &Transaction<'_>, id: &str, cell_index: u32) -> rusqlite::Result<()> {
+    let removed = transaction
+        .execute("DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2", params![id, cell_index])?;
+    transaction
+        .execute("UPDATE runs SET cell_count = cell_count - ?2 WHERE id = ?1", params![id, removed as i64])?;
+    unseal_repetitions(transaction, id, cell_index)
+}
+
+/// The cell must be there: the table asks for it.
+pub(super) fn insert_repetition(
+    transaction: &Transaction<'_>,
+    id: &str,
+    cell_index: u32,
+    repetition: &Repetition,
+) -> rusqlite::Result<()> {
+    let mut repetition = repetition.clone();
+    json::make_repetition_finite(&mut repetition);
+    let words = json::to_text(&repetition);
+    transaction.execute(
+        "INSERT OR REPLACE INTO repetitions (run_id, cell_index, repetition_index, repetition)
+         VALUES (?1, ?2, ?3, ?4)",
+        params![id, cell_index, repetition.index, words],
+    )?;
+    seal(transaction, id, &repetition_field(cell_index, repetition.index), words.as_bytes())
 }
 
 pub(super) fn close_run(
@@ -136,11 +194,12 @@ pub(super) fn close_run(
     ended_at: Option<&str>,
     error: Option<&Text>,
     health_after: Option<&DeviceHealth>,
-) -> rusqlite::Result<usize> {
+) -> rusqlite::Result<()> {
     transaction.execute(
         "UPDATE runs SET status = ?2, ended_at = ?3, error = ?4, health_after = ?5 WHERE id = ?1",
         params![id, status_word(status), ended_at, error.map(json::to_text), health_after.map(json::to_text)],
-    )
+    )?;
+    seal_ending(transaction, id)
 }
 
 pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -> rusqlite::Result<()> {
@@ -152,8 +211,9 @@ pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -
     for cell in &record.cells {
         insert_cell(transaction, id, cell)?;
     }
-    let fill = record.fill.as_ref().map(json::to_text);
-    transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![id, fill])?;
+    if let Some(fill) = &record.fill {
+        write_fill(transaction, id, fill)?;
+    }
     let (ended_at, error) = (record.ended_at.as_deref(), record.error.as_ref());
     close_run(transaction, id, record.status, ended_at, error, record.health_after.as_ref())?;
     insert_missing_labels(transaction, id, record)
@@ -165,10 +225,32 @@ pub(super) fn insert_missing_labels(
     record: &RunRecord,
 ) -> rusqlite::Result<()> {
     for (key, value) in &record.labels {
-        transaction.execute(
+        let inserted = transaction.execute(
             "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![id, key, value],
         )?;
+        if inserted > 0 {
+            seal(transaction, id, &label_field(key), value.as_bytes())?;
+        }
     }
     Ok(())
+}
+
+/// Sets a label, or removes it.
+pub(super) fn write_label(
+    transaction: &Transaction<'_>,
+    id: &str,
+    key: &str,
+    value: Option<&str>,
+) -> rusqlite::Result<()> {
+    let Some(value) = value else {
+        transaction.execute("DELETE FROM labels WHERE run_id = ?1 AND key = ?2", [id, key])?;
+        return unseal(transaction, id, &label_field(key));
+    };
+    transaction.execute(
+        "INSERT INTO labels (run_id, key, value) VALUES (?1, ?2, ?3)
+         ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value",
+        params![id, key, value],
+    )?;
+    seal(transaction, id, &label_field(key), value.as_bytes())
 }

@@ -1,0 +1,56 @@
+//! `kurabe check`: whether what is stored is what was written.
+
+use crate::args::Global;
+use crate::lang::lang;
+use crate::output::{print, print_json, say};
+use crate::stored::store_to_check;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_store::StoreCheck;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the store is damaged or cannot be read.
+pub fn check(global: &Global) -> Result<()> {
+    let Some(store) = store_to_check(global)? else {
+        let nothing = text!("There is no store yet.\n", "保存先はまだありません。\n");
+        return if global.json { Ok(()) } else { print(nothing.get(lang())) };
+    };
+    let StoreCheck { runs, damages, remarks } = store.check()?;
+    for (run, error) in &damages {
+        if global.json {
+            let damage = serde_json::json!({
+                "event": "damage", "run": run, "what": error.what(), "cause": error.cause(),
+            });
+            print_json(&damage)?;
+        } else {
+            say(&error.render(lang()));
+        }
+    }
+    if global.json {
+        let count = damages.len();
+        print_json(
+            &serde_json::json!({ "event": "check", "runs": runs, "damages": count, "remarks": remarks }),
+        )?;
+    } else {
+        remarks.iter().for_each(|remark| say(&format!("kurabe: {}", remark.get(lang()))));
+    }
+    if damages.is_empty() {
+        let whole =
+            text!("Every stored run is whole ({runs}).\n", "保存した測定はすべて無事です({runs} 件)。\n");
+        return if global.json || global.quiet { Ok(()) } else { print(whole.get(lang())) };
+    }
+    let count = damages.len();
+    let s = if count == 1 { "" } else { "s" };
+    Err(Error::new(
+        ErrorKind::Store,
+        text!(
+            "the store is damaged in {count} place{s}; {runs} of its runs can be read",
+            "保存先が {count} か所で壊れています。読める測定は {runs} 件です"
+        ),
+    )
+    .remedy(text!(
+        "`kurabe export` saves the runs that can be read; `kurabe import` takes them into a new store (--db FILE)",
+        "読める測定は `kurabe export` で書き出し、新しい保存先(--db FILE)に `kurabe import` で取り込んでください"
+    )))
+}

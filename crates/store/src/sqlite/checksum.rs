@@ -1,0 +1,131 @@
+//! Checksums: a bit that changed in the file is told, and never shown as a figure.
+//!
+//! The model: every text that a record is made of has the CRC-32 of its bytes in a row of `checksums`, under the name of its
+//! field (`cells[2]`), written in the transaction that writes the text. When a run is read, every text must fit its
+//! checksum, and every checksum must have its text: so a row that is gone is told, too. A CRC finds every change of up to
+//! 32 neighbouring bits and all but one of 4·10⁹ others; it is against accidents, not against somebody.
+
+use kurabe_core::{Error, ErrorKind, Result, text};
+use rusqlite::{Transaction, params};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The field of what closes a run: its status, its end, its error and its device's health.
+pub(super) const ENDING: &str = "status";
+
+pub(super) fn notice_field(index: u32) -> String {
+    format!("notices[{index}]")
+}
+
+pub(super) fn cell_field(index: u32) -> String {
+    format!("cells[{index}]")
+}
+
+pub(super) fn repetition_field(cell_index: u32, index: u32) -> String {
+    format!("{}.repetitions[{index}]", cell_field(cell_index))
+}
+
+pub(super) fn label_field(key: &str) -> String {
+    format!("labels.{key}")
+}
+
+/// The bytes of several columns as one text. A column that is null differs from one that is empty.
+pub(super) fn joined(columns: &[Option<&[u8]>]) -> Vec<u8> {
+    let mut joined = Vec::new();
+    for column in columns {
+        joined.push(u8::from(column.is_some()));
+        joined.extend_from_slice(column.unwrap_or_default());
+        joined.push(0);
+    }
+    joined
+}
+
+/// Notes the checksum of a text.
+pub(super) fn seal(
+    transaction: &Transaction<'_>,
+    id: &str,
+    field: &str,
+    words: &[u8],
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("INSERT OR REPLACE INTO checksums (run_id, field, crc32) VALUES (?1, ?2, ?3)")?
+        .execute(params![id, field, crc32fast::hash(words)])
+        .map(|_| ())
+}
+
+/// Notes the checksum of what closes a run, as it stands in its row.
+pub(super) fn seal_ending(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<()> {
+    let sql = "SELECT status, ended_at, error, health_after FROM runs WHERE id = ?1";
+    let ending = transaction.query_row(sql, [id], |row| {
+        let column = |column| -> rusqlite::Result<_> { Ok(row.get_ref(column)?.as_bytes_or_null()?) };
+        Ok(joined(&[column(0)?, column(1)?, column(2)?, column(3)?]))
+    })?;
+    seal(transaction, id, ENDING, &ending)
+}
+
+/// Forgets the checksum of a text that goes.
+pub(super) fn unseal(transaction: &Transaction<'_>, id: &str, field: &str) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM checksums WHERE run_id = ?1 AND field = ?2", [id, field]).map(|_| ())
+}
+
+/// Forgets the checksums of a cell's repetitions, which go with the cell that is replaced.
+pub(super) fn unseal_repetitions(
+    transaction: &Transaction<'_>,
+    id: &str,
+    cell_index: u32,
+) -> rusqlite::Result<()> {
+    let cell = cell_field(cell_index);
+    transaction
+        .execute(
+            // `/` is the letter after `.`.
+            "DELETE FROM checksums WHERE run_id = ?1 AND field >= ?2 || '.' AND field < ?2 || '/'",
+            [id, &cell],
+        )
+        .map(|_| ())
+}
+
+/// Notes the checksums of all that is stored of all runs; for tables that had none.
+pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let ids: Vec<String> = transaction
+        .prepare("SELECT id FROM runs")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for id in ids {
+        let Some(texts) = super::read::Texts::read(transaction, &id)? else { continue };
+        for (field, words) in texts.sealed() {
+            seal(transaction, &id, field, &words)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the texts of a run are those that were written.
+pub(super) fn check_sealed(
+    id: &str,
+    mut checksums: BTreeMap<String, u32>,
+    texts: &[(&str, Cow<'_, [u8]>)],
+) -> Result<()> {
+    for (field, words) in texts {
+        if checksums.remove(*field) != Some(crc32fast::hash(words)) {
+            return Err(damaged(id, field));
+        }
+    }
+    match checksums.into_keys().next() {
+        Some(field) => Err(damaged(id, &field)),
+        None => Ok(()),
+    }
+}
+
+fn damaged(id: &str, field: &str) -> Error {
+    Error::new(
+        ErrorKind::Store,
+        text!(
+            "the run `{id}` is damaged in the store at `{field}`: it is not what was written (checksum)",
+            "測定 `{id}` の `{field}` は保存先で壊れています(書いた内容とチェックサムが合いません)"
+        ),
+    )
+    .remedy(text!(
+        "the other runs can still be read; `kurabe check` names all that is damaged, and `kurabe rm {id}` takes this run out",
+        "ほかの測定は読めます。壊れた箇所は `kurabe check` で分かり、この測定は `kurabe rm {id}` で取り除けます"
+    ))
+}
