@@ -229,10 +229,11 @@ fn another_users_store_that_can_only_be_read_removes_nothing() {
     let open = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
     };
-    open(lab.store().parent().expect("a folder"), 0o755);
-    open(lab.store().parent().and_then(Path::parent).expect("a folder"), 0o755);
-    open(&lab.store(), 0o644);
+    let folder = lab.beside("store");
     system("sqlite3", &[text(&lab.store()), "PRAGMA journal_mode = delete"]);
+    open(&lab.beside(""), 0o755);
+    open(&folder, 0o755);
+    names(&folder).iter().for_each(|name| open(&folder.join(name), 0o644));
     let as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let probe = lab.wrapped(&as_nobody, &["--version"]).output().map(|output| output.status.success());
     if !matches!(probe, Ok(true)) {
