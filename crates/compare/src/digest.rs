@@ -42,12 +42,12 @@ pub(crate) enum Word {
     /// A cell.
     Cell(CellName),
     /// Of what it is a repetition.
-    Series(Box<Series>),
+    History(Box<HistoryKey>),
 }
 
 /// What runs share that are repetitions of one another: the same thing done to the same device in the same place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Series {
+pub(crate) struct HistoryKey {
     /// The tool that measured, if it was another one.
     tool: Option<String>,
     place: String,
@@ -58,19 +58,19 @@ pub(crate) struct Series {
     /// Every parameter of a modelled stack, so that a changed device file is another device.
     layers: Vec<LayerRecord>,
     /// What was done, with the flags of the command line.
-    procedure: Option<Procedure>,
+    procedure: Option<WorkDone>,
 }
 
 /// A profile without its words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Procedure {
+struct WorkDone {
     rules: Rules,
     preconditions: Vec<IoStep>,
     steps: Vec<Step>,
     rounds: Option<Rounds>,
 }
 
-impl Series {
+impl HistoryKey {
     fn of(header: &RunHeader) -> Self {
         let environment = &header.environment;
         let devices: Vec<String> = environment.devices.iter().map(device_identity).collect();
@@ -79,7 +79,7 @@ impl Series {
             let source = if has_serial { None } else { mounted.source.clone() };
             [mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default)
         });
-        let procedure = |profile: &Profile| Procedure {
+        let procedure = |profile: &Profile| WorkDone {
             rules: profile.rules.clone(),
             preconditions: profile.preconditions.clone(),
             steps: profile.steps.clone(),
@@ -134,7 +134,7 @@ pub fn digest(run: &RunRecord) -> RunDigest {
         facts: facts_of(run)
             .into_iter()
             .map(|(fact, value)| Word::Fact(fact, value))
-            .chain([Word::Series(Box::new(Series::of(&run.header)))])
+            .chain([Word::History(Box::new(HistoryKey::of(&run.header)))])
             .filter_map(|fact| word(&fact))
             .collect(),
         figures: run
@@ -174,11 +174,11 @@ mod tests {
         let word = |word: &str| serde_json::from_str::<Word>(word).unwrap();
         let facts = digest.facts.iter().filter_map(|fact| match word(fact) {
             Word::Fact(fact, value) => Some((fact, value)),
-            Word::Cell(_) | Word::Series(_) => None,
+            Word::Cell(_) | Word::History(_) => None,
         });
         let figures = digest.figures.iter().filter_map(|(cell, summary)| match word(cell) {
             Word::Cell(cell) => Some((cell, *summary)),
-            Word::Fact(..) | Word::Series(_) => None,
+            Word::Fact(..) | Word::History(_) => None,
         });
         (facts.collect(), figures.collect())
     }

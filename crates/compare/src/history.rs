@@ -29,7 +29,7 @@ pub struct History {
 /// another tool measured and was taken in twice counts once.
 pub fn measured_again(runs: Vec<RunSummary>, digests: &Digests) -> Vec<(String, Vec<String>)> {
     let words = read(digests);
-    let is_series = |word: &&u32| matches!(words.get(**word as usize), Some(Some(Word::Series(_))));
+    let is_series = |word: &&u32| matches!(words.get(**word as usize), Some(Some(Word::History(_))));
     let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
     let mut groups: BTreeMap<(String, u32), Vec<RunSummary>> = BTreeMap::new();
     for run in runs {

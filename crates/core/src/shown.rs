@@ -2,7 +2,7 @@
 //! change the title of a window, turn the direction of writing or begin a line of its own.
 //!
 //! The model: a character that acts on whatever shows it, or that nobody sees, is written as an escape (`\x1b`, `\n`,
-//! `\u{202e}`); all others stay. What is escaped here is nowhere else decided. [`line`] is for words that become part of a
+//! `\u{202e}`); all others stay. What is escaped here is nowhere else decided. [`line()`] is for words that become part of a
 //! line, [`Shown`] for whole lines on their way out, [`json`] for JSON, [`source`] for the text of a data file.
 //! What has been escaped stays as it is when it is escaped again.
 
@@ -103,7 +103,7 @@ impl Shown {
     }
 
     /// Lines whose colours are welcome (ECMA-48, "select graphic rendition"). Words from outside have been
-    /// shown with [`line`] before they were painted.
+    /// shown with [`line()`] before they were painted.
     pub fn coloured(text: &str) -> Self {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

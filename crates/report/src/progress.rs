@@ -141,13 +141,10 @@ impl Progress {
     fn show(&mut self, event: &Event) {
         match event {
             Event::RunStarted { header, cell_count, planned_write_bytes, planned_write_ns, planned_ns } => {
-                self.cell_count = *cell_count;
-                self.left_ns = *planned_ns;
-                let writes = PlannedWrites {
-                    bytes: planned_write_bytes.unwrap_or(0),
-                    time_ns: planned_write_ns.unwrap_or(0),
-                };
-                self.start(header, writes);
+                (self.cell_count, self.left_ns) = (*cell_count, *planned_ns);
+                let [bytes, time_ns] =
+                    [planned_write_bytes, planned_write_ns].map(|planned| planned.unwrap_or(0));
+                self.start(header, PlannedWrites { bytes, time_ns });
             }
             Event::StepsAdded { cell_count, planned_ns, .. } => {
                 self.cell_count = *cell_count;

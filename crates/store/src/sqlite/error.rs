@@ -14,13 +14,22 @@ pub(super) fn store_error(what: Text, cause: &rusqlite::Error, path: &Path) -> E
         cause.sqlite_error_code(),
         Some(CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
     );
-    if let Some(refusal) = path.parent().filter(|_| is_of_place).and_then(refusal) {
+    if is_of_place && let Some(refusal) = path.parent().and_then(refusal) {
         return Error::new(ErrorKind::Store, what).because(&refusal).remedy(remedy_of_place(&refusal));
     }
     let error = Error::new(ErrorKind::Store, what).because(cause);
     match remedy(cause) {
         Some(remedy) => error.remedy(remedy),
         None => error,
+    }
+}
+
+/// The error of a store that can only be read, with what its place says of it.
+pub(super) fn read_only_error(what: Text, path: &Path) -> Error {
+    let error = Error::new(ErrorKind::Store, what);
+    match path.parent().and_then(refusal) {
+        Some(refusal) => error.because(&refusal).remedy(remedy_of_place(&refusal)),
+        None => error.remedy(elsewhere()),
     }
 }
 

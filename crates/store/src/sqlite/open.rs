@@ -15,7 +15,7 @@
 //! The file may be taken away while it is open. Every change looks first whether its path still leads to it and its salt
 //! is the same; whatever else was done to it shows as damage.
 
-use super::error::{elsewhere, remedy_of_place, store_error};
+use super::error::{elsewhere, read_only_error, remedy_of_place, store_error};
 use super::schema::{self, Owned};
 use crate::platform;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
@@ -150,9 +150,9 @@ impl SqliteStore {
     /// A connection for writing with its tables and its journal.
     fn ready(connection: Connection, path: PathBuf) -> Result<Self> {
         if is_read_only(&connection) {
-            let shown = shown::path(path);
+            let shown = shown::path(&path);
             let what = text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません");
-            return Err(Error::new(ErrorKind::Store, what).remedy(elsewhere()));
+            return Err(read_only_error(what, &path));
         }
         schema::migrate(&connection, &path)?;
         choose_journal(&connection).map_err(|error| cannot_open(&path, &error))?;
