@@ -306,6 +306,8 @@ fn margin(words: &str) -> Result<f64, String> {
 pub struct RunIds {
     #[arg(required = true, value_name = "RUN", help = t("Ids, or unique beginnings of them", "測定の ID(先頭の一意な部分でも可)"))]
     pub runs: Vec<String>,
+    #[arg(long, help = t("Also runs that another machine or a container may still be measuring", "別のマシンやコンテナーで測定中かもしれないものも削除する"))]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use crate::args::{DoctorArgs, Global};
 use crate::output::{print_json, print_page, style};
+use crate::stored::existing_store;
 use kurabe_core::Result;
 use kurabe_lab::MachineFacts;
 use kurabe_report::render_doctor;
@@ -11,6 +12,9 @@ use kurabe_report::render_doctor;
 /// # Errors
 /// When standard output takes nothing more.
 pub fn doctor(args: &DoctorArgs, global: &Global) -> Result<()> {
-    let findings = kurabe_report::doctor(&MachineFacts::gather(&args.path)?);
+    // The trial on the path is noted there; without a store, nothing is made for it.
+    let store = existing_store(global)?;
+    let leftovers = store.as_deref().map_or(Ok(Vec::new()), kurabe_lab::recover)?;
+    let findings = kurabe_report::doctor(&MachineFacts::gather(&args.path, store.as_deref())?, &leftovers);
     if global.json { print_json(&findings) } else { print_page(&render_doctor(&findings, &style())) }
 }

@@ -9,12 +9,13 @@ use crate::words::parse_label;
 use kurabe_core::outside::{self, Outside};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
-use kurabe_lab::{Imported, owner_lives};
+use kurabe_lab::{Became, Imported, owner_is_elsewhere, owner_lives};
 use kurabe_report::{
-    charts_of, explain, headline, render_details, render_list, render_pictures, render_run, render_why,
-    run_figures,
+    charts_of, explain, headline, leftover_words, render_details, render_list, render_pictures, render_run,
+    render_why, run_figures,
 };
-use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
+use kurabe_store::{Filter, Owner, SqliteStore, Store, default_path, export_with_figures};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 fn store_path(global: &Global) -> Result<PathBuf> {
@@ -39,11 +40,20 @@ pub fn open_recovered(global: &Global) -> Result<Box<dyn Store>> {
     Ok(store)
 }
 
+/// The store, if it is there.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn existing_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
+    let store = SqliteStore::open_existing(&store_path(global)?)?;
+    Ok(store.map(|store| Box::new(store) as Box<dyn Store>))
+}
+
 /// The store, if it is there; runs that died are recovered.
-fn existing_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
-    let Some(store) = SqliteStore::open_existing(&store_path(global)?)? else { return Ok(None) };
-    recover(&store)?;
-    Ok(Some(Box::new(store)))
+fn recovered_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
+    let store = existing_store(global)?;
+    store.iter().try_for_each(|store| recover(&**store))?;
+    Ok(store)
 }
 
 /// The store as it is, if it is there: it is looked at and nothing is changed.
@@ -57,26 +67,22 @@ pub fn store_to_check(global: &Global) -> Result<Option<Box<dyn Store>>> {
 
 /// The store that must hold a run.
 pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
-    existing_store(global)?.ok_or_else(|| {
+    recovered_store(global)?.ok_or_else(|| {
         Error::new(ErrorKind::NoSuchRun, text!("no run is stored yet", "保存された測定はまだありません"))
             .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
     })
 }
 
-/// Takes away what runs that died left behind, and says so.
+/// Takes away what runs that died left behind, and says so; of what stays for a reason that was told before, only the
+/// doctor tells again.
 fn recover(store: &dyn Store) -> Result<()> {
-    for leftover in kurabe_lab::recover(store)? {
-        match &leftover.error {
-            None => {
-                let (path, run) = (shown::path(&leftover.path), &leftover.run);
-                let removed = text!(
-                    "kurabe: removed the test file of a run that died: {path} ({run})",
-                    "kurabe: 異常終了した測定のテストファイルを消しました: {path} ({run})"
-                );
-                say(removed.get(lang()));
-            }
-            Some(error) => say(&error.render(lang())),
-        }
+    for leftover in kurabe_lab::recover(store)?.iter().filter(|leftover| leftover.is_news) {
+        let (what, remedy) = leftover_words(leftover);
+        say(&match (&leftover.became, remedy) {
+            (Became::Failed(error), _) => error.render(lang()),
+            (_, Some(remedy)) => Error::new(ErrorKind::Target, what).remedy(remedy).render(lang()),
+            (_, None) => format!("kurabe: {}", what.get(lang())),
+        });
     }
     Ok(())
 }
@@ -93,7 +99,7 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
         since: args.since.clone(),
         last: args.last.map(|last| last as usize),
     };
-    let all = existing_store(global)?.map_or(Ok(Vec::new()), |store| store.list())?;
+    let all = recovered_store(global)?.map_or(Ok(Vec::new()), |store| store.list())?;
     let count = all.len();
     let runs = filter.apply(all);
     if runs.is_empty() && count > 0 && !global.json {
@@ -166,7 +172,18 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     // All are looked up before the first goes, so a mistyped one removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     for id in ids {
-        store.remove(&id, &owner_lives)?;
+        let is_elsewhere = Cell::new(false);
+        let is_kept = |owner: &Owner| {
+            is_elsewhere.set(owner_is_elsewhere(owner));
+            owner_lives(owner) && !(args.force && is_elsewhere.get())
+        };
+        store.remove(&id, &is_kept).map_err(|error| match is_elsewhere.get() {
+            true => error.remedy(text!(
+                "it belongs to another machine or a container; if that is gone: kurabe rm --force {id}",
+                "別のマシンかコンテナーの測定です。それがもうなければ: kurabe rm --force {id}"
+            )),
+            false => error,
+        })?;
         tell(global, "removed", &id, t("removed", "削除しました:"))?;
     }
     Ok(())

@@ -8,9 +8,11 @@
 use crate::buffer::{Arena, Pages};
 use crate::held::{HeldFile, Looked};
 use crate::in_use::{in_use, refuse_if_in_use, refuse_own};
+use crate::mark::RunMark;
 use crate::platform::{self, OpenHow};
 use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
 use kurabe_core::device::Buffer;
+use kurabe_core::made::MadeFacts;
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -44,6 +46,8 @@ pub struct TargetOptions {
     pub no_test_file: bool,
     /// Who hears of what is made in a directory, before it is made.
     pub scratches: Scratches,
+    /// What it bears.
+    pub mark: RunMark,
 }
 
 /// A target, ready.
@@ -88,7 +92,8 @@ impl Target {
         };
         if path.is_dir() {
             let folder = Folder::open(&path).map_err(|error| cannot_use(given, &error))?;
-            let scratch = target.scratch.insert(Arc::new(Scratch::in_folder(folder))).clone();
+            let scratch =
+                target.scratch.insert(Arc::new(Scratch::in_folder(folder, options.mark.clone()))).clone();
             options.scratches.add(&scratch);
             target.writable = true;
             if options.no_test_file {
@@ -130,6 +135,20 @@ impl Target {
             test_file: None,
             container: None,
         }
+    }
+
+    /// What it is known again by, if something was made on it.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn made(&self) -> Result<Option<MadeFacts>> {
+        let status = match (&self.test_file, &self.container) {
+            (Some(file), _) => rustix::fs::fstat(file.file()),
+            (None, Some(container)) => rustix::fs::fstat(container.folder()),
+            (None, None) => return Ok(None),
+        };
+        let status = status.map_err(|error| cannot_open(&self.path, &error.into()))?;
+        Ok(Some(MadeFacts { inode: Some(status.st_ino), user: status.st_uid }))
     }
 
     /// Takes away what was made on it, and tells what could not be.

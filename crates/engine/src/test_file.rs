@@ -5,6 +5,7 @@
 //! was made: a name that something else has got meanwhile stays.
 
 use crate::held::HeldFile;
+use crate::mark::{INSIDE, RunMark, beside};
 use crate::platform::{self, OpenHow};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::{FileIdentity, Folder};
@@ -24,6 +25,14 @@ pub fn test_file_name(run_id: &str, word: u64) -> String {
     format!("{PREFIX}{run_id}-{word:016x}{SUFFIX}")
 }
 
+/// Whether a name is one of a test file, or of a work folder, of this run.
+pub(crate) fn is_test_file_name(name: &OsStr, run_id: &str) -> bool {
+    let word = name.to_str().and_then(|name| {
+        name.strip_prefix(PREFIX)?.strip_prefix(run_id)?.strip_prefix('-')?.strip_suffix(SUFFIX)
+    });
+    word.is_some_and(|word| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 /// The name of a copy of a test file, beside it. Whoever removes what is left of a test file removes this too.
 pub(crate) fn copy_beside(test_file: &OsStr) -> OsString {
     Path::new(test_file).with_extension("copy.test").into_os_string()
@@ -33,6 +42,8 @@ pub(crate) fn copy_beside(test_file: &OsStr) -> OsString {
 #[derive(Debug)]
 pub struct Scratch {
     folder: Folder,
+    /// What all of it bears.
+    mark: RunMark,
     made: Mutex<Vec<Made>>,
 }
 
@@ -41,6 +52,8 @@ pub struct Scratch {
 struct Made {
     name: OsString,
     handle: OwnedFd,
+    /// Whether it only says whose the others are; then it goes last.
+    is_mark: bool,
 }
 
 /// What was made in the folders of several targets, for who ends the process early. A target that is gone has taken its
@@ -80,8 +93,8 @@ pub struct Remains {
 
 impl Scratch {
     /// What will be made in a folder; nothing yet.
-    pub(crate) fn in_folder(folder: Folder) -> Self {
-        Self { folder, made: Mutex::default() }
+    pub(crate) fn in_folder(folder: Folder, mark: RunMark) -> Self {
+        Self { folder, mark, made: Mutex::default() }
     }
 
     /// The folder.
@@ -101,7 +114,16 @@ impl Scratch {
 
     fn note(&self, name: &OsStr, handle: impl AsFd) -> io::Result<()> {
         let handle = handle.as_fd().try_clone_to_owned()?;
-        self.lock().push(Made { name: name.to_owned(), handle });
+        self.lock().push(Made { name: name.to_owned(), handle, is_mark: false });
+        Ok(())
+    }
+
+    /// Marks a file that was made. The mark beside it, if there must be one, is removed after all others.
+    fn mark_file(&self, name: &OsStr, file: &File) -> io::Result<()> {
+        if let Some(mark) = self.mark.put_on(&self.folder, name, file)? {
+            let mark = Made { name: beside(name), handle: mark.into(), is_mark: true };
+            self.lock().insert(0, mark);
+        }
         Ok(())
     }
 
@@ -113,7 +135,17 @@ impl Scratch {
         if remains.is_none() {
             all.retain(|made| made.name != name);
         }
-        remains
+        // A mark that marks nothing any more.
+        match all.as_slice() {
+            [mark] if mark.is_mark && remains.is_none() => {
+                let remains = self.unlink(mark).err();
+                if remains.is_none() {
+                    all.clear();
+                }
+                remains
+            }
+            _ => remains,
+        }
     }
 
     fn unlink(&self, made: &Made) -> Result<(), Remains> {
@@ -133,7 +165,7 @@ impl Scratch {
             Some(facts) if FileIdentity::from(&facts) == FileIdentity::from(&held) => {
                 let kind = FileType::from_raw_mode(facts.st_mode);
                 let removed = match kind {
-                    FileType::Directory => self.folder.remove_tree(&made.name),
+                    FileType::Directory => self.folder.remove_marked_tree(&made.name, OsStr::new(INSIDE)),
                     _ => self.folder.remove(&made.name, kind),
                 };
                 removed.map_err(|error| cannot(&error))
@@ -182,7 +214,10 @@ impl TestFile {
         };
         let held = HeldFile::create(&scratch.folder, name).map_err(cannot)?;
         scratch.note(name, held.file()).map_err(cannot)?;
-        Ok(Self { scratch: Arc::clone(scratch), name: name.to_owned(), held: Arc::new(held) })
+        // From here on it is removed when this goes.
+        let made = Self { scratch: Arc::clone(scratch), name: name.to_owned(), held: Arc::new(held) };
+        scratch.mark_file(name, made.file()).map_err(cannot)?;
+        Ok(made)
     }
 
     /// The descriptor that is held from its making to its end.
@@ -243,6 +278,8 @@ pub(crate) struct Container {
     scratch: Arc<Scratch>,
     name: OsString,
     folder: Folder,
+    /// Its mark, which is locked as long as the run lives.
+    mark: Option<File>,
 }
 
 impl Container {
@@ -258,7 +295,9 @@ impl Container {
         };
         let folder = scratch.folder.make(name).map_err(cannot)?;
         scratch.note(name, &folder).map_err(cannot)?;
-        Ok(Self { scratch: Arc::clone(scratch), name: name.to_owned(), folder })
+        let mut made = Self { scratch: Arc::clone(scratch), name: name.to_owned(), folder, mark: None };
+        made.mark = scratch.mark.put_in(&made.folder).map_err(cannot)?;
+        Ok(made)
     }
 
     /// The folder.
@@ -274,41 +313,6 @@ impl Drop for Container {
     }
 }
 
-/// Removes the test file with its copy, or the work folder, that an earlier run left behind, and nothing else: `false`
-/// if there is none, or if what is there is neither.
-///
-/// # Errors
-/// When it cannot be removed.
-pub fn remove_orphan(path: &Path) -> Result<bool> {
-    let named = path
-        .file_name()
-        .filter(|name| name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX)));
-    let (Some(name), Some(parent)) = (named, path.parent()) else { return Ok(false) };
-    // A folder that is gone, or whose path is another one now, holds nothing of kurabe's.
-    let Ok(folder) = Folder::open(parent) else { return Ok(false) };
-    let remove = |name: &OsStr, may_be_folder: bool| -> io::Result<bool> {
-        let Some(facts) = folder.facts(name)? else { return Ok(false) };
-        match FileType::from_raw_mode(facts.st_mode) {
-            FileType::Directory if may_be_folder => folder.remove_tree(name)?,
-            kind @ FileType::RegularFile => folder.remove(name, kind)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    };
-    let (copy, file) = (remove(&copy_beside(name), false), remove(name, true));
-    let removed = copy.and_then(|copy| Ok(file? || copy));
-    removed.map_err(|error| {
-        Error::os(
-            text!(
-                "cannot remove {}, the test file of an earlier run",
-                "以前の測定のテストファイル {} を消せません",
-                path.display()
-            ),
-            &error,
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,7 +321,7 @@ mod tests {
     fn scratch() -> (tempfile::TempDir, PathBuf, Arc<Scratch>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap();
-        let scratch = Arc::new(Scratch::in_folder(Folder::open(&path).unwrap()));
+        let scratch = Arc::new(Scratch::in_folder(Folder::open(&path).unwrap(), RunMark::new("abc", "0f")));
         (dir, path, scratch)
     }
 
@@ -356,6 +360,22 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_beside_goes_with_the_last_that_it_marks() {
+        let (_dir, path, scratch) = scratch();
+        let (file, copy) = (name(), copy_beside(&name()));
+        let first = TestFile::create(&scratch, &file).unwrap();
+        // As where files take no attributes.
+        let mark = File::create_new(path.join(beside(&file))).unwrap();
+        scratch.lock().insert(0, Made { name: beside(&file), handle: mark.into(), is_mark: true });
+        let second = TestFile::create(&scratch, &copy).unwrap();
+        second.close().unwrap();
+        assert!(path.join(beside(&file)).exists());
+        first.close().unwrap();
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+        assert!(scratch.remove_all().is_empty());
+    }
+
+    #[test]
     fn a_container_goes_with_all_that_is_in_it_and_is_never_taken_over() {
         let (_dir, path, scratch) = scratch();
         std::fs::create_dir(path.join(name())).unwrap();
@@ -374,54 +394,19 @@ mod tests {
     }
 
     #[test]
-    fn only_test_files_are_taken_for_orphans() {
-        let (_dir, path, _) = scratch();
-        let (orphan, other) = (path.join(name()), path.join("thesis.txt"));
-        std::fs::write(&orphan, "x").unwrap();
-        std::fs::write(&other, "x").unwrap();
-        assert!(remove_orphan(&orphan).unwrap());
-        assert!(!remove_orphan(&orphan).unwrap());
-        assert!(!remove_orphan(&other).unwrap());
-        assert!(other.exists());
-        let link = path.join(test_file_name("abc", 2));
-        std::os::unix::fs::symlink(&other, &link).unwrap();
-        assert!(!remove_orphan(&link).unwrap());
-    }
-
-    #[test]
-    fn an_orphan_is_not_looked_for_through_a_link() {
-        let (_dir, path, _) = scratch();
-        std::fs::create_dir(path.join("other")).unwrap();
-        std::fs::write(path.join("other").join(name()), "x").unwrap();
-        std::os::unix::fs::symlink("other", path.join("folder")).unwrap();
-        assert!(!remove_orphan(&path.join("folder").join(name())).unwrap());
-        assert!(path.join("other").join(name()).exists());
-    }
-
-    #[test]
-    fn a_copy_goes_with_its_test_file_or_alone() {
-        let (_dir, folder, _) = scratch();
-        let (path, copy) = (folder.join(name()), folder.join(copy_beside(&name())));
-        assert_eq!(copy.file_name().unwrap(), ".kurabe-abc-0000000000000001.copy.test");
-        for files in [vec![&path, &copy], vec![&copy]] {
-            files.iter().for_each(|file| std::fs::write(file, "x").unwrap());
-            assert!(remove_orphan(&path).unwrap());
-            assert!(!path.exists() && !copy.exists());
+    fn a_name_is_of_one_run_and_has_its_word() {
+        let is_one = |name: &str| is_test_file_name(OsStr::new(name), "abc");
+        assert!(is_one(&test_file_name("abc", u64::MAX)) && is_one(&test_file_name("abc", 1)));
+        for name in [
+            ".kurabe-notes.test",
+            ".kurabe-abc.test",
+            ".kurabe-abd-0000000000000001.test",
+            ".kurabe-abc-000000000000001.test",
+            ".kurabe-abc-0000000000000001.copy.test",
+            "kurabe-abc-0000000000000001.test",
+        ] {
+            assert!(!is_one(name), "{name}");
         }
-        assert!(!remove_orphan(&path).unwrap());
-    }
-
-    #[test]
-    fn a_work_folder_goes_with_all_that_is_in_it_and_nothing_that_it_points_to() {
-        let (_dir, path, _) = scratch();
-        let (folder, other) = (path.join(name()), path.join("thesis"));
-        std::fs::create_dir_all(folder.join("deep")).unwrap();
-        std::fs::create_dir(&other).unwrap();
-        std::fs::write(other.join("text"), "x").unwrap();
-        std::os::unix::fs::symlink(&other, folder.join("deep/link")).unwrap();
-        assert!(remove_orphan(&folder).unwrap());
-        assert!(!folder.exists() && other.join("text").exists());
-        assert!(!remove_orphan(&other).unwrap());
     }
 
     #[test]

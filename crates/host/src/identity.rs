@@ -1,11 +1,13 @@
 //! Which process this is, and whether another one still lives.
 //!
-//! The model: a process number is reused, so a process is its number, its start in clock ticks since boot, and the
-//! boot. Only all three together say that the kurabe that started a run is still there.
-//! Sources: proc_pid_stat(5) field 22, random(4) `boot_id`.
+//! The model: a process number is reused, so a process is its number, its start in clock ticks since boot, the boot, and
+//! the PID namespace in which it has that number: only within the same one can it be looked up. A store may be shared
+//! with containers and other machines, whose processes cannot be seen from here: then the answer is neither yes nor no.
+//! Sources: proc_pid_stat(5) field 22, random(4) `boot_id`, pid_namespaces(7), machine-id(5).
 
 use crate::platform;
 use crate::roots::{self, Roots};
+use sha2::{Digest, Sha256};
 
 /// The fields of a process's `stat` after its name, from field 3. The name is in parentheses and may hold blanks
 /// and parentheses itself, so the last `)` ends it.
@@ -28,41 +30,99 @@ pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
     stat_field(&fields, 22)?.parse().ok()
 }
 
-fn boot_id(roots: &Roots) -> String {
+/// A process, as others may look for it later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessIdentity {
+    /// Its number.
+    pub pid: u32,
+    /// Its start in clock ticks since boot; 0 for unknown.
+    pub start_ticks: u64,
+    /// The boot's id; empty for unknown.
+    pub boot_id: String,
+    /// The namespace in which it has its number.
+    pub pid_namespace: Option<u64>,
+    /// The machine's id and name, hashed.
+    pub host_id: Option<String>,
+}
+
+/// Whether a process lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// It does, or something with its number does, of which the kernel does not tell more.
+    Alive,
+    /// It does not.
+    Dead,
+    /// It belongs to another machine, container or PID namespace, or too little is known of it.
+    Elsewhere,
+}
+
+pub(crate) fn boot_id(roots: &Roots) -> String {
     roots::text(&roots.proc.join("sys/kernel/random/boot_id")).unwrap_or_default()
 }
 
-/// This process: its number, its start in clock ticks since boot, and the boot's id. Start 0 and an empty id stand
-/// for unknown.
-pub fn own_identity() -> (u32, u64, String) {
-    own_identity_in(&Roots::default())
+/// This process.
+pub fn own_identity() -> ProcessIdentity {
+    identity_in(&Roots::default(), std::process::id(), &platform::host_name())
 }
 
-fn own_identity_in(roots: &Roots) -> (u32, u64, String) {
-    let start = roots::text(&roots.proc.join("self/stat")).and_then(|stat| parse_start_ticks(&stat));
-    (std::process::id(), start.unwrap_or(0), boot_id(roots))
+fn identity_in(roots: &Roots, pid: u32, host_name: &str) -> ProcessIdentity {
+    let stat = roots::text(&roots.proc.join("self/stat"));
+    ProcessIdentity {
+        pid,
+        start_ticks: stat.and_then(|stat| parse_start_ticks(&stat)).unwrap_or(0),
+        boot_id: boot_id(roots),
+        pid_namespace: pid_namespace(roots),
+        host_id: host_id(roots, host_name),
+    }
 }
 
-/// Whether the process with this identity still lives. When the kernel shows that a process with the number exists
-/// but not when it started (another user's, hidden), the answer is yes: the careful one.
-pub fn process_alive(pid: u32, start_ticks: u64, boot_id: &str) -> bool {
-    process_alive_in(&Roots::default(), pid, start_ticks, boot_id, platform::process_exists)
+/// The number in `pid:[4026531836]`.
+fn pid_namespace(roots: &Roots) -> Option<u64> {
+    let link = std::fs::read_link(roots.proc.join("self/ns/pid")).ok()?;
+    link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-fn process_alive_in(
+/// Machines that were copied share their id but hardly their name too; one without an id is not told from others.
+fn host_id(roots: &Roots, name: &str) -> Option<String> {
+    let machine_id = roots::text(&roots.etc.join("machine-id")).filter(|id| id.len() == 32)?;
+    let hash = Sha256::digest(format!("kurabe\n{machine_id}\n{name}"));
+    Some(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Whether the process with this identity still lives. When the kernel shows that a process with the number exists but
+/// not when it started (another user's, hidden), the answer is yes: the careful one.
+pub fn life_of(process: &ProcessIdentity) -> Liveness {
+    let own = own_identity();
+    life_in(&Roots::default(), &own, process, platform::process_exists)
+}
+
+fn life_in(
     roots: &Roots,
-    pid: u32,
-    start_ticks: u64,
-    boot: &str,
+    own: &ProcessIdentity,
+    process: &ProcessIdentity,
     exists: impl Fn(u32) -> bool,
-) -> bool {
-    if boot_id(roots) != boot {
-        return false;
+) -> Liveness {
+    if own.boot_id.is_empty() || process.boot_id.is_empty() {
+        return Liveness::Elsewhere;
     }
-    match roots::text(&roots.proc.join(format!("{pid}/stat"))) {
-        Some(stat) => parse_start_ticks(&stat) == Some(start_ticks),
-        None => exists(pid),
+    if own.boot_id != process.boot_id {
+        // The same machine was started again since.
+        let is_here = process.host_id.is_some() && own.host_id == process.host_id;
+        return if is_here { Liveness::Dead } else { Liveness::Elsewhere };
     }
+    // Records of before namespaces were noted have none; their numbers are taken for ones of here.
+    if process.pid_namespace.is_some() && own.pid_namespace != process.pid_namespace {
+        return Liveness::Elsewhere;
+    }
+    // A /proc of another namespace shows other processes under these numbers.
+    let self_link = std::fs::read_link(roots.proc.join("self")).ok();
+    let shows_ours = self_link.is_some_and(|link| link.as_os_str() == own.pid.to_string().as_str());
+    let stat = roots::text(&roots.proc.join(format!("{}/stat", process.pid))).filter(|_| shows_ours);
+    let lives = match stat {
+        Some(stat) => parse_start_ticks(&stat) == Some(process.start_ticks),
+        None => exists(process.pid),
+    };
+    if lives { Liveness::Alive } else { Liveness::Dead }
 }
 
 #[cfg(test)]
@@ -71,6 +131,7 @@ mod tests {
     use crate::fake::Fake;
 
     const STAT: &str = "77 (a) b) S) S 1 77 77 0 -1 4194304 99 0 0 0 11 22 0 0 20 0 1 0 123248 3133440";
+    const MACHINE_ID: &str = "0123456789abcdef0123456789abcdef\n";
 
     #[test]
     fn the_name_may_hold_blanks_and_parentheses() {
@@ -81,27 +142,80 @@ mod tests {
         assert_eq!(stat_field(&fields, 2), None);
     }
 
-    #[test]
-    fn a_process_is_its_number_its_start_and_its_boot() {
+    /// A machine on which process 12 looks and process 77 runs.
+    fn machine() -> Fake {
         let fake = Fake::new();
+        std::fs::remove_dir(fake.roots.proc.join("self")).unwrap();
+        fake.raw_link("proc/self", "12");
+        fake.file("proc/12/stat", STAT.replace("77 (", "12 ("));
+        fake.raw_link("proc/12/ns/pid", "pid:[4026531836]");
         fake.file("proc/sys/kernel/random/boot_id", "b-1\n");
         fake.file("proc/77/stat", STAT);
-        let alive = |pid, start, boot| process_alive_in(&fake.roots, pid, start, boot, |_| false);
-        assert!(alive(77, 123_248, "b-1"));
-        assert!(!alive(77, 123_249, "b-1"), "the number was reused");
-        assert!(!alive(77, 123_248, "b-2"), "the machine was restarted");
-        assert!(!alive(78, 123_248, "b-1"));
-        assert!(process_alive_in(&fake.roots, 78, 1, "b-1", |_| true), "hidden, but there");
+        fake.file("etc/machine-id", MACHINE_ID);
+        fake
+    }
+
+    fn identity(pid: u32, start_ticks: u64, boot_id: &str, pid_namespace: Option<u64>) -> ProcessIdentity {
+        ProcessIdentity { pid, start_ticks, boot_id: boot_id.to_owned(), pid_namespace, host_id: None }
+    }
+
+    #[test]
+    fn a_process_is_its_number_its_start_its_boot_and_its_namespace() {
+        let fake = machine();
+        let own = identity_in(&fake.roots, 12, "host");
+        assert_eq!((own.start_ticks, own.pid_namespace), (123_248, Some(4_026_531_836)));
+        let namespace = own.pid_namespace;
+        let life = |process: ProcessIdentity| life_in(&fake.roots, &own, &process, |_| false);
+        assert_eq!(life(identity(77, 123_248, "b-1", namespace)), Liveness::Alive);
+        assert_eq!(
+            life(identity(77, 123_249, "b-1", namespace)),
+            Liveness::Dead,
+            "the number was used again"
+        );
+        assert_eq!(life(identity(78, 123_248, "b-1", namespace)), Liveness::Dead);
+        assert_eq!(life(identity(78, 123_248, "b-1", Some(7))), Liveness::Elsewhere, "a container");
+        assert_eq!(
+            life(identity(77, 123_248, "b-1", None)),
+            Liveness::Alive,
+            "of before namespaces were noted"
+        );
+        assert_eq!(life(identity(78, 123_248, "b-1", None)), Liveness::Dead);
+        assert_eq!(life(identity(78, 123_248, "", namespace)), Liveness::Elsewhere, "a chroot without /proc");
+        let hidden = identity(78, 1, "b-1", namespace);
+        assert_eq!(life_in(&fake.roots, &own, &hidden, |_| true), Liveness::Alive, "hidden, but there");
         fake.file("proc/77/stat", STAT.replace(") S 1", ") Z 1"));
-        assert!(!alive(77, 123_248, "b-1"), "a zombie");
+        assert_eq!(life(identity(77, 123_248, "b-1", namespace)), Liveness::Dead, "a zombie");
+    }
+
+    #[test]
+    fn another_boot_is_the_end_on_the_same_machine_only() {
+        let fake = machine();
+        let own = identity_in(&fake.roots, 12, "host");
+        let life = |process: &ProcessIdentity| life_in(&fake.roots, &own, process, |_| true);
+        let before = ProcessIdentity { boot_id: "b-0".to_owned(), ..own.clone() };
+        assert_eq!(life(&before), Liveness::Dead);
+        let copied = ProcessIdentity { host_id: host_id(&fake.roots, "other"), ..before.clone() };
+        assert_eq!(life(&copied), Liveness::Elsewhere, "a copied machine under its own name");
+        assert_eq!(life(&ProcessIdentity { host_id: None, ..before.clone() }), Liveness::Elsewhere);
+        let nameless = ProcessIdentity { host_id: None, ..own.clone() };
+        let unknown = ProcessIdentity { host_id: None, ..before };
+        assert_eq!(life_in(&fake.roots, &nameless, &unknown, |_| true), Liveness::Elsewhere);
+    }
+
+    #[test]
+    fn a_proc_of_another_namespace_is_not_believed() {
+        let fake = machine();
+        let own = ProcessIdentity { pid: 2, ..identity_in(&fake.roots, 12, "host") };
+        let process = ProcessIdentity { pid: 77, start_ticks: 5, ..own.clone() };
+        assert_eq!(life_in(&fake.roots, &own, &process, |_| true), Liveness::Alive);
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn this_process_lives() {
-        let (pid, start, boot) = own_identity();
-        assert!(start > 0 && !boot.is_empty());
-        assert!(process_alive(pid, start, &boot));
-        assert!(!process_alive(pid, start + 1, &boot));
+        let own = own_identity();
+        assert!(own.start_ticks > 0 && !own.boot_id.is_empty() && own.pid_namespace.is_some());
+        assert_eq!(life_of(&own), Liveness::Alive);
+        assert_eq!(life_of(&ProcessIdentity { start_ticks: own.start_ticks + 1, ..own }), Liveness::Dead);
     }
 }

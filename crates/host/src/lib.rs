@@ -22,6 +22,7 @@ mod machine;
 mod mount;
 mod noise;
 mod observe;
+mod place;
 mod platform;
 mod processes;
 mod readable;
@@ -39,12 +40,13 @@ pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::devices_under;
 pub use health::health;
-pub use identity::{own_identity, process_alive};
+pub use identity::{Liveness, ProcessIdentity, life_of, own_identity};
 pub use noise::{
     NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
     STEAL_SHARE, noise_remarks,
 };
 pub use observe::{ObserveOptions, observe};
+pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use platform::{Number, block_number, process_exists};
 pub use processes::this_process_holds;
 pub use readable::readable_devices;

@@ -9,6 +9,16 @@ use std::path::{Path, PathBuf};
 /// A block device's number, major and minor.
 pub type Number = (u32, u32);
 
+/// Which file an open file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileStatus {
+    pub inode: u64,
+    pub device: u64,
+    pub number: Number,
+    /// The id of its file system that the kernel tells; 0 for none.
+    pub fsid: u64,
+}
+
 /// What a path, a descriptor or a mapping leads to, whatever it is called: two names of one object give equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Object {
@@ -24,11 +34,11 @@ mod calls;
 #[cfg(target_os = "linux")]
 mod imp {
     pub(crate) use super::calls::{is_open_for_writing, loop_status};
-    use super::{File, Number, Object, Path, PathBuf, Subject, io};
+    use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
     use crate::observe::{Space, SubjectKind};
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
     use std::ffi::OsString;
-    use std::os::fd::AsRawFd;
+    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -102,6 +112,24 @@ mod imp {
         }
     }
 
+    /// Which file an open file is, and on what file system.
+    pub(crate) fn file_status(file: impl AsFd) -> io::Result<FileStatus> {
+        let status = rustix::fs::fstat(&file)?;
+        let fsid = rustix::fs::fstatvfs(&file)?.f_fsid;
+        Ok(FileStatus { inode: status.st_ino, device: status.st_dev, number: number(status.st_dev), fsid })
+    }
+
+    /// Takes hold of a folder; nothing in it is read.
+    pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?)
+    }
+
+    /// The machine's name in its network.
+    pub(crate) fn host_name() -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+
     /// Bytes as a path.
     pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
         PathBuf::from(OsString::from_vec(bytes))
@@ -132,7 +160,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{File, Number, Object, Path, PathBuf, Subject, io};
+    use super::{File, FileStatus, Number, Object, Path, PathBuf, Subject, io};
 
     fn unsupported<T>() -> io::Result<T> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
@@ -183,6 +211,21 @@ mod imp {
         unsupported()
     }
 
+    /// Nothing is known here.
+    pub(crate) fn file_status<T>(_: T) -> io::Result<FileStatus> {
+        unsupported()
+    }
+
+    /// Nothing is known here.
+    pub(crate) fn open_folder(_: &Path) -> io::Result<File> {
+        unsupported()
+    }
+
+    /// Unknown here.
+    pub(crate) fn host_name() -> String {
+        String::new()
+    }
+
     /// Bytes as a path.
     pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
         PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
@@ -206,6 +249,6 @@ mod imp {
 
 pub use imp::{block_number, process_exists};
 pub(crate) use imp::{
-    exclusive_is_free, inode, is_open_for_writing, loop_status, object, open_read, path_of, path_of_bytes,
-    subject, suspended_ns, ticks_per_s,
+    exclusive_is_free, file_status, host_name, inode, is_open_for_writing, loop_status, object, open_folder,
+    open_read, path_of, path_of_bytes, subject, suspended_ns, ticks_per_s,
 };

@@ -24,11 +24,15 @@ impl RunHandle {
         self.0.stop.is_asked()
     }
 
-    /// Takes away what would outlive a process that exits without waiting for its runs: programs that they started, and
-    /// test files. A test file that cannot be removed is still named in the store, and the next start tries again.
-    pub fn abandon(&self) {
-        // A timed program has a process group of its own and would live on.
+    /// Ends the programs that the runs started: a timed program has a process group of its own, and would outlive a
+    /// process that exits without waiting for its runs. This waits for nothing.
+    pub fn kill_programs(&self) {
         self.0.stop.kill_programs();
+    }
+
+    /// Removes the test files, for a process that exits without waiting for its runs. This hangs where the storage does.
+    /// A test file that is not removed is still named in the store, and the next start tries again.
+    pub fn remove_test_files(&self) {
         let _ = self.0.scratches.remove_all();
     }
 

@@ -8,15 +8,16 @@
 
 use crate::clock::now;
 use crate::handle::RunHandle;
+use crate::recover::is_gone;
 use crate::stream::Stream;
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::Remains;
-use kurabe_host::health;
+use kurabe_host::{ProcessIdentity, health, own_identity};
 use kurabe_store::{Owner, Store};
-use std::path::Path;
 
 /// Where runs are kept, who hears of them, and what stops them.
 #[derive(Clone, Copy)]
@@ -43,26 +44,29 @@ pub(crate) struct Journal<'a> {
     pub(crate) record: RunRecord,
     /// Whether the store has failed: from then on the record is whole in memory only.
     lost: bool,
-    /// Whether something of the target's could not be removed: the store goes on naming it.
-    is_left: bool,
+    /// The test file or work folder, until it is known to be gone.
+    made: Option<MadeFile>,
 }
 
 impl<'a> Journal<'a> {
     /// Takes an id.
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
-        let (pid, start_ticks, boot_id) = kurabe_host::own_identity();
-        lab.store.begin_run(&mut header, &Owner { pid, start_ticks, boot_id })?;
+        let ProcessIdentity { pid, start_ticks, boot_id, pid_namespace, host_id } = own_identity();
+        let owner = Owner { pid, start_ticks, boot_id, pid_namespace, host_id };
+        lab.store.begin_run(&mut header, &owner)?;
         let record = RunRecord::begun(header);
-        Ok(Self { lab, record, lost: false, is_left: false })
+        Ok(Self { lab, record, lost: false, made: None })
     }
 
     pub(crate) fn id(&self) -> &str {
         &self.record.header.id
     }
 
-    /// Notes a test file that is going to be made.
-    pub(crate) fn expect_test_file(&self, path: &Path) -> Result<()> {
-        self.lab.store.set_test_file(self.id(), Some(path))
+    /// Notes what is going to be made on a target, or what is known of it now that it is.
+    pub(crate) fn note_made(&mut self, made: MadeFile) -> Result<()> {
+        self.lab.store.note_made_file(self.id(), Some(&made))?;
+        self.made = Some(made);
+        Ok(())
     }
 
     /// Notes the header, once the target is known, and the user's labels.
@@ -78,12 +82,17 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Tells what the target left behind when it was closed, and keeps it in mind.
+    /// Tells what the target left behind when it was closed. What is still in its place stays noted; all else is gone.
     pub(crate) fn left(&mut self, remains: Vec<Remains>) -> Result<()> {
-        for Remains { is_in_place, error, .. } in remains {
-            self.is_left |= is_in_place;
+        let is_left = remains.iter().any(|remains| remains.is_in_place);
+        for Remains { error, .. } in remains {
             let text = Text { en: clauses(&error, |text| &text.en), ja: clauses(&error, |text| &text.ja) };
             self.tell(Event::Notice { notice: Notice { kind: NoticeKind::Other, text } })?;
+        }
+        if self.made.is_some() && !is_left {
+            let forgotten = self.lab.store.note_made_file(self.id(), None);
+            self.noted(forgotten)?;
+            self.made = None;
         }
         Ok(())
     }
@@ -173,9 +182,7 @@ impl<'a> Journal<'a> {
         (record.status, record.ended_at) = (status, Some(ended_at.clone()));
         (record.error, record.health_after) = (error.clone(), health_after.clone());
         let (store, id) = (self.lab.store, self.id());
-        let forgotten = if self.is_left { Ok(()) } else { store.set_test_file(id, None) };
-        let finished = forgotten
-            .and_then(|()| store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref()));
+        let finished = store.finish_run(id, status, &ended_at, error.as_ref(), health_after.as_ref());
         self.noted(finished)?;
         keep_digest(store, self.id());
         self.lab.stream.tell(self.id(), Event::RunDone { status, ended_at, error })
@@ -191,11 +198,13 @@ impl<'a> Journal<'a> {
         Ok(Some(record))
     }
 
-    /// Takes the run out of the store, because nothing was measured. The target is closed before.
+    /// Takes the run out of the store, because nothing was measured. The target is closed before; what it could not take
+    /// away stays noted.
     pub(crate) fn discard(&self) -> Result<()> {
-        if self.is_left {
-            // It goes when what it left is removed.
-            return Ok(());
+        if let Some(made) = &self.made
+            && is_gone(self.id(), made)
+        {
+            self.lab.store.note_made_file(self.id(), None)?;
         }
         self.lab.store.remove(self.id(), &|_| false)
     }

@@ -1,11 +1,13 @@
 //! What a machine allows, and what kurabe itself costs on it: facts, without a judgement on them.
 
+use crate::made::open_noted;
 use kurabe_core::Result;
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::Instrument;
 use kurabe_engine::{
-    RingFacts, Target, TargetOptions, driver_cost_ns, may_drop_page_cache, measure_clock, probe_ring,
-    test_file_name,
+    RingFacts, TargetOptions, driver_cost_ns, may_drop_page_cache, measure_clock, probe_ring,
 };
+use kurabe_store::Store;
 use std::path::{Path, PathBuf};
 
 /// Queue depths at which the cost of the driver is measured.
@@ -33,15 +35,16 @@ pub struct MachineFacts {
 }
 
 impl MachineFacts {
-    /// Looks at the machine, and at what it allows on a path.
+    /// Looks at the machine, and at what it allows on a path. The file of the trial there is noted in the store, so that it is
+    /// removed after a kill.
     ///
     /// # Errors
     /// When the cost of the driver cannot be measured.
-    pub fn gather(path: &Path) -> Result<Self> {
+    pub fn gather(path: &Path, store: Option<&dyn Store>) -> Result<Self> {
         Ok(Self {
             ring: probe_ring(),
             path: path.to_owned(),
-            direct: try_direct(path),
+            direct: try_direct(path, store.filter(|store| !store.is_read_only())),
             may_drop_page_cache: may_drop_page_cache(),
             clock: measure_clock(),
             driver_costs_ns: IODEPTHS
@@ -54,13 +57,15 @@ impl MachineFacts {
     }
 }
 
-fn try_direct(path: &Path) -> Result<(bool, u32)> {
+fn try_direct(path: &Path, store: Option<&dyn Store>) -> Result<(bool, u32)> {
     const TRIAL_BYTES: u64 = 128 << 10;
-    let options = TargetOptions {
-        direct: true,
-        size_bytes: TRIAL_BYTES,
-        test_file_name: test_file_name("doctor", std::process::id().into()),
-        ..TargetOptions::default()
-    };
-    Target::open(path, &options).map(|target| (target.is_direct(), target.alignment_bytes()))
+    let run = format!("doctor{}", std::process::id());
+    let note = |made: Option<&MadeFile>| store.map_or(Ok(()), |store| store.note_made_file(&run, made));
+    let mut options = TargetOptions { direct: true, size_bytes: TRIAL_BYTES, ..TargetOptions::default() };
+    let target = open_noted(path, &run, &mut options, &mut |made| note(Some(&made)))?;
+    let direct = (target.is_direct(), target.alignment_bytes());
+    match target.close().into_iter().next() {
+        Some(remains) => Err(remains.error),
+        None => note(None).map(|()| direct),
+    }
 }

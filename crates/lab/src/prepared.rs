@@ -1,8 +1,9 @@
 //! A run that is planned: the profile is made, a model is built, and a path is not touched yet.
 
-use crate::clock::{now, random_word};
+use crate::clock::now;
 use crate::foreseen::{Extent, Foreseen};
 use crate::journal::{Journal, Lab};
+use crate::made::open_noted;
 use crate::model::{load_model, model_name, refuse_what_real_targets_have};
 use crate::open::{Ground, Open};
 use crate::profile::Traced;
@@ -12,12 +13,12 @@ use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_engine::{Target, TargetOptions, measure_clock, model_target, plan_tasks, test_file_name};
+use kurabe_engine::{Target, TargetOptions, measure_clock, model_target, plan_tasks};
 use kurabe_explain::further_steps;
 use kurabe_host::{ObserveOptions, devices_under, observe};
 use kurabe_sim::ModelTarget;
 use kurabe_trace::remove_orphaned_traces;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Looks at the cells of a run and tells which steps should be measured as well.
 pub(crate) type FurtherSteps = fn(&Profile, &[Cell]) -> Vec<Step>;
@@ -188,13 +189,9 @@ impl Prepared {
                 let target = match twin {
                     Some(twin) => twin.again(),
                     None => {
-                        options.test_file_name = test_file_name(&id, random_word()?);
                         options.scratches = journal.lab.handle.scratches().clone();
-                        // The name of the test file is in the store before the file exists.
-                        if let Some(path) = test_file_path(&self.request.target, &options.test_file_name) {
-                            journal.expect_test_file(&path)?;
-                        }
-                        Target::open(&self.request.target, &options)?
+                        let note = &mut |made| journal.note_made(made);
+                        open_noted(&self.request.target, &id, &mut options, note)?
                     }
                 };
                 Ground::Real(target)
@@ -225,10 +222,4 @@ impl Prepared {
             ..TargetOptions::default()
         }
     }
-}
-
-/// Where the test file will be, if the target is a directory.
-fn test_file_path(target: &Path, name: &str) -> Option<PathBuf> {
-    let directory = target.canonicalize().ok()?;
-    directory.is_dir().then(|| directory.join(name))
 }

@@ -1,60 +1,188 @@
-//! What runs left behind: those that died, and those that could not remove their test file.
+//! What runs left behind: those that died, and those that could not take away what they made.
+//!
+//! The model: a run has died when its process is known to be gone, or, where that cannot be known (another machine, a
+//! container, a chroot), when nobody holds the lock on what it made. What it made stays noted in the store, longer than
+//! the run itself, until it is known to be gone. A store that cannot be written is not acted upon at all.
 
 use crate::clock::now;
-use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_core::{Error, Result};
-use kurabe_engine::remove_orphan;
-use kurabe_host::process_alive;
+use crate::limited::{GivenUp, within};
+use kurabe_core::made::{MadeFile, StillThere};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_engine::{Fate, Mandate, take_away};
+use kurabe_host::{Liveness, ProcessIdentity, life_of};
 use kurabe_store::{Owner, Store};
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-/// A test file of a run that died, or that could not remove it.
+/// How long storage may take to answer about all that runs left behind. Disks that sleep take longer to start; they are
+/// looked at again at the next start.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Something that a run that died left behind.
 #[derive(Debug)]
 pub struct Leftover {
     /// The run.
     pub run: String,
-    /// The file.
+    /// Where it is, or was.
     pub path: PathBuf,
-    /// Why it is still there, if it is; the next start tries again.
-    pub error: Option<Error>,
+    /// What became of it.
+    pub became: Became,
+    /// Whether nobody was told so before.
+    pub is_news: bool,
 }
 
-/// Whether the process that measures a run lives.
+/// What became of a leftover.
+#[derive(Debug)]
+pub enum Became {
+    /// It is removed.
+    Removed,
+    /// It is left, because it may not be kurabe's, or is not where it was.
+    Left(StillThere),
+    /// It could not be looked at or removed; the next start tries again.
+    Failed(Error),
+}
+
+/// Whether the process that measures a run lives, or may live where it cannot be seen.
 pub fn owner_lives(owner: &Owner) -> bool {
-    process_alive(owner.pid, owner.start_ticks, &owner.boot_id)
+    life(owner) != Liveness::Dead
 }
 
-/// Removes the test files that runs left behind, and marks those that died as interrupted. Returns the files that were
-/// there.
+/// Whether the process that measures a run belongs to another machine or container, so that nothing is known of it.
+pub fn owner_is_elsewhere(owner: &Owner) -> bool {
+    life(owner) == Liveness::Elsewhere
+}
+
+fn life(owner: &Owner) -> Liveness {
+    life_of(&ProcessIdentity {
+        pid: owner.pid,
+        start_ticks: owner.start_ticks,
+        boot_id: owner.boot_id.clone(),
+        pid_namespace: owner.pid_namespace,
+        host_id: owner.host_id.clone(),
+    })
+}
+
+/// Removes what runs that died left behind, and marks these runs as interrupted. Returns what was there, and what is
+/// still there.
 ///
 /// # Errors
-/// When the store cannot be written.
+/// When the store cannot be read or written.
 pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
+    if store.is_read_only() {
+        return Ok(Vec::new());
+    }
+    // A run without an owner was begun by nobody that can be asked.
+    let mut running: HashMap<String, Liveness> = store
+        .running()?
+        .into_iter()
+        .map(|(run, owner)| (run, owner.as_ref().map_or(Liveness::Dead, life)))
+        .collect();
+    let mut made_files = store.made_files()?;
+    made_files.retain(|(run, _)| running.get(run) != Some(&Liveness::Alive));
+    let looks = made_files
+        .iter()
+        .map(|(run, made)| {
+            look(run.clone(), made.clone(), running.get(run) != Some(&Liveness::Elsewhere), store.user())
+        })
+        .collect();
     let mut leftovers = Vec::new();
-    for run in store.abandoned(&owner_lives)? {
-        let removed = run.test_file.as_deref().map_or(Ok(false), remove_orphan);
-        let error = match removed {
-            Ok(false) => None,
-            Ok(true) => Some(None),
-            Err(error) => Some(Some(error)),
-        };
-        match error {
-            // A run whose file is still there stays as it is.
-            Some(Some(_)) => {}
-            // One that has measured nothing is not kept.
-            _ if store.load(&run.id).is_ok_and(|record| is_empty(&record)) => {
-                store.remove(&run.id, &owner_lives)?;
-            }
-            _ => store.mark_interrupted(&run.id, &now()?)?,
+    for ((run, made), fate) in made_files.into_iter().zip(within(LIMIT, looks)) {
+        if matches!(fate, Some(Ok(Fate::InUse))) {
+            running.insert(run, Liveness::Alive);
+            continue;
         }
-        if let (Some(path), Some(error)) = (run.test_file, error) {
-            leftovers.push(Leftover { run: run.id, path, error });
+        if running.get(&run) == Some(&Liveness::Elsewhere) {
+            match fate {
+                // Nobody held its lock.
+                Some(Ok(Fate::Removed(_))) => running.insert(run.clone(), Liveness::Dead),
+                _ => continue,
+            };
+        }
+        leftovers.extend(conclude(store, run, made, fate)?);
+    }
+    for (run, life) in running {
+        if life == Liveness::Dead {
+            close(store, &run)?;
         }
     }
     Ok(leftovers)
 }
 
-/// Whether a run died before its target was open, or ended before its first cell and was kept for its test file alone.
-fn is_empty(record: &RunRecord) -> bool {
-    record.header.target.is_none() || (record.status != RunStatus::Running && record.cells.is_empty())
+/// What a look came to, noted in the store.
+fn conclude(
+    store: &dyn Store,
+    run: String,
+    made: MadeFile,
+    fate: Option<Result<Fate>>,
+) -> Result<Option<Leftover>> {
+    let (path, became) = match fate {
+        Some(Ok(Fate::InUse)) => return Ok(None),
+        Some(Ok(Fate::Gone)) => {
+            store.note_made_file(&run, None)?;
+            return Ok(None);
+        }
+        Some(Ok(Fate::Removed(path))) => {
+            store.note_made_file(&run, None)?;
+            (path, Became::Removed)
+        }
+        Some(Ok(Fate::Left(why))) => (made.path.clone(), Became::Left(why)),
+        Some(Err(error)) => (made.path.clone(), Became::Failed(error)),
+        None => (made.path.clone(), Became::Failed(no_answer(&made.path))),
+    };
+    let is_news = match &became {
+        Became::Left(why) => made.told != Some(*why),
+        _ => true,
+    };
+    if let (Became::Left(why), true) = (&became, is_news) {
+        store.note_made_file(&run, Some(&MadeFile { told: Some(*why), ..made }))?;
+    }
+    Ok(Some(Leftover { run, path, became, is_news }))
+}
+
+/// Ends a run that died.
+fn close(store: &dyn Store, run: &str) -> Result<()> {
+    // One that died before its target was open has measured nothing, and is not kept.
+    if store.load(run).is_ok_and(|record| record.header.target.is_none()) {
+        // Several that recover at once do the same.
+        return match store.remove(run, &|_| false) {
+            Err(error) if error.kind() == ErrorKind::NoSuchRun => Ok(()),
+            other => other,
+        };
+    }
+    store.mark_interrupted(run, &now()?)
+}
+
+/// Looks at what a run made, and removes it, unless nobody waits for it any more.
+fn look(
+    run: String,
+    made: MadeFile,
+    owner_is_dead: bool,
+    store_user: Option<u32>,
+) -> impl FnOnce(&GivenUp) -> Result<Fate> + Send + 'static {
+    let own_user = rustix::process::geteuid().as_raw();
+    let mandate = Mandate { own_user, store_user: store_user.unwrap_or(own_user), owner_is_dead };
+    move |given_up| take_away(&run, &made, mandate, &|| given_up.is_set())
+}
+
+/// Whether what this process made and closed is gone; if it is not, this tries once more.
+pub(crate) fn is_gone(run: &str, made: &MadeFile) -> bool {
+    let own_user = rustix::process::geteuid().as_raw();
+    let mandate = Mandate { own_user, store_user: own_user, owner_is_dead: true };
+    matches!(take_away(run, made, mandate, &|| false), Ok(Fate::Gone | Fate::Removed(_)))
+}
+
+fn no_answer(path: &Path) -> Error {
+    let (path, limit_s) = (shown::path(path), LIMIT.as_secs());
+    Error::new(
+        ErrorKind::Target,
+        text!(
+            "what a run that died left behind was not looked at: no answer from {path} in {limit_s} s",
+            "異常終了した測定の残りを確認していません: {path} が {limit_s} 秒以内に応答しませんでした"
+        ),
+    )
+    .remedy(text!(
+        "nothing needs to be done; the next start looks again",
+        "そのままで構いません。次の起動時にもう一度確認します"
+    ))
 }

@@ -75,6 +75,16 @@ impl Folder {
         Ok(Self { handle: self.open_entry(name, flags)?, path: self.path.join(name) })
     }
 
+    /// Takes hold of a folder below it, on the same file system; no link may be on the way. Kernels before 5.6, which cannot
+    /// see to that, find none.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn below(&self, path: &Path) -> io::Result<Self> {
+        let handle = platform::open_below(&self.handle, path)?;
+        Ok(Self { handle, path: self.path.join(path) })
+    }
+
     /// Opens what has a name in it, with `O_NOFOLLOW`; what is made is its owner's alone.
     ///
     /// # Errors
@@ -108,6 +118,31 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.handle, name, flags)?)
     }
 
+    /// Removes a file by its name, if it is the one that is open.
+    ///
+    /// # Errors
+    /// When something else has the name, or it cannot be removed.
+    pub fn remove_same(&self, name: &OsStr, file: impl AsFd) -> io::Result<()> {
+        let facts = self.facts(name)?.ok_or(io::ErrorKind::NotFound)?;
+        if FileIdentity::from(&facts) != FileIdentity::of(file)? {
+            return Err(io::Error::other("something else has its name now"));
+        }
+        self.remove(name, FileType::from_raw_mode(facts.st_mode))
+    }
+
+    /// Removes a folder as [`Folder::remove_tree`] does, but its mark last of all that is in it: whenever that is cut short,
+    /// what is still there is still known.
+    ///
+    /// # Errors
+    /// As [`Folder::remove_tree`].
+    pub fn remove_marked_tree(&self, name: &OsStr, mark: &OsStr) -> io::Result<()> {
+        let folder = self.folder(name)?;
+        folder.refuse_mounts()?;
+        folder.empty_but(Some(mark))?;
+        folder.empty()?;
+        self.remove(name, FileType::Directory)
+    }
+
     /// Removes a folder in it with all that is in that, unless a file system is mounted there: what is on that is not
     /// kurabe's.
     ///
@@ -130,7 +165,14 @@ impl Folder {
     }
 
     fn empty(&self) -> io::Result<()> {
+        self.empty_but(None)
+    }
+
+    fn empty_but(&self, kept: Option<&OsStr>) -> io::Result<()> {
         for (name, kind) in self.entries()? {
+            if kept.is_some_and(|kept| name == kept) {
+                continue;
+            }
             if kind == FileType::Directory {
                 let folder = self.folder(&name)?;
                 folder.refuse_mount()?;
@@ -246,6 +288,49 @@ mod tests {
         assert!(folder.remove_tree(OsStr::new("link")).is_err());
         assert!(folder.open_entry(OsStr::new("victim/deep"), OFlags::RDONLY).is_err(), "one name only");
         assert!(path.join("victim/deep").exists());
+    }
+
+    #[test]
+    fn a_folder_below_is_on_the_same_file_system_and_behind_no_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(path.join("a/b")).unwrap();
+        symlink("a", path.join("link")).unwrap();
+        let folder = Folder::open(&path).unwrap();
+        let below = folder.below(Path::new("a/b")).unwrap();
+        let same = FileIdentity::of(Folder::open(&path.join("a/b")).unwrap()).unwrap();
+        assert_eq!((below.path(), FileIdentity::of(&below).unwrap()), (path.join("a/b").as_path(), same));
+        assert!(folder.below(Path::new("link/b")).is_err());
+        assert!(folder.below(Path::new("a/../..")).is_err(), "not out of it");
+        assert!(Folder::open(Path::new("/")).unwrap().below(Path::new("proc/self")).is_err(), "a mount");
+    }
+
+    #[test]
+    fn a_mark_goes_last_and_stays_where_a_tree_cannot_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        for part in ["tree/.mark", "tree/a/.mark"] {
+            std::fs::create_dir_all(path.join(part).parent().unwrap()).unwrap();
+            std::fs::write(path.join(part), "x").unwrap();
+        }
+        let (folder, mark) = (Folder::open(&path).unwrap(), OsStr::new(".mark"));
+        folder.folder(OsStr::new("tree")).unwrap().empty_but(Some(mark)).unwrap();
+        assert!(path.join("tree/.mark").exists() && !path.join("tree/a").exists());
+        folder.remove_marked_tree(OsStr::new("tree"), mark).unwrap();
+        assert!(!path.join("tree").exists());
+    }
+
+    #[test]
+    fn a_file_is_removed_only_while_it_has_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, name) = (dir.path().canonicalize().unwrap(), OsStr::new("file"));
+        std::fs::write(path.join(name), "ours").unwrap();
+        let (folder, file) = (Folder::open(&path).unwrap(), File::open(path.join(name)).unwrap());
+        std::fs::rename(path.join(name), path.join("moved")).unwrap();
+        std::fs::write(path.join(name), "mine").unwrap();
+        assert!(folder.remove_same(name, &file).is_err());
+        assert!(folder.remove_same(OsStr::new("moved"), &file).is_ok());
+        assert_eq!(std::fs::read(path.join(name)).unwrap(), b"mine");
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
+/// Takes hold of a folder below another one, on its file system and behind no link.
+pub(crate) fn open_below(folder: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH | ResolveFlags::NO_XDEV;
+    Ok(rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve)?)
+}
+
 /// Whether a file system is mounted at an open folder. Kernels before 5.8 do not tell; there it is never said to be.
 pub(crate) fn is_mount_root(folder: impl AsFd) -> io::Result<bool> {
     let facts = rustix::fs::statx(folder, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())?;

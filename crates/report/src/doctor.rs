@@ -3,9 +3,10 @@
 //! Marks are letters as well as colours, so that nothing depends on colour.
 
 use crate::layout::{Line, display_width, page, wrap};
+use crate::leftovers::leftovers_section;
 use crate::style::{Role, Style};
 use kurabe_core::{Error, Text, shown, text};
-use kurabe_lab::MachineFacts;
+use kurabe_lab::{Leftover, MachineFacts};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -61,9 +62,11 @@ impl Check {
     }
 }
 
-/// What a machine's facts mean.
-pub fn doctor(facts: &MachineFacts) -> Doctor {
-    Doctor { sections: vec![engines(facts), path(facts), instrument(facts), devices(facts), tools(facts)] }
+/// What a machine's facts mean, and what earlier runs left on it.
+pub fn doctor(facts: &MachineFacts, leftovers: &[Leftover]) -> Doctor {
+    let mut sections = vec![engines(facts), path(facts), instrument(facts), devices(facts), tools(facts)];
+    sections.extend(leftovers_section(leftovers));
+    Doctor { sections }
 }
 
 fn engines(facts: &MachineFacts) -> Section {

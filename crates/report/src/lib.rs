@@ -22,6 +22,7 @@ mod headline;
 mod history;
 mod imported;
 mod layout;
+mod leftovers;
 mod list;
 mod model;
 mod models;
@@ -64,6 +65,7 @@ pub use foreseen::{render_foreseen, render_foreseen_versus};
 pub use headline::headline;
 pub use history::render_history;
 pub use layout::display_width;
+pub use leftovers::leftover_words;
 pub use list::render_list;
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,

@@ -29,6 +29,18 @@ pub(crate) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
+/// The user whom a file belongs to.
+#[cfg(unix)]
+pub(crate) fn file_user(path: &Path) -> Option<u32> {
+    std::fs::metadata(path).ok().map(|facts| std::os::unix::fs::MetadataExt::uid(&facts))
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+pub(crate) fn file_user(_path: &Path) -> Option<u32> {
+    None
+}
+
 /// Makes a directory and its parents; those that are made are for their owner alone.
 pub(crate) fn create_private_dirs(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();

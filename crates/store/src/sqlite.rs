@@ -14,20 +14,21 @@ pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
 use crate::label::check_label_key;
-use crate::store::{Abandoned, Owner, Store, StoreCheck, being_measured, is_same_run, no_such_run};
-use crate::{platform, rescue};
+use crate::store::{Owner, Store, StoreCheck, being_measured, is_same_run, no_such_run};
+use crate::{json, platform, rescue};
 use checksum::seal_ending;
 use digest::{BATCH, Words, keep};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
 use kurabe_core::{Result, Text};
 use open::{is_read_only, read_salt};
-use read::{OWNER, all_labels, list_sql, owner, snapshot, summary};
+use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use write::{
     close_run, draw_id, insert_cell, insert_missing_labels, insert_notice, insert_record, insert_repetition,
     insert_run, is_taken, remove_cell, storable, write_fill, write_header, write_label,
@@ -44,9 +45,17 @@ impl Store for SqliteStore {
             stored.id = draw_id(transaction)?;
             insert_run(transaction, &stored, RunStatus::Running)?;
             transaction.execute(
-                "UPDATE runs SET owner_pid = ?2, owner_start_ticks = ?3, owner_boot_id = ?4 WHERE id = ?1",
+                "UPDATE runs SET owner_pid = ?2, owner_start_ticks = ?3, owner_boot_id = ?4,
+                     owner_pid_namespace = ?5, owner_host_id = ?6 WHERE id = ?1",
                 // The tables know signed numbers only; the bits are kept.
-                params![stored.id, owner.pid, owner.start_ticks as i64, owner.boot_id],
+                params![
+                    stored.id,
+                    owner.pid,
+                    owner.start_ticks as i64,
+                    owner.boot_id,
+                    owner.pid_namespace.map(|number| number as i64),
+                    owner.host_id
+                ],
             )?;
             Ok(stored.id)
         })?;
@@ -57,12 +66,16 @@ impl Store for SqliteStore {
         self.change_run(&header.id, |transaction| write_header(transaction, header))
     }
 
-    fn set_test_file(&self, id: &str, path: Option<&Path>) -> Result<()> {
-        let bytes = path.map(platform::path_to_bytes);
-        self.change_run(id, |transaction| {
-            let sql = "UPDATE runs SET test_file = ?2 WHERE id = ?1";
-            transaction.execute(sql, params![id, bytes]).map(|_| ())
+    fn note_made_file(&self, id: &str, file: Option<&MadeFile>) -> Result<()> {
+        self.transaction(|transaction| match file {
+            Some(file) => transaction.execute(
+                "INSERT INTO made_files (run_id, path, facts) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (run_id) DO UPDATE SET path = excluded.path, facts = excluded.facts",
+                params![id, platform::path_to_bytes(&file.path), json::to_text(file)],
+            ),
+            None => transaction.execute("DELETE FROM made_files WHERE run_id = ?1", [id]),
         })
+        .map(|_| ())
     }
 
     fn append_notice(&self, id: &str, notice: &Notice) -> Result<()> {
@@ -171,31 +184,44 @@ impl Store for SqliteStore {
         }
     }
 
-    fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>> {
+    fn running(&self) -> Result<Vec<(String, Option<Owner>)>> {
         let read = || {
-            let snapshot = snapshot(&self.connection)?;
-            let mut statement = snapshot.prepare(&format!(
-                "SELECT {OWNER}, id, test_file, status FROM runs WHERE status = 'running' OR test_file IS NOT NULL
-                 ORDER BY started_unix_s, rowid"
-            ))?;
-            let mut rows = statement.query([])?;
-            let mut abandoned = Vec::new();
-            while let Some(row) = rows.next()? {
-                let is_running = row.get::<_, String>(5)? == "running";
-                if !(is_running && owner(row)?.is_some_and(|owner| alive(&owner))) {
-                    let test_file: Option<Vec<u8>> = row.get(4)?;
-                    let test_file = test_file.map(platform::path_from_bytes);
-                    abandoned.push(Abandoned { id: row.get(3)?, test_file });
-                }
+            if !schema::keeps_made_files(&self.connection)? {
+                return Ok(Vec::new());
             }
-            Ok(abandoned)
+            self.connection
+                .prepare(&format!(
+                    "SELECT {OWNER}, id FROM runs WHERE status = 'running' ORDER BY started_unix_s, rowid"
+                ))?
+                .query_map([], |row| Ok((row.get(5)?, owner(row)?)))?
+                .collect()
         };
         read().map_err(self.cannot_read())
     }
 
+    fn made_files(&self) -> Result<Vec<(String, MadeFile)>> {
+        let read = || {
+            if !schema::keeps_made_files(&self.connection)? {
+                return Ok(Vec::new());
+            }
+            self.connection
+                .prepare("SELECT run_id, path, facts FROM made_files ORDER BY run_id")?
+                .query_map([], |row| Ok((row.get(0)?, made_file(row.get(1)?, &row.get::<_, String>(2)?))))?
+                .collect()
+        };
+        read().map_err(self.cannot_read())
+    }
+
+    fn is_read_only(&self) -> bool {
+        is_read_only(&self.connection)
+    }
+
+    fn user(&self) -> Option<u32> {
+        self.file_user()
+    }
+
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
         self.change_run(id, |transaction| {
-            transaction.execute("UPDATE runs SET test_file = NULL WHERE id = ?1", [id])?;
             let ended = transaction.execute(
                 "UPDATE runs SET status = 'interrupted', ended_at = ?2 WHERE id = ?1 AND status = 'running'",
                 [id, ended_at],

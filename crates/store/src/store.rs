@@ -3,11 +3,12 @@
 
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The word that means the newest run.
 const LAST: &str = "last";
@@ -15,8 +16,8 @@ const LAST: &str = "last";
 /// How many of the runs that a prefix may mean are named.
 const NAMED: usize = 8;
 
-/// The process that measures a run. Process numbers are used again; together with the start and the boot, one
-/// belongs to one process only.
+/// The process that measures a run. Process numbers are used again, and counted anew in every PID namespace; together
+/// with the start, the boot and the namespace, one belongs to one process only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Process number.
@@ -25,15 +26,10 @@ pub struct Owner {
     pub start_ticks: u64,
     /// Id of the machine's boot.
     pub boot_id: String,
-}
-
-/// A run that is marked running although its process is gone, or one that ended and could not remove its test file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Abandoned {
-    /// The run.
-    pub id: String,
-    /// The test file that it made and perhaps left behind.
-    pub test_file: Option<PathBuf>,
+    /// The PID namespace in which it has its number; `None` in stores of before it was noted.
+    pub pid_namespace: Option<u64>,
+    /// What tells the machine from others; `None` where it has nothing that does.
+    pub host_id: Option<String>,
 }
 
 /// What a look at a whole store came to.
@@ -70,11 +66,12 @@ pub trait Store {
     /// When the store cannot be written or has no such run.
     fn update_header(&self, header: &RunHeader) -> Result<()>;
 
-    /// Notes the test file that the run made, so that it can be removed if the run dies; `None` once it is gone.
+    /// Notes the test file or work folder that the run made or is going to make, so that it can be removed if the run
+    /// dies; `None` once it is gone. It stays noted when the run ends or is removed.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run.
-    fn set_test_file(&self, id: &str, path: Option<&Path>) -> Result<()>;
+    /// When the store cannot be written.
+    fn note_made_file(&self, id: &str, file: Option<&MadeFile>) -> Result<()>;
 
     /// Appends a remark.
     ///
@@ -103,7 +100,7 @@ pub trait Store {
     /// When the store cannot be written or has no such run or cell.
     fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()>;
 
-    /// Closes the run. The test file noted last stays noted.
+    /// Closes the run.
     ///
     /// # Errors
     /// When the store cannot be written or has no such run.
@@ -181,23 +178,32 @@ pub trait Store {
     /// When the key cannot be one, when there is no such run, or when the store cannot be written.
     fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()>;
 
-    /// Takes a run out of the store. If it was abandoned, its test file is forgotten with it: call
-    /// [`Store::abandoned`] before.
+    /// Takes a run out of the store.
     ///
     /// # Errors
     /// When it is being measured by a process that lives ([`ErrorKind::Refused`]), when there is no such run, or when
     /// the store cannot be written.
     fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()>;
 
-    /// The runs marked running whose owner is gone, and those that ended and left a test file, in the order of their
-    /// start.
+    /// The runs marked running and who measures them, in the order of their start.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>>;
+    fn running(&self) -> Result<Vec<(String, Option<Owner>)>>;
 
-    /// Forgets the test file of an abandoned run, and marks the run as interrupted. One that has ended otherwise stays
-    /// as it ended.
+    /// What runs made and is not known to be gone, by the ids of the runs.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn made_files(&self) -> Result<Vec<(String, MadeFile)>>;
+
+    /// Whether nothing can be written to it from here.
+    fn is_read_only(&self) -> bool;
+
+    /// The user whom it belongs to, where that can be known: what it says of files is that user's word.
+    fn user(&self) -> Option<u32>;
+
+    /// Marks an abandoned run as interrupted. A run that has ended otherwise meanwhile stays as it is.
     ///
     /// # Errors
     /// When there is no such run or the store cannot be written.

@@ -3,6 +3,7 @@
 use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
 use crate::memory::MemoryStore;
 use kurabe_core::ErrorKind;
+use kurabe_core::made::{FileSystemFacts, FolderFacts, MadeFacts, MadeFile, StillThere};
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
 use kurabe_store::Store;
 use kurabe_testkit::sample::{
@@ -37,7 +38,7 @@ const PROMISES: [Promise; 28] = promises![
     repetitions_are_kept_one_by_one_until_their_cell_is_whole,
     a_run_taken_for_abandoned_still_keeps_what_is_measured,
     a_test_file_with_any_name_is_remembered,
-    a_run_that_ended_without_its_test_file_is_asked_about_until_that_is_gone,
+    what_a_run_made_is_remembered_longer_than_the_run,
     a_record_that_contradicts_itself_is_not_stored,
     an_imported_run_keeps_its_id_if_that_is_free,
     the_same_run_again_is_stored_once,
@@ -202,8 +203,7 @@ fn labels_are_set_changed_and_removed(store: &dyn Store) {
 fn a_run_that_is_being_measured_is_not_removed(store: &dyn Store) {
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
     assert_eq!(store.remove(&id, &|who| *who == owner()).unwrap_err().kind(), ErrorKind::Refused);
-    assert!(store.abandoned(&|who| *who == owner()).unwrap().is_empty());
-    assert_eq!(store.abandoned(&|_| false).unwrap()[0].id, id);
+    assert_eq!(store.running().unwrap(), [(id.clone(), Some(owner()))], "all is kept of who measures it");
     store.remove(&id, &|_| false).unwrap();
 }
 
@@ -220,7 +220,6 @@ fn writing_to_a_run_that_is_not_there_is_an_error(store: &dyn Store) {
         store.put_repetition("zzz", 0, &sample_cell(0).repetitions[0]),
         store.append_notice("zzz", &sample_notice(0)),
         store.set_fill("zzz", &sample_record().fill.unwrap()),
-        store.set_test_file("zzz", None),
         store.finish_run("zzz", RunStatus::Complete, "", None, None),
         store.mark_interrupted("zzz", ""),
         store.label("zzz", "key", Some("x")),
@@ -287,24 +286,42 @@ fn a_test_file_with_any_name_is_remembered(store: &dyn Store) {
     use std::os::unix::ffi::OsStrExt;
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
     let path = Path::new(OsStr::from_bytes(b"/mnt/\xff\xfe/kurabe \xe6.tmp"));
-    store.set_test_file(&id, Some(path)).unwrap();
-    assert_eq!(store.abandoned(&|_| false).unwrap()[0].test_file.as_deref(), Some(path));
-    store.set_test_file(&id, None).unwrap();
-    assert_eq!(store.abandoned(&|_| false).unwrap()[0].test_file, None);
+    let file = MadeFile { path: path.to_owned(), word: "0f".repeat(16), ..MadeFile::default() };
+    store.note_made_file(&id, Some(&file)).unwrap();
+    assert_eq!(store.made_files().unwrap(), [(id.clone(), file)]);
+    store.note_made_file(&id, None).unwrap();
+    assert_eq!(store.made_files().unwrap(), []);
 }
 
-fn a_run_that_ended_without_its_test_file_is_asked_about_until_that_is_gone(store: &dyn Store) {
+fn what_a_run_made_is_remembered_longer_than_the_run(store: &dyn Store) {
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
-    store.set_test_file(&id, Some(Path::new("/mnt/left"))).unwrap();
-    let end = sample_record().ended_at.unwrap();
-    store.finish_run(&id, RunStatus::Failed, &end, None, None).unwrap();
-    // Its process may live and measure something else by now.
-    let abandoned = store.abandoned(&|_| true).unwrap();
-    assert_eq!(abandoned[0].test_file.as_deref(), Some(Path::new("/mnt/left")));
-    store.mark_interrupted(&id, "2027-01-01T00:00:00Z").unwrap();
-    assert!(store.abandoned(&|_| true).unwrap().is_empty());
-    let run = store.load(&id).unwrap();
-    assert_eq!((run.status, run.ended_at), (RunStatus::Failed, Some(end)));
+    let file_system = FileSystemFacts {
+        kind: "ext4".to_owned(),
+        device: u64::MAX,
+        boot_id: "b".to_owned(),
+        fsid: u64::MAX,
+        uuid: Some("u".to_owned()),
+    };
+    let folder =
+        FolderFacts { inode: Some(u64::MAX), file_system, mount_depth: 2, mount_root: "/@home".into() };
+    let mut file = MadeFile {
+        path: "/mnt/x".into(),
+        word: "0f".repeat(16),
+        folder: Some(folder),
+        made: None,
+        told: None,
+    };
+    store.note_made_file(&id, Some(&file)).unwrap();
+    store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
+    assert_eq!(store.made_files().unwrap(), [(id.clone(), file.clone())]);
+    store.remove(&id, &|_| false).unwrap();
+    file.made = Some(MadeFacts { inode: Some(7), user: 1000 });
+    file.told = Some(StillThere::FolderAway);
+    store.note_made_file(&id, Some(&file)).unwrap();
+    assert_eq!(store.made_files().unwrap(), [(id.clone(), file)]);
+    store.note_made_file(&id, None).unwrap();
+    store.note_made_file(&id, None).unwrap();
+    assert_eq!(store.made_files().unwrap(), []);
 }
 
 fn a_record_that_contradicts_itself_is_not_stored(store: &dyn Store) {
@@ -371,7 +388,7 @@ fn a_running_run_is_imported_as_interrupted(store: &dyn Store) {
     run.status = RunStatus::Running;
     let id = store.import(run).unwrap();
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Interrupted);
-    assert!(store.abandoned(&|_| false).unwrap().is_empty());
+    assert!(store.running().unwrap().is_empty());
 }
 
 fn a_run_that_was_kept_when_it_ended_needs_no_reading(store: &dyn Store) {

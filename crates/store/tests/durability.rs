@@ -55,9 +55,9 @@ fn cells_appended_before_a_kill_are_there_after_it() {
         assert!(was_printed, "the process ended by itself");
 
         let store = SqliteStore::open_existing(&path).unwrap().unwrap();
-        let abandoned = store.abandoned(&|_| false).unwrap();
-        assert_eq!(abandoned.len(), 1);
-        let run = store.load(&abandoned[0].id).unwrap();
+        let running = store.running().unwrap();
+        assert_eq!(running.len(), 1);
+        let run = store.load(&running[0].0).unwrap();
         assert!(run.cells.len() > last as usize, "{} cells", run.cells.len());
         assert_eq!(run.status, RunStatus::Running);
         for (index, cell) in run.cells.iter().enumerate() {

@@ -3,21 +3,21 @@
 use jiff::Timestamp;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
 use kurabe_core::{Result, Text};
 use kurabe_store::{
-    Abandoned, Owner, Store, StoreCheck, being_measured, check_label_key, export, is_same_run, no_such_run,
-    parse_export,
+    Owner, Store, StoreCheck, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
 };
 use std::cell::{Cell as Counter, RefCell, RefMut};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 struct Stored {
     record: RunRecord,
     owner: Option<Owner>,
-    test_file: Option<PathBuf>,
     digest: Option<(u32, RunDigest)>,
 }
 
@@ -25,6 +25,7 @@ struct Stored {
 #[derive(Default)]
 pub struct MemoryStore {
     runs: RefCell<Vec<Stored>>,
+    made_files: RefCell<BTreeMap<String, MadeFile>>,
     drawn: Counter<u32>,
 }
 
@@ -46,7 +47,7 @@ impl MemoryStore {
     fn insert(&self, record: RunRecord, owner: Option<Owner>) -> String {
         let id = record.header.id.clone();
         let mut runs = self.runs.borrow_mut();
-        runs.push(Stored { record, owner, test_file: None, digest: None });
+        runs.push(Stored { record, owner, digest: None });
         runs.sort_by_key(|run| run.record.header.started_at.parse::<Timestamp>().unwrap());
         id
     }
@@ -69,8 +70,12 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn set_test_file(&self, id: &str, path: Option<&Path>) -> Result<()> {
-        self.run(id)?.test_file = path.map(Path::to_owned);
+    fn note_made_file(&self, id: &str, file: Option<&MadeFile>) -> Result<()> {
+        let mut files = self.made_files.borrow_mut();
+        match file {
+            Some(file) => files.insert(id.to_owned(), file.clone()),
+            None => files.remove(id),
+        };
         Ok(())
     }
 
@@ -192,15 +197,22 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn abandoned(&self, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<Abandoned>> {
+    fn running(&self) -> Result<Vec<(String, Option<Owner>)>> {
         let runs = self.runs.borrow();
-        let abandoned = runs.iter().filter(|run| match run.record.status {
-            RunStatus::Running => !run.owner.as_ref().is_some_and(alive),
-            _ => run.test_file.is_some(),
-        });
-        Ok(abandoned
-            .map(|run| Abandoned { id: run.record.header.id.clone(), test_file: run.test_file.clone() })
-            .collect())
+        let running = runs.iter().filter(|run| run.record.status == RunStatus::Running);
+        Ok(running.map(|run| (run.record.header.id.clone(), run.owner.clone())).collect())
+    }
+
+    fn made_files(&self) -> Result<Vec<(String, MadeFile)>> {
+        Ok(self.made_files.borrow().iter().map(|(id, file)| (id.clone(), file.clone())).collect())
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    fn user(&self) -> Option<u32> {
+        None
     }
 
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()> {
@@ -208,7 +220,6 @@ impl Store for MemoryStore {
         if run.record.status == RunStatus::Running {
             (run.record.status, run.record.ended_at) = (RunStatus::Interrupted, Some(ended_at.to_owned()));
         }
-        run.test_file = None;
         Ok(())
     }
 

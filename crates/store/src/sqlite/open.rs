@@ -113,6 +113,11 @@ impl SqliteStore {
         }
     }
 
+    /// The user whom the file belongs to.
+    pub(super) fn file_user(&self) -> Option<u32> {
+        platform::file_user(&self.path)
+    }
+
     /// Makes the error of a read that failed.
     pub(super) fn cannot_read(&self) -> impl Fn(rusqlite::Error) -> Error {
         let (shown, path) = (shown::path(&self.path), self.path.clone());

@@ -5,8 +5,9 @@ use super::checksum::{
 };
 use super::open::SqliteStore;
 use super::schema;
-use crate::json;
 use crate::store::{Owner, no_such_run};
+use crate::{json, platform};
+use kurabe_core::made::MadeFile;
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
@@ -26,7 +27,8 @@ pub(super) const HEADER: &str = "header";
 pub(super) const FILL: &str = "fill";
 
 /// The columns that [`owner`] reads.
-pub(super) const OWNER: &str = "owner_pid, owner_start_ticks, owner_boot_id";
+pub(super) const OWNER: &str =
+    "owner_pid, owner_start_ticks, owner_boot_id, owner_pid_namespace, owner_host_id";
 
 impl SqliteStore {
     /// A run as a transaction sees it.
@@ -54,14 +56,26 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     })
 }
 
-/// The owner in the first three columns of a row.
+/// The owner in the first five columns of a row.
 pub(super) fn owner(row: &Row<'_>) -> rusqlite::Result<Option<Owner>> {
     let (pid, start_ticks, boot_id): (Option<u32>, Option<i64>, Option<String>) =
         (row.get(0)?, row.get(1)?, row.get(2)?);
     Ok(match (pid, start_ticks, boot_id) {
-        (Some(pid), Some(ticks), Some(boot_id)) => Some(Owner { pid, start_ticks: ticks as u64, boot_id }),
+        (Some(pid), Some(ticks), Some(boot_id)) => Some(Owner {
+            pid,
+            start_ticks: ticks as u64,
+            boot_id,
+            pid_namespace: row.get::<_, Option<i64>>(3)?.map(|number| number as u64),
+            host_id: row.get(4)?,
+        }),
         _ => None,
     })
+}
+
+/// Something that a run made. Of facts that cannot be read nothing is known, so that it is left where it is.
+pub(super) fn made_file(path: Vec<u8>, facts: &str) -> MadeFile {
+    let facts: MadeFile = serde_json::from_str(facts).unwrap_or_default();
+    MadeFile { path: platform::path_from_bytes(path), ..facts }
 }
 
 pub(super) fn list_sql() -> String {

@@ -18,7 +18,10 @@ pub(super) const VERSION: i32 = STEPS.len() as i32;
 /// The version whose tables have checksums.
 const CHECKSUMS_SINCE: i32 = 4;
 
-const STEPS: [&str; 4] = [
+/// The version whose tables have a room for what runs made.
+const MADE_FILES_SINCE: i32 = 5;
+
+const STEPS: [&str; 5] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -130,6 +133,22 @@ CREATE TABLE checksums (
 DELETE FROM digests;
 ALTER TABLE digests ADD COLUMN crc32 INTEGER NOT NULL DEFAULT 0;
 ",
+    "
+-- Where the owner's number counts.
+ALTER TABLE runs ADD COLUMN owner_pid_namespace INTEGER;
+ALTER TABLE runs ADD COLUMN owner_host_id TEXT;
+
+-- What a run made outlives its record: it stays here until it is known to be gone.
+CREATE TABLE made_files (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    path   BLOB NOT NULL,
+    facts  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO made_files (run_id, path, facts)
+    SELECT id, test_file, '{\"word\":\"\"}' FROM runs WHERE test_file IS NOT NULL;
+DROP INDEX runs_with_test_file;
+ALTER TABLE runs DROP COLUMN test_file;
+",
 ];
 
 /// Whose file it is.
@@ -208,6 +227,11 @@ pub(super) fn keeps_checksums(connection: &Connection) -> rusqlite::Result<bool>
 
 fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+/// Whether the tables have room for what runs made: those of an older version that cannot be written have none.
+pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= MADE_FILES_SINCE)
 }
 
 /// The version of the tables, if this kurabe knows it.

@@ -73,7 +73,7 @@ fn status_word(status: RunStatus) -> &'static str {
 pub(super) fn draw_id(transaction: &Transaction<'_>) -> rusqlite::Result<String> {
     id::draw(
         |count| transaction.query_row("SELECT randomblob(?1)", [count as i64], |row| row.get(0)),
-        |id| is_taken(transaction, id),
+        |id| Ok(is_taken(transaction, id)? || has_left_something(transaction, id)?),
     )
 }
 
@@ -82,6 +82,12 @@ pub(super) fn is_taken(transaction: &Transaction<'_>, id: &str) -> rusqlite::Res
         .query_row("SELECT 1 FROM runs WHERE id = ?1", [id], |_| Ok(()))
         .optional()
         .map(|row| row.is_some())
+}
+
+/// Whether something that a run with this id made may still be somewhere.
+fn has_left_something(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
+    transaction
+        .query_row("SELECT EXISTS (SELECT 1 FROM made_files WHERE run_id = ?1)", [id], |row| row.get(0))
 }
 
 /// The row of a run with the columns that the list needs. A start that is no time counts as later than all others.

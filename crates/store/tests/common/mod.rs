@@ -17,7 +17,13 @@ pub fn fresh_store() -> (TempDir, SqliteStore) {
 }
 
 pub fn owner() -> Owner {
-    Owner { pid: 4242, start_ticks: u64::MAX - 7, boot_id: "5e1c2f0a-boot".to_owned() }
+    Owner {
+        pid: 4242,
+        start_ticks: u64::MAX - 7,
+        boot_id: "5e1c2f0a-boot".to_owned(),
+        pid_namespace: Some(u64::MAX - 9),
+        host_id: Some("a machine".to_owned()),
+    }
 }
 
 /// Records a run call by call, as the program does while it measures; returns its id.

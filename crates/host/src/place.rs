@@ -1,0 +1,126 @@
+//! A folder, known again wherever its file system is mounted.
+//!
+//! The model: a folder is its number on its file system, and a file system is its own id where udev tells it, else what
+//! the kernel tells (`f_fsid`, and the device's number during one boot). Where a file system draws the numbers of its
+//! files anew at each mount (FAT has none on the medium), they tell nothing and are left out.
+//! Sources: statfs(2) `f_fsid`, proc_pid_mountinfo(5); udev keeps what it knows of block devices in /run/udev/data.
+
+use crate::identity::boot_id;
+use crate::mount::{self, Mount};
+use crate::platform::{self, Number};
+use crate::roots::{self, Roots};
+use kurabe_core::made::{FileSystemFacts, FolderFacts};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// File systems whose files have no numbers of their own.
+const WITHOUT_INODES: [&str; 4] = ["vfat", "msdos", "exfat", "fuseblk"];
+
+/// Whether the numbers of files on a file system of this type mean the same after the next mount.
+pub fn has_lasting_inodes(kind: &str) -> bool {
+    !WITHOUT_INODES.contains(&kind)
+}
+
+/// What is known of an open folder, whose path this is.
+///
+/// # Errors
+/// Those of the file system.
+pub fn folder_facts(folder: impl AsFd, path: &Path) -> io::Result<FolderFacts> {
+    facts_in(&Roots::default(), &folder, path)
+}
+
+fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> io::Result<FolderFacts> {
+    let status = platform::file_status(folder)?;
+    let mounts = mounts(roots);
+    let mount = mount::holding(&mounts, path, status.number);
+    // Where /proc is missing, the number of the device must do.
+    let (kind, depth, root) = mount.map_or_else(
+        || (String::new(), 0, PathBuf::from("/")),
+        |mount| (mount.kind.clone(), mount.point.components().count().saturating_sub(1), mount.root.clone()),
+    );
+    Ok(FolderFacts {
+        inode: has_lasting_inodes(&kind).then_some(status.inode),
+        file_system: FileSystemFacts {
+            kind,
+            device: status.device,
+            boot_id: boot_id(roots),
+            fsid: status.fsid,
+            uuid: uuid(roots, status.number),
+        },
+        mount_depth: depth,
+        mount_root: root,
+    })
+}
+
+/// Where else a folder that had this path may be, because its file system is mounted there. Each is only a path: what is
+/// there must be looked at. This asks every mounted file system of the folder's type, and hangs where one does.
+pub fn mounted_elsewhere(folder: &FolderFacts, path: &Path) -> Vec<PathBuf> {
+    let roots = Roots::default();
+    let inside = folder.inside(path);
+    let mut places: Vec<PathBuf> = mounts(&roots)
+        .into_iter()
+        .filter(|mount| mount.kind == folder.file_system.kind)
+        .filter_map(|mount| {
+            let rest = inside.strip_prefix(&mount.root).ok()?;
+            let point = platform::open_folder(&mount.point).ok()?;
+            let others = facts_in(&roots, &point, &mount.point).ok()?;
+            others.file_system.is_same(&folder.file_system).then(|| mount.point.join(rest))
+        })
+        .filter(|place| place != path)
+        .collect();
+    places.dedup();
+    places
+}
+
+fn mounts(roots: &Roots) -> Vec<Mount> {
+    mount::parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default())
+}
+
+/// The file system's own id on a block device, as udev read it.
+fn uuid(roots: &Roots, (major, minor): Number) -> Option<String> {
+    let properties = roots::text(&roots.run.join(format!("udev/data/b{major}:{minor}")))?;
+    properties.lines().find_map(|line| line.strip_prefix("E:ID_FS_UUID=")).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+    use std::fs::File;
+
+    #[test]
+    fn a_folder_is_its_number_and_its_file_system() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        let facts = folder_facts(File::open(&path).unwrap(), &path).unwrap();
+        assert!(facts.inode.is_some() && !facts.file_system.kind.is_empty());
+        assert!(
+            path.starts_with(
+                path.ancestors().nth(path.components().count() - 1 - facts.mount_depth).unwrap()
+            )
+        );
+        let other = folder_facts(File::open("/").unwrap(), Path::new("/")).unwrap();
+        assert_ne!(facts.inode, other.inode);
+        assert!(facts.file_system.is_same(&facts.file_system));
+    }
+
+    #[test]
+    fn numbers_of_fat_are_left_out_and_udev_is_asked_for_the_id() {
+        let fake = Fake::new();
+        let (dir, status) =
+            (tempfile::tempdir().unwrap(), platform::file_status(&File::open("/").unwrap()).unwrap());
+        let path = dir.path().canonicalize().unwrap();
+        let folder = File::open(&path).unwrap();
+        let (major, minor) = platform::file_status(&folder).unwrap().number;
+        assert!(status.inode > 0);
+        fake.file("proc/self/mountinfo", &format!("30 1 {major}:{minor} / / rw - vfat /dev/sdb1 rw\n"));
+        fake.file(
+            &format!("run/udev/data/b{major}:{minor}"),
+            "S:disk/by-uuid/1A2B-3C4D\nE:ID_FS_UUID=1A2B-3C4D\n",
+        );
+        let facts = facts_in(&fake.roots, &folder, &path).unwrap();
+        assert_eq!((facts.inode, facts.file_system.uuid.as_deref()), (None, Some("1A2B-3C4D")));
+        assert_eq!((facts.mount_depth, facts.inside(&path)), (0, path));
+    }
+}

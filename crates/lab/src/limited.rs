@@ -1,0 +1,69 @@
+//! Work on file systems that may never answer.
+//!
+//! The model: a thread that waits for storage cannot be called back, so it is left behind when its time is over, with a
+//! flag that tells it so: what it learns later must not be acted on any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// Whether somebody still waits for the work.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GivenUp(Arc<AtomicBool>);
+
+impl GivenUp {
+    /// Nobody does.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Does all works at the same time, and waits for all together as long as `limit`. `None` where there was no answer.
+pub(crate) fn within<T: Send + 'static>(
+    limit: Duration,
+    works: Vec<impl FnOnce(&GivenUp) -> T + Send + 'static>,
+) -> Vec<Option<T>> {
+    let given_up = GivenUp::default();
+    let started: Vec<Receiver<T>> = works
+        .into_iter()
+        .map(|work| {
+            let (answer, answered) = mpsc::channel();
+            let given_up = given_up.clone();
+            // Where no thread can be had, the answer's end goes with the work, and nobody waits for it.
+            let _ = Builder::new().spawn(move || {
+                // Too late is as good as never.
+                let _ = answer.send(work(&given_up));
+            });
+            answered
+        })
+        .collect();
+    let end = Instant::now() + limit;
+    let answers = started
+        .iter()
+        .map(|answered| answered.recv_timeout(end.saturating_duration_since(Instant::now())).ok())
+        .collect();
+    given_up.0.store(true, Ordering::SeqCst);
+    answers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_answers_is_heard_and_who_does_not_is_left_behind_with_a_flag() {
+        type Work = Box<dyn FnOnce(&GivenUp) -> u32 + Send>;
+        let (go, wait) = mpsc::channel::<()>();
+        let (tell, flag) = mpsc::channel();
+        let hangs: Work = Box::new(move |given_up| {
+            let _ = wait.recv();
+            let _ = tell.send(given_up.is_set());
+            1
+        });
+        assert_eq!(within(Duration::from_millis(50), vec![hangs, Box::new(|_| 2)]), [None, Some(2)]);
+        go.send(()).unwrap();
+        assert!(flag.recv().unwrap(), "it learns that nobody waits any more");
+    }
+}
