@@ -109,12 +109,12 @@ mod tests {
     fn numbers_of_fat_are_left_out_and_udev_is_asked_for_the_id() {
         let fake = Fake::new();
         let (dir, status) =
-            (tempfile::tempdir().unwrap(), platform::file_status(&File::open("/").unwrap()).unwrap());
+            (tempfile::tempdir().unwrap(), platform::file_status(File::open("/").unwrap()).unwrap());
         let path = dir.path().canonicalize().unwrap();
         let folder = File::open(&path).unwrap();
         let (major, minor) = platform::file_status(&folder).unwrap().number;
         assert!(status.inode > 0);
-        fake.file("proc/self/mountinfo", &format!("30 1 {major}:{minor} / / rw - vfat /dev/sdb1 rw\n"));
+        fake.file("proc/self/mountinfo", format!("30 1 {major}:{minor} / / rw - vfat /dev/sdb1 rw\n"));
         fake.file(
             &format!("run/udev/data/b{major}:{minor}"),
             "S:disk/by-uuid/1A2B-3C4D\nE:ID_FS_UUID=1A2B-3C4D\n",
