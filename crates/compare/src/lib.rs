@@ -17,7 +17,7 @@ pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, check_about
 pub use history::{History, history, measured_again};
 pub use key::{CellKey, Stretch};
 pub use kurabe_stats::{FEWEST_BLOCKS, alike, compared_values as values};
-pub use names::{NAME_LABEL, names};
+pub use names::{NAME_LABEL, names, subject};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{
     Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,

@@ -7,6 +7,7 @@ use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, verdict_words};
 use crate::{tails, turns, words};
 use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_core::display::{clip, clip_front};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
@@ -17,11 +18,9 @@ use kurabe_stats::{Stutter, Verdict};
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, format!("kurabe compare {} {}", pair.baseline, pair.other));
-    for (header, role) in headers.into_iter().zip([text!("baseline", "基準"), text!("other", "比較")]) {
-        let date = number::date_minute(header.measured_at());
-        let (id, target, profile) = (&header.id, header.target_name(), header.profile_name());
-        let words = role.map(|role| format!("{role}: {id} · {date} · {target} · {profile}"));
-        doc.push(Paragraph::new(words).indent(2, 4));
+    let roles = [text!("baseline", "基準"), text!("other", "比較")];
+    for ((header, role), name) in headers.into_iter().zip(roles).zip(&pair.names) {
+        doc.push(Paragraph::new(side_words(header, &role, name)).indent(2, 4));
     }
     doc.gap().say(answer(pair)).gap().push(table(pair));
     for words in statistic_note(pair).into_iter().chain(single_note(pair)) {
@@ -32,9 +31,31 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
     doc.terminal(style)
 }
 
+/// A side in a line: what it is called below, and what the record says it is.
+pub(crate) fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
+    let target = header.target_name();
+    let facts =
+        [target, &header.id, &header.profile_name(), &number::date_minute_with_offset(header.measured_at())];
+    let facts = |name: &str| {
+        let first = usize::from(name.contains(target));
+        facts[first..].iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ")
+    };
+    let line = |role: &str, name: &str| format!("{role}: {name} · {}", facts(name));
+    Text { en: line(&role.en, &name.en), ja: line(&role.ja, &name.ja) }
+}
+
+/// Columns of a terminal that a run's name takes above its figures.
+const HEAD_COLUMNS: usize = 24;
+
+/// A run's name above its figures. Of a path the end tells more.
+pub(crate) fn head(name: &Text) -> Text {
+    let cut = if name.en.starts_with('/') { clip_front } else { clip };
+    name.map(|name| cut(name, HEAD_COLUMNS))
+}
+
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
-    let (other, baseline) = (&pair.other, &pair.baseline);
+    let [baseline, other] = &pair.names;
     let said: Vec<Said> = pair
         .cells
         .iter()
@@ -47,7 +68,8 @@ pub fn answer(pair: &Pair) -> Text {
     if said.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
-            "{baseline} と {other} には共通の項目がないため、比べられません"
+            "{baseline} と {other} には共通の項目がないため、比べられません";
+            baseline, other
         );
     }
     tally(&said, other, baseline)
@@ -55,15 +77,15 @@ pub fn answer(pair: &Pair) -> Text {
 
 /// Who is held against whom.
 pub(crate) fn against(pair: &Pair) -> Text {
-    let (baseline, other) = (&pair.baseline, &pair.other);
-    text!("{other} against {baseline}", "{baseline} と比べた {other}")
+    let [baseline, other] = &pair.names;
+    text!("{other} against {baseline}", "{baseline} と比べた {other}"; other, baseline)
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
     let columns = [
         Column::left(text!("cell", "項目")),
-        Column::right(pair.baseline.clone()),
-        Column::right(pair.other.clone()),
+        Column::right(head(&pair.names[0])),
+        Column::right(head(&pair.names[1])),
         Column::left(against(pair)).cut(Cut::Wrap),
     ];
     let rows = pair.cells.iter().map(|cell| {
@@ -135,7 +157,7 @@ pub(crate) fn stutters(pair: &Pair) -> Doc {
         let name = cell_name(cell);
         let baseline = baseline.unwrap_or_else(|| smooth(&cell.baseline));
         let other = other.unwrap_or_else(|| smooth(&cell.other));
-        let [first, second] = [&pair.baseline, &pair.other].map(Text::same);
+        let [first, second] = &pair.names;
         let words = text!(
             "{name}: {first} {baseline}; {second} {other}",
             "{name}: {first} は{baseline}。{second} は{other}";
@@ -164,13 +186,13 @@ const NAMED_ALONE: usize = 8;
 /// Cells that only one run has.
 pub(crate) fn missing(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
-    for (run, cells) in [(&pair.baseline, &pair.only_baseline), (&pair.other, &pair.only_other)] {
+    for (run, cells) in pair.names.iter().zip([&pair.only_baseline, &pair.only_other]) {
         if cells.is_empty() {
             continue;
         }
         let named = cells.iter().take(NAMED_ALONE);
         let named = named.map(facts::cell_name);
-        let (run, named) = (Text::same(run), Text::join(named, [", ", " / "]));
+        let named = Text::join(named, [", ", " / "]);
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
             0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
             more => {
