@@ -176,17 +176,18 @@ pub struct Ended {
 /// Measures targets in turns until nobody needs more or their time together is up.
 ///
 /// `decide` is asked after every pair of blocks, with the number of blocks; it gives for each cell the targets that need
-/// it again. All targets are measured over as many bytes as the smallest has, and only what fits all of them.
+/// it again. `is_over` is asked then, too, with the time that each target had by its own clock. All targets are measured over
+/// as many bytes as the smallest has, and only what fits all of them.
 pub fn measure_in_turns(
     contenders: &mut [Box<dyn Contender + '_>],
     order_seed: u64,
-    time_ns: u64,
+    is_over: &dyn Fn(&[u64]) -> bool,
     interrupt: &Stop,
     decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
 ) -> Ended {
     let mut turns =
         Turns { contenders, random: Random::new(order_seed, ORDER_STREAM), turn: 0, blocks: 0, failed: None };
-    let mut why = turns.run(time_ns, interrupt, decide);
+    let mut why = turns.run(is_over, interrupt, decide);
     // Every run is closed, whatever ended this one.
     for contender in turns.contenders.iter_mut() {
         let closed = contender.close();
@@ -206,7 +207,7 @@ struct Turns<'c, 'a> {
 impl Turns<'_, '_> {
     fn run(
         &mut self,
-        time_ns: u64,
+        is_over: &dyn Fn(&[u64]) -> bool,
         interrupt: &Stop,
         decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
@@ -228,7 +229,8 @@ impl Turns<'_, '_> {
             if places_of_tasks.iter().all(Vec::is_empty) {
                 return Ok(WhyEnded::Settled);
             }
-            if self.contenders.iter().map(|contender| contender.spent_ns()).sum::<u64>() >= time_ns {
+            let spent_ns: Vec<u64> = self.contenders.iter().map(|contender| contender.spent_ns()).collect();
+            if is_over(&spent_ns) {
                 return Ok(WhyEnded::TimeUp);
             }
         }

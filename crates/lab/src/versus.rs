@@ -8,9 +8,10 @@ use crate::prepared::Prepared;
 use crate::profile::Traced;
 use crate::request::{Overrides, Procedure, RunRequest, Writing};
 use crate::stream::TurnsEvent;
-use kurabe_compare::{FEWEST_BLOCKS, Referee};
+use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
+use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
@@ -19,12 +20,25 @@ use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 pub use kurabe_engine::WhyEnded;
 
 /// A repetition that writes ends after so many bytes at the latest, however fast the target is: hundreds of repetitions at
 /// the rate of a fast drive would wear it for an answer that fewer bytes give as well.
 const MOST_WRITTEN_BYTES: u64 = 64 << 20;
+
+/// Longest time of measuring where none is asked for: what a person waits for.
+pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
+
+/// What ends a measurement in turns whose cells do not become clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongestTime {
+    /// So many ns, all targets together: those of this machine, or of the models' clocks if all are models.
+    Measuring(u64),
+    /// So many ns of the reader's: models get the repetitions that they need, because their time is nobody's.
+    Computing(u64),
+}
 
 /// A measurement of targets in turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,8 +48,9 @@ pub struct VersusRequest {
     pub targets: Vec<PathBuf>,
     /// The profile's name, or the path of its file.
     pub profile: String,
-    /// Longest time of measuring, all targets together.
-    pub time_ns: u64,
+    /// Longest time of measuring, all targets together; [`USUAL_TIME_NS`] if absent, which a model's own clock does not count
+    /// towards.
+    pub time_ns: Option<u64>,
     /// Time of each repetition that ends by time.
     pub repetition_ns: u64,
     /// Pause before each repetition.
@@ -117,12 +132,18 @@ impl PreparedVersus {
         &self.runs
     }
 
+    /// What ends it if the cells do not become clear.
+    pub fn limit(&self) -> LongestTime {
+        self.request.limit()
+    }
+
     /// Whether the time is too short for an answer.
     pub fn too_short(&self) -> Option<TooShort> {
         let rules = &self.runs[0].profile().rules;
+        let LongestTime::Measuring(time_ns) = self.limit() else { return None };
         let blocks = u64::from(rules.runs);
         let fewest = FEWEST_BLOCKS as u64 + u64::from(rules.discarded_runs);
-        let needed_ns = (self.request.time_ns / blocks).saturating_mul(fewest);
+        let needed_ns = (time_ns / blocks).saturating_mul(fewest);
         (blocks < fewest).then_some(TooShort { blocks, fewest, needed_ns })
     }
 
@@ -185,6 +206,36 @@ impl VersusRequest {
         )))
     }
 
+    fn are_models(&self) -> bool {
+        self.targets.iter().all(|target| model_name(target).is_some())
+    }
+
+    fn limit(&self) -> LongestTime {
+        match self.time_ns {
+            None if self.are_models() => LongestTime::Computing(USUAL_TIME_NS),
+            time_ns => LongestTime::Measuring(time_ns.unwrap_or(USUAL_TIME_NS)),
+        }
+    }
+
+    /// Targets whose time counts: a model's beside a real one is nobody's.
+    fn counting_targets(&self) -> impl Iterator<Item = bool> + '_ {
+        let all = self.are_models();
+        self.targets.iter().map(move |target| all || model_name(target).is_none())
+    }
+
+    /// Tells from the time that each target had, by its own clock, whether the measurement is over; it begins now.
+    fn clock(&self) -> impl Fn(&[u64]) -> bool + use<> {
+        let (limit, begun) = (self.limit(), Instant::now());
+        let counting: Vec<bool> = self.counting_targets().collect();
+        move |spent_ns| match limit {
+            LongestTime::Measuring(time_ns) => {
+                let counted = spent_ns.iter().zip(&counting).filter(|(_, counts)| **counts);
+                counted.map(|(spent_ns, _)| *spent_ns).fold(0, u64::saturating_add) >= time_ns
+            }
+            LongestTime::Computing(time_ns) => begun.elapsed() >= Duration::from_nanos(time_ns),
+        }
+    }
+
     /// The run of one of the targets.
     fn of_target(&self, target: &Path) -> RunRequest {
         let request = RunRequest {
@@ -244,8 +295,13 @@ impl VersusRequest {
             .iter()
             .map(|task| task.planned_time_ns().unwrap_or(self.repetition_ns).saturating_add(self.interval_ns))
             .fold(0, u64::saturating_add);
-        let block_ns = once_ns.saturating_mul(self.targets.len() as u64).max(1);
-        profile.rules.runs = u32::try_from((self.time_ns / block_ns).max(2)).unwrap_or(u32::MAX);
+        let counting = self.counting_targets().filter(|counts| *counts).count();
+        let block_ns = once_ns.saturating_mul(counting as u64).max(1);
+        let blocks = match self.limit() {
+            LongestTime::Measuring(time_ns) => (time_ns / block_ns).max(2),
+            LongestTime::Computing(_) => MOST_BLOCKS as u64 + u64::from(profile.rules.discarded_runs),
+        };
+        profile.rules.runs = u32::try_from(blocks).unwrap_or(u32::MAX);
         Ok(())
     }
 }
@@ -315,11 +371,11 @@ impl Live<'_, '_> {
         for (place, event) in events.into_iter().enumerate() {
             live.borrow_mut().tell(place, event)?;
         }
-        let (watches, handle, time_ns) = {
+        let (watches, handle, request) = {
             let live = live.borrow();
             let watch = |journal: &Journal<'_>| NoiseWatch::new(&journal.record.header.environment);
             let watches: Vec<NoiseWatch> = live.journals.iter().map(watch).collect();
-            (watches, live.lab.handle, live.request.time_ns)
+            (watches, live.lab.handle, live.request)
         };
         let mut listeners: Vec<_> = (0..watches.len())
             .map(|place| move |event: Event| live.borrow_mut().tell(place, event))
@@ -334,7 +390,8 @@ impl Live<'_, '_> {
             })
             .collect();
         let mut decide = |blocks| live.borrow_mut().look(blocks);
-        Ok(measure_in_turns(&mut contenders, order_seed, time_ns, stop, &mut decide))
+        let is_over = request.clock();
+        Ok(measure_in_turns(&mut contenders, order_seed, &is_over, stop, &mut decide))
     }
 }
 

@@ -46,8 +46,8 @@ pub struct VersusArgs {
     pub targets: Vec<PathBuf>,
     #[arg(long, short, value_name = "NAME|FILE", default_value = "quick", help = t("Profile: a name from `kurabe profiles`, or a TOML file", "プロファイル: `kurabe profiles` の名前か TOML ファイル"))]
     pub profile: String,
-    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = duration, help = t("Longest time of measuring, all targets together", "測定時間の上限(全対象の合計)"))]
-    pub time: u64,
+    #[arg(long, value_name = "TIME", value_parser = duration, help = t("Longest time of measuring, all targets together [default: 5min; models get the repetitions that they need]", "測定時間の上限(全対象の合計)[既定: 5min。モデルは必要な回数だけ繰り返す]"))]
+    pub time: Option<u64>,
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration, help = t("Time of each repetition that ends by time, whatever the profile says: many short ones show more than few long ones", "時間で終わる項目の 1 回の時間(プロファイルより優先。長い少数回より、短い多数回のほうがよく分かります)"))]
     pub repetition: u64,
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero, help = t("Pause before each repetition, on all targets alike", "各回の前の休み(全対象で同じ)"))]

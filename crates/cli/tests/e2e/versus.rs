@@ -42,6 +42,19 @@ fn the_faster_model_is_found_and_compare_says_the_same_again() {
 }
 
 #[test]
+fn slow_models_get_the_repetitions_that_they_need() {
+    let lab = Lab::new();
+    // A repetition of 100 ms takes seconds there: five minutes of their clocks are a few blocks.
+    let lines = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--json"]).ok().json_lines();
+    let found = result(&lines);
+    assert_eq!(found["ended"], "settled");
+    assert!(!verdicts(&found["comparisons"][0]).contains(&"none"), "{found}");
+    let told = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--time", "5s"]).ok();
+    assert!(told.err.contains("nothing can be told before 20"), "{}", told.err);
+    assert!(told.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", told.out);
+}
+
+#[test]
 fn a_model_and_itself_do_not_differ() {
     let lab = Lab::new();
     let lines = on_models(&lab, "model:samsung-870-evo", "model:samsung-870-evo", &[]);
