@@ -4,6 +4,7 @@ mod digest;
 mod fairness;
 mod history;
 mod key;
+mod matched;
 mod names;
 mod pair;
 mod pivot;

@@ -49,11 +49,15 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Resul
         ),
     };
     page.push_str(most.get(style.lang));
-    for run in runs {
+    let variants: Vec<&str> = prepared.variants().collect();
+    for (index, run) in runs.iter().enumerate() {
         let mut foreseen = run.foresee()?;
         if foreseen.writes.time_ns > 0 {
             // How often cells are repeated is decided on the way; the time of all is the most that is written for.
             foreseen.writes.time_ns = longest_ns;
+        }
+        if let Some(name) = variants.get(index) {
+            page.push_str(&format!("\n{}", shown::line(name)));
         }
         page.push_str(&format!("\n{}", place(&foreseen, style)));
         let lines = written(&foreseen, run.is_modelled(), style);

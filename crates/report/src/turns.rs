@@ -1,11 +1,11 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{answer, cell_name, fairness, missing, stutters, table};
+use crate::compare::{answer, called, cell_name, counterparts, fairness, missing, stutters, table};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
 use kurabe_compare::{ComparedCell, Pair};
-use kurabe_core::record::RunHeader;
+use kurabe_core::record::{RunHeader, VersusRecord};
 use kurabe_core::{Text, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 
@@ -18,7 +18,10 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     doc.heading(1, "kurabe versus".to_owned());
     for (place, header) in headers.iter().enumerate() {
         let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
-        let words = role.map(|role| format!("{role}: {} · {}", header.id, header.target_name()));
+        let variant = header.versus.as_ref().and_then(VersusRecord::variant);
+        let name =
+            [Some(header.target_name()), variant].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        let words = role.map(|role| format!("{role}: {} · {name}", header.id));
         doc.push(Paragraph::new(words).indent(2, 4));
     }
     let most = MOST_BLOCKS;
@@ -42,6 +45,7 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     doc.gap().say(ended);
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
+        doc.append(counterparts(pair).map(Paragraph::new).into_iter().collect());
         doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
         doc.gap().append(fairness(&pair.differences, &[]));
     }
@@ -94,7 +98,8 @@ fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
     let side = |run: &str, trend: &Option<Estimate>| -> Option<String> {
         Some(format!("{run} {:+} %", per_cent(shows(trend)?.value)))
     };
-    let sides = [side(&pair.baseline, &course.baseline_trend), side(&pair.other, &course.other_trend)];
+    let [baseline, other] = called(pair);
+    let sides = [side(&baseline, &course.baseline_trend), side(&other, &course.other_trend)];
     let sides = sides.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let (name, ratio) = (cell_name(cell), shows(&course.ratio_trend));
     match (ratio, sides.as_str()) {
@@ -222,6 +227,7 @@ mod tests {
             label: "a".to_owned(),
             part: String::new(),
             direction: None,
+            counterpart: None,
             measure: Measure::Rate,
             baseline: side(),
             other: side(),

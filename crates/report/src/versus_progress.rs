@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
-use kurabe_core::record::{Notice, NoticeKind, RunHeader};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
@@ -83,7 +83,10 @@ impl VersusProgress {
                 words if words.is_empty() => String::new(),
                 words => format!(" ({words})"),
             };
-            self.line(&format!("{} · {}{headline}{role}", header.id, shown::line(header.target_name())));
+            let variant = header.versus.as_ref().and_then(VersusRecord::variant);
+            let variant = variant.map(|name| format!(" · {}", shown::line(name))).unwrap_or_default();
+            let name = shown::line(header.target_name());
+            self.line(&format!("{} · {name}{variant}{headline}{role}", header.id));
         }
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
