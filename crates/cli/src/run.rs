@@ -20,7 +20,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
         && let Some(differs) =
             profile.differs.as_ref().filter(|_| !global.json && !global.quiet && !args.dry_run)
     {
-        say(shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
+        say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
     }
     let Some(done) = measured(request, args.dry_run, global, command_line)? else { return Ok(()) };
     if let Some(record) = &done.record {

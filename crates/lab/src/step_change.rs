@@ -93,7 +93,9 @@ impl StepChange {
         step.pattern = self.pattern.unwrap_or(step.pattern);
         step.iodepth = self.iodepth.unwrap_or(step.iodepth);
         step.threads = self.threads.unwrap_or(step.threads);
-        step.read_percent = self.read_percent.unwrap_or(step.read_percent);
+        if let Some(percent) = self.read_percent.filter(|_| step.directions.contains(&Direction::Mix)) {
+            step.read_percent = percent;
+        }
         step.offset_bytes = self.offset_bytes.unwrap_or(step.offset_bytes);
         step.warm_up_ns = self.warm_up_ns.unwrap_or(step.warm_up_ns);
         if self.end_bytes.is_some() || self.passes.is_some() {

@@ -259,7 +259,7 @@ impl RunArgs {
             block_bytes: self.bs,
             iodepth: self.iodepth,
             threads: self.threads,
-            read_percent: self.rwmixread,
+            read_percent: self.rwmixread.or(of_rw.map(|_| named.read_percent)),
             offset_bytes: self.offset,
             warm_up_ns: self.warm_up,
             end_bytes: self.bytes,
