@@ -17,7 +17,7 @@ use kurabe_core::{Text, text};
 use kurabe_lab::versus::{LongestTime, TooShort};
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Redraws per second at most.
 const REDRAWS_HZ: u8 = 10;
@@ -29,6 +29,8 @@ pub struct VersusProgress {
     bar: ProgressBar,
     /// Time that is left of the longest, by the repetitions so far; `None` where no time of the targets ends it.
     left_ns: Option<u64>,
+    /// What configurations of one target are called, by the ids of their runs.
+    variants: BTreeMap<String, String>,
     /// Models beside real targets, whose time does not count.
     computed: BTreeSet<String>,
     blocks: u32,
@@ -57,6 +59,7 @@ impl VersusProgress {
             mode,
             bar,
             left_ns: None,
+            variants: BTreeMap::new(),
             computed: BTreeSet::new(),
             blocks: 0,
             settled: (0, 0),
@@ -84,6 +87,9 @@ impl VersusProgress {
                 words => format!(" ({words})"),
             };
             let variant = header.versus.as_ref().and_then(VersusRecord::variant);
+            if let Some(name) = variant {
+                self.variants.insert(header.id.clone(), shown::line(name));
+            }
             let variant = variant.map(|name| format!(" · {}", shown::line(name))).unwrap_or_default();
             let name = shown::line(header.target_name());
             self.line(&format!("{} · {name}{variant}{headline}{role}", header.id));
@@ -156,6 +162,7 @@ impl VersusProgress {
                     0 => Text::same(""),
                     _ => text!(" · {settled} of {all} clear", " · {all} 項目中 {settled} 項目が確定"),
                 };
+                let run = self.called(run);
                 let words = Text {
                     en: format!("from block {block} · {run} {name}{}{}", clear.en, left.en),
                     ja: format!("ブロック {block}〜 · {run} {name}{}{}", clear.ja, left.ja),
@@ -171,11 +178,17 @@ impl VersusProgress {
         let name = self.style.say(&words::directed(direction, &shown::line(label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
+        let other = self.called(other);
         let words = Text {
             en: format!("clear after {blocks} blocks: {} · {other}: {}", name, verdict.en),
             ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name, verdict.ja),
         };
         self.line(&self.style.say(&words));
+    }
+
+    /// What a run is called: in what it differs if that is all, and else its id.
+    fn called<'n>(&'n self, run: &'n str) -> &'n str {
+        self.variants.get(run).map_or(run, String::as_str)
     }
 
     /// Clears the live line, and says what was only counted.

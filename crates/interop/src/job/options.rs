@@ -302,13 +302,6 @@ impl<'s> Reader<'s> {
         self.parsed(name, remedy, |word| word.parse().ok().filter(|number| limits.contains(number)))
     }
 
-    /// A number.
-    pub(super) fn real(&self, name: &str) -> Result<Option<f64>> {
-        self.parsed(name, text!("a number", "数値です"), |word| {
-            word.parse().ok().filter(|one: &f64| one.is_finite())
-        })
-    }
-
     /// On or off; some are on without a value.
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         match self.written(name).map(|option| option.value) {
