@@ -9,7 +9,7 @@ mod options;
 mod step;
 
 use crate::job::options::{Reader, Section, sections};
-use crate::job::step::{Job, read_job};
+use crate::job::step::{SectionJob, read_job};
 use kurabe_core::profile::{Order, Profile, Rules, Statistic, Step};
 use kurabe_core::quantity::{GIB, NS_PER_S};
 use kurabe_core::workload::Data;
@@ -71,7 +71,7 @@ impl Notes {
 /// With the line of what is wrong, or not understood, or what fio would do at the same time.
 pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
     let mut notes = Notes::default();
-    let (mut jobs, mut laid_out): (Vec<Job>, Option<Data>) = (Vec::new(), None);
+    let (mut jobs, mut laid_out): (Vec<SectionJob>, Option<Data>) = (Vec::new(), None);
     for section in sections(file, source)? {
         let reader = Reader::of(file, source, &section)?;
         let job = read_job(&reader, &mut notes)?;
@@ -111,9 +111,9 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
     })
 }
 
-fn profile(file: &str, jobs: Vec<Job>, laid_out: Option<Data>, notes: Notes) -> Profile {
+fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Notes) -> Profile {
     let name = file.rsplit('/').next().unwrap_or(file).to_owned();
-    let end = |job: &Job| Some(job.step.offset_bytes.saturating_add(job.step.span_bytes?));
+    let end = |job: &SectionJob| Some(job.step.offset_bytes.saturating_add(job.step.span_bytes?));
     let size_bytes = jobs.iter().filter_map(end).max();
     let rules = Rules {
         size_bytes: size_bytes.unwrap_or(GIB),
@@ -147,7 +147,7 @@ fn profile(file: &str, jobs: Vec<Job>, laid_out: Option<Data>, notes: Notes) -> 
 }
 
 /// What kurabe has one rule for in a run must be alike in all jobs.
-fn check_alike(first: Option<&Job>, job: &Job, reader: &Reader<'_>) -> Result<()> {
+fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &Reader<'_>) -> Result<()> {
     let Some(first) = first else { return Ok(()) };
     let differing = [
         ("direct", first.direct != job.direct),

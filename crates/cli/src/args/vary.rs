@@ -291,8 +291,8 @@ mod tests {
             (&["buffered=maybe,no"][..], ["on or off", "no,yes"]),
         ] {
             let error = of(words).unwrap_err();
-            let told = format!("{} {}", error, error.remedy_text().unwrap().en);
-            assert!(parts.iter().all(|part| told.contains(part)), "{words:?}: {told}");
+            let message = format!("{} {}", error, error.remedy_text().unwrap().en);
+            assert!(parts.iter().all(|part| message.contains(part)), "{words:?}: {message}");
         }
     }
 }

@@ -29,9 +29,9 @@ fn a_job_file_runs_section_by_section() {
     assert_eq!(done, [("seq".into(), 1.into(), (1 << 20).into()), ("random".into(), 8.into(), 4096.into())]);
     assert!(names(&target).is_empty(), "no test file stays");
     // The same from elsewhere in words, with what is done otherwise.
-    let told = lab.kurabe(&["run", text(&job), text(&target), "--lang", "en"]).ok().err;
+    let notes = lab.kurabe(&["run", text(&job), text(&target), "--lang", "en"]).ok().err;
     for part in ["ioengine=io_uring", "--runs", "group_reporting"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(notes.contains(part), "{part}: {notes}");
     }
     let page = lab.kurabe(&["profiles", "show", text(&job)]).ok().out;
     assert!(page.contains("mine.fio") && page.contains("random"), "{page}");

@@ -14,7 +14,7 @@ const QUEUED: [&str; 3] = ["io_uring", "libaio", "posixaio"];
 const ONE_BY_ONE: [&str; 5] = ["psync", "sync", "vsync", "pvsync", "pvsync2"];
 
 /// What a section asks for.
-pub(super) struct Job {
+pub(super) struct SectionJob {
     pub(super) step: IoStep,
     pub(super) direct: bool,
     pub(super) keeps_cache: bool,
@@ -23,7 +23,7 @@ pub(super) struct Job {
 }
 
 /// Reads a section.
-pub(super) fn read_job(reader: &Reader<'_>, notes: &mut Notes) -> Result<Job> {
+pub(super) fn read_job(reader: &Reader<'_>, notes: &mut Notes) -> Result<SectionJob> {
     notes.idle.extend(reader.idle().map(str::to_owned));
     let (direction, is_random) = direction(reader)?;
     let pattern = pattern(reader, is_random)?;
@@ -52,7 +52,7 @@ pub(super) fn read_job(reader: &Reader<'_>, notes: &mut Notes) -> Result<Job> {
     };
     refuse_the_rest(reader)?;
     let direct = reader.flag("direct")? || reader.has("buffered") && !reader.flag("buffered")?;
-    Ok(Job {
+    Ok(SectionJob {
         step,
         direct,
         keeps_cache: !direct && reader.has("invalidate") && !reader.flag("invalidate")?,

@@ -109,10 +109,10 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
         ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "--replay"]),
     ] {
         let error = read_fio_job("a.fio", source).unwrap_err();
-        let told = error.render(Lang::En);
-        assert_eq!(error.place().map(|place| place.line), Some(line), "{told}");
-        assert!(parts.iter().all(|part| told.contains(part)), "{told}");
-        assert!(error.remedy_text().is_some_and(|remedy| remedy.ja != remedy.en), "{told}");
+        let message = error.render(Lang::En);
+        assert_eq!(error.place().map(|place| place.line), Some(line), "{message}");
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+        assert!(error.remedy_text().is_some_and(|remedy| remedy.ja != remedy.en), "{message}");
     }
     assert!(
         read_fio_job("a.fio", "[global]\nsize=1m\n")
