@@ -6,7 +6,7 @@ use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, verdict_words};
 use crate::{tails, turns, words};
-use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
@@ -23,7 +23,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
         doc.push(Paragraph::new(side_words(header, &role, name)).indent(2, 4));
     }
     doc.gap().say(answer(pair)).gap().push(table(pair));
-    for words in statistic_note(pair).into_iter().chain(single_note(pair)) {
+    for words in counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)) {
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
@@ -75,6 +75,36 @@ pub fn answer(pair: &Pair) -> Text {
     tally(&said, other, baseline)
 }
 
+/// How cells are compared that are not the same: nothing where all are.
+pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
+    let unlike = pair.cells.iter().filter_map(|cell| Some((&cell.key, &cell.counterpart.as_ref()?.key)));
+    let blocks = |key: &CellKey| match key {
+        CellKey::Io { block_bytes, .. } => Some(*block_bytes),
+        CellKey::Named { .. } => None,
+    };
+    let unlike: Vec<bool> = unlike.map(|(one, other)| blocks(one) != blocks(other)).collect();
+    if unlike.is_empty() {
+        return None;
+    }
+    let how = if pair.versus.is_some() {
+        text!(
+            "Cells meet by their place in the procedure; what differs stands in their names.",
+            "項目は手順の中の位置で対応させています。違いは項目名に示します。"
+        )
+    } else {
+        text!(
+            "The runs have no cell in common; compared are those that differ in one thing, which stands in their names.",
+            "共通の項目がないため、条件が 1 つだけ違う項目どうしを比べています。違いは項目名に示します。"
+        )
+    };
+    let rates = text!(
+        " Rates are compared by bytes per second; operations per second are that rate divided by each side's own block size.",
+        "速度は毎秒のバイト数で比べています。IOPS は、その速度をそれぞれのブロックサイズで割った値です。"
+    );
+    let rates = if unlike.contains(&true) { rates } else { Text::default() };
+    Some(Text::join([how, rates], ["", ""]))
+}
+
 /// Who is held against whom.
 pub(crate) fn against(pair: &Pair) -> Text {
     let [baseline, other] = &pair.names;
@@ -123,7 +153,25 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
 
 /// `read SEQ 1 MiB Q8 T1`
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
-    words::directed(cell.direction, &full_label(&cell.key, &cell.label))
+    let name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
+    let Some(other) = &cell.counterpart else { return name };
+    let other = words::directed(other.direction, &full_label(&other.key, &other.label));
+    Text { en: from_to(&name.en, &other.en), ja: from_to(&name.ja, &other.ja) }
+}
+
+/// `RND 4→16 KiB Q1 T1`: two names with what they share written once.
+fn from_to(one: &str, other: &str) -> String {
+    let [one, other] = [one, other].map(|name| name.split(' ').collect::<Vec<_>>());
+    let same = |(one, other): &(&&str, &&str)| one == other;
+    let start = one.iter().zip(&other).take_while(same).count();
+    let rest = one.len().min(other.len()) - start;
+    let end = one.iter().rev().zip(other.iter().rev()).take_while(same).count().min(rest);
+    let middle = |name: &[&str]| name[start..name.len() - end].join(" ");
+    let arrow = match (middle(&one).as_str(), middle(&other).as_str()) {
+        (from, to) if from.contains(' ') || to.contains(' ') => format!("{from} → {to}"),
+        (from, to) => format!("{from}→{to}"),
+    };
+    [&one[..start], &[arrow.as_str()], &one[one.len() - end..]].concat().join(" ")
 }
 
 /// The mean of a side with its unit.
