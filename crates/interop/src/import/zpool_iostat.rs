@@ -7,8 +7,9 @@
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::lab::{self, Unit};
-use super::reports::{self, Column, Report, Row};
-use super::{Input, Outcome, dates};
+use super::reports::{self, Column, First, Report, Row};
+use super::split::{Claim, Mark};
+use super::{Importer, Input, Outcome, dates};
 use kurabe_core::imported::{Origin, Quantity};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -61,9 +62,23 @@ fn columns(groups: &[&str]) -> Option<Vec<Column>> {
     Some(columns)
 }
 
+pub(super) const TEXT: Importer = Importer {
+    what: "zpool iostat text",
+    read: read_text,
+    claim: Claim::Lines(line_mark),
+    names: &["zpool iostat"],
+};
+
+fn line_mark(line: &str) -> Mark {
+    if is_top(line) { Mark::Belongs } else { Mark::None }
+}
+
+fn is_top(line: &str) -> bool {
+    line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"])
+}
+
 /// Reads text with a header.
 pub(super) fn read_text(input: &Input<'_>) -> Outcome {
-    let is_top = |line: &str| line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"]);
     let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
         return Outcome::NotMine(text!(
             "no line begins with the groups `capacity operations bandwidth`",
@@ -185,7 +200,7 @@ fn finish(input: &Input<'_>, format: &str, columns: &[Column], mut reports: Vec<
         file: input.name.to_owned(),
         ..Origin::default()
     };
-    match reports::run(origin, &columns, reports) {
+    match reports::run(origin, &columns, reports, First::SinceBoot) {
         Some(run) => Outcome::Runs(vec![run]),
         None => lab::nothing_measured(input, "zpool iostat"),
     }
