@@ -179,6 +179,10 @@ fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Cell
 }
 
 fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
+    // The reads of a mix share the device with its writes: they are no reads alone.
+    if direction != Some(Direction::Mix) && imported.read_percent.is_some() {
+        return None;
+    }
     Some(CellKey::Io {
         sequential: imported.sequential?,
         block_bytes: imported.block_bytes?,

@@ -224,7 +224,10 @@ fn kdiskmarks_unit_is_corrected() {
     assert_eq!(run.origin.measured_at.as_deref(), Some("2024-08-24T16:10:33"));
     assert_eq!(fact(&run, "Flexible I/O Tester"), Some("fio-3.36"));
     // A mix is no total: it meets no other tool's, and a remark says so.
-    assert_eq!((run.cells[10].direction, imported(&run.cells[10]).read_percent), (Some(Direction::Mix), None));
+    assert_eq!(
+        (run.cells[10].direction, imported(&run.cells[10]).read_percent),
+        (Some(Direction::Mix), None)
+    );
     assert!(imported(&run.cells[10]).procedure.as_ref().unwrap().ends_with("70 % read"));
     assert_eq!(said("39 to 42 % below"), 1);
 }
