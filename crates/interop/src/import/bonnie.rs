@@ -59,6 +59,9 @@ pub(super) const IMPORTER: Importer =
     Importer { what: "bonnie++ CSV", read, claim: Claim::Lines(line_mark), names: &["bonnie"] };
 
 fn line_mark(line: &str) -> Mark {
+    if line.matches(',').take(20).count() < 20 {
+        return Mark::None;
+    }
     let fields: Vec<&str> = line.split(',').map(str::trim).take(64).collect();
     if is_mine(&fields) || is_of_1_03(&fields) { Mark::Belongs } else { Mark::None }
 }

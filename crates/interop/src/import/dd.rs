@@ -92,6 +92,9 @@ fn read(input: &Input<'_>) -> Outcome {
 
 /// `64+0 records out`, `64+0 レコード出力`, `输出了 64+0 块记录`: whole and cut blocks, and two or three words.
 fn is_count(line: &str) -> bool {
+    if !line.contains('+') {
+        return false;
+    }
     let is_number = |words: &str| !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit());
     let is_blocks =
         |word: &str| word.split_once('+').is_some_and(|(whole, cut)| is_number(whole) && is_number(cut));

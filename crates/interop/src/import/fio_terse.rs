@@ -48,7 +48,7 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     let mut devices = HashSet::new();
     let mut seen = 0;
     for (number, text) in input.lines() {
-        if let Some((name, pattern)) = text.split_once(": (g=") {
+        if let Some((name, pattern)) = text.trim().split_once(": (g=") {
             patterns.insert(
                 name.to_owned(),
                 pattern.split_once("): ").map_or(pattern, |(_, pattern)| pattern).to_owned(),

@@ -256,7 +256,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
         format: "ior-text".to_owned(),
         file: input.name.to_owned(),
         measured_at: after("Began").and_then(|_| {
-            let (_, line) = input.lines().find(|(_, line)| line.starts_with("Began"))?;
+            let (_, line) = input.lines().find(|(_, line)| line.trim().starts_with("Began"))?;
             dates::from_ctime(line.split_once(':')?.1)
         }),
         target: after("test filename").map(str::to_owned),
@@ -287,7 +287,7 @@ fn table(input: &Input<'_>) -> Vec<Repetition> {
     let mut repetitions = Vec::new();
     for (_, line) in input.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if line.starts_with("access ") && line.contains("bw(MiB/s)") {
+        if words.first() == Some(&"access") && line.contains("bw(MiB/s)") {
             columns = words;
         } else if words.len() == columns.len() && matches!(words.first(), Some(&"write" | &"read")) {
             let get =

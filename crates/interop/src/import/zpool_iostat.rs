@@ -94,6 +94,9 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let mut reports: Vec<Report> = vec![Report::default()];
     let mut path: Vec<String> = Vec::new();
     let mut after_header = false;
+    let blanks = |line: &str| line.len() - line.trim_start().len();
+    // A text that was quoted may stand further in as a whole.
+    let mut margin = 0;
     for (number, line) in input.lines() {
         if let Some(time) = stamp(line) {
             reports.push(Report { time: Some(time), rows: Vec::new() });
@@ -106,16 +109,22 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             continue;
         }
         if name == "pool" || name == "vdev" || name.starts_with("--") || !after_header {
+            margin = blanks(line);
             continue;
         }
         let fields: Vec<String> = words.map(str::to_owned).collect();
+        let is_value = |field: &String| field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
+        if !fields.iter().any(is_value) {
+            after_header = false; // Words that follow the table.
+            continue;
+        }
         if fields.len() < columns.len() {
             let what =
                 text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
             return lab::broken(input, number, what);
         }
         // Pools are made of few levels; more of them are damage.
-        path.truncate(((line.len() - line.trim_start().len()) / 2).min(LEVELS_MOST));
+        path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
         add(&mut reports, path.join("/"), fields);
     }
