@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn what_its_options_say_of_the_page_cache() {
         let text = String::from_utf8(fixture("lab/iozone.txt")).unwrap();
-        let told = |command: &str| {
+        let remark = |command: &str| {
             let lines = text.lines().map(|line| match line.trim().starts_with("Command line used:") {
                 true => format!("\tCommand line used: {command}"),
                 false => line.to_owned(),
@@ -397,11 +397,11 @@ mod tests {
             let run = super::super::import("a.txt", text.join("\n").as_bytes()).unwrap().remove(0);
             run.notices[0].text.en.clone()
         };
-        assert!(told("iozone -a").contains("without direct I/O and without fsync"));
-        assert!(told("iozone -e -I -a").contains("used direct I/O (`-I`) and synced"));
-        assert!(told("iozone -i0 -i2 -f /mnt/Ie -ecp -K").contains("synced its writes (`-e` or `-o`) but"));
-        assert!(told("iozone -azI").contains("used direct I/O (`-I`)"));
-        assert!(told("iozone -i 0 -s 4m -r 4k -fIe").contains("without direct I/O and without fsync"));
+        assert!(remark("iozone -a").contains("without direct I/O and without fsync"));
+        assert!(remark("iozone -e -I -a").contains("used direct I/O (`-I`) and synced"));
+        assert!(remark("iozone -i0 -i2 -f /mnt/Ie -ecp -K").contains("synced its writes (`-e` or `-o`) but"));
+        assert!(remark("iozone -azI").contains("used direct I/O (`-I`)"));
+        assert!(remark("iozone -i 0 -s 4m -r 4k -fIe").contains("without direct I/O and without fsync"));
     }
 
     #[test]

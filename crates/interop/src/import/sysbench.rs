@@ -52,7 +52,7 @@ fn read(input: &Input<'_>) -> Outcome {
     }
     let test = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Doing ")?.strip_suffix(" test"));
     let block = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Block size "));
-    let test = Test {
+    let test = FileTest {
         name: test.unwrap_or_default(),
         block_bytes: block.and_then(|words| parse_bytes(words.trim()).ok()),
         threads: value("Number of threads").and_then(|words| words.parse().ok()),
@@ -97,7 +97,7 @@ fn read(input: &Input<'_>) -> Outcome {
 }
 
 /// What the sentences tell of a test.
-struct Test<'a> {
+struct FileTest<'a> {
     name: &'a str,
     block_bytes: Option<u64>,
     threads: Option<u32>,
@@ -105,7 +105,7 @@ struct Test<'a> {
     ratio: Option<f64>,
 }
 
-impl Test<'_> {
+impl FileTest<'_> {
     fn cell(&self, direction: Option<Direction>, what: &str, figures: Vec<PrintedFigure>) -> Option<Cell> {
         let sequential = match () {
             () if self.name.starts_with("sequential") => Some(true),
