@@ -210,7 +210,7 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
             Ok(runs)
         }
         (None, Some((_, error))) => Err(error),
-        (None, None) => whole(&input, &LAST).unwrap_or_else(|| Err(unknown(&input))),
+        (None, None) => whole(&input, &LAST).unwrap_or_else(|| Err(unknown(name, &input))),
     }
 }
 
@@ -224,8 +224,7 @@ fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<Importe
 }
 
 /// The error of a file that nobody knows.
-fn unknown(input: &Input<'_>) -> Error {
-    let name = input.name;
+fn unknown(name: &str, input: &Input<'_>) -> Error {
     if let Some(format) = crate::trace::recognised(name, input.bytes) {
         return Error::new(
             ErrorKind::Import,

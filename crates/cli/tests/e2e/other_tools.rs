@@ -79,7 +79,7 @@ fn a_pasted_page_becomes_a_run_of_each_tool_and_a_trace_says_what_it_is() {
     assert_eq!(tools.len(), 2, "{tools:?}");
     assert!(tools.contains(&"CrystalDiskMark".to_owned()) && tools.contains(&"dd".to_owned()), "{tools:?}");
     let trace = lab.write("hm.csv", "128166372003061629,hm,0,Read,383496192,32768,413\n");
-    lab.kurabe(&["import", text(&trace)]).is_refusal(11, &["is a trace (msr)", "kurabe run --replay hm.csv"]);
+    lab.kurabe(&["import", text(&trace)]).is_refusal(11, &["is a trace (msr)", "kurabe run --replay"]);
 }
 
 #[test]
@@ -110,11 +110,13 @@ fn several_runs_go_into_one_table_but_not_into_one_job_file() {
 }
 
 #[test]
-fn a_file_that_is_no_result_is_told_what_was_tried() {
+fn a_file_that_is_no_result_is_told_in_one_line_what_is_nearest() {
     let lab = Lab::new();
     let file = lab.write("notes.txt", "Shopping list\n- milk\n");
-    let ended = lab.kurabe(&["import", text(&file)]);
-    ended.is_refusal(11, &["CrystalDiskMark", "fio", "DiskSpd", "iostat"]);
+    lab.kurabe(&["import", text(&file)]).is_refusal(11, &["no tool that it knows is named in it"]);
+    let near = lab.write("near.txt", "CrystalDiskMark 8 is a program\n- milk\n");
+    let ended = lab.kurabe(&["import", text(&near)]);
+    ended.is_refusal(11, &["the nearest kind is CrystalDiskMark text: ", "but no result line follows"]);
     assert!(lab.list().is_empty());
 }
 

@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
     }
 
     /// Device and numbers of a row. `Some(None)` if the line is none, `None` if it is one that was cut.
-    fn row(&self, line: &'a str) -> Option<Option<(&'a str, Vec<&'a str>)>> {
+    fn row<'l>(&self, line: &'l str) -> Option<Option<(&'l str, Vec<&'l str>)>> {
         let mut words: Vec<&str> = line.split_whitespace().collect();
         let is_number = |word: &&str| {
             // What a counter that ran over comes to.
@@ -179,6 +179,8 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let mut logs: Vec<Log<'_>> = Vec::new();
     let mut time = None;
     let mut within = false;
+    // `-h` of version 11, and a name too long for its column, leave the numbers to the next line.
+    let mut alone: Option<&str> = None;
     for (number, line) in input.lines() {
         if let Some(header) = Header::read(line) {
             if logs.last().is_none_or(|log| log.header != header) {
@@ -192,7 +194,12 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
         } else if line.trim().is_empty() {
             within = false;
         } else if let (true, Some(log)) = (within, logs.last_mut()) {
-            let Some(row) = log.header.row(line) else {
+            if !line.trim().contains(char::is_whitespace) && !log.header.device_last {
+                alone = Some(line.trim().trim_end_matches(':'));
+                continue;
+            }
+            let whole = alone.take().map(|device| format!("{device} {line}"));
+            let Some(row) = log.header.row(whole.as_deref().unwrap_or(line)) else {
                 let what =
                     text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
                 return lab::broken(input, number, what);
@@ -410,6 +417,10 @@ mod tests {
         assert_figure(figure(all, Quantity::Share, Statistic::Mean, Some("%util")), "2.2", "%", 0.022);
         assert_figure(figure(all, Quantity::Iops, Statistic::Mean, Some("tps")), "309.04", "1/s", 309.04);
         assert!(run.notices.iter().any(|notice| notice.text.en.contains("rounded")));
+        let wrapped = text.replace("%util Device\n", "%util\n").replace("     tps", "Device:     tps");
+        let wrapped = wrapped.replace("  309.04", "vda\n        309.04").replace(" vda\n\n", "\n").replace("2.2% vda", "2.2%");
+        let run_of_11 = &super::super::import("a", wrapped.as_bytes()).unwrap()[0];
+        assert_eq!(of(find(run_of_11, "vda all")).figures, of(all).figures);
         let human = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
                      Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
                      sda               8,59       222,1k         1,5M       1,5G     400,9M\n";
