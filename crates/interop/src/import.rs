@@ -44,6 +44,7 @@ mod sysbench;
 mod yaml;
 mod zpool_iostat;
 
+pub(crate) use fio_options::size_bytes;
 pub(crate) use input::Input;
 use split::{Claim, split};
 

@@ -6,5 +6,6 @@ mod export_support;
 mod export_texts;
 mod hostile;
 mod import_laws;
+mod job;
 mod pasted;
 mod trace_fio;
