@@ -418,7 +418,10 @@ mod tests {
         assert_figure(figure(all, Quantity::Iops, Statistic::Mean, Some("tps")), "309.04", "1/s", 309.04);
         assert!(run.notices.iter().any(|notice| notice.text.en.contains("rounded")));
         let wrapped = text.replace("%util Device\n", "%util\n").replace("     tps", "Device:     tps");
-        let wrapped = wrapped.replace("  309.04", "vda\n        309.04").replace(" vda\n\n", "\n").replace("2.2% vda", "2.2%");
+        let wrapped = wrapped
+            .replace("  309.04", "vda\n        309.04")
+            .replace(" vda\n\n", "\n")
+            .replace("2.2% vda", "2.2%");
         let run_of_11 = &super::super::import("a", wrapped.as_bytes()).unwrap()[0];
         assert_eq!(of(find(run_of_11, "vda all")).figures, of(all).figures);
         let human = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
