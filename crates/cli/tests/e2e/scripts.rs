@@ -90,7 +90,7 @@ fn without_a_terminal_there_are_no_control_characters() {
         if outputs.is_empty() {
             let mut command = lab.command(&[&["run", "target"], &SHORT[..]].concat());
             outputs.push(
-                crate::lab::Live::start({
+                Live::start({
                     command.env_remove("NO_COLOR");
                     command
                 })
@@ -100,7 +100,7 @@ fn without_a_terminal_there_are_no_control_characters() {
         }
         let mut command = lab.command(words);
         command.env_remove("NO_COLOR");
-        outputs.push(crate::lab::Live::start(command).end().ok());
+        outputs.push(Live::start(command).end().ok());
     }
     for ended in outputs {
         for output in [&ended.out, &ended.err] {
