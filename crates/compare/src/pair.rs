@@ -11,7 +11,7 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{
-    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, judge, repetition_value,
+    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, is_tie, judge, repetition_value,
     stutter,
 };
 use serde::Serialize;
@@ -213,8 +213,10 @@ impl Way {
 /// Whether computed sides leave no doubt: all repetitions of either come to the same, or both were computed alike, one
 /// repetition after the other. A single one does not show whether it would come to the same again.
 pub(crate) fn is_exact(sides: &Sides) -> bool {
-    let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| *value == values[0]);
-    same(&sides.baseline) && same(&sides.other) || sides.baseline == sides.other
+    let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| is_tie(*value, values[0]));
+    let (baseline, other) = (&sides.baseline, &sides.other);
+    let alike = baseline.len() == other.len() && baseline.iter().zip(other).all(|(a, b)| is_tie(*a, *b));
+    same(baseline) && same(other) || alike
 }
 
 fn side(cell: &Cell, values: &[f64]) -> Side {

@@ -206,6 +206,20 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     if storage.turns == Some(true) || reach < 4.0 {
         return moves(cut, piece, before, after, storage);
     }
+    if !storage.chained {
+        return Named {
+            name: Cause::Unknown,
+            confidence: Confidence::None,
+            text: text!(
+                "an access takes longer the larger the span: {fast} → {slow}, {per_gib} more for each GiB",
+                "範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)"
+            ),
+            evidence: text!(
+                "the time rises in proportion to the span; a table that is searched, a cache whose end lies beyond the largest span, and other work that grew meanwhile look the same: a larger --max, or the same sweep again, would tell",
+                "時間が範囲に比例しています。表の探索、終わりが最大の範囲より先にあるキャッシュ、途中で増えたほかの処理は同じように見えます。--max を大きくするか、同じ測定を繰り返すと分かります"
+            ),
+        };
+    }
     Named {
         name: Cause::ChainWalk,
         confidence: if reach >= 8.0 { Confidence::Firm } else { Confidence::Likely },
