@@ -11,8 +11,8 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{
-    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, is_tie, judge, repetition_value,
-    stutter,
+    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, is_tie, judge,
+    repetition_value, stutter,
 };
 use serde::Serialize;
 use std::collections::HashMap;

@@ -38,7 +38,7 @@ mod never_panics;
 pub use block::{Block, SECTOR_BYTES};
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
-pub use devices_under::devices_under;
+pub use devices_under::{devices_right_under, devices_under};
 pub use health::health;
 pub use identity::{Liveness, ProcessIdentity, life_of, own_identity};
 pub use noise::{

@@ -77,7 +77,7 @@ pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};
-pub use recording::{recording_lines, traffic_line};
+pub use recording::{beneath_line, recording_lines, traffic_line};
 pub use run::{render_cell, render_header, render_run, render_sweep_run};
 pub use spark::sparkline;
 pub use study::{

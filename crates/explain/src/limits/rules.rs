@@ -128,7 +128,8 @@ impl Ground {
             .first()
             .and_then(says)
             .filter(|turns| devices.iter().all(|one| says(one) == Some(*turns)));
-        let stored = |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
+        let stored =
+            |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
         let cached =
             record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
         let in_memory = file_system_in_memory(&record.header.environment);

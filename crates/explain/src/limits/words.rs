@@ -108,7 +108,10 @@ pub(super) fn memory_file_system(kind: &str) -> Limit {
             "the computer's memory and its processor: {kind} has no device below it",
             "コンピューターのメモリーと CPU({kind} の下にデバイスはありません)"
         ),
-        text!("all of the file system {kind} lies in memory", "ファイルシステム {kind} は全体がメモリー上にあります"),
+        text!(
+            "all of the file system {kind} lies in memory",
+            "ファイルシステム {kind} は全体がメモリー上にあります"
+        ),
     )
     .next(text!(
         "measure a directory on the device that is meant",
@@ -121,7 +124,10 @@ pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
     let (median, rate) = (number::latency(facts.median_ns), number::rate(facts.rate));
     let sentence = match (facts.is_write(), alone) {
         (_, true) => {
-            text!("the page cache: the computer's memory, not the device", "ページキャッシュ(デバイスではなくメモリー)")
+            text!(
+                "the page cache: the computer's memory, not the device",
+                "ページキャッシュ(デバイスではなくメモリー)"
+            )
         }
         (true, false) => text!(
             "the page cache takes the writes, the device gets them later",

@@ -61,9 +61,9 @@ impl Measured {
     /// Whether every repetition by itself gains something like `gain` between two places: its square root at least.
     pub(super) fn each_repetition_gains(&self, from: f64, to: f64, gain: f64) -> bool {
         let values = |x: f64| self.points.iter().find(|point| point.x == x).map(|point| &point.values);
-        values(from).zip(values(to)).is_some_and(|(from, to)| {
-            from.iter().zip(to).all(|(from, to)| to / from >= gain.sqrt())
-        })
+        values(from)
+            .zip(values(to))
+            .is_some_and(|(from, to)| from.iter().zip(to).all(|(from, to)| to / from >= gain.sqrt()))
     }
 
     /// The curve, cut where it changes; `None` if there is too little of it.
