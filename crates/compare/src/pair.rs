@@ -1,7 +1,7 @@
 //! Two runs compared cell by cell.
 
 use crate::digest::CellName;
-use crate::fairness::{Difference, differences};
+use crate::fairness::{Difference, FactPair, differences, fact_pairs};
 use crate::key::CellKey;
 use crate::names::names;
 use crate::tails::{ComparedTail, tails};
@@ -36,6 +36,9 @@ pub struct Pair {
     pub only_other: Vec<CellName>,
     /// What else differed.
     pub differences: Vec<Difference>,
+    /// Every fact of both, from which is answered what somebody asks about.
+    #[serde(skip)]
+    pub facts: Vec<FactPair>,
     /// What the runs were measured in together, if they took turns.
     pub versus: Option<VersusRecord>,
 }
@@ -126,6 +129,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         only_baseline,
         only_other,
         differences: differences(baseline, other),
+        facts: fact_pairs(baseline, other),
         versus: versus.cloned(),
     }
 }

@@ -17,6 +17,7 @@ mod devices_under;
 mod family;
 mod health;
 mod identity;
+mod journal;
 mod link;
 mod machine;
 mod mount;

@@ -60,7 +60,7 @@ pub use catalogue::{entry_json, render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
-pub use facts::{PIVOT_WORDS, spoken_json};
+pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
 pub use foreseen::{render_foreseen, render_foreseen_versus};
 pub use headline::headline;
 pub use history::render_history;

@@ -1,6 +1,6 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{answer, cell_name, fairness, missing, stutters, table};
+use crate::compare::{Question, answer, cell_name, fairness, missing, stutters, table};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
@@ -43,7 +43,7 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
         doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
-        doc.gap().append(fairness(&pair.differences, &[]));
+        doc.gap().append(fairness(&pair.differences, &Question::NONE));
     }
     doc.terminal(style)
 }

@@ -49,6 +49,7 @@ impl Options {
         cell.block_bytes = self.block_bytes(direction);
         cell.iodepth = self.get(&["iodepth"]).and_then(|words| words.parse().ok());
         cell.threads = self.get(&["numjobs"]).and_then(|words| words.parse().ok());
+        (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
         let pattern = self.get(&["rw", "readwrite"]);
         cell.sequential = pattern.and_then(sequential);
         if pattern.is_some_and(|pattern| matches!(base(pattern), "rw" | "readwrite" | "randrw")) {
@@ -57,6 +58,22 @@ impl Options {
             cell.read_percent =
                 percent(&["rwmixread"]).or(written).filter(|share| (0.0..=100.0).contains(share));
         }
+    }
+
+    /// A place or a length in bytes; shares of the target (`50%`) and ranges are not known here.
+    fn place_bytes(&self, name: &str) -> Option<u64> {
+        size_bytes(self.get(&[name])?, self.kb_base())
+    }
+
+    /// What all jobs of a section cover: each its size, some distance from the one before.
+    fn span_bytes(&self) -> Option<u64> {
+        let jobs = self.get(&["numjobs"]).and_then(|words| words.parse::<u64>().ok()).unwrap_or(1);
+        let apart = self.place_bytes("offset_increment").unwrap_or(0);
+        apart.checked_mul(jobs.saturating_sub(1))?.checked_add(self.place_bytes("size")?)
+    }
+
+    fn kb_base(&self) -> u64 {
+        if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }
 
     /// `bs` may hold one size, or one each for reads, writes and trims; the last given holds for those after it.
@@ -70,8 +87,7 @@ impl Options {
             _ if sizes.len() == 1 => 0,
             _ => return None,
         };
-        let base = if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
-        size_bytes(sizes.get(place).or(sizes.last())?, base)
+        size_bytes(sizes.get(place).or(sizes.last())?, self.kb_base())
     }
 }
 
@@ -155,5 +171,20 @@ mod tests {
         job("4k").describe("mixed", &mut cell);
         assert_eq!(cell.block_bytes, Some(4096));
         assert_eq!(cell.procedure.as_deref(), Some("rw=randrw:4 bs=4k rwmixread=70"));
+    }
+
+    #[test]
+    fn options_tell_where_a_job_goes() {
+        let job = |offset: &str, size: &str| {
+            let mut cell = ImportedCell::default();
+            let in_order = vec![("offset".into(), offset.into()), ("size".into(), size.into())];
+            Options { in_order }.describe("read", &mut cell);
+            (cell.offset_bytes, cell.span_bytes)
+        };
+        assert_eq!(job("1m", "2097152"), (Some(1 << 20), Some(2 << 20)));
+        assert_eq!(job("10%", "50%"), (None, None), "shares of what nobody told");
+        let parts = [("size", "1m"), ("numjobs", "4"), ("offset_increment", "1m")];
+        let in_order = parts.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        assert_eq!(Options { in_order }.span_bytes(), Some(4 << 20));
     }
 }

@@ -283,6 +283,8 @@ impl ResultLine<'_> {
             threads: self.threads,
             sequential: Some(self.sequential),
             read_percent,
+            offset_bytes: None,
+            span_bytes: None,
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
             series: Vec::new(),
         };
