@@ -120,7 +120,7 @@ fn file_system(file_system: &FileSystem) -> Vec<Text> {
         text!("blocks of {size}", "ブロック {size}")
     }));
     items.extend(file_system.journal.as_ref().map(|journal| {
-        let journal = crate::words::journal(journal);
+        let journal = words::journal(journal);
         text!("journal: {journal}", "ジャーナル: {journal}"; journal)
     }));
     items.extend(file_system.size_bytes.map(|bytes| {
