@@ -90,6 +90,11 @@ fn a_run_through_the_page_cache_names_it() {
         assert!(limit.next.as_ref().is_some_and(|next| next.en.contains("--direct")), "{limit:?}");
     }
     assert!(run(true).iter().all(|limit| limit.limit.kind != LimitKind::HostMemory));
+    // Nor does other work make it a device's.
+    let mut disturbed = ahead.clone();
+    disturbed.repetitions[0].noise = Noise { steal_share: Some(0.5), ..Noise::default() };
+    let beside = limits_from_outside(&record(environment("ext4", Link::Virtio), false, vec![disturbed]));
+    assert_eq!(beside[0].limit.kind, LimitKind::HostMemory);
 }
 
 #[test]

@@ -46,7 +46,9 @@ impl From<&Difference> for Spoken {
 impl From<&FactPair> for Spoken {
     fn from(pair: &FactPair) -> Self {
         let FactPair { fact, baseline, other } = pair.clone();
-        Self::from(&Difference { fact, baseline, other, weight: fact.weight() })
+        let spoken = Self::from(&Difference { fact, baseline, other, weight: fact.weight() });
+        // What is the same does nothing to the figures.
+        Self { effect: spoken.effect.filter(|_| pair.differs()), ..spoken }
     }
 }
 

@@ -73,8 +73,12 @@ fn of_band(band: &Band) -> Text {
 }
 
 fn near_words(near: &NearFigure) -> Text {
-    let (device, rate, tool) = (&near.device, number::rate(near.bytes_per_s), &near.tool);
-    text!("{device}: {rate}, {tool}", "{device}: {rate}({tool})"; device)
+    let (device, rate) = (&near.device, number::rate(near.bytes_per_s));
+    match near.tool.as_str() {
+        "unknown" => text!("{device}: {rate}", "{device}: {rate}"; device),
+        "specification" => text!("{device}: {rate}, specified", "{device}: {rate}(仕様値)"; device),
+        tool => text!("{device}: {rate}, {tool}", "{device}: {rate}({tool})"; device),
+    }
 }
 
 #[cfg(test)]

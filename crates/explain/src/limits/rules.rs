@@ -60,6 +60,15 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
     if let Some(share) = facts.generator_share() {
         return words::generator(share);
     }
+    let ground = Ground::of(record);
+    let memory = in_memory(&ground).or_else(|| host_memory(&ground, facts)).or_else(|| {
+        let at_the_link = || at_the_link(&ground, cells, facts);
+        ground.cached.then(|| at_the_link().or_else(|| page_cache(&ground, facts))).flatten()
+    });
+    // Other work is no doubt about whose memory answered.
+    if let Some(memory) = memory {
+        return memory;
+    }
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
     match disturbance(facts, cpus) {
         Some(Disturbance::Device | Disturbance::Hypervisor) => {
@@ -68,11 +77,7 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
         Some(Disturbance::Processors) => return words::crowded(facts.crowded_share(cpus)),
         None => {}
     }
-    let ground = Ground::of(record);
-    in_memory(&ground)
-        .or_else(|| host_memory(&ground, facts))
-        .or_else(|| at_the_link(&ground, cells, facts))
-        .or_else(|| page_cache(&ground, facts))
+    at_the_link(&ground, cells, facts)
         .or_else(|| falling(facts))
         .or_else(|| stalled(facts))
         .or_else(|| traced(facts))

@@ -78,7 +78,8 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
         let (work, rate) = (CellWork::of(cell)?, rate_of(cell, statistic)?);
         let deepest = !record.cells.iter().filter_map(CellWork::of).any(|other| other.is_deeper_than(&work));
         let figures = figures(record, catalogue, &work, deepest);
-        let nearest = figures.iter().min_by(|one, two| {
+        // A model is held against what others measured, not against what it was made of.
+        let nearest = figures.iter().filter(|figure| !figure.own).min_by(|one, two| {
             let off = |figure: &Figure<'_>| (figure.bytes_per_s.0 / rate).ln().abs();
             let key = |figure: &Figure<'_>| (!figure.same_procedure, off(figure));
             key(one).0.cmp(&key(two).0).then(key(one).1.total_cmp(&key(two).1))
@@ -101,6 +102,8 @@ struct Figure<'c> {
     /// Its low and its high end.
     bytes_per_s: (f64, f64),
     same_procedure: bool,
+    /// Whether the run is of the model that was made of it.
+    own: bool,
 }
 
 impl Figure<'_> {
@@ -141,8 +144,8 @@ fn figures<'c>(
             Some((rate(published.low)?, rate(published.high.unwrap_or(published.low))?))
         };
         let rates = entry.figures().filter_map(of_column);
-        let fastest = rates.max_by(|one, two| one.1.total_cmp(&two.1)).filter(|_| !own);
-        found.extend(fastest.map(|bytes_per_s| Figure { entry, bytes_per_s, same_procedure }));
+        let fastest = rates.max_by(|one, two| one.1.total_cmp(&two.1));
+        found.extend(fastest.map(|bytes_per_s| Figure { entry, bytes_per_s, same_procedure, own }));
     }
     found
 }
