@@ -66,7 +66,7 @@ impl Sides {
     fn of(finding: &Finding, between: (f64, f64), measured: &Measured, cut: &Curve) -> Option<Self> {
         // An interval may reach past the curve by rounding or by what a fit does not know.
         let (first, end) = (cut.points.first()?.0, cut.points.last()?.0);
-        let (low, high) = (finding.low?.max(first), finding.high?.min(end));
+        let (x, low, high) = (finding.x?, finding.low?.max(first), finding.high?.min(end));
         if !matches!(measured.axis, Axis::WorkingSet | Axis::BytesWritten) || finding.before <= 0.0 {
             return None;
         }
@@ -84,7 +84,15 @@ impl Sides {
         };
         // What rises on and on is told from its beginning on, whatever lies before it.
         let rises_on = matches!(finding.name, Cause::SeekCurve | Cause::ChainWalk);
-        let (before, beyond) = (points(if rises_on { low } else { last }, low), points(high, next));
+        let from = if rises_on { low } else { last };
+        let (mut before, mut beyond) = (points(from, low), points(high, next));
+        // Where the interval leaves none, those on either side of the likeliest place.
+        if before.is_empty() {
+            before = points(last, x);
+        }
+        if beyond.is_empty() {
+            beyond = points(x, next);
+        }
         (!before.is_empty() && !beyond.is_empty()).then_some(Self { before, beyond })
     }
 
