@@ -4,6 +4,7 @@ mod digest;
 mod fairness;
 mod history;
 mod key;
+mod matched;
 mod names;
 mod pair;
 mod pivot;
@@ -18,7 +19,7 @@ pub use fairness::{
 };
 pub use history::{History, history, measured_again};
 pub use key::{CellKey, Stretch};
-pub use kurabe_stats::{FEWEST_BLOCKS, alike, compared_values as values};
+pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use names::{NAME_LABEL, names};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{
