@@ -7,7 +7,7 @@ use crate::output::{print, print_json, say};
 use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::write_iolog_v3;
-use kurabe_lab::{RecordRequest, RecordedCommand, Recording, RecordingBy, record_command};
+use kurabe_lab::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 use kurabe_report::{beneath_line, recording_lines, traffic_line};
 use kurabe_trace::RecordedTrace;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
         trace_only: args.output.is_some(),
         all_devices: args.all_devices,
     };
-    let Recording { recorded, beneath, ended } = record_command(&request, &handle, begins)?;
+    let CommandRecording { recorded, beneath, ended } = record_command(&request, &handle, begins)?;
     match recorded {
         RecordedCommand::Trace(recorded) => show(&recorded, &beneath, args, global)?,
         RecordedCommand::Sums(devices) => {

@@ -11,7 +11,7 @@ mod facts;
 pub use facts::{Fact, check_about};
 
 use crate::key::CellKey;
-use kurabe_core::environment::Journal;
+use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
@@ -45,7 +45,7 @@ pub enum FactValue {
     /// What was written.
     Data(Data),
     /// The journal of the file system.
-    Journal(Journal),
+    Journal(FileSystemJournal),
     /// What kind of thing the target was.
     Target(TargetKind),
     /// Figures of all repetitions are in the record.

@@ -1,7 +1,7 @@
 //! Runs of all kinds side by side.
 
 use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
-use kurabe_core::environment::{Journal, Link};
+use kurabe_core::environment::{FileSystemJournal, Link};
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
@@ -322,7 +322,8 @@ fn what_is_asked_about_is_answered_by_what_either_record_holds() {
         (system.block_size_bytes, system.journal) = (Some(bytes), Some(journal));
         run
     };
-    let (with, without) = (system(4096, Journal::Internal { data: None }), system(1024, Journal::Absent));
+    let (with, without) =
+        (system(4096, FileSystemJournal::Internal { data: None }), system(1024, FileSystemJournal::Absent));
     let differing: Vec<Fact> =
         differences(&with, &without).iter().map(|difference| difference.fact).collect();
     assert_eq!(differing, [Fact::BlockSize, Fact::Journal]);

@@ -36,7 +36,7 @@ pub struct Machine {
 /// What keeps a file system whole over a crash, and costs writes for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Journal {
+pub enum FileSystemJournal {
     /// It has none.
     Absent,
     /// In the file system itself.
@@ -66,7 +66,7 @@ pub struct FileSystem {
     pub block_size_bytes: Option<u64>,
     /// Its journal, where the kernel tells.
     #[serde(default)]
-    pub journal: Option<Journal>,
+    pub journal: Option<FileSystemJournal>,
     /// Size in bytes.
     pub size_bytes: Option<u64>,
     /// Free bytes for this user.

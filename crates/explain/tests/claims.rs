@@ -152,7 +152,7 @@ impl Curve {
     }
 
     fn run(&self) -> SweepFindings {
-        let largest = 64 * KIB << (self.times_ns.len() - 1);
+        let largest = (64 * KIB) << (self.times_ns.len() - 1);
         let runs = self.times_ns[0].len();
         let profile = plan(Axis::WorkingSet, Direction::Read, largest, runs as u32).profile();
         let cells = profile.steps.iter().zip(&self.times_ns).enumerate().map(|(index, (step, times))| {
@@ -187,8 +187,8 @@ fn plan(axis: Axis, direction: Direction, max_bytes: u64, runs: u32) -> SweepPla
     }
 }
 
-fn changes(found: &SweepFindings) -> Vec<&Finding> {
-    found.all().filter(|finding| finding.x.is_some()).collect()
+fn changes(shown: &SweepFindings) -> Vec<&Finding> {
+    shown.all().filter(|finding| finding.x.is_some()).collect()
 }
 
 /// A cache that answers in 10 µs up to 1 MiB, of a drive that takes 100 µs.
@@ -196,8 +196,8 @@ const CACHE_US: [f64; 12] = [10.0, 10.1, 9.9, 10.0, 10.1, 55.0, 77.0, 88.0, 94.0
 
 #[test]
 fn a_change_that_every_point_bears_is_told() {
-    let found = Curve::steady(&CACHE_US, 3).run();
-    let [change] = changes(&found)[..] else { panic!("{found:#?}") };
+    let shown = Curve::steady(&CACHE_US, 3).run();
+    let [change] = changes(&shown)[..] else { panic!("{shown:#?}") };
     assert!(change.name == Cause::DriveCache && change.confidence > Confidence::None, "{change:?}");
 }
 
@@ -205,8 +205,8 @@ fn a_change_that_every_point_bears_is_told() {
 fn points_that_lie_between_are_not_passed_over() {
     let mut times = CACHE_US;
     (times[1], times[3]) = (244.0, 121.0);
-    let found = Curve::steady(&times, 3).run();
-    for change in found.all() {
+    let shown = Curve::steady(&times, 3).run();
+    for change in shown.all() {
         assert!(!change.text.en.starts_with("up to"), "{change:?}");
     }
 }
@@ -214,12 +214,12 @@ fn points_that_lie_between_are_not_passed_over() {
 #[test]
 fn what_one_of_three_repetitions_shows_is_not_told() {
     let times = CACHE_US.iter().map(|us| vec![10.0 * US, 10.0 * US, us.powi(3) / 100.0 * US]).collect();
-    let found = Curve::of(times).run();
-    assert!(found.all().all(|finding| finding.confidence == Confidence::None), "{found:#?}");
+    let shown = Curve::of(times).run();
+    assert!(shown.all().all(|finding| finding.confidence == Confidence::None), "{shown:#?}");
     // Of two that show it and one that does not, it is likely at most.
     let times = CACHE_US.iter().map(|us| vec![*us * US, *us * US, 30.0 * US]).collect();
-    let found = Curve::of(times).run();
-    assert!(found.all().all(|finding| finding.confidence < Confidence::Firm), "{found:#?}");
+    let shown = Curve::of(times).run();
+    assert!(shown.all().all(|finding| finding.confidence < Confidence::Firm), "{shown:#?}");
 }
 
 /// A time that rises in proportion to the span, up to 64 MiB.
@@ -230,24 +230,24 @@ fn walk_us() -> Vec<f64> {
 #[test]
 fn a_chain_is_walked_only_where_the_file_system_has_chains() {
     let on = |file_system, runs| Curve { file_system, ..Curve::steady(&walk_us(), runs) }.run();
-    let chain = |found: &SweepFindings| {
-        found.all().find(|finding| finding.name == Cause::ChainWalk).map(|finding| finding.confidence)
+    let chain = |shown: &SweepFindings| {
+        shown.all().find(|finding| finding.name == Cause::ChainWalk).map(|finding| finding.confidence)
     };
     assert_eq!(chain(&on("vfat", 3)), Some(Confidence::Firm));
     assert_eq!(chain(&on("vfat", 1)), Some(Confidence::Likely), "one repetition is not firm");
-    let found = on("ext4", 3);
-    assert_eq!(chain(&found), None);
+    let shown = on("ext4", 3);
+    assert_eq!(chain(&shown), None);
     assert!(
-        !found.is_empty() && found.all().all(|finding| !finding.evidence.en.contains("FAT")),
-        "{found:#?}"
+        !shown.is_empty() && shown.all().all(|finding| !finding.evidence.en.contains("FAT")),
+        "{shown:#?}"
     );
 }
 
 #[test]
 fn what_is_seen_while_others_work_has_no_name() {
     let noise = Noise { steal_share: Some(0.4), ..Noise::default() };
-    let found = Curve { noise, ..Curve::steady(&CACHE_US, 3) }.run();
-    let [change] = changes(&found)[..] else { panic!("{found:#?}") };
+    let shown = Curve { noise, ..Curve::steady(&CACHE_US, 3) }.run();
+    let [change] = changes(&shown)[..] else { panic!("{shown:#?}") };
     assert_eq!((change.name, change.confidence), (Cause::Unknown, Confidence::None));
     assert!(change.evidence.en.contains("other work went on at 12 of 12 points"), "{change:?}");
 }
@@ -261,7 +261,7 @@ fn course(rates: &[u64], link: Link, rotational: Option<bool>) -> SweepFindings 
         // The last interval is left out, as it may be cut short.
         let intervals = rates.iter().chain(&[1]).map(|mb| interval(*mb)).collect();
         Repetition {
-            series: Series { interval_ns: 100_000_000, intervals, ..Series::default() },
+            series: Series { interval_ns: 100_000_000, intervals },
             ..repetition(index as u32, rates.len() as u64 * 100_000_000)
         }
     });
@@ -282,15 +282,15 @@ fn a_rate_that_comes_back_is_no_cache_that_is_full() {
     let pcie =
         Link::Pcie { speed_gt_per_s: Some(8.0), width: Some(4), speed_max_gt_per_s: None, width_max: None };
     let slc = |rates: &[u64], link: &Link, rotational| {
-        let found = course(rates, link.clone(), rotational);
-        found.all().find(|finding| finding.name == Cause::SlcCache).map(|finding| finding.confidence)
+        let shown = course(rates, link.clone(), rotational);
+        shown.all().find(|finding| finding.name == Cause::SlcCache).map(|finding| finding.confidence)
     };
     let full: Vec<u64> = (0..40).map(|at| if at < 12 { 1500 } else { 300 }).collect();
     assert_eq!(slc(&full, &pcie, Some(false)), Some(Confidence::Firm));
     let back: Vec<u64> = (0..40).map(|at| if (12..24).contains(&at) { 300 } else { 1500 }).collect();
     assert_eq!(slc(&back, &pcie, Some(false)), None);
-    let found = course(&back, pcie, Some(false));
-    assert!(found.all().any(|finding| finding.text.en.contains("again")), "{found:#?}");
+    let shown = course(&back, pcie, Some(false));
+    assert!(shown.all().any(|finding| finding.text.en.contains("again")), "{shown:#?}");
     // Behind a hypervisor nobody knows what it is.
     assert_eq!(slc(&full, &Link::Virtio, None), None);
 }
@@ -313,10 +313,10 @@ proptest! {
                 *time *= factor;
             }
         }
-        let found = Curve::steady(&times, 3).run();
-        let points = &found.curves[0].points;
+        let shown = Curve::steady(&times, 3).run();
+        let points = &shown.curves[0].points;
         let mut last = 0.0;
-        for finding in changes(&found) {
+        for finding in changes(&shown) {
             // What is said of all that lies beyond ends where it says so.
             let end = finding.text.en.strip_prefix("from ").and_then(|text| text.split(" an ").next());
             let end = end.and_then(|places| parse_bytes(places.split(" to ").nth(1)?).ok());

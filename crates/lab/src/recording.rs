@@ -54,7 +54,7 @@ pub struct RecordRequest<'a> {
 }
 
 /// A command that was recorded.
-pub struct Recording {
+pub struct CommandRecording {
     /// What reached the devices.
     pub recorded: RecordedCommand,
     /// Kernel names of the devices beneath, which were not recorded.
@@ -72,7 +72,7 @@ pub fn record_command(
     request: &RecordRequest<'_>,
     handle: &RunHandle,
     begins: impl FnOnce(&RecordingBy<'_>),
-) -> Result<Recording> {
+) -> Result<CommandRecording> {
     let target = request.target.canonicalize().map_err(|error| {
         let shown = shown::path(request.target);
         Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
@@ -109,7 +109,7 @@ pub fn record_command(
     let name =
         |number: &(u32, u32)| Block::by_number(&Roots::default(), *number).ok().map(|block| block.name);
     let beneath = all.iter().filter(|number| !devices.contains(number)).filter_map(name).collect();
-    Ok(Recording { recorded, beneath, ended: outcome(status, request.command, handle) })
+    Ok(CommandRecording { recorded, beneath, ended: outcome(status, request.command, handle) })
 }
 
 /// The counters of the devices that have some, by `major:minor`.

@@ -28,7 +28,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
-    doc.gap().append(fairness(&pair.differences, &Question { facts: &pair.facts, about }));
+    doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
     doc.terminal(style)
 }
 
@@ -247,16 +247,16 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
 }
 
 /// What somebody asks about of a comparison.
-pub(crate) struct Question<'a> {
+pub(crate) struct Asked<'a> {
     /// Every fact of both runs.
     pub facts: &'a [FactPair],
     /// The words that were asked about.
     pub about: &'a [String],
 }
 
-impl Question<'_> {
+impl Asked<'_> {
     /// Nobody asked.
-    pub(crate) const NONE: Question<'static> = Question { facts: &[], about: &[] };
+    pub(crate) const NONE: Asked<'static> = Asked { facts: &[], about: &[] };
 
     fn is_of(&self, key: &str) -> bool {
         self.about.iter().any(|word| word == key)
@@ -265,7 +265,7 @@ impl Question<'_> {
 
 /// What else differed in a sentence, and what to show of it: first what was asked about, whether it differs or not, then
 /// the other differences, the weightiest first.
-pub(crate) fn fairness_words(differences: &[Difference], question: &Question<'_>) -> (Text, Vec<Spoken>) {
+pub(crate) fn fairness_words(differences: &[Difference], question: &Asked<'_>) -> (Text, Vec<Spoken>) {
     let asked: Vec<&FactPair> =
         question.facts.iter().filter(|pair| question.is_of(pair.fact.word())).collect();
     let rest: Vec<Spoken> =
@@ -302,7 +302,7 @@ pub(crate) fn fairness_words(differences: &[Difference], question: &Question<'_>
 }
 
 /// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], question: &Question<'_>) -> Doc {
+pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc {
     let (sentence, rest) = fairness_words(differences, question);
     let mut doc = Doc::new();
     doc.say(sentence);

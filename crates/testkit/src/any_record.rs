@@ -6,7 +6,7 @@ mod tape;
 
 use crate::sample::sample_header;
 use kurabe_core::environment::{
-    BlockDevice, DeviceHealth, Environment, FileSystem, Journal, Link, Machine, Virtualisation,
+    BlockDevice, DeviceHealth, Environment, FileSystem, FileSystemJournal, Link, Machine, Virtualisation,
 };
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity,
@@ -106,9 +106,9 @@ impl Tape {
                 journal: tape.option(|tape| {
                     let data = tape.option(Self::string);
                     tape.pick(&[
-                        Journal::Absent,
-                        Journal::Internal { data: data.clone() },
-                        Journal::External { data },
+                        FileSystemJournal::Absent,
+                        FileSystemJournal::Internal { data: data.clone() },
+                        FileSystemJournal::External { data },
                     ])
                 }),
                 free_bytes: tape.option(Self::u64),

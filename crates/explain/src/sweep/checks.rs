@@ -27,7 +27,7 @@ pub(super) fn held(findings: Vec<Finding>, measured: &Measured, cut: &Curve) -> 
         let last = kept.iter().filter_map(|finding| finding.x).fold(0.0, f64::max);
         let next = places.iter().copied().filter(|place| finding.x.is_some_and(|x| *place > x));
         let between = (last, next.fold(f64::INFINITY, f64::min));
-        let sides = Sides::of(&finding, between, measured, cut);
+        let sides = Flanks::of(&finding, between, measured, cut);
         let shown = match &sides {
             Some(sides) if sides.contradict(&finding, measured.axis, cut.error) => None,
             Some(sides) => sides.as_repetitions_show(finding, measured),
@@ -38,7 +38,7 @@ pub(super) fn held(findings: Vec<Finding>, measured: &Measured, cut: &Curve) -> 
             Some(finding) => kept.push(of_several(finding, measured)),
             // Once for a curve.
             None => {
-                let sides = || sides.or_else(|| Sides::halves(cut));
+                let sides = || sides.or_else(|| Flanks::halves(cut));
                 scatter = scatter.or_else(|| sides().map(|sides| sides.scatter(measured)));
             }
         }
@@ -55,12 +55,12 @@ fn scatters_about(finding: &Finding, measured: &Measured, cut: &Curve) -> bool {
 }
 
 /// The points on both sides of a change.
-struct Sides {
+struct Flanks {
     before: Vec<(f64, f64)>,
     beyond: Vec<(f64, f64)>,
 }
 
-impl Sides {
+impl Flanks {
     /// Those between a change and its neighbours, without those in the interval in which it lies. `None` of what is no change
     /// of a level: sizes of transfers and what is of the whole curve.
     fn of(finding: &Finding, between: (f64, f64), measured: &Measured, cut: &Curve) -> Option<Self> {

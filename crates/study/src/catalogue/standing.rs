@@ -80,8 +80,8 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
         let figures = figures(record, catalogue, &work, deepest);
         // A model is held against what others measured, not against what it was made of.
         let nearest = figures.iter().filter(|figure| !figure.own).min_by(|one, two| {
-            let off = |figure: &Figure<'_>| (figure.bytes_per_s.0 / rate).ln().abs();
-            let key = |figure: &Figure<'_>| (!figure.same_procedure, off(figure));
+            let off = |figure: &MetFigure<'_>| (figure.bytes_per_s.0 / rate).ln().abs();
+            let key = |figure: &MetFigure<'_>| (!figure.same_procedure, off(figure));
             key(one).0.cmp(&key(two).0).then(key(one).1.total_cmp(&key(two).1))
         });
         Some(Standing {
@@ -90,14 +90,14 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
             direction: cell.direction?,
             bytes_per_s: rate,
             bands: bands(&figures),
-            nearest: nearest.map(Figure::near),
+            nearest: nearest.map(MetFigure::near),
         })
     });
     cells.filter(|standing| standing.nearest.is_some()).collect()
 }
 
 /// A published figure of some work.
-struct Figure<'c> {
+struct MetFigure<'c> {
     entry: Entry<'c>,
     /// Its low and its high end.
     bytes_per_s: (f64, f64),
@@ -106,7 +106,7 @@ struct Figure<'c> {
     own: bool,
 }
 
-impl Figure<'_> {
+impl MetFigure<'_> {
     fn near(&self) -> NearFigure {
         NearFigure {
             entry: self.entry.id(),
@@ -125,10 +125,10 @@ fn figures<'c>(
     catalogue: &'c Catalogue,
     work: &CellWork,
     deepest: bool,
-) -> Vec<Figure<'c>> {
+) -> Vec<MetFigure<'c>> {
     let run = record.header.origin.as_ref().and_then(|origin| origin.profile.clone());
     let run = run.unwrap_or_else(|| record.header.profile_name());
-    let mut found = Vec::new();
+    let mut met = Vec::new();
     for entry in catalogue.entries() {
         let same_procedure = entry.table.profile.as_ref() == Some(&run);
         // A model is held against what others measured, not against what it was made of.
@@ -145,15 +145,15 @@ fn figures<'c>(
         };
         let rates = entry.figures().filter_map(of_column);
         let fastest = rates.max_by(|one, two| one.1.total_cmp(&two.1));
-        found.extend(fastest.map(|bytes_per_s| Figure { entry, bytes_per_s, same_procedure, own }));
+        met.extend(fastest.map(|bytes_per_s| MetFigure { entry, bytes_per_s, same_procedure, own }));
     }
-    found
+    met
 }
 
 /// The bands of the kinds of devices among some figures.
-fn bands(figures: &[Figure<'_>]) -> Vec<Band> {
+fn bands(figures: &[MetFigure<'_>]) -> Vec<Band> {
     let of_class = |class: DeviceClass| {
-        let figures: Vec<&Figure<'_>> =
+        let figures: Vec<&MetFigure<'_>> =
             figures.iter().filter(|figure| figure.entry.row.class == Some(class)).collect();
         let low = figures.iter().map(|figure| figure.bytes_per_s.0).reduce(f64::min)?;
         let high = figures.iter().map(|figure| figure.bytes_per_s.1).reduce(f64::max)?;

@@ -42,7 +42,7 @@ impl PublishedWork {
     pub(super) fn read(value: &Value<'_>) -> Result<Self> {
         let table = value.table(&["order", "direction", "block", "in_flight"])?;
         let in_flight = |value: &Value<'_>| -> Result<(u64, u64)> {
-            let depth = |value: &Value<'_>| Ok(value.integer(1..=1 << 20)? as u64);
+            let depth = |value: &Value<'_>| value.integer(1..=1 << 20);
             if !value.is_array() {
                 return depth(value).map(|depth| (depth, depth));
             }
