@@ -3,6 +3,7 @@
 use super::json_tree::Json;
 use super::parts::repeated;
 use kurabe_core::imported::ImportedCell;
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
 
 /// fio has fewer options than this; a job with more of them is damaged.
@@ -12,6 +13,9 @@ const OPTIONS_MOST: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Options {
     in_order: Vec<(String, String)>,
+    /// Whether each of several threads has figures of its own: without `group_reporting` fio prints as many jobs as
+    /// threads, and no figure of them together.
+    pub(super) threads_apart: bool,
 }
 
 impl Options {
@@ -25,7 +29,7 @@ impl Options {
         let mut in_order = members(document.get("global options"));
         in_order.retain(|(key, _)| !own.iter().any(|(name, _)| name == key));
         in_order.extend(own);
-        Self { in_order }
+        Self { in_order, threads_apart: false }
     }
 
     /// An option by one of its names.
@@ -43,20 +47,26 @@ impl Options {
         (!line.is_empty()).then(|| repeated(&line))
     }
 
-    /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`).
+    /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`). What was not given is fio's
+    /// default, if there are any options: fio 2 prints none of them.
     pub(super) fn describe(&self, direction: &str, cell: &mut ImportedCell) {
         cell.procedure = self.line();
+        let Some(pattern) = self.get(&["rw", "readwrite"]) else {
+            cell.block_bytes = self.get(&["bs", "blocksize"]).and_then(|_| self.block_bytes(direction));
+            return;
+        };
         cell.block_bytes = self.block_bytes(direction);
-        cell.iodepth = self.get(&["iodepth"]).and_then(|words| words.parse().ok());
-        cell.threads = self.get(&["numjobs"]).and_then(|words| words.parse().ok());
+        cell.iodepth = self.iodepth();
+        cell.threads = self.threads().filter(|_| !self.threads_apart);
         (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
-        let pattern = self.get(&["rw", "readwrite"]);
-        cell.sequential = pattern.and_then(sequential);
-        if pattern.is_some_and(|pattern| matches!(base(pattern), "rw" | "readwrite" | "randrw")) {
+        cell.sequential = sequential(pattern);
+        if matches!(base(pattern), "rw" | "readwrite" | "randrw") {
             let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
             let written = percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
-            cell.read_percent =
-                percent(&["rwmixread"]).or(written).filter(|share| (0.0..=100.0).contains(share));
+            cell.read_percent = percent(&["rwmixread"])
+                .or(written)
+                .or(Some(50.0))
+                .filter(|share| (0.0..=100.0).contains(share));
         }
     }
 
@@ -67,7 +77,7 @@ impl Options {
 
     /// What all jobs of a section cover: each its size, some distance from the one before.
     fn span_bytes(&self) -> Option<u64> {
-        let jobs = self.get(&["numjobs"]).and_then(|words| words.parse::<u64>().ok()).unwrap_or(1);
+        let jobs = u64::from(self.threads().unwrap_or(1));
         let apart = self.place_bytes("offset_increment").unwrap_or(0);
         apart.checked_mul(jobs.saturating_sub(1))?.checked_add(self.place_bytes("size")?)
     }
@@ -76,9 +86,52 @@ impl Options {
         if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }
 
+    /// Whether I/O went past the page cache: `1` or `0`; nothing if there are no options to tell.
+    pub(super) fn direct(&self) -> Option<String> {
+        let given = self.get(&["direct"]).or_else(|| self.get(&["rw", "readwrite"]).map(|_| "0"))?;
+        matches!(given, "0" | "1").then(|| given.to_owned())
+    }
+
+    /// Operations in flight. Engines that wait for each hold one; which engine runs where none is named depends on the
+    /// system.
+    fn iodepth(&self) -> Option<u32> {
+        let given = match self.get(&["iodepth"]) {
+            Some(words) => words.parse().ok()?,
+            None => 1,
+        };
+        match self.get(&["ioengine"]) {
+            Some("sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap") => Some(1),
+            None => Some(given).filter(|depth| *depth == 1),
+            Some(_) => Some(given),
+        }
+    }
+
+    /// Threads of the job.
+    fn threads(&self) -> Option<u32> {
+        self.get(&["numjobs"]).map_or(Some(1), |words| words.parse().ok())
+    }
+
+    /// What a cell of these options does: `RND 4 KiB Q32 T1`; nothing if they do not tell.
+    pub(super) fn shape(&self, cell: &ImportedCell) -> Option<String> {
+        let mut shape = if cell.sequential? { "SEQ" } else { "RND" }.to_owned();
+        shape += &format!(" {}", format_bytes(cell.block_bytes?));
+        if let Some(iodepth) = cell.iodepth {
+            shape += &format!(" Q{iodepth}");
+        }
+        match (cell.threads, self.threads()) {
+            (Some(threads), _) => shape += &format!(" T{threads}"),
+            (None, Some(threads)) => shape += &format!(" one of {threads} threads"),
+            (None, None) => {}
+        }
+        if let Some(percent) = cell.read_percent {
+            shape += &format!(" {percent:.0} % read");
+        }
+        Some(shape)
+    }
+
     /// `bs` may hold one size, or one each for reads, writes and trims; the last given holds for those after it.
     fn block_bytes(&self, direction: &str) -> Option<u64> {
-        let words = self.get(&["bs", "blocksize"])?;
+        let words = self.get(&["bs", "blocksize"]).unwrap_or("4k");
         let sizes: Vec<&str> = words.split(',').collect();
         let place = match direction {
             "read" => 0,
@@ -159,6 +212,7 @@ mod tests {
                 ("bs".into(), bs.into()),
                 ("rwmixread".into(), "70".into()),
             ],
+            threads_apart: false,
         };
         let mut cell = ImportedCell::default();
         job("4k,8k").describe("trim", &mut cell);
@@ -177,14 +231,15 @@ mod tests {
     fn options_tell_where_a_job_goes() {
         let job = |offset: &str, size: &str| {
             let mut cell = ImportedCell::default();
-            let in_order = vec![("offset".into(), offset.into()), ("size".into(), size.into())];
-            Options { in_order }.describe("read", &mut cell);
+            let given = [("rw", "read"), ("offset", offset), ("size", size)];
+            let in_order = given.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+            Options { in_order, ..Options::default() }.describe("read", &mut cell);
             (cell.offset_bytes, cell.span_bytes)
         };
         assert_eq!(job("1m", "2097152"), (Some(1 << 20), Some(2 << 20)));
         assert_eq!(job("10%", "50%"), (None, None), "shares of what nobody told");
         let parts = [("size", "1m"), ("numjobs", "4"), ("offset_increment", "1m")];
         let in_order = parts.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
-        assert_eq!(Options { in_order }.span_bytes(), Some(4 << 20));
+        assert_eq!(Options { in_order, ..Options::default() }.span_bytes(), Some(4 << 20));
     }
 }
