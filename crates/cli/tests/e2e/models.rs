@@ -214,13 +214,14 @@ const PAGES: [(&str, [&str; 4]); 2] = [
 #[test]
 fn what_the_pages_show_of_models_and_studies_is_what_is_printed() {
     let lab = Lab::new();
-    lab.kurabe(&["run", "model:rascsi", "--profile", "gnome-disks"]).ok();
     let output = |lang: &str, words: &[&str]| {
         let mut command = lab.command(&[&["--lang", lang], words].concat());
         command.env("COLUMNS", "100");
         Live::start(command).end().ok().out
     };
     for (lang, [readme, models, sweeps, studies]) in PAGES {
+        // `why` is of the last run, and a sweep is one, too.
+        lab.kurabe(&["run", "model:rascsi", "--profile", "gnome-disks"]).ok();
         let why = output(lang, &["why", "--cell", "access"]);
         stands_in(models, &why);
         stands_in(studies, &output(lang, &["study", "run", "usb-exfat-apfs", "--part", "ratios"]));
