@@ -15,7 +15,7 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
 use kurabe_core::record::Cell;
-use kurabe_engine::{Contender, InTurns, Session, Stop, measure_in_turns};
+use kurabe_engine::{Contender, InTurns, Session, Stop, TurnRules, measure_in_turns};
 use kurabe_sim::{ModelTarget, device_named};
 use kurabe_stats::{Blocked, Sides, Verdict, judge};
 use serde_json::Value;
@@ -249,7 +249,9 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     };
     let mut referee = Referee::new(MARGIN, 0);
     let mut decide = |blocks: u32| Ok(referee.decide(blocks, lists));
-    measure_in_turns(&mut contenders, trial, TIME_NS, &stop, &mut decide).why?;
+    let is_over = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() >= TIME_NS;
+    let rules = TurnRules { order_seed: trial, own_spans: false };
+    measure_in_turns(&mut contenders, rules, &is_over, &stop, &mut decide).why?;
     Ok(Standings::of(&lists(), MARGIN).others.into_iter().flatten().flatten().map(told).collect())
 }
 

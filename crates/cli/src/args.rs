@@ -7,6 +7,7 @@ mod report;
 mod run;
 mod study;
 mod sweep;
+mod vary;
 mod versus;
 
 pub use card::CardArgs;

@@ -1,13 +1,13 @@
 //! `kurabe run` and `kurabe sweep`: a request, measured and shown.
 
 use crate::args::{Global, RunArgs, SweepArgs};
-use crate::lang::t;
+use crate::lang::{lang, t};
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
 use crate::stored::open_recovered;
-use kurabe_core::Result;
+use kurabe_core::{Result, shown};
 use kurabe_explain::explain_sweep;
-use kurabe_lab::{Done, Happening, Lab, Prepared, RunRequest, Stream};
+use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{Progress, headline, render_foreseen, render_run, render_sweep_run};
 
 /// `kurabe run`
@@ -15,7 +15,14 @@ use kurabe_report::{Progress, headline, render_foreseen, render_run, render_swee
 /// # Errors
 /// Whatever keeps the run from its end; what was measured until then is stored.
 pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let Some(done) = measured(args.request()?, args.dry_run, global, command_line)? else { return Ok(()) };
+    let request = args.request()?;
+    if let Procedure::Given(profile) = &request.procedure
+        && let Some(differs) =
+            profile.differs.as_ref().filter(|_| !global.json && !global.quiet && !args.dry_run)
+    {
+        say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
+    }
+    let Some(done) = measured(request, args.dry_run, global, command_line)? else { return Ok(()) };
     if let Some(record) = &done.record {
         match global.json {
             true => print_record(record)?,

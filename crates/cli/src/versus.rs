@@ -21,7 +21,7 @@ use kurabe_report::{
 pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let prepared = PreparedVersus::new(args.request()?)?;
     if args.dry_run {
-        return print_page(&render_foreseen_versus(&prepared, args.time, &style())?);
+        return print_page(&render_foreseen_versus(&prepared, &style())?);
     }
     if let Some(short) = prepared.too_short().filter(|_| !global.json && !global.quiet) {
         say(too_short(&short).get(lang()));
@@ -30,10 +30,11 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
     let store = open_recovered(global)?;
     let stream = Stream::default();
     let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
+    let limit = prepared.limit();
     let opened = prepared.open(&lab)?;
     let headlines: Vec<_> = opened.headers().map(|header| (header.clone(), headline(header))).collect();
     let mut progress = VersusProgress::new(error_style(), progress_mode(global));
-    progress.start(&headlines, args.time, args.repetition);
+    progress.start(&headlines, limit, args.repetition);
     let json = global.json;
     stream.listen(Box::new(move |envelope| {
         progress.on_envelope(envelope);

@@ -4,6 +4,7 @@ mod digest;
 mod fairness;
 mod history;
 mod key;
+mod matched;
 mod names;
 mod pair;
 mod pivot;
@@ -16,7 +17,7 @@ pub use digest::{CellName, DIGEST_VERSION, digest};
 pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of};
 pub use history::{History, history, measured_again};
 pub use key::{CellKey, Stretch};
-pub use kurabe_stats::{FEWEST_BLOCKS, alike, compared_values as values};
+pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
 pub use names::{NAME_LABEL, names};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{

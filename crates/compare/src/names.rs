@@ -13,6 +13,9 @@ pub const NAME_LABEL: &str = "name";
 
 /// The names of runs, in their order; no two are equal.
 pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
+    if let Some(variants) = variants(runs) {
+        return variants;
+    }
     let given: Vec<Option<Text>> =
         runs.iter().map(|run| run.labels.get(NAME_LABEL).map(Text::same)).collect();
     let taken: BTreeSet<&str> = given.iter().flatten().map(|name| name.en.as_str()).collect();
@@ -39,6 +42,17 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
         }
     }
     names
+}
+
+/// What configurations of one target differ in, if all runs are such of one measurement.
+fn variants(runs: &[&RunRecord]) -> Option<Vec<Text>> {
+    let versus = |run: &&RunRecord| run.header.versus.clone();
+    let group = versus(runs.first()?)?.group;
+    let of_group =
+        |run: &&RunRecord| versus(run).filter(|versus| versus.group == group)?.variant().map(Text::same);
+    let names: Vec<Text> = runs.iter().map(of_group).collect::<Option<_>>()?;
+    let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
+    (different.len() == names.len()).then_some(names)
 }
 
 /// The ways to call a run. A model stands before a target, which only repeats its name.

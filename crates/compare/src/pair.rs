@@ -3,6 +3,7 @@
 use crate::digest::CellName;
 use crate::fairness::{Difference, differences};
 use crate::key::CellKey;
+use crate::matched::{Matched, matched};
 use crate::names::names;
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
@@ -15,7 +16,6 @@ use kurabe_stats::{
     stutter,
 };
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// Two runs beside one another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,6 +64,8 @@ pub struct ComparedCell {
     pub part: String,
     /// Direction.
     pub direction: Option<Direction>,
+    /// What the other run's cell is, if it is not the same but the nearest to it.
+    pub counterpart: Option<CellName>,
     /// What its figure tells.
     pub measure: Measure,
     /// The baseline.
@@ -85,9 +87,10 @@ pub struct ComparedCell {
 /// Compares two runs.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let cell_names = [baseline, other].map(CellName::of_run);
-    let (matched, own) = matched(baseline, other, &cell_names);
-    let cells: Vec<(&Cell, &Cell)> = matched.iter().map(|(_, one, two)| (*one, *two)).collect();
     let versus = together(baseline, other);
+    let by_place = versus.is_some_and(|versus| !versus.variants.is_empty());
+    let (matched, own) = matched(&[&baseline.cells, &other.cells], &cell_names, by_place);
+    let cells: Vec<(&Cell, &Cell)> = matched.iter().map(|one| (one.cells[0], one.cells[1])).collect();
     let (sides, statistics): (Vec<Sides>, Vec<Statistic>) =
         cells.iter().map(|(one, two)| sides(one, two, versus.is_some())).unzip();
     let way = match versus {
@@ -102,20 +105,26 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         .into_iter()
         .zip(sides.iter().zip(compared))
         .zip(statistics.into_iter().zip(tails))
-        .map(|(((name, one, two), (sides, (compared, course))), (statistic, tails))| ComparedCell {
-            key: name.key.clone(),
-            label: name.label.clone(),
-            part: name.part.clone(),
-            direction: name.direction,
-            measure: name.measure,
-            baseline: side(one, &sides.baseline),
-            other: side(two, &sides.other),
-            statistic,
-            compared,
-            course,
-            pair_ns: course.map(|_| pair_ns(one, two)),
-            tails,
-        })
+        .map(
+            |(
+                (Matched { name, counterpart, cells: [one, two] }, (sides, (compared, course))),
+                (statistic, tails),
+            )| ComparedCell {
+                counterpart: counterpart.cloned(),
+                key: name.key.clone(),
+                label: name.label.clone(),
+                part: name.part.clone(),
+                direction: name.direction,
+                measure: name.measure,
+                baseline: side(one, &sides.baseline),
+                other: side(two, &sides.other),
+                statistic,
+                compared,
+                course,
+                pair_ns: course.map(|_| pair_ns(one, two)),
+                tails,
+            },
+        )
         .collect();
     Pair {
         baseline: baseline.header.id.clone(),
@@ -134,30 +143,6 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
 fn both(names: Vec<Text>) -> [Text; 2] {
     let mut names = names.into_iter();
     [(); 2].map(|()| names.next().unwrap_or_default())
-}
-
-type Matched<'r> = (&'r CellName, &'r Cell, &'r Cell);
-
-/// The cells that both runs have, in the order of the first, and the names of those that only one has. No cell is taken
-/// twice: within a run no two are the same.
-fn matched<'r>(
-    baseline: &'r RunRecord,
-    other: &'r RunRecord,
-    [first, second]: &'r [Vec<CellName>; 2],
-) -> (Vec<Matched<'r>>, [Vec<CellName>; 2]) {
-    let mut across: HashMap<(&CellKey, Measure), &Cell> =
-        second.iter().map(|name| (&name.key, name.measure)).zip(&other.cells).collect();
-    let mut both = Vec::new();
-    let mut only_baseline = Vec::new();
-    for (name, cell) in first.iter().zip(&baseline.cells) {
-        match across.remove(&(&name.key, name.measure)) {
-            Some(counterpart) => both.push((name, cell, counterpart)),
-            None => only_baseline.push(name.clone()),
-        }
-    }
-    let left = |name: &&CellName| across.contains_key(&(&name.key, name.measure));
-    let only_other = second.iter().filter(left).cloned().collect();
-    (both, [only_baseline, only_other])
 }
 
 /// What is compared of a cell, and by which statistic.

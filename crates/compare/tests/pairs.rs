@@ -3,8 +3,8 @@
 use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
-use kurabe_core::workload::{Direction, Pattern};
+use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
+use kurabe_core::workload::{BlockSize, Direction, Pattern};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
 
@@ -65,6 +65,65 @@ fn a_workload_meets_its_like_under_another_name() {
     assert!(both.cells[0].baseline.printed && both.cells[0].baseline.count == 1);
     // Of one figure nobody knows how sure it is.
     assert_eq!(both.cells[0].compared.map(|one| one.verdict), Some(Verdict::NotEnough { more: None }));
+}
+
+/// A run of random reads with a cell for each block size and queue depth.
+fn of_blocks(id: &str, blocks: &[(u32, u32)]) -> RunRecord {
+    let mut run = measured();
+    run.header.id = id.to_owned();
+    run.header.profile = None;
+    let template = run.cells[0].clone();
+    let cell = |(block_bytes, iodepth): &(u32, u32)| {
+        let mut cell = template.clone();
+        cell.label = format!("RND {block_bytes} Q{iodepth}");
+        cell.measure = Measure::Rate;
+        let workload = cell.workload.as_mut().expect("a workload");
+        (workload.pattern, workload.iodepth, workload.threads) = (Pattern::Random, *iodepth, 1);
+        workload.block_sizes = vec![BlockSize { size_bytes: *block_bytes, weight: 1 }];
+        cell
+    };
+    run.cells = blocks.iter().map(cell).collect();
+    run
+}
+
+#[test]
+fn runs_of_two_block_sizes_are_compared_cell_by_cell() {
+    let (small, large) =
+        (of_blocks("a", &[(4096, 32), (4096, 1)]), of_blocks("b", &[(16384, 1), (16384, 32)]));
+    let both = pair(&small, &large, 0.05);
+    let met: Vec<(&str, &str)> = both
+        .cells
+        .iter()
+        .map(|cell| (cell.label.as_str(), cell.counterpart.as_ref().expect("another").label.as_str()))
+        .collect();
+    assert_eq!(met, [("RND 4096 Q32", "RND 16384 Q32"), ("RND 4096 Q1", "RND 16384 Q1")]);
+    assert!(both.only_baseline.is_empty() && both.only_other.is_empty());
+    // Two that differ from one in one thing each: nobody knows which of them is meant.
+    let several = of_blocks("c", &[(8192, 1), (16384, 1)]);
+    assert_eq!(pair(&of_blocks("d", &[(4096, 1)]), &several, 0.05).cells, []);
+    // Where something is the same, nothing else is taken for it.
+    let shared = pair(&small, &of_blocks("e", &[(4096, 1), (16384, 32)]), 0.05);
+    assert_eq!(shared.cells.len(), 1);
+    assert!(shared.cells[0].counterpart.is_none());
+}
+
+#[test]
+fn configurations_in_turns_meet_by_place_whatever_they_do() {
+    let versus = |place| VersusRecord {
+        group: "a".to_owned(),
+        order_seed: 1,
+        targets: vec![".".to_owned(), ".".to_owned()],
+        place,
+        variants: vec!["bs=4k".to_owned(), "bs=64k".to_owned()],
+    };
+    let (mut one, mut two) =
+        (of_blocks("a", &[(4096, 1), (65536, 1)]), of_blocks("b", &[(131_072, 1), (65536, 1)]));
+    (one.header.versus, two.header.versus) = (Some(versus(0)), Some(versus(1)));
+    let both = pair(&one, &two, 0.05);
+    assert_eq!(both.cells.len(), 2);
+    let differs: Vec<bool> = both.cells.iter().map(|cell| cell.counterpart.is_some()).collect();
+    assert_eq!(differs, [true, false]);
+    assert_eq!(both.names.clone().map(|name| name.en), ["bs=4k", "bs=64k"]);
 }
 
 #[test]

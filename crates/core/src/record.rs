@@ -213,6 +213,17 @@ pub struct VersusRecord {
     pub targets: Vec<String>,
     /// Which of them this run is, from 0.
     pub place: u32,
+    /// In what they differ, if they are configurations of one target: `bs=4k`, for each in the same order; empty if they are
+    /// different targets.
+    #[serde(default)]
+    pub variants: Vec<String>,
+}
+
+impl VersusRecord {
+    /// Which configuration of the target this run is, if it is one of several.
+    pub fn variant(&self) -> Option<&str> {
+        self.variants.get(self.place as usize).map(String::as_str)
+    }
 }
 
 /// What is known of a run before its first cell.

@@ -68,4 +68,4 @@ pub use real::{CachePolicy, Settings};
 pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
 pub use test_file::{Remains, Scratch, Scratches, TestFile, test_file_name};
-pub use turns::{Contender, Ended, InTurns, WhyEnded, measure_in_turns};
+pub use turns::{Contender, Ended, InTurns, TurnRules, WhyEnded, measure_in_turns};

@@ -119,22 +119,31 @@ impl Target {
     }
 
     /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
-    /// programs and copies, which make files of their own.
-    #[must_use]
-    pub fn again(&self) -> Self {
-        Self {
+    /// programs and copies, which make files of their own. `direct` and `span_bytes` may differ; what is covered is never more
+    /// than is there.
+    ///
+    /// # Errors
+    /// When direct I/O is refused.
+    pub fn again(&self, direct: bool, span_bytes: u64) -> Result<Self> {
+        let takes_direct =
+            matches!(self.kind, TargetKind::Directory | TargetKind::File | TargetKind::BlockDevice);
+        let mut again = Self {
             given: self.given.clone(),
             path: self.path.clone(),
             kind: self.kind,
-            span_bytes: self.span_bytes,
-            direct: self.direct,
+            span_bytes: self.span_bytes.min(span_bytes),
+            direct: direct && takes_direct,
             alignment_bytes: self.alignment_bytes,
             writable: self.writable,
             held: self.held.clone(),
             scratch: None,
             test_file: None,
             container: None,
+        };
+        if again.direct && !self.direct {
+            again.find_alignment()?;
         }
+        Ok(again)
     }
 
     /// What it is known again by, if something was made on it.

@@ -162,6 +162,15 @@ pub enum WhyEnded {
     TimeUp,
 }
 
+/// What holds for all turns.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnRules {
+    /// Seed of the order.
+    pub order_seed: u64,
+    /// Whether each target is measured over all of its own bytes, instead of as many as the smallest has.
+    pub own_spans: bool,
+}
+
 /// How the turns ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -176,17 +185,24 @@ pub struct Ended {
 /// Measures targets in turns until nobody needs more or their time together is up.
 ///
 /// `decide` is asked after every pair of blocks, with the number of blocks; it gives for each cell the targets that need
-/// it again. All targets are measured over as many bytes as the smallest has, and only what fits all of them.
+/// it again. `is_over` is asked then, too, with the time that each target had by its own clock. Only what fits all targets is
+/// measured.
 pub fn measure_in_turns(
     contenders: &mut [Box<dyn Contender + '_>],
-    order_seed: u64,
-    time_ns: u64,
+    rules: TurnRules,
+    is_over: &dyn Fn(&[u64]) -> bool,
     interrupt: &Stop,
     decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
 ) -> Ended {
-    let mut turns =
-        Turns { contenders, random: Random::new(order_seed, ORDER_STREAM), turn: 0, blocks: 0, failed: None };
-    let mut why = turns.run(time_ns, interrupt, decide);
+    let mut turns = Turns {
+        contenders,
+        random: Random::new(rules.order_seed, ORDER_STREAM),
+        turn: 0,
+        blocks: 0,
+        failed: None,
+        own_spans: rules.own_spans,
+    };
+    let mut why = turns.run(is_over, interrupt, decide);
     // Every run is closed, whatever ended this one.
     for contender in turns.contenders.iter_mut() {
         let closed = contender.close();
@@ -201,12 +217,13 @@ struct Turns<'c, 'a> {
     turn: u32,
     blocks: u32,
     failed: Option<usize>,
+    own_spans: bool,
 }
 
 impl Turns<'_, '_> {
     fn run(
         &mut self,
-        time_ns: u64,
+        is_over: &dyn Fn(&[u64]) -> bool,
         interrupt: &Stop,
         decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
@@ -228,7 +245,8 @@ impl Turns<'_, '_> {
             if places_of_tasks.iter().all(Vec::is_empty) {
                 return Ok(WhyEnded::Settled);
             }
-            if self.contenders.iter().map(|contender| contender.spent_ns()).sum::<u64>() >= time_ns {
+            let spent_ns: Vec<u64> = self.contenders.iter().map(|contender| contender.spent_ns()).collect();
+            if is_over(&spent_ns) {
                 return Ok(WhyEnded::TimeUp);
             }
         }
@@ -239,16 +257,17 @@ impl Turns<'_, '_> {
         for place in 0..self.contenders.len() {
             self.each(place, |contender| contender.begin())?;
         }
-        let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
-        let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
-        let least = spans.iter().map(|(span, _)| *span).min().unwrap_or(0);
         let mut plans = Vec::new();
-        for place in 0..self.contenders.len() {
-            plans.push(self.each(place, |contender| contender.narrow(least - least % unit))?);
+        for (place, span_bytes) in self.spans().into_iter().enumerate() {
+            plans.push(self.each(place, |contender| contender.narrow(span_bytes))?);
         }
-        let everywhere = |task: &Task| plans.iter().all(|plan| plan.iter().any(|other| same(task, other)));
-        let shared: Vec<Vec<Task>> =
-            plans.iter().map(|plan| plan.iter().filter(|task| everywhere(task)).cloned().collect()).collect();
+        let shared: Vec<Vec<Task>> = plans
+            .iter()
+            .map(|plan| {
+                let everywhere = |task: &&Task| plans.iter().all(|other| has_like(plan, task, other));
+                plan.iter().filter(everywhere).cloned().collect()
+            })
+            .collect();
         let cells: Vec<usize> = shared.first().into_iter().flatten().map(|task| task.cells.len()).collect();
         if cells.is_empty() {
             return Err(Error::new(
@@ -265,6 +284,15 @@ impl Turns<'_, '_> {
         }
         self.align_engines(cells.len());
         Ok(cells)
+    }
+
+    /// Bytes that each target is measured over, in whole units: the same on all, unless their number is what differs.
+    fn spans(&self) -> Vec<u64> {
+        let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
+        let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
+        let least = spans.iter().map(|(span, _)| *span).min().unwrap_or(0);
+        let own = |(span, _): &(u64, u32)| if self.own_spans { *span } else { least };
+        spans.iter().map(own).map(|span| span - span % unit).collect()
     }
 
     /// Trials of the ways to the kernel end differently by chance, too, and the way is no difference of the storage. Where
@@ -326,7 +354,20 @@ fn shuffle(random: &mut Random, list: &mut [usize]) {
     }
 }
 
-/// Whether two plans mean the same task.
+/// Whether another plan has the counterpart of a task: the same of the step's, or the step's only one, which configurations
+/// of one target may have differ in direction.
+fn has_like(plan: &[Task], task: &Task, other: &[Task]) -> bool {
+    let of_step = |plan: &[Task]| plan.iter().filter(|one| one.step_index == task.step_index).count();
+    let mut counterparts = other.iter().filter(|one| one.step_index == task.step_index);
+    let parts =
+        |task: &Task| task.cells.iter().map(|cell| (cell.part.clone(), cell.measure)).collect::<Vec<_>>();
+    if of_step(plan) == 1 && of_step(other) == 1 {
+        return counterparts.all(|one| one.cells.len() == task.cells.len());
+    }
+    counterparts.any(|one| parts(one) == parts(task))
+}
+
+/// Whether two plans of one target mean the same task.
 fn same(one: &Task, other: &Task) -> bool {
     one.step_index == other.step_index && one.cells == other.cells
 }

@@ -36,6 +36,7 @@ mod result_line;
 mod yaml;
 mod zpool_iostat;
 
+pub(crate) use fio_options::size_bytes;
 pub(crate) use input::Input;
 
 use kurabe_core::environment::Environment;

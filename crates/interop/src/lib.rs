@@ -4,10 +4,12 @@
 
 mod export;
 mod import;
+mod job;
 mod report_page;
 mod trace;
 
 pub use export::{ExportFormat, csv_field, escape_markdown, export};
 pub use import::{ImportedRun, import};
+pub use job::{FioJob, is_job_name, read_fio_job};
 pub use report_page::{embed_in_page, embedded_in_page};
 pub use trace::{TraceFormat, read_trace, write_iolog_v3};

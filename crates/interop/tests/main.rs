@@ -6,4 +6,5 @@ mod export_support;
 mod export_texts;
 mod hostile;
 mod import_laws;
+mod job;
 mod trace_fio;

@@ -83,6 +83,18 @@ impl Prepared {
         matches!(self.target, Unopened::Model(..))
     }
 
+    /// Whether it does the same as another run, in the same way.
+    pub(crate) fn does_the_same(&self, other: &Self) -> bool {
+        let model = |run: &Self| match &run.target {
+            Unopened::Model(_, model) => Some(model.record()),
+            Unopened::Path => None,
+        };
+        self.profile() == other.profile()
+            && self.request.settings == other.request.settings
+            && self.request.target == other.request.target
+            && model(self) == model(other)
+    }
+
     /// What the run will write, and how long it will take.
     ///
     /// # Errors
@@ -187,7 +199,7 @@ impl Prepared {
             Unopened::Model(name, model) => Ground::Model(name, model),
             Unopened::Path => {
                 let target = match twin {
-                    Some(twin) => twin.again(),
+                    Some(twin) => twin.again(options.direct, options.size_bytes)?,
                     None => {
                         options.scratches = journal.lab.handle.scratches().clone();
                         let note = &mut |made| journal.note_made(made);

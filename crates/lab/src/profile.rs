@@ -10,6 +10,7 @@ use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_explain::{Axis, SweepPlan};
+use kurabe_interop::{FioJob, is_job_name, read_fio_job};
 use kurabe_study::embedded_profile;
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ impl Traced {
             Procedure::Sweep(plan) => sweep(plan)?,
         };
         check_overrides(overrides, &profile)?;
+        overrides.steps.apply(&mut profile)?;
         override_steps(overrides, &mut profile);
         override_rules(overrides, &mut profile.rules);
         let traces = traces(
@@ -166,6 +168,9 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
 /// # Errors
 /// When neither is there, or the file is wrong.
 pub fn load_profile(name: &str) -> Result<Profile> {
+    if is_job_name(name) {
+        return load_job(name).map(|job| job.profile);
+    }
     if name.ends_with(".toml") || name.contains('/') {
         let what = text!("cannot read the profile {name}", "プロファイル {name} を読めません");
         let source = text_of_file(name, &what)?;
@@ -175,6 +180,16 @@ pub fn load_profile(name: &str) -> Result<Profile> {
         Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
         None => profile_named(name),
     }
+}
+
+/// Loads a job file of fio.
+///
+/// # Errors
+/// When it is not there, or holds what kurabe does not do.
+pub fn load_job(name: &str) -> Result<FioJob> {
+    let source =
+        text_of_file(name, &text!("cannot read the job file {name}", "ジョブファイル {name} を読めません"))?;
+    read_fio_job(name, &source)
 }
 
 /// A profile of one step, with the rules that hold where no flag says otherwise.

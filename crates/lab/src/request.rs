@@ -1,5 +1,6 @@
 //! What is asked of a run, as plain data: whoever asks (a command line, a page, a file) says the same in the same words.
 
+use crate::step_change::StepChange;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::workload::Data;
 use kurabe_engine::Settings;
@@ -86,6 +87,8 @@ pub struct Overrides {
     pub chunk_bytes: Option<u32>,
     /// Files of the repository of a git step.
     pub files: Option<u32>,
+    /// What is changed of every step.
+    pub steps: StepChange,
 }
 
 /// What a run may write beside files of its own.

@@ -7,18 +7,21 @@ use crate::open::{Ground, Open};
 use crate::prepared::Prepared;
 use crate::profile::Traced;
 use crate::request::{Overrides, Procedure, RunRequest, Writing};
+use crate::step_change::drop_doubles;
 use crate::stream::TurnsEvent;
-use kurabe_compare::{FEWEST_BLOCKS, Referee};
+use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
+use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{RunHeader, RunRecord, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_engine::{Contender, Ended, Settings, Target, measure_in_turns};
+use kurabe_engine::{Contender, Ended, Settings, Target, TurnRules, measure_in_turns};
 use kurabe_host::NoiseWatch;
 use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 pub use kurabe_engine::WhyEnded;
 
@@ -26,16 +29,46 @@ pub use kurabe_engine::WhyEnded;
 /// the rate of a fast drive would wear it for an answer that fewer bytes give as well.
 const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 
+/// Longest time of measuring where none is asked for: what a person waits for.
+pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
+
+/// What ends a measurement in turns whose cells do not become clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongestTime {
+    /// So many ns, all targets together: those of this machine, or of the models' clocks if all are models.
+    Measuring(u64),
+    /// So many ns of the reader's: models get the repetitions that they need, because their time is nobody's.
+    Computing(u64),
+}
+
+/// A configuration of a target, to be compared with others of the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// In what it differs: `bs=4k`.
+    pub name: String,
+    /// What it changes of the procedure.
+    pub overrides: Overrides,
+    /// How operations are issued, all of it.
+    pub settings: Settings,
+    /// What it changes of a model: `layer.parameter` and value.
+    pub sets: Vec<(String, String)>,
+}
+
 /// A measurement of targets in turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VersusRequest {
-    /// The targets, as of a [`RunRequest`]; the baseline first.
+    /// The targets, as of a [`RunRequest`]; the baseline first. A single one if there are variants.
     pub targets: Vec<PathBuf>,
+    /// Configurations of the one target, the baseline first; none where targets are compared.
+    #[serde(default)]
+    pub variants: Vec<Variant>,
     /// The profile's name, or the path of its file.
     pub profile: String,
-    /// Longest time of measuring, all targets together.
-    pub time_ns: u64,
+    /// Longest time of measuring, all targets together; [`USUAL_TIME_NS`] if absent, which a model's own clock does not count
+    /// towards.
+    pub time_ns: Option<u64>,
     /// Time of each repetition that ends by time.
     pub repetition_ns: u64,
     /// Pause before each repetition.
@@ -102,14 +135,26 @@ impl PreparedVersus {
     pub fn new(request: VersusRequest) -> Result<Self> {
         request.check()?;
         let order_seed = request.seed.map_or_else(random_word, Ok)?;
-        let mut plan = Traced::of(&request.of_target(&request.targets[0]))?;
-        request.shorten(&mut plan.profile)?;
-        let run = |target: &PathBuf| {
-            let plan = Traced { profile: plan.profile.clone(), traces: plan.traces.clone() };
-            Prepared::with_plan(request.of_target(target), plan)
-        };
-        let runs = request.targets.iter().map(run).collect::<Result<_>>()?;
+        let requests = request.runs();
+        let mut plans = requests.iter().map(Traced::of).collect::<Result<Vec<_>>>()?;
+        if !request.variants.is_empty() {
+            drop_doubles(&mut plans);
+        }
+        for plan in &mut plans {
+            request.shorten(&mut plan.profile)?;
+        }
+        let runs: Vec<Prepared> = requests
+            .into_iter()
+            .zip(plans)
+            .map(|(run, plan)| Prepared::with_plan(run, plan))
+            .collect::<Result<_>>()?;
+        request.refuse_equal(&runs)?;
         Ok(Self { request, runs, order_seed })
+    }
+
+    /// What the configurations are called, if one target is measured in several.
+    pub fn variants(&self) -> impl Iterator<Item = &str> {
+        self.request.variants.iter().map(|variant| variant.name.as_str())
     }
 
     /// The run of each target, the baseline first.
@@ -117,12 +162,18 @@ impl PreparedVersus {
         &self.runs
     }
 
+    /// What ends it if the cells do not become clear.
+    pub fn limit(&self) -> LongestTime {
+        self.request.limit()
+    }
+
     /// Whether the time is too short for an answer.
     pub fn too_short(&self) -> Option<TooShort> {
         let rules = &self.runs[0].profile().rules;
+        let LongestTime::Measuring(time_ns) = self.limit() else { return None };
         let blocks = u64::from(rules.runs);
         let fewest = FEWEST_BLOCKS as u64 + u64::from(rules.discarded_runs);
-        let needed_ns = (self.request.time_ns / blocks).saturating_mul(fewest);
+        let needed_ns = (time_ns / blocks).saturating_mul(fewest);
         (blocks < fewest).then_some(TooShort { blocks, fewest, needed_ns })
     }
 
@@ -133,13 +184,15 @@ impl PreparedVersus {
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<OpenVersus<'a>> {
         remove_orphaned_traces();
         let Self { request, runs, order_seed } = self;
-        let targets: Vec<String> = request.targets.iter().map(shown::name).collect();
+        let targets: Vec<String> = runs.iter().map(|run| shown::name(run.target())).collect();
+        let variants: Vec<String> = request.variants.iter().map(|variant| variant.name.clone()).collect();
         // All are looked at before the first test file is made: it would be a difference.
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
         for (place, (run, header)) in runs.into_iter().zip(headers).enumerate() {
             let group = opened.first().map(|first| first.header().id.clone()).unwrap_or_default();
-            let versus = VersusRecord { group, order_seed, targets: targets.clone(), place: place as u32 };
+            let (targets, variants) = (targets.clone(), variants.clone());
+            let versus = VersusRecord { group, order_seed, targets, place: place as u32, variants };
             let twin = the_same(&run, &opened);
             match run.open_as(lab, header, Some((versus, twin))) {
                 Ok(open) => opened.push(open),
@@ -158,15 +211,42 @@ impl PreparedVersus {
 impl VersusRequest {
     /// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
     fn check(&self) -> Result<()> {
-        if self.targets.len() < 2 {
+        if self.targets.len() < 2 && self.variants.is_empty() {
             return Err(Error::new(
                 ErrorKind::Usage,
                 text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"),
             )
             .remedy(text!(
-                "name two or more, the baseline first; `kurabe run` measures one",
-                "2 つ以上を、基準を先頭にして指定してください。1 つだけ測るなら `kurabe run` です"
+                "name two or more, the baseline first, or what is to differ (--vary bs=4k,16k); `kurabe run` measures one",
+                "2 つ以上を、基準を先頭にして指定するか、変えたい条件を指定してください(--vary bs=4k,16k)。1 つだけ測るなら \
+                 `kurabe run` です"
             )));
+        }
+        if self.targets.len() > 1 && !self.variants.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "--vary compares configurations of one target, and there are several",
+                    "--vary は 1 つの対象の条件を変えて比べますが、対象が複数あります"
+                ),
+            )
+            .remedy(text!(
+                "name one target, or leave out --vary",
+                "対象を 1 つにするか、--vary を外してください"
+            )));
+        }
+        let is_model = self.targets.first().is_some_and(|target| model_name(target).is_some());
+        if let Some((parameter, _)) =
+            self.variants.iter().flat_map(|variant| &variant.sets).next().filter(|_| !is_model)
+        {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "--vary {parameter} changes a model, and the target is none",
+                    "--vary {parameter} はモデル用ですが、対象はモデルではありません"
+                ),
+            )
+            .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
         }
         let Some(device) = self.destroy_data_on.iter().find(|device| !self.targets.contains(device)) else {
             return Ok(());
@@ -183,6 +263,78 @@ impl VersusRequest {
             "name the device as it stands among the targets",
             "対象に書いたとおりの名前を指定してください"
         )))
+    }
+
+    fn are_models(&self) -> bool {
+        self.targets.iter().all(|target| model_name(target).is_some())
+    }
+
+    fn limit(&self) -> LongestTime {
+        match self.time_ns {
+            None if self.are_models() => LongestTime::Computing(USUAL_TIME_NS),
+            time_ns => LongestTime::Measuring(time_ns.unwrap_or(USUAL_TIME_NS)),
+        }
+    }
+
+    /// Whether the time of each run counts: a model's beside a real one is nobody's.
+    fn counting_runs(&self) -> impl Iterator<Item = bool> + '_ {
+        let all = self.are_models();
+        let times = self.variants.len().max(1);
+        let counts = move |target: &PathBuf| all || model_name(target).is_none();
+        self.targets.iter().flat_map(move |target| std::iter::repeat_n(counts(target), times))
+    }
+
+    /// Tells from the time that each target had, by its own clock, whether the measurement is over; it begins now.
+    fn clock(&self) -> impl Fn(&[u64]) -> bool + use<> {
+        let (limit, begun) = (self.limit(), Instant::now());
+        let counting: Vec<bool> = self.counting_runs().collect();
+        move |spent_ns| match limit {
+            LongestTime::Measuring(time_ns) => {
+                let counted = spent_ns.iter().zip(&counting).filter(|(_, counts)| **counts);
+                counted.map(|(spent_ns, _)| *spent_ns).fold(0, u64::saturating_add) >= time_ns
+            }
+            LongestTime::Computing(time_ns) => begun.elapsed() >= Duration::from_nanos(time_ns),
+        }
+    }
+
+    /// The run of each target, or of the target in each configuration; the baseline first.
+    fn runs(&self) -> Vec<RunRequest> {
+        let Some(target) = self.targets.first().filter(|_| !self.variants.is_empty()) else {
+            return self.targets.iter().map(|target| self.of_target(target)).collect();
+        };
+        let of_variant = |variant: &Variant| {
+            let request = self.of_target(target);
+            let Variant { overrides, settings, sets, .. } = variant.clone();
+            let overrides = Overrides {
+                size_bytes: overrides.size_bytes.or(self.size_bytes),
+                seed: overrides.seed.or(self.seed),
+                ..overrides
+            };
+            RunRequest { overrides, settings, sets, ..request }
+        };
+        self.variants.iter().map(of_variant).collect()
+    }
+
+    /// Refuses configurations that come to the same: there would be nothing to compare.
+    fn refuse_equal(&self, runs: &[Prepared]) -> Result<()> {
+        for (place, variant) in self.variants.iter().enumerate() {
+            let is_equal = |before: &usize| runs[*before].does_the_same(&runs[place]);
+            if let Some(before) = (0..place).find(is_equal) {
+                let (one, other) = (&self.variants[before].name, &variant.name);
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    text!(
+                        "{one} and {other} come to the same here",
+                        "{one} と {other} はここでは同じ条件になります"
+                    ),
+                )
+                .remedy(text!(
+                    "leave one of them out, or choose a --profile that they change",
+                    "どちらかを外すか、条件によって変わる --profile を選んでください"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The run of one of the targets.
@@ -244,14 +396,20 @@ impl VersusRequest {
             .iter()
             .map(|task| task.planned_time_ns().unwrap_or(self.repetition_ns).saturating_add(self.interval_ns))
             .fold(0, u64::saturating_add);
-        let block_ns = once_ns.saturating_mul(self.targets.len() as u64).max(1);
-        profile.rules.runs = u32::try_from((self.time_ns / block_ns).max(2)).unwrap_or(u32::MAX);
+        let counting = self.counting_runs().filter(|counts| *counts).count();
+        let block_ns = once_ns.saturating_mul(counting as u64).max(1);
+        let blocks = match self.limit() {
+            LongestTime::Measuring(time_ns) => (time_ns / block_ns).max(2),
+            LongestTime::Computing(_) => MOST_BLOCKS as u64 + u64::from(profile.rules.discarded_runs),
+        };
+        profile.rules.runs = u32::try_from(blocks).unwrap_or(u32::MAX);
         Ok(())
     }
 }
 
 /// The target among those before that a run's is, too. Two test files of one directory lie in different places of the
 /// disk, which may differ truly; the same target twice is to be the same. Programs and copies make files of their own.
+/// A file of another size or with other data is another file.
 fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
     let own_files = |step: &Step| matches!(step, Step::Command(_) | Step::Copy(_));
     if run.is_modelled() || run.profile().steps.iter().any(own_files) {
@@ -260,7 +418,12 @@ fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
     let path = run.request.target.canonicalize().ok()?;
     let is_at_path =
         |target: &&Target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path);
-    before.iter().filter_map(|open| open.ground.real()).find(is_at_path)
+    let rules = &run.profile().rules;
+    let holds_the_same = |open: &&Open<'_>| {
+        let other = &open.plan.profile.rules;
+        !path.is_dir() || (other.size_bytes, other.data) == (rules.size_bytes, rules.data)
+    };
+    before.iter().filter(holds_the_same).filter_map(|open| open.ground.real()).find(is_at_path)
 }
 
 /// What is known of the runs while they go on.
@@ -315,11 +478,11 @@ impl Live<'_, '_> {
         for (place, event) in events.into_iter().enumerate() {
             live.borrow_mut().tell(place, event)?;
         }
-        let (watches, handle, time_ns) = {
+        let (watches, handle, request) = {
             let live = live.borrow();
             let watch = |journal: &Journal<'_>| NoiseWatch::new(&journal.record.header.environment);
             let watches: Vec<NoiseWatch> = live.journals.iter().map(watch).collect();
-            (watches, live.lab.handle, live.request.time_ns)
+            (watches, live.lab.handle, live.request)
         };
         let mut listeners: Vec<_> = (0..watches.len())
             .map(|place| move |event: Event| live.borrow_mut().tell(place, event))
@@ -334,7 +497,10 @@ impl Live<'_, '_> {
             })
             .collect();
         let mut decide = |blocks| live.borrow_mut().look(blocks);
-        Ok(measure_in_turns(&mut contenders, order_seed, time_ns, stop, &mut decide))
+        let is_over = request.clock();
+        let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
+        let rules = TurnRules { order_seed, own_spans };
+        Ok(measure_in_turns(&mut contenders, rules, &is_over, stop, &mut decide))
     }
 }
 

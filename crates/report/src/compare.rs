@@ -6,11 +6,11 @@ use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, verdict_words};
 use crate::{tails, turns, words};
-use kurabe_compare::{ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_stats::{Stutter, Verdict};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
@@ -24,7 +24,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
         doc.push(Paragraph::new(words).indent(2, 4));
     }
     doc.gap().say(answer(pair)).gap().push(table(pair));
-    for words in statistic_note(pair).into_iter().chain(single_note(pair)) {
+    for words in counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)) {
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
@@ -34,7 +34,6 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
 
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
-    let (other, baseline) = (&pair.other, &pair.baseline);
     let said: Vec<Said> = pair
         .cells
         .iter()
@@ -44,26 +43,68 @@ pub fn answer(pair: &Pair) -> Text {
             Some(Said { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
         })
         .collect();
+    let [baseline, other] = called(pair);
     if said.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません"
         );
     }
-    tally(&said, other, baseline)
+    tally(&said, &other, &baseline)
+}
+
+/// What the two runs are called: configurations of one target by what they differ in, and others by their ids.
+pub(crate) fn called(pair: &Pair) -> [String; 2] {
+    match &pair.versus {
+        Some(versus) if !versus.variants.is_empty() => {
+            pair.names.clone().map(|name| shown::line(&name.en).to_string())
+        }
+        _ => [pair.baseline.clone(), pair.other.clone()],
+    }
+}
+
+/// How cells are compared that are not the same: nothing where all are.
+pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
+    let unlike = pair.cells.iter().filter_map(|cell| Some((&cell.key, &cell.counterpart.as_ref()?.key)));
+    let blocks = |key: &CellKey| match key {
+        CellKey::Io { block_bytes, .. } => Some(*block_bytes),
+        CellKey::Named { .. } => None,
+    };
+    let unlike: Vec<bool> = unlike.map(|(one, other)| blocks(one) != blocks(other)).collect();
+    if unlike.is_empty() {
+        return None;
+    }
+    let how = if pair.versus.is_some() {
+        text!(
+            "Cells meet by their place in the procedure; what differs stands in their names.",
+            "項目は手順の中の位置で対応させています。違いは項目名に示します。"
+        )
+    } else {
+        text!(
+            "The runs have no cell in common; compared are those that differ in one thing, which stands in their names.",
+            "共通の項目がないため、条件が 1 つだけ違う項目どうしを比べています。違いは項目名に示します。"
+        )
+    };
+    let rates = text!(
+        " Rates are compared by bytes per second; operations per second are that rate divided by each side's own block size.",
+        "速度は毎秒のバイト数で比べています。IOPS は、その速度をそれぞれのブロックサイズで割った値です。"
+    );
+    let rates = if unlike.contains(&true) { rates } else { Text::default() };
+    Some(Text::join([how, rates], ["", ""]))
 }
 
 /// Who is held against whom.
 pub(crate) fn against(pair: &Pair) -> Text {
-    let (baseline, other) = (&pair.baseline, &pair.other);
+    let [baseline, other] = called(pair);
     text!("{other} against {baseline}", "{baseline} と比べた {other}")
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
+    let [baseline, other] = called(pair);
     let columns = [
         Column::left(text!("cell", "項目")),
-        Column::right(pair.baseline.clone()),
-        Column::right(pair.other.clone()),
+        Column::right(baseline),
+        Column::right(other),
         Column::left(against(pair)).cut(Cut::Wrap),
     ];
     let rows = pair.cells.iter().map(|cell| {
@@ -101,7 +142,25 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
 
 /// `read SEQ 1 MiB Q8 T1`
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
-    words::directed(cell.direction, &full_label(&cell.key, &cell.label))
+    let name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
+    let Some(other) = &cell.counterpart else { return name };
+    let other = words::directed(other.direction, &full_label(&other.key, &other.label));
+    Text { en: from_to(&name.en, &other.en), ja: from_to(&name.ja, &other.ja) }
+}
+
+/// `RND 4→16 KiB Q1 T1`: two names with what they share written once.
+fn from_to(one: &str, other: &str) -> String {
+    let [one, other] = [one, other].map(|name| name.split(' ').collect::<Vec<_>>());
+    let same = |(one, other): &(&&str, &&str)| one == other;
+    let start = one.iter().zip(&other).take_while(same).count();
+    let rest = one.len().min(other.len()) - start;
+    let end = one.iter().rev().zip(other.iter().rev()).take_while(same).count().min(rest);
+    let middle = |name: &[&str]| name[start..name.len() - end].join(" ");
+    let arrow = match (middle(&one).as_str(), middle(&other).as_str()) {
+        (from, to) if from.contains(' ') || to.contains(' ') => format!("{from} → {to}"),
+        (from, to) => format!("{from}→{to}"),
+    };
+    [&one[..start], &[arrow.as_str()], &one[one.len() - end..]].concat().join(" ")
 }
 
 /// The mean of a side with its unit.
@@ -135,7 +194,7 @@ pub(crate) fn stutters(pair: &Pair) -> Doc {
         let name = cell_name(cell);
         let baseline = baseline.unwrap_or_else(|| smooth(&cell.baseline));
         let other = other.unwrap_or_else(|| smooth(&cell.other));
-        let [first, second] = [&pair.baseline, &pair.other].map(Text::same);
+        let [first, second] = called(pair).map(Text::same);
         let words = text!(
             "{name}: {first} {baseline}; {second} {other}",
             "{name}: {first} は{baseline}。{second} は{other}";
@@ -164,7 +223,7 @@ const NAMED_ALONE: usize = 8;
 /// Cells that only one run has.
 pub(crate) fn missing(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
-    for (run, cells) in [(&pair.baseline, &pair.only_baseline), (&pair.other, &pair.only_other)] {
+    for (run, cells) in called(pair).into_iter().zip([&pair.only_baseline, &pair.only_other]) {
         if cells.is_empty() {
             continue;
         }

@@ -6,7 +6,7 @@ use crate::remarks::planned_writes;
 use crate::style::Style;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::{Result, shown, text};
-use kurabe_lab::versus::PreparedVersus;
+use kurabe_lab::versus::{LongestTime, PreparedVersus};
 use kurabe_lab::{Foreseen, Prepared};
 
 /// Of one run.
@@ -33,20 +33,31 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
 ///
 /// # Errors
 /// When there is no such target.
-pub fn render_foreseen_versus(prepared: &PreparedVersus, longest_ns: u64, style: &Style) -> Result<String> {
+pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Result<String> {
     let runs = prepared.runs();
     let mut page = render_profile(runs[0].profile(), style);
+    let (LongestTime::Measuring(longest_ns) | LongestTime::Computing(longest_ns)) = prepared.limit();
     let time = format_time_setting(longest_ns);
-    let most = text!(
-        "measuring takes at most, all targets together: {time}\n",
-        "測定時間(最長、全対象の合計): {time}\n"
-    );
+    let most = match prepared.limit() {
+        LongestTime::Measuring(_) => text!(
+            "measuring takes at most, all targets together: {time}\n",
+            "測定時間(最長、全対象の合計): {time}\n"
+        ),
+        LongestTime::Computing(_) => text!(
+            "models get the repetitions that they need; computing takes at most {time}\n",
+            "モデルは必要な回数だけ繰り返します。計算にかかる時間(最長): {time}\n"
+        ),
+    };
     page.push_str(most.get(style.lang));
-    for run in runs {
+    let variants: Vec<&str> = prepared.variants().collect();
+    for (index, run) in runs.iter().enumerate() {
         let mut foreseen = run.foresee()?;
         if foreseen.writes.time_ns > 0 {
             // How often cells are repeated is decided on the way; the time of all is the most that is written for.
             foreseen.writes.time_ns = longest_ns;
+        }
+        if let Some(name) = variants.get(index) {
+            page.push_str(&format!("\n{}", shown::line(name)));
         }
         page.push_str(&format!("\n{}", place(&foreseen, style)));
         let lines = written(&foreseen, run.is_modelled(), style);

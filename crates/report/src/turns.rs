@@ -1,13 +1,13 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{answer, cell_name, fairness, missing, stutters, table};
+use crate::compare::{answer, called, cell_name, counterparts, fairness, missing, stutters, table};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
 use kurabe_compare::{ComparedCell, Pair};
-use kurabe_core::record::RunHeader;
+use kurabe_core::record::{RunHeader, VersusRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::{Course, Estimate, MOST_BLOCKS, Verdict};
+use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 
 /// A bound above this says nothing that anybody would read aloud.
 const MOST_BOUND_PERCENT: i64 = 50;
@@ -18,7 +18,10 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     doc.heading(1, "kurabe versus".to_owned());
     for (place, header) in headers.iter().enumerate() {
         let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
-        let words = role.map(|role| format!("{role}: {} · {}", header.id, header.target_name()));
+        let variant = header.versus.as_ref().and_then(VersusRecord::variant);
+        let name =
+            [Some(header.target_name()), variant].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        let words = role.map(|role| format!("{role}: {} · {name}", header.id));
         doc.push(Paragraph::new(words).indent(2, 4));
     }
     let most = MOST_BLOCKS;
@@ -42,6 +45,7 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     doc.gap().say(ended);
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
+        doc.append(counterparts(pair).map(Paragraph::new).into_iter().collect());
         doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
         doc.gap().append(fairness(&pair.differences, &[]));
     }
@@ -71,7 +75,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
          取るため、途中の外乱は両方に同じようにかかっています。";
         span
     ));
-    doc.append(remedy(pair).map(Paragraph::new).into_iter().collect());
+    doc.append(remedies(pair).into_iter().map(Paragraph::new).collect());
     let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
     doc.say(match drifts.is_empty() {
         true => text!(
@@ -94,7 +98,8 @@ fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
     let side = |run: &str, trend: &Option<Estimate>| -> Option<String> {
         Some(format!("{run} {:+} %", per_cent(shows(trend)?.value)))
     };
-    let sides = [side(&pair.baseline, &course.baseline_trend), side(&pair.other, &course.other_trend)];
+    let [baseline, other] = called(pair);
+    let sides = [side(&baseline, &course.baseline_trend), side(&other, &course.other_trend)];
     let sides = sides.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let (name, ratio) = (cell_name(cell), shows(&course.ratio_trend));
     match (ratio, sides.as_str()) {
@@ -129,37 +134,156 @@ pub(crate) fn unsettled(speed: &Estimate) -> Text {
     )
 }
 
-/// How long a measurement of its own would likely take until all cells are clear: they share the time, and a new one
-/// begins anew. `None` if all are clear already, or nobody can tell.
-fn time_needed_ns(pair: &Pair) -> Option<u64> {
+/// Pairs of blocks from which on their scatter tells how many more it takes.
+const FEWEST_PAIRS: usize = 3;
+
+/// What a measurement of its own would need until all cells are clear: they share the time, and a new one begins anew.
+#[derive(Debug, PartialEq)]
+struct Needed {
+    /// Time of all cells, by their repetitions so far.
+    time_ns: u64,
+    /// Cells of which so few blocks are there that the time is that of the first look, before which nothing is told.
+    unforeseen: usize,
+    /// Cells that no number of blocks would make clear, as far as can be foreseen; of these the time is that so far.
+    never: usize,
+}
+
+/// `None` if all is clear already.
+fn needed(pair: &Pair) -> Option<Needed> {
     let turns = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
     if turns().all(|(_, course)| course.settled) {
         return None;
     }
-    let needed = |(cell, course): (&ComparedCell, Course)| {
-        let more = match cell.compared?.verdict {
-            _ if course.settled => 0,
-            Verdict::NotEnough { more } => u64::from(more?),
-            Verdict::Faster | Verdict::Slower | Verdict::Same => 0,
+    let mut needed = Needed { time_ns: 0, unforeseen: 0, never: 0 };
+    for (cell, course) in turns() {
+        let verdict = cell.compared.map(|compared| compared.verdict).filter(|_| !course.settled);
+        let more = match verdict {
+            Some(Verdict::NotEnough { more: Some(more) }) => u64::from(more).div_ceil(2),
+            Some(Verdict::NotEnough { more: None }) if course.block_pairs < FEWEST_PAIRS => {
+                needed.unforeseen += 1;
+                (FEWEST_BLOCKS / 2 - course.block_pairs) as u64
+            }
+            Some(Verdict::NotEnough { more: None }) => {
+                needed.never += 1;
+                0
+            }
+            _ => 0,
         };
-        Some(cell.pair_ns?.saturating_mul(course.block_pairs as u64 + more.div_ceil(2)))
-    };
-    turns().map(needed).try_fold(0, |all: u64, one| Some(all.saturating_add(one?)))
+        let pairs = (course.block_pairs as u64).saturating_add(more);
+        needed.time_ns = needed.time_ns.saturating_add(cell.pair_ns.unwrap_or(0).saturating_mul(pairs));
+    }
+    Some(needed)
 }
 
-/// How long it would likely take to know, as a line.
-fn remedy(pair: &Pair) -> Option<Text> {
+/// How much it would likely take to know, as lines; nothing where all is clear.
+fn remedies(pair: &Pair) -> Vec<Text> {
     const MINUTE_NS: u64 = 60_000_000_000;
-    let minutes = time_needed_ns(pair)?.div_ceil(MINUTE_NS);
-    Some(text!(
-        "What is not clear yet would likely be with --time {minutes}min.",
-        "まだ判断できない項目も、--time {minutes}min なら判断できる見込みです。"
-    ))
+    let Some(Needed { time_ns, unforeseen, never }) = needed(pair) else { return Vec::new() };
+    let open = pair.cells.iter().filter(|cell| is_open(cell)).count();
+    let minutes = time_ns.div_ceil(MINUTE_NS);
+    let mut lines = Vec::new();
+    if unforeseen > 0 {
+        lines.push(text!(
+            "Nothing can be told before {FEWEST_BLOCKS} blocks of each cell; --time {minutes}min suffices for these.",
+            "各項目 {FEWEST_BLOCKS} ブロックまでは判断できません。--time {minutes}min なら足ります。"
+        ));
+    } else if open > never {
+        lines.push(text!(
+            "What is not clear yet would likely be with --time {minutes}min.",
+            "まだ判断できない項目も、--time {minutes}min なら判断できる見込みです。"
+        ));
+    }
+    if never > 0 {
+        lines.push(text!(
+            "More time would not settle {never} of the cells within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger --margin, a \
+             longer --repetition or a quieter machine would.",
+            "{never} 項目は、測定時間を延ばしても {MOST_BLOCKS} ブロック以内には判断できない見込みです。--margin を広げる、--repetition を\
+             長くする、ほかの処理を止めるのいずれかが必要です。"
+        ));
+    }
+    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_compare::{CellKey, Side};
+    use kurabe_core::profile::Statistic;
+    use kurabe_core::record::Measure;
+    use kurabe_stats::{Compared, Course};
+
+    /// A comparison in turns with a cell for each number of pairs of blocks and of repetitions that it needs more; a pair takes a
+    /// second, and all are open.
+    fn open_pair(cells: &[(usize, Option<u32>)]) -> Pair {
+        let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
+        let side = || Side { mean: 1.0, count: 2, printed: false, stutter: None };
+        let cell = |(block_pairs, more): &(usize, Option<u32>)| ComparedCell {
+            key: CellKey::Named {
+                label: "a".to_owned(),
+                part: String::new(),
+                direction: String::new(),
+                nth: 0,
+            },
+            label: "a".to_owned(),
+            part: String::new(),
+            direction: None,
+            counterpart: None,
+            measure: Measure::Rate,
+            baseline: side(),
+            other: side(),
+            statistic: Statistic::Mean,
+            compared: Some(Compared {
+                speed: nothing,
+                speed_by_median: nothing,
+                superiority: 0.5,
+                p_value: 1.0,
+                verdict: Verdict::NotEnough { more: *more },
+            }),
+            course: Some(Course {
+                block_pairs: *block_pairs,
+                settled: false,
+                baseline_trend: None,
+                other_trend: None,
+                ratio_trend: None,
+            }),
+            pair_ns: Some(1_000_000_000),
+            tails: Vec::new(),
+        };
+        Pair {
+            baseline: "a".to_owned(),
+            other: "b".to_owned(),
+            names: [Text::same("a"), Text::same("b")],
+            margin: 0.05,
+            cells: cells.iter().map(cell).collect(),
+            only_baseline: Vec::new(),
+            only_other: Vec::new(),
+            differences: Vec::new(),
+            versus: None,
+        }
+    }
+
+    #[test]
+    fn an_open_verdict_always_says_what_would_settle_it() {
+        let lines = |cells: &[(usize, Option<u32>)]| -> Vec<String> {
+            remedies(&open_pair(cells)).into_iter().map(|words| words.en).collect()
+        };
+        // A pair each, and ten before anything is told: 20 s.
+        assert_eq!(
+            lines(&[(1, None), (1, None)]),
+            ["Nothing can be told before 20 blocks of each cell; --time 1min suffices for these."]
+        );
+        // 70 pairs of a second.
+        assert_eq!(lines(&[(14, Some(112))]), ["What is not clear yet would likely be with --time 2min."]);
+        let both = lines(&[(14, Some(112)), (14, None)]);
+        assert!(
+            both.len() == 2 && both[0].contains("--time 2min") && both[1].contains("1 of the cells"),
+            "{both:?}"
+        );
+        assert!(lines(&[(448, None)])[0].contains("a larger --margin"));
+        let mut clear = open_pair(&[(14, None)]);
+        clear.cells[0].course.as_mut().unwrap().settled = true;
+        assert_eq!(remedies(&clear), []);
+    }
 
     #[test]
     fn what_is_not_settled_has_a_bound_where_the_interval_allows_it() {

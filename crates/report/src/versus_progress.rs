@@ -10,14 +10,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_time_setting};
-use kurabe_core::record::{Notice, NoticeKind, RunHeader};
+use kurabe_core::record::{Notice, NoticeKind, RunHeader, VersusRecord};
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Text, text};
-use kurabe_lab::versus::TooShort;
+use kurabe_lab::versus::{LongestTime, TooShort};
 use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Redraws per second at most.
 const REDRAWS_HZ: u8 = 10;
@@ -27,8 +27,12 @@ pub struct VersusProgress {
     style: Style,
     mode: Mode,
     bar: ProgressBar,
-    /// Time that is left of the longest, by the repetitions so far.
-    left_ns: u64,
+    /// Time that is left of the longest, by the repetitions so far; `None` where no time of the targets ends it.
+    left_ns: Option<u64>,
+    /// What configurations of one target are called, by the ids of their runs.
+    variants: BTreeMap<String, String>,
+    /// Models beside real targets, whose time does not count.
+    computed: BTreeSet<String>,
     blocks: u32,
     settled: (usize, usize),
     /// What was told of several targets is told once.
@@ -54,7 +58,9 @@ impl VersusProgress {
             style,
             mode,
             bar,
-            left_ns: 0,
+            left_ns: None,
+            variants: BTreeMap::new(),
+            computed: BTreeSet::new(),
             blocks: 0,
             settled: (0, 0),
             told: BTreeSet::new(),
@@ -65,24 +71,42 @@ impl VersusProgress {
     }
 
     /// What will be done: the runs with the words in parentheses behind their targets, the baseline first.
-    pub fn start(&mut self, runs: &[(RunHeader, Text)], time_ns: u64, repetition_ns: u64) {
-        self.left_ns = time_ns;
+    pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: u64) {
+        self.left_ns = match limit {
+            LongestTime::Measuring(time_ns) => Some(time_ns),
+            LongestTime::Computing(_) => None,
+        };
+        let models = runs.iter().filter(|(header, _)| header.model.is_some());
+        if runs.iter().any(|(header, _)| header.model.is_none()) {
+            self.computed = models.map(|(header, _)| header.id.clone()).collect();
+        }
         for (place, (header, headline)) in runs.iter().enumerate() {
             let role = if place == 0 { self.style.pick(" · baseline", " · 基準") } else { "" };
             let headline = match self.style.say(headline) {
                 words if words.is_empty() => String::new(),
                 words => format!(" ({words})"),
             };
-            self.line(&format!("{} · {}{headline}{role}", header.id, shown::line(header.target_name())));
+            let variant = header.versus.as_ref().and_then(VersusRecord::variant);
+            if let Some(name) = variant {
+                self.variants.insert(header.id.clone(), shown::line(name));
+            }
+            let variant = variant.map(|name| format!(" · {}", shown::line(name))).unwrap_or_default();
+            let name = shown::line(header.target_name());
+            self.line(&format!("{} · {name}{variant}{headline}{role}", header.id));
         }
         let Some((header, _)) = runs.first() else { return };
         let profile = header.profile_name();
         let seed = header.versus.as_ref().map_or(0, |versus| versus.order_seed);
-        let most = self.style.say(&words::time(&number::long_time(time_ns)));
+        let most = self.left_ns.map(|time_ns| words::time(&number::long_time(time_ns)));
+        let end = match most {
+            Some(most) => text!("at most {most}", "最長 {most}"; most),
+            None => text!("as many as it needs", "回数は必要なだけ"),
+        };
         let once = format_time_setting(repetition_ns);
         self.line(&self.style.say(&text!(
-            "profile {profile}, {once} per repetition, at most {most} · order seed {seed}",
-            "プロファイル {profile}、1 回 {once}、最長 {most} · 順番の種 {seed}"
+            "profile {profile}, {once} per repetition, {end} · order seed {seed}",
+            "プロファイル {profile}、1 回 {once}、{end} · 順番の種 {seed}";
+            end
         )));
     }
 
@@ -104,7 +128,9 @@ impl VersusProgress {
     fn on_event(&mut self, run: &str, event: &Event) {
         match event {
             Event::RepetitionDone { repetition, .. } => {
-                self.left_ns = self.left_ns.saturating_sub(repetition.elapsed_ns);
+                if let Some(left_ns) = self.left_ns.as_mut().filter(|_| !self.computed.contains(run)) {
+                    *left_ns = left_ns.saturating_sub(repetition.elapsed_ns);
+                }
             }
             Event::Notice { notice } => {
                 if let Some(words) = self.notice(run, notice) {
@@ -128,14 +154,18 @@ impl VersusProgress {
                 let name = self.style.say(&words::directed(*direction, &shown::line(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
-                let left = number::clock(self.left_ns);
+                let left = match self.left_ns.map(number::clock) {
+                    Some(left) => text!(" · at most {left} left", " · 残り最大 {left}"),
+                    None => Text::same(""),
+                };
                 let clear = match all {
                     0 => Text::same(""),
                     _ => text!(" · {settled} of {all} clear", " · {all} 項目中 {settled} 項目が確定"),
                 };
+                let run = self.called(run);
                 let words = Text {
-                    en: format!("from block {block} · {run} {name}{} · at most {left} left", clear.en),
-                    ja: format!("ブロック {block}〜 · {run} {name}{} · 残り最大 {left}", clear.ja),
+                    en: format!("from block {block} · {run} {name}{}{}", clear.en, left.en),
+                    ja: format!("ブロック {block}〜 · {run} {name}{}{}", clear.ja, left.ja),
                 };
                 self.live(&self.style.say(&words));
             }
@@ -148,11 +178,17 @@ impl VersusProgress {
         let name = self.style.say(&words::directed(direction, &shown::line(label).into()));
         let (_, verdict) = verdict_words(&found.compared, 2 * found.course.block_pairs);
         let blocks = 2 * found.course.block_pairs;
+        let other = self.called(other);
         let words = Text {
             en: format!("clear after {blocks} blocks: {} · {other}: {}", name, verdict.en),
             ja: format!("{blocks} ブロックで確定: {} · {other}: {}", name, verdict.ja),
         };
         self.line(&self.style.say(&words));
+    }
+
+    /// What a run is called: in what it differs if that is all, and else its id.
+    fn called<'n>(&'n self, run: &'n str) -> &'n str {
+        self.variants.get(run).map_or(run, String::as_str)
     }
 
     /// Clears the live line, and says what was only counted.

@@ -74,6 +74,11 @@ pub(crate) fn check(record: &RunRecord) -> Verdict {
             "対象は 2 つ以上で、この測定はそのひとつです"
         )
     })?;
+    let all_named =
+        |versus: &VersusRecord| versus.variants.is_empty() || versus.variants.len() == versus.targets.len();
+    require(header.versus.as_ref().is_none_or(all_named), "header.versus", || {
+        text!("each target has its variant, or none has one", "variants は全対象にあるか、ひとつもないかです")
+    })?;
     check_totals(&record.cells)
 }
 

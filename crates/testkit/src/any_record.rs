@@ -498,7 +498,9 @@ impl Tape {
     fn versus(&mut self) -> VersusRecord {
         let targets = [vec![self.string(), self.string()], self.list(2, Self::string)].concat();
         let place = self.u32() % targets.len() as u32;
-        VersusRecord { group: self.string(), order_seed: self.u64(), targets, place }
+        let variants =
+            self.option(|tape| targets.iter().map(|_| tape.string()).collect()).unwrap_or_default();
+        VersusRecord { group: self.string(), order_seed: self.u64(), targets, place, variants }
     }
 
     fn header(&mut self, foreign: bool) -> RunHeader {

@@ -10,10 +10,11 @@ use kurabe_core::profile::{IoStep, MOST_IODEPTH, MOST_THREADS, ReplayStep, Repla
 use kurabe_core::workload::{
     Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
 };
-use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_interop::TraceFormat;
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_interop::{FioJob, TraceFormat};
 use kurabe_lab::{
-    CachePolicy, Engine, EngineChoice, Overrides, Pages, Procedure, RunRequest, Settings, WaitMode, Writing,
+    CachePolicy, Engine, EngineChoice, Overrides, Pages, Procedure, RunRequest, Settings, StepChange,
+    WaitMode, Writing, is_job_name, load_job,
 };
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,7 @@ const SINGLE_JA: &str = "プロファイルを使わない単独のワークロ�
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
      kurabe run --profile git-pull /mnt/usb    a real git pull, cold cache\n  \
      kurabe run --replay trace.iolog /mnt/ssd  what was recorded elsewhere\n  \
+     kurabe run job.fio /mnt/ssd               a job file of fio\n  \
      kurabe run /dev/sdb                       reads only; nothing is written\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb",
     "例:\n  \
@@ -41,6 +43,7 @@ const SINGLE_JA: &str = "プロファイルを使わない単独のワークロ�
      kurabe run --bs 4k --iodepth 32 --rw randread --time 10s /mnt/ssd\n  \
      kurabe run --profile git-pull /mnt/usb    本物の git pull をキャッシュなしで\n  \
      kurabe run --replay trace.iolog /mnt/ssd  よそで記録した I/O を再生する\n  \
+     kurabe run job.fio /mnt/ssd               fio のジョブファイルを実行する\n  \
      kurabe run /dev/sdb                       読み出しだけ(何も書きません)\n  \
      kurabe run --destroy-data-on /dev/sdb /dev/sdb"
 ))]
@@ -51,6 +54,9 @@ pub struct RunArgs {
                  "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス、または model:名前(`kurabe models` を参照)")
     )]
     pub target: PathBuf,
+    /// The target, where a job file of fio stands in its place.
+    #[arg(value_name = "TARGET", hide = true, value_hint = ValueHint::AnyPath)]
+    pub behind_job: Option<PathBuf>,
     #[arg(long, short, value_name = "NAME|FILE", help = t("Profile: a name from `kurabe profiles`, or a TOML file [default: default]", "プロファイル: `kurabe profiles` の名前か TOML ファイル [既定: default]"))]
     pub profile: Option<String>,
     #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file, or bytes of the target to cover", "テストファイルの大きさ、または対象のうち使う範囲"))]
@@ -152,26 +158,17 @@ impl RunArgs {
     /// When words do not go together.
     pub fn request(&self) -> Result<RunRequest> {
         self.check_replay_words()?;
+        let job = self.job()?;
         let procedure = match (&self.profile, &self.replay) {
             (Some(name), _) => Procedure::Named(name.clone()),
             (None, Some(trace)) => Procedure::Single(Box::new(Step::Replay(self.replay_step(trace)))),
             (None, None) if self.is_single() => Procedure::Single(Box::new(Step::Io(self.io_step()))),
             (None, None) => Procedure::Usual,
         };
-        Ok(RunRequest {
+        let request = RunRequest {
             target: self.fio.filename.as_ref().unwrap_or(&self.target).clone(),
             procedure,
-            overrides: Overrides {
-                size_bytes: self.size,
-                runs: self.runs,
-                time_ns: self.time,
-                interval_ns: self.interval,
-                data: self.data,
-                seed: self.seed,
-                direct: self.direct.or(self.buffered.map(|buffered| !buffered)),
-                chunk_bytes: self.chunk,
-                files: self.files,
-            },
+            overrides: self.overrides(),
             settings: self.settings(),
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
@@ -181,10 +178,101 @@ impl RunArgs {
                 destroy_data_on: self.destroy_data_on.clone(),
             },
             with_serial: self.with_serial,
+        };
+        Ok(match job {
+            Some(job) => self.of_job(job, request),
+            None => request,
         })
     }
 
-    fn settings(&self) -> Settings {
+    /// The job file in the target's place.
+    fn job(&self) -> Result<Option<FioJob>> {
+        let name = self.target.to_str().filter(|name| is_job_name(name) && self.profile.is_none());
+        let Some(name) = name.filter(|_| self.behind_job.is_some() || self.target.is_file()) else {
+            let Some(other) = &self.behind_job else { return Ok(None) };
+            let (first, second) = (shown::path(&self.target), shown::path(other));
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("{first} and {second} are two targets", "{first} と {second} は 2 つの対象です"),
+            )
+            .remedy(text!(
+                "`kurabe versus` compares targets; before a target only a job file of fio (job.fio) may stand",
+                "対象どうしを比べるのは `kurabe versus` です。対象の前に書けるのは fio のジョブファイル(job.fio)だけです"
+            )));
+        };
+        let workload = self.workload_words().into_iter().chain([
+            ("--rw", self.rw.is_some()),
+            ("--bs", self.bs.is_some()),
+            ("--iodepth", self.iodepth.is_some()),
+            ("--replay", self.replay.is_some()),
+        ]);
+        if let Some((word, _)) = workload.into_iter().find(|(_, given)| *given) {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!("{word} changes nothing beside {name}", "{name} には {word} は効きません"),
+            )
+            .remedy(text!("write it into the job file", "ジョブファイルに書いてください")));
+        }
+        load_job(name).map(Some)
+    }
+
+    /// The request with what a job file says.
+    fn of_job(&self, job: FioJob, request: RunRequest) -> RunRequest {
+        let named = job.target.map(PathBuf::from).map(|path| match path.parent() {
+            // fio would make the file: kurabe makes its own in that directory.
+            Some(parent) if !path.exists() && parent.as_os_str().is_empty() => PathBuf::from("."),
+            Some(parent) if !path.exists() => parent.to_owned(),
+            _ => path,
+        });
+        let cache = if job.keeps_cache { CachePolicy::Keep } else { request.settings.cache };
+        RunRequest {
+            target: self.behind_job.clone().or(named).unwrap_or_else(|| PathBuf::from(".")),
+            procedure: Procedure::Given(Box::new(job.profile)),
+            settings: Settings { cache, ..request.settings },
+            ..request
+        }
+    }
+
+    /// What they change of a procedure.
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides {
+            size_bytes: self.size,
+            runs: self.runs,
+            time_ns: self.time,
+            interval_ns: self.interval,
+            data: self.data,
+            seed: self.seed,
+            direct: self.direct.or(self.buffered.map(|buffered| !buffered)),
+            chunk_bytes: self.chunk,
+            files: self.files,
+            steps: StepChange::default(),
+        }
+    }
+
+    /// What the words of a single workload change where a profile gives the steps.
+    pub(super) fn step_change(&self) -> StepChange {
+        let named = self.io_step();
+        let of_rw = self.rw.as_ref().map(|_| named.pattern);
+        StepChange {
+            direction: self.rw.as_ref().and_then(|_| named.directions.first().copied()),
+            pattern: self.order.or(of_rw),
+            block_bytes: self.bs,
+            iodepth: self.iodepth,
+            threads: self.threads,
+            read_percent: self.rwmixread.or(of_rw.map(|_| named.read_percent)),
+            offset_bytes: self.offset,
+            warm_up_ns: self.warm_up,
+            end_bytes: self.bytes,
+            passes: self.passes,
+            rate_iops: self.rate,
+            arrival: self.poisson.then_some(Arrival::Poisson),
+            sync_every_writes: self.fsync,
+            end_sync: self.end_fsync.as_ref().map(|_| named.sync.at_end),
+            o_sync: self.o_sync.then_some(true),
+        }
+    }
+
+    pub(super) fn settings(&self) -> Settings {
         Settings {
             engine: self.fio.ioengine.unwrap_or_else(|| engine(&self.engine)),
             wait: match self.wait.as_str() {

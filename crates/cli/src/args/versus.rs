@@ -1,6 +1,7 @@
 //! The words of `kurabe versus`.
 
 use super::run::engine;
+use super::vary::variants;
 use super::{bytes, duration, duration_or_zero, labels, margin};
 use crate::lang::t;
 use clap::builder::PossibleValuesParser;
@@ -23,6 +24,9 @@ use std::path::PathBuf;
      kurabe versus /dev/sda /dev/sdb              reads only; nothing is written\n  \
      kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
      kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
+     kurabe versus /mnt/ssd --vary buffered       without and with the page cache\n  \
+     kurabe versus /mnt/ssd --vary bs=4k,16k --vary iodepth=1,32\n  \
+     kurabe versus model:rascsi --vary fat-image.cluster=16KiB,64KiB\n  \
      kurabe versus . .                            the same twice: its noise",
     "対象をブロック単位で交互に測ります。1 ブロックでは、\n\
      各項目を各対象で 1 回ずつ続けて測り、順番は乱数で決めます。\n\
@@ -35,6 +39,9 @@ use std::path::PathBuf;
      kurabe versus /dev/sda /dev/sdb              読み出しだけ(何も書きません)\n  \
      kurabe versus /mnt/a /mnt/b --profile cdm-9 --repetition 1s --time 20min\n  \
      kurabe versus model:samsung-870-evo model:ideal-ram-disk\n  \
+     kurabe versus /mnt/ssd --vary buffered       ページキャッシュなし・あり\n  \
+     kurabe versus /mnt/ssd --vary bs=4k,16k --vary iodepth=1,32\n  \
+     kurabe versus model:rascsi --vary fat-image.cluster=16KiB,64KiB\n  \
      kurabe versus . .                            同じ場所でばらつきを確かめる"
 ))]
 pub struct VersusArgs {
@@ -44,10 +51,15 @@ pub struct VersusArgs {
                  "測る対象(最初が基準): ディレクトリ、ファイル、ブロックデバイス、または model:名前")
     )]
     pub targets: Vec<PathBuf>,
+    #[arg(long, value_name = "KEY=VALUE,VALUE…", help = t(
+        "Compare configurations of one target instead: an option of `kurabe run` with two values or more, the baseline's first (bs=4k,16k), a switch (buffered), or a parameter of a model (fat-image.cluster=16KiB,64KiB); changes every step of the profile; several make the product",
+        "1 つの対象の条件を変えて比べる。`kurabe run` のオプションと 2 つ以上の値(先頭が基準。例: bs=4k,16k)、スイッチ(buffered)、モデルのパラメーター(fat-image.cluster=16KiB,64KiB)。プロファイルの全ステップに適用。複数書くと組み合わせをすべて測る"
+    ))]
+    pub vary: Vec<String>,
     #[arg(long, short, value_name = "NAME|FILE", default_value = "quick", help = t("Profile: a name from `kurabe profiles`, or a TOML file", "プロファイル: `kurabe profiles` の名前か TOML ファイル"))]
     pub profile: String,
-    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = duration, help = t("Longest time of measuring, all targets together", "測定時間の上限(全対象の合計)"))]
-    pub time: u64,
+    #[arg(long, value_name = "TIME", value_parser = duration, help = t("Longest time of measuring, all targets together [default: 5min; models get the repetitions that they need]", "測定時間の上限(全対象の合計)[既定: 5min。モデルは必要な回数だけ繰り返す]"))]
+    pub time: Option<u64>,
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration, help = t("Time of each repetition that ends by time, whatever the profile says: many short ones show more than few long ones", "時間で終わる項目の 1 回の時間(プロファイルより優先。長い少数回より、短い多数回のほうがよく分かります)"))]
     pub repetition: u64,
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero, help = t("Pause before each repetition, on all targets alike", "各回の前の休み(全対象で同じ)"))]
@@ -78,8 +90,14 @@ impl VersusArgs {
     /// # Errors
     /// When a label has another form.
     pub fn request(&self) -> Result<VersusRequest> {
+        let mut common = vec![("engine", self.engine.clone())];
+        if self.buffered && !self.vary.iter().any(|words| words.trim_start_matches('-').starts_with("direct"))
+        {
+            common.push(("buffered", "true".to_owned()));
+        }
         Ok(VersusRequest {
             targets: self.targets.clone(),
+            variants: variants(&self.vary, &common)?,
             profile: self.profile.clone(),
             time_ns: self.time,
             repetition_ns: self.repetition,

@@ -25,6 +25,7 @@ mod flipped;
 mod full_and_forbidden;
 mod hung;
 mod in_use;
+mod jobs;
 mod languages;
 mod limits;
 mod mended;

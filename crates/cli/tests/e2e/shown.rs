@@ -17,8 +17,8 @@ type Made = (&'static str, &'static [&'static str]);
 
 const RUNS: &[Made] = &[
     ("7kq", &["run", "model:samsung-870-evo", "--profile", "cdm-9", "--time", "500ms"]),
-    ("9mz", &["run", "model:hua722020-usb", "--profile", "quick", "--runs", "10"]),
-    ("k3f", &["run", "model:hua722020-sata", "--profile", "quick", "--runs", "10"]),
+    ("9mz", &["run", "model:hua722020-usb", "--profile", "quick", "--runs", "10", "--time", "700ms"]),
+    ("k3f", &["run", "model:hua722020-sata", "--profile", "quick", "--runs", "10", "--time", "700ms"]),
     ("p5d", &["run", "model:hua722020-sata", "--profile", "gnome-disks"]),
     ("t8x", &["run", "model:toshiba-hg2-agta0104", "--profile", "stutter", "--time", "4s"]),
     ("w2c", &["sweep", "model:raid-9260", "--over", "block-size", "--direction", "read"]),

@@ -42,6 +42,19 @@ fn the_faster_model_is_found_and_compare_says_the_same_again() {
 }
 
 #[test]
+fn slow_models_get_the_repetitions_that_they_need() {
+    let lab = Lab::new();
+    // A repetition of 100 ms takes seconds there: five minutes of their clocks are a few blocks.
+    let lines = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--json"]).ok().json_lines();
+    let found = result(&lines);
+    assert_eq!(found["ended"], "settled");
+    assert!(!verdicts(&found["comparisons"][0]).contains(&"none"), "{found}");
+    let told = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--time", "5s"]).ok();
+    assert!(told.err.contains("nothing can be told before 20"), "{}", told.err);
+    assert!(told.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", told.out);
+}
+
+#[test]
 fn a_model_and_itself_do_not_differ() {
     let lab = Lab::new();
     let lines = on_models(&lab, "model:samsung-870-evo", "model:samsung-870-evo", &[]);
@@ -104,6 +117,131 @@ fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
     let told = |time: &str| lab.kurabe(&[&models[..], &[time, "--repetition", "2ms"]].concat()).ok().err;
     assert!(told("100ms").contains("about 4 blocks, and nothing can be told before 20"));
     assert!(!told("1s").contains("nothing can be told"));
+}
+
+/// The names of the sides, as the records of a measurement have them.
+fn sides(lines: &[Value]) -> Vec<&str> {
+    let records = lines.iter().filter(|line| line["event"] == "record");
+    records
+        .map(|record| {
+            let versus = &record["run"]["header"]["versus"];
+            versus["variants"][versus["place"].as_u64().expect("a place") as usize].as_str().expect("a name")
+        })
+        .collect()
+}
+
+#[test]
+fn configurations_of_one_model_are_compared_by_what_they_do() {
+    let lab = Lab::new();
+    let words =
+        ["versus", "model:rascsi", "--vary", "fat-image.cluster=16KiB,64KiB", "--seed", "7", "--json"];
+    let lines = lab.kurabe(&words).ok().json_lines();
+    assert_eq!(sides(&lines), ["fat-image.cluster=16KiB", "fat-image.cluster=64KiB"]);
+    assert_eq!(result(&lines)["ended"], "settled");
+    let answer = result(&lines)["answers"][0]["en"].as_str().expect("an answer").to_owned();
+    assert!(answer.contains("fat-image.cluster=64KiB"), "{answer}");
+
+    let words = ["versus", "model:samsung-870-evo", "--vary", "bs=4k,16k", "--vary", "iodepth=1,8"];
+    let quick = ["--repetition", "2ms", "--seed", "7"];
+    let ended = lab.kurabe(&[&words[..], &quick, &["--json"]].concat()).ok();
+    let lines = ended.json_lines();
+    let names = ["bs=4k, iodepth=1", "bs=4k, iodepth=8", "bs=16k, iodepth=1", "bs=16k, iodepth=8"];
+    assert_eq!(sides(&lines), names);
+    let comparison = &result(&lines)["comparisons"][1];
+    // The two random steps of the profile come to the same; reads and writes of what is left.
+    let cells = list_of(&comparison["cells"]);
+    assert_eq!(cells.len(), 4);
+    assert_eq!(cells[0]["key"]["io"]["block_bytes"], 4096);
+    assert_eq!(cells[0]["counterpart"]["key"]["io"]["block_bytes"], 16384);
+    let page = lab.kurabe(&[&words[..], &quick].concat()).ok().out;
+    for part in ["bs=16k, iodepth=1", "Q1 T1", "bytes per second"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let japanese = lab.kurabe(&[&words[..], &quick, &["--lang", "ja"]].concat()).ok().out;
+    assert!(japanese.contains("項目は手順の中の位置で対応させています"), "{japanese}");
+}
+
+#[test]
+fn the_page_cache_and_the_direction_of_one_directory_are_compared() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let short = ["--size", "16m", "--repetition", "2ms", "--time", "400ms", "--json"];
+    let lines = lab
+        .kurabe(&[&["versus", text(&target), "--vary", "buffered"][..], &short].concat())
+        .ok()
+        .json_lines();
+    assert_eq!(sides(&lines), ["buffered=no", "buffered=yes"]);
+    let records: Vec<&Value> = lines.iter().filter(|line| line["event"] == "record").collect();
+    let direct = |record: &Value| record["run"]["header"]["target"]["direct"].clone();
+    assert_eq!((direct(records[0]), direct(records[1])), (true.into(), false.into()));
+    let path = |record: &Value| record["run"]["header"]["target"]["path"].clone();
+    assert_eq!(path(records[0]), path(records[1]), "one test file");
+    let words = ["versus", text(&target), "--vary", "rw=randread,randwrite"];
+    let lines = lab.kurabe(&[&words[..], &short].concat()).ok().json_lines();
+    let cell = &result(&lines)["comparisons"][0]["cells"][0];
+    assert_eq!((&cell["direction"], &cell["counterpart"]["direction"]), (&"read".into(), &"write".into()));
+    let words = ["versus", text(&target), "--vary", "size=4m,16m"];
+    let lines = lab.kurabe(&[&words[..], &short[2..]].concat()).ok().json_lines();
+    let spans: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["event"] == "record")
+        .map(|record| &record["run"]["cells"][0]["workload"]["span_bytes"])
+        .collect();
+    assert_eq!(spans, [&Value::from(4 << 20), &Value::from(16 << 20)]);
+    assert!(names(&target).is_empty());
+}
+
+#[test]
+fn what_is_varied_is_planned_and_mistakes_are_refused_before_anything_is_written() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let here = text(&target);
+    let plan = lab.kurabe(&["versus", here, "--vary", "bs=4k,16k", "--dry-run"]).ok().out;
+    for part in ["bs=4k", "bs=16k", "cells that write: 3"] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+    assert_eq!(plan.matches("cells that write").count(), 2, "{plan}");
+    for (words, parts) in [
+        (&["--vary", "iodpeth=1,2"][..], &["no such option", "iodepth"][..]),
+        (&["--vary", "bs=4k"], &["only value", "bs=4k,16k"]),
+        (&["--vary", "bs=4k,4096"], &["bs=4k and bs=4096 come to the same"]),
+        (&["--vary", "rwmixread=10,20"], &["come to the same", "--profile"]),
+        (&["--vary", "fat-image.cluster=1k,2k"], &["changes a model", "model:NAME"]),
+        (&[here, "--vary", "bs=4k,16k"], &["one target"]),
+    ] {
+        lab.kurabe(&[&["versus", here][..], words].concat()).is_refusal(2, parts);
+    }
+    lab.kurabe(&["versus", "model:rascsi", "--vary", "fat-image.clusters=1k,2k"]).is_refusal(3, &["cluster"]);
+    lab.kurabe(&["versus", "model:rascsi", "--vary", "buffered"])
+        .is_refusal(2, &["changes nothing on a model"]);
+    assert!(names(&target).is_empty() && lab.list().is_empty());
+}
+
+#[test]
+fn a_run_of_4k_and_one_of_16k_are_compared_by_what_differs() {
+    let lab = Lab::new();
+    for block in ["4k", "16k"] {
+        let words = [
+            "run",
+            "model:samsung-870-evo",
+            "--rw",
+            "randread",
+            "--time",
+            "5ms",
+            "--runs",
+            "3",
+            "--bs",
+            block,
+        ];
+        lab.kurabe(&words).ok();
+    }
+    let runs = lab.list();
+    let ids: Vec<&str> = runs.iter().rev().filter_map(|run| run["id"].as_str()).collect();
+    let page = lab.kurabe(&["compare", ids[0], ids[1]]).ok().out;
+    for part in ["differ in one thing", "bytes per second"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("4→16 KiB") || page.contains("16→4 KiB"), "{page}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Options {
 }
 
 /// fio's sizes: with `kb_base` 1024, the default, `4k` and `4kB` are 4096 and `4ki` is 4000; with 1000 the other way.
-pub(super) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
+pub(crate) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {
     let words = words.trim().to_ascii_lowercase();
     let digits = words.find(|c: char| !c.is_ascii_digit()).unwrap_or(words.len());
     let (number, suffix) = words.split_at(digits);

@@ -77,6 +77,7 @@ pub fn sample_modelled() -> RunRecord {
         environment: Environment::default(),
         model: Some(model()),
         versus: Some(VersusRecord {
+            variants: Vec::new(),
             group: "k2d".to_owned(),
             order_seed: u64::MAX - 3,
             targets: vec!["model:rascsi".to_owned(), "/mnt/比べ".to_owned()],

@@ -1,0 +1,91 @@
+//! fio's job files as procedures: what runs, where, and what is refused before anything is written.
+
+use crate::lab::{Lab, list_of, names, text};
+
+const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\ngroup_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
+                    [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
+
+#[test]
+fn a_job_file_runs_section_by_section() {
+    let lab = Lab::new();
+    let (job, target) = (lab.write("mine.fio", JOBS), lab.target());
+    let words = ["run", text(&job), text(&target), "--json"];
+    let lines = lab.kurabe(&words).ok().json_lines();
+    let record = lines.iter().find(|line| line["event"] == "record").expect("a record");
+    let header = &record["run"]["header"];
+    assert_eq!((&header["profile"]["name"], &header["target"]["direct"]), (&"mine.fio".into(), &true.into()));
+    let cells = list_of(&record["run"]["cells"]);
+    let done: Vec<_> = cells
+        .iter()
+        .map(|cell| {
+            let workload = &cell["workload"];
+            (
+                cell["label"].clone(),
+                workload["iodepth"].clone(),
+                workload["block_sizes"][0]["size_bytes"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(done, [("seq".into(), 1.into(), (1 << 20).into()), ("random".into(), 8.into(), 4096.into())]);
+    assert!(names(&target).is_empty(), "no test file stays");
+    // The same from elsewhere in words, with what is done otherwise.
+    let notes = lab.kurabe(&["run", text(&job), text(&target), "--lang", "en"]).ok().err;
+    for part in ["ioengine=io_uring", "--runs", "group_reporting"] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    let page = lab.kurabe(&["profiles", "show", text(&job)]).ok().out;
+    assert!(page.contains("mine.fio") && page.contains("random"), "{page}");
+    let plan = lab.kurabe(&["run", text(&job), text(&target), "--dry-run"]).ok().out;
+    assert!(plan.contains("cells that write: 1"), "{plan}");
+}
+
+#[test]
+fn a_job_goes_where_its_filename_says_and_writes_only_what_may_be_written() {
+    let lab = Lab::new();
+    let content = vec![7u8; 4 << 20];
+    let file = lab.write("target/data", &content);
+    let with = |name: &str| JOBS.replace("[seq]", &format!("filename={name}\n[seq]"));
+    let job = lab.write("mine.fio", with(text(&file)));
+    let ended = lab.kurabe(&["run", text(&job), "--json"]).ok();
+    let lines = ended.json_lines();
+    let record = lines.iter().find(|line| line["event"] == "record").expect("a record");
+    assert_eq!(record["run"]["header"]["target"]["kind"], "file");
+    assert_eq!(list_of(&record["run"]["cells"]).len(), 1, "the writes are left out");
+    assert_eq!(std::fs::read(&file).expect("the file"), content, "a job's filename is no consent");
+    // A file that fio would make: kurabe makes its own beside it.
+    let job = lab.write("new.fio", with(text(&lab.beside("target/none"))));
+    lab.kurabe(&["run", text(&job)]).ok();
+    assert_eq!(names(&lab.target()), ["data"]);
+}
+
+#[test]
+fn what_a_job_file_cannot_be_is_refused_with_its_line() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let of = |name: &str, source: String| lab.write(name, source);
+    let verify = of("verify.fio", format!("{JOBS}verify=crc32c\n"));
+    lab.kurabe(&["run", text(&verify), text(&target)]).is_refusal(3, &["`verify`", "verify.fio:19:1"]);
+    let parallel = of("parallel.fio", JOBS.replace("stonewall\n", ""));
+    lab.kurabe(&["run", text(&parallel), text(&target)]).is_refusal(3, &["same time", "stonewall"]);
+    let job = of("mine.fio", JOBS.to_owned());
+    lab.kurabe(&["run", text(&job), text(&target), "--bs", "4k"]).is_refusal(2, &["--bs", "job file"]);
+    lab.kurabe(&["run", text(&target), text(&target)]).is_refusal(2, &["two targets", "kurabe versus"]);
+    assert!(names(&target).is_empty() && lab.list().is_empty());
+}
+
+#[test]
+fn an_exported_job_runs_again_and_meets_its_run() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let words = ["--rw", "randread", "--bs", "8k", "--size", "4m", "--time", "20ms", "--engine", "uring"];
+    lab.kurabe(&[&["run", text(&target)][..], &words].concat()).ok();
+    let exported = lab.kurabe(&["export", "last", "--format", "fio"]).ok().out;
+    let job = lab.write("again.fio", exported);
+    lab.kurabe(&["run", text(&job), text(&target)]).ok();
+    let runs = lab.list();
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["id"].as_str()).collect();
+    let line = lab.kurabe(&["compare", ids[0], ids[1], "--json"]).ok().json_lines().remove(0);
+    let cells = list_of(&line["comparison"]["cells"]);
+    assert_eq!(cells.len(), 1);
+    assert!(cells[0]["counterpart"].is_null(), "the same work: {line}");
+}

@@ -1,0 +1,94 @@
+//! Which cell of one run stands against which of another.
+//!
+//! The model: the same against the same, by their keys. Configurations of one target differ in what they do, so their cells meet
+//! by their place in the procedure. And where two runs have nothing in common at all, a cell stands against the one that differs
+//! from it in one thing (its block size, its queue depth or its threads) if there is only one such: a run of 4 KiB and one of
+//! 16 KiB were made to be compared.
+
+use crate::digest::CellName;
+use crate::key::CellKey;
+use kurabe_core::record::{Cell, Measure};
+use std::collections::HashMap;
+
+/// Two cells that are compared.
+pub(crate) struct Matched<'r> {
+    /// What the first is.
+    pub(crate) name: &'r CellName,
+    /// What the second is, where it is not the same.
+    pub(crate) counterpart: Option<&'r CellName>,
+    pub(crate) cells: [&'r Cell; 2],
+}
+
+/// The cells of two runs that are compared, in the order of the first, and the names of those that only one has. No cell is
+/// taken twice: within a run no two are the same. `by_place` tells that the runs are configurations of one target.
+pub(crate) fn matched<'r>(
+    cells: &[&'r [Cell]; 2],
+    names: &'r [Vec<CellName>; 2],
+    by_place: bool,
+) -> (Vec<Matched<'r>>, [Vec<CellName>; 2]) {
+    let measures = |cells: &[Cell]| cells.iter().map(|cell| cell.measure).collect::<Vec<_>>();
+    let mut places: Vec<Option<usize>> = if by_place && measures(cells[0]) == measures(cells[1]) {
+        (0..cells[0].len()).map(Some).collect()
+    } else {
+        same(names)
+    };
+    if places.iter().all(Option::is_none) {
+        places = nearest(names);
+    }
+    let pairs = places.iter().enumerate().filter_map(|(one, two)| {
+        let (name, other) = (&names[0][one], &names[1][(*two)?]);
+        let is_same = name.is_same(other) && name.direction == other.direction;
+        Some(Matched {
+            name,
+            counterpart: (!is_same).then_some(other),
+            cells: [&cells[0][one], &cells[1][(*two)?]],
+        })
+    });
+    let alone = |(place, name): (usize, &CellName)| places[place].is_none().then(|| name.clone());
+    let only_first = names[0].iter().enumerate().filter_map(alone).collect();
+    let alone = |(place, name): (usize, &CellName)| (!places.contains(&Some(place))).then(|| name.clone());
+    let only_second = names[1].iter().enumerate().filter_map(alone).collect();
+    (pairs.collect(), [only_first, only_second])
+}
+
+/// For each cell of the first run the place of the same in the second.
+fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
+    let mut across: HashMap<(&CellKey, Measure), usize> =
+        names[1].iter().enumerate().map(|(place, name)| ((&name.key, name.measure), place)).collect();
+    names[0].iter().map(|name| across.remove(&(&name.key, name.measure))).collect()
+}
+
+/// For each cell of the first run the place of the only one in the second that differs from it in one thing, if that has no other
+/// such in the first.
+fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
+    let near = |one: &CellName, all: &[CellName]| -> Option<usize> {
+        let mut places = (0..all.len()).filter(|place| differ_in_one_thing(one, &all[*place]));
+        places.next().filter(|_| places.next().is_none())
+    };
+    let there_and_back = |place: usize| {
+        let across = near(&names[0][place], &names[1])?;
+        (near(&names[1][across], &names[0]) == Some(place)).then_some(across)
+    };
+    (0..names[0].len()).map(there_and_back).collect()
+}
+
+fn differ_in_one_thing(one: &CellName, other: &CellName) -> bool {
+    let (CellKey::Io { .. }, CellKey::Io { .. }) = (&one.key, &other.key) else { return false };
+    let things = |name: &CellName| match name.key {
+        CellKey::Io { block_bytes, iodepth, threads, .. } => {
+            [block_bytes, u64::from(iodepth), u64::from(threads)]
+        }
+        CellKey::Named { .. } => [0; 3],
+    };
+    let differing = things(one).iter().zip(things(other)).filter(|(one, other)| **one != *other).count();
+    differing == 1 && one.measure == other.measure && without_things(&one.key) == without_things(&other.key)
+}
+
+/// A key with what may differ made equal.
+fn without_things(key: &CellKey) -> CellKey {
+    let mut key = key.clone();
+    if let CellKey::Io { block_bytes, iodepth, threads, .. } = &mut key {
+        (*block_bytes, *iodepth, *threads) = (0, 0, 0);
+    }
+    key
+}

@@ -1,0 +1,184 @@
+//! fio's job files, read as profiles.
+//!
+//! The model: a section is a step, and `[global]` holds for those after it. A job file is a promise of what will be done, so an
+//! option that is not understood is refused with its line; what changes nothing here, and what kurabe does otherwise than fio,
+//! is told in the profile. fio runs sections at the same time unless they say `stonewall`, which kurabe cannot, so that is
+//! refused, too. Meanings of the options: fio's HOWTO, version 3.33.
+
+mod options;
+mod step;
+
+use crate::job::options::{Reader, Section, sections};
+use crate::job::step::{SectionJob, read_job};
+use kurabe_core::profile::{Order, Profile, Rules, Statistic, Step};
+use kurabe_core::quantity::{GIB, NS_PER_S};
+use kurabe_core::workload::Data;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use std::collections::BTreeSet;
+
+/// How a file is named whose content is jobs.
+const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
+
+/// A job file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FioJob {
+    /// Its sections as steps.
+    pub profile: Profile,
+    /// What its `filename=` or `directory=` names.
+    pub target: Option<String>,
+    /// Whether the page cache is left as it is before each repetition (`invalidate=0`).
+    pub keeps_cache: bool,
+}
+
+/// Whether a file's name says that it holds jobs.
+pub fn is_job_name(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
+}
+
+/// What is done otherwise than fio does it, and what changes nothing here, each once.
+#[derive(Default)]
+struct Notes {
+    texts: Vec<Text>,
+    idle: BTreeSet<String>,
+}
+
+impl Notes {
+    fn add(&mut self, note: Text) {
+        if !self.texts.contains(&note) {
+            self.texts.push(note);
+        }
+    }
+
+    fn told(mut self) -> Option<Text> {
+        if !self.idle.is_empty() {
+            let names = self.idle.into_iter().collect::<Vec<_>>().join(", ");
+            self.texts.push(text!(
+                "these options change nothing here: {names}",
+                "ここでは効果のないオプション: {names}"
+            ));
+        }
+        let Self { texts, .. } = self;
+        (!texts.is_empty()).then(|| Text {
+            en: texts.iter().map(|text| text.en.as_str()).collect::<Vec<_>>().join("; "),
+            ja: texts.iter().map(|text| text.ja.as_str()).collect::<Vec<_>>().join("。"),
+        })
+    }
+}
+
+/// Reads a job file; `file` is its name.
+///
+/// # Errors
+/// With the line of what is wrong, or not understood, or what fio would do at the same time.
+pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
+    let mut notes = Notes::default();
+    let (mut jobs, mut laid_out): (Vec<SectionJob>, Option<Data>) = (Vec::new(), None);
+    for section in sections(file, source)? {
+        let reader = Reader::of(file, source, &section)?;
+        let job = read_job(&reader, &mut notes)?;
+        if reader.flag("create_only")? {
+            notes.add(text!(
+                "kurabe makes its test file itself: [{}] is left out",
+                "テストファイルは kurabe が作るので [{}] は行いません",
+                section.name
+            ));
+            laid_out = laid_out.or(job.step.data);
+            continue;
+        }
+        if !jobs.is_empty() && !reader.flag("stonewall")? {
+            return Err(at_the_same_time(&reader, &section));
+        }
+        check_alike(jobs.first(), &job, &reader)?;
+        jobs.push(job);
+    }
+    if jobs.is_empty() {
+        return Err(Error::new(
+            ErrorKind::DataFile,
+            text!("{file} has no jobs", "{file} にジョブがありません"),
+        )
+        .remedy(text!(
+            "add a section: [name], rw=…, bs=…, size=…",
+            "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
+        )));
+    }
+    notes.add(text!(
+        "fio runs a job once: --runs repeats it, and then there is an interval",
+        "fio はジョブを 1 回だけ実行します。--runs で繰り返すと区間推定がつきます"
+    ));
+    Ok(FioJob {
+        target: jobs.iter().find_map(|job| job.target.clone()),
+        keeps_cache: jobs.iter().any(|job| job.keeps_cache),
+        profile: profile(file, jobs, laid_out, notes),
+    })
+}
+
+fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Notes) -> Profile {
+    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+    let end = |job: &SectionJob| Some(job.step.offset_bytes.saturating_add(job.step.span_bytes?));
+    let size_bytes = jobs.iter().filter_map(end).max();
+    let rules = Rules {
+        size_bytes: size_bytes.unwrap_or(GIB),
+        whole_device: size_bytes.is_none(),
+        size_at_least_bytes: None,
+        fill_time_limit_ns: None,
+        runs: 1,
+        discarded_runs: 0,
+        time_ns: 5 * NS_PER_S,
+        write_limit_bytes: None,
+        interval_ns: 0,
+        order: Order::ByStep,
+        direct: jobs.iter().all(|job| job.direct),
+        data: laid_out.unwrap_or(Data::Random),
+        same_offsets: false,
+        seed: jobs.iter().find_map(|job| job.seed).unwrap_or(1),
+    };
+    Profile {
+        title: text!("fio's jobs of {name}", "fio のジョブ {name}"),
+        name,
+        source: Some("fio".to_owned()),
+        differs: notes.told(),
+        statistic: Statistic::Mean,
+        as_printed: None,
+        rules,
+        rounds: None,
+        preconditions: Vec::new(),
+        steps: jobs.into_iter().map(|job| Step::Io(job.step)).collect(),
+        derived: Vec::new(),
+    }
+}
+
+/// What kurabe has one rule for in a run must be alike in all jobs.
+fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &Reader<'_>) -> Result<()> {
+    let Some(first) = first else { return Ok(()) };
+    let differing = [
+        ("direct", first.direct != job.direct),
+        ("invalidate", first.keeps_cache != job.keeps_cache),
+        ("randseed", first.seed.is_some() && job.seed.is_some() && first.seed != job.seed),
+        ("filename", first.target != job.target),
+    ];
+    let Some((name, _)) = differing.into_iter().find(|(_, differs)| *differs) else { return Ok(()) };
+    Err(reader
+        .error(name, &text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
+        .remedy(text!(
+            "a run has one of it: set it in [global], or make two files of jobs",
+            "1 回の測定では共通です。[global] に書くか、ファイルを分けてください"
+        )))
+}
+
+fn at_the_same_time(reader: &Reader<'_>, section: &Section<'_>) -> Error {
+    let name = section.name;
+    reader
+        .error_at(
+            section.range.clone(),
+            &text!(
+                "fio runs [{name}] at the same time as the job before; kurabe's steps come one after the other",
+                "fio では [{name}] が前のジョブと同時に動きますが、kurabe のステップは 1 つずつ行います"
+            ),
+        )
+        .remedy(text!(
+            "add `stonewall` to [{name}] to have it wait; for the same work in parallel use numjobs=",
+            "待たせるには [{name}] に `stonewall` を書いてください。同じ処理を並列に行うなら numjobs= を使えます"
+        ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+use super::*;
+use kurabe_core::Lang;
+use kurabe_core::profile::IoStep;
+use kurabe_core::workload::{Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, ThreadShare};
+use proptest::prelude::*;
+
+fn steps(source: &str) -> Vec<IoStep> {
+    let job = read_fio_job("a/job.fio", source).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)));
+    let step = |step: Step| match step {
+        Step::Io(step) => step,
+        other => panic!("{other:?}"),
+    };
+    job.profile.steps.into_iter().map(step).collect()
+}
+
+fn step(options: &str) -> IoStep {
+    steps(&format!("[global]\nfilename=/x\nsize=1g\nioengine=libaio\n[a]\n{options}")).remove(0)
+}
+
+#[test]
+fn sections_are_steps_and_global_holds_for_those_behind_it() {
+    let source = "; a comment\n[global]\ndirect=1\nioengine=io_uring\nsize=64m\nfilename=/mnt/x\nbs=4k\n\n[seq]\nrw=write\nbs=1M\n\
+                  # another\n[rand read]\nstonewall\nrw=randread\niodepth=8\nruntime=30\ntime_based\nnorandommap\n";
+    let job = read_fio_job("jobs/mine.fio", source).unwrap();
+    let Profile { name, rules, differs, .. } = &job.profile;
+    assert_eq!((name.as_str(), rules.direct, rules.size_bytes, rules.runs), ("mine.fio", true, 64 << 20, 1));
+    assert!(differs.as_ref().unwrap().en.contains("--runs"));
+    assert_eq!(job.target.as_deref(), Some("/mnt/x"));
+    let [one, two] = <[IoStep; 2]>::try_from(steps(source)).unwrap();
+    assert_eq!((one.directions, one.pattern, one.iodepth), (vec![Direction::Write], Pattern::Sequential, 1));
+    assert_eq!(one.block_sizes, [BlockSize { size_bytes: 1 << 20, weight: 1 }]);
+    assert_eq!(one.end, End { passes: Some(1), ..End::default() });
+    assert_eq!((two.label.as_deref(), two.pattern, two.iodepth), (Some("rand"), Pattern::Random, 8));
+    assert_eq!(two.end, End { time_ns: Some(30_000_000_000), ..End::default() });
+}
+
+#[test]
+fn each_option_is_what_fio_means_by_it() {
+    assert_eq!(step("bs=4k").block_sizes[0].size_bytes, 4096);
+    assert_eq!(step("bs=4kB").block_sizes[0].size_bytes, 4096);
+    assert_eq!(step("kb_base=1000\nbs=4k").block_sizes[0].size_bytes, 4000);
+    assert_eq!(step("rw=randwrite\nbs=4k,16k").block_sizes[0].size_bytes, 16384);
+    assert_eq!(step("bssplit=4k/90:64k/10").block_sizes[1], BlockSize { size_bytes: 65536, weight: 10 });
+    assert_eq!(step("rw=randread").pattern, Pattern::Permutation);
+    assert_eq!(step("rw=randread\nrandom_distribution=zipf:1.2").pattern, Pattern::Zipf { exponent: 1.2 });
+    assert_eq!(step("rw=randrw\nrwmixwrite=30").read_percent, 70);
+    assert_eq!(step("rw=rw").read_percent, 50);
+    assert_eq!(
+        step("timeout=2m\nio_limit=8m").end,
+        End { time_ns: Some(120_000_000_000), bytes: Some(8 << 20), ..End::default() }
+    );
+    assert_eq!(step("loops=3").end.passes, Some(3));
+    assert_eq!(step("number_ios=100\nbs=8k").end.bytes, Some(819_200));
+    assert_eq!(step("ramp_time=5").warm_up_ns, 5_000_000_000);
+    let sync = step("rw=write\nsync=1\nfsync=8\nend_fsync=1").sync;
+    assert_eq!((sync.o_sync, sync.every_writes, sync.at_end), (true, Some(8), EndSync::Timed));
+    let poisson = OpenLoop { rate_iops: 300.0, arrival: Arrival::Poisson };
+    assert_eq!(step("rw=randrw\nrate_iops=100,50\nrate_process=poisson\nnumjobs=2").open_loop, Some(poisson));
+    assert_eq!(step("rw=write\nzero_buffers").data, Some(Data::Zero));
+    assert_eq!((step("offset=1m").offset_bytes, step("fileoffset=1m").offset_bytes), (1 << 20, 1 << 20));
+}
+
+#[test]
+fn jobs_of_a_section_cover_what_fios_cover() {
+    let share = |options: &str| {
+        let step = step(options);
+        (step.thread_share, step.span_bytes, step.end.passes)
+    };
+    let gib: u64 = 1 << 30;
+    assert_eq!(share("numjobs=2"), (ThreadShare::Whole, Some(gib), Some(1)));
+    assert_eq!(share("numjobs=2\noffset_increment=1g"), (ThreadShare::Usual, Some(2 * gib), Some(1)));
+    assert_eq!(share("numjobs=2\nrw=randread"), (ThreadShare::Whole, Some(gib), Some(1)));
+    assert_eq!(
+        share("numjobs=2\nrw=randread\noffset_increment=1g"),
+        (ThreadShare::Parts, Some(2 * gib), Some(1))
+    );
+    let drawn = step("numjobs=2\nrw=randread\nnorandommap");
+    assert_eq!((drawn.thread_share, drawn.end.bytes), (ThreadShare::Usual, Some(2 * gib)));
+    // Without a file name each job has a file of its own.
+    let own = steps("[a]\nnumjobs=4\nsize=1m\nrw=randread\n").remove(0);
+    assert_eq!((own.thread_share, own.span_bytes), (ThreadShare::Parts, Some(4 << 20)));
+}
+
+#[test]
+fn an_engine_without_a_queue_has_none_here_either() {
+    let source = "[a]\nsize=1m\niodepth=32\n";
+    let job = read_fio_job("a.fio", source).unwrap();
+    assert_eq!(steps(source)[0].iodepth, 1);
+    assert!(job.profile.differs.unwrap().en.contains("iodepth=32 of [a] is 1"));
+    assert_eq!(step("iodepth=32").iodepth, 32);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_by_name_and_line() {
+    for (source, line, parts) in [
+        ("[a]\nsize=1m\nverify=crc32c\n", 3, ["`verify`", "take it out"]),
+        ("[a]\nsize=1m\niodpeth=3\n", 3, ["`iodpeth`", "`iodepth`"]),
+        ("[a]\nsize=1m\nbs=4q\n", 3, ["bs=4q", "4k"]),
+        ("[a]\nrw=trim\n", 2, ["rw=trim", "trims are not"]),
+        ("[a]\nrw=read:8k\n", 2, ["rw=read:8k", "without a number"]),
+        ("[a]\nsize=1m\n[b]\nsize=1m\n", 3, ["at the same time", "stonewall"]),
+        ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "[global]"]),
+        ("[a]\nioengine=rados\n", 2, ["ioengine=rados", "io_uring"]),
+        ("[a]\ntime_based\n", 2, ["no runtime", "runtime=30"]),
+        ("[a]\nsize=${SIZE}\n", 2, ["worked out", "value"]),
+        ("[a]\niodepth\n", 2, ["has no value", "iodepth=VALUE"]),
+        ("[a]\nthinktime=5\n", 2, ["thinktime=5", "rate_iops"]),
+        ("size=4k\n", 1, ["before the first section", "[global]"]),
+        ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "--replay"]),
+    ] {
+        let error = read_fio_job("a.fio", source).unwrap_err();
+        let message = error.render(Lang::En);
+        assert_eq!(error.place().map(|place| place.line), Some(line), "{message}");
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+        assert!(error.remedy_text().is_some_and(|remedy| remedy.ja != remedy.en), "{message}");
+    }
+    assert!(
+        read_fio_job("a.fio", "[global]\nsize=1m\n")
+            .unwrap_err()
+            .render(Lang::Ja)
+            .contains("ジョブがありません")
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_without_a_panic(source in ".{0,300}") {
+        let _ = read_fio_job("a.fio", &source);
+    }
+
+    #[test]
+    fn any_values_make_a_sound_step_or_an_error(
+        options in prop::collection::vec((prop::sample::select(&options::UNDERSTOOD[..]), "[0-9a-z:,/%.]{0,8}"), 0..8),
+    ) {
+        let lines: String = options.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+        if let Ok(job) = read_fio_job("a.fio", &format!("[a]\n{lines}")) {
+            let Step::Io(step) = &job.profile.steps[0] else { panic!("a step") };
+            prop_assert!(step.end.is_given() && step.iodepth > 0 && step.threads > 0);
+            prop_assert!(step.block_sizes.iter().all(|block| block.size_bytes > 0 && block.weight > 0));
+            prop_assert!(!job.profile.tasks(1 << 20).is_empty());
+        }
+    }
+}

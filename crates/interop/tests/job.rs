@@ -1,0 +1,226 @@
+//! Job files that kurabe writes are read again as the same work, and what it accepts the real fio accepts: needs fio for the
+//! latter; says so when it is not there.
+#![allow(clippy::print_stderr)]
+
+use crate::export_support::{cell, engine, record, workload};
+use kurabe_core::Lang;
+use kurabe_core::profile::{Profile, Statistic};
+use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::workload::{
+    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload,
+};
+use kurabe_interop::{ExportFormat, export, read_fio_job};
+use std::process::{Command, Stdio};
+
+/// Span of the target.
+const SPAN_BYTES: u64 = 4 << 20;
+
+/// A run in a directory with a cell for each workload, through io_uring.
+fn run_of(workloads: &[Workload]) -> RunRecord {
+    let cells = workloads.iter().enumerate().map(|(index, workload)| {
+        let direction = match workload.read_percent {
+            100 => Direction::Read,
+            0 => Direction::Write,
+            _ => Direction::Mix,
+        };
+        let mut cell = cell(&format!("cell {index}"), direction, workload.clone());
+        cell.engine = Some(engine("io_uring"));
+        cell
+    });
+    record("/tmp", TargetKind::Directory, Statistic::Mean, cells.collect())
+}
+
+fn written(run: &RunRecord) -> String {
+    export(std::slice::from_ref(run), ExportFormat::Fio, Lang::En).expect("a job file")
+}
+
+/// The workloads of a profile on such a target.
+fn workloads(profile: &Profile) -> Vec<Workload> {
+    profile.tasks(profile.rules.size_bytes).iter().filter_map(|task| task.workload().cloned()).collect()
+}
+
+/// Workloads that fio's jobs can say exactly.
+fn exact() -> Vec<Workload> {
+    let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
+    let bytes = End { bytes: Some(2 << 20), ..End::default() };
+    let base = Workload { span_bytes: SPAN_BYTES, end: timed, seed: 7, ..workload() };
+    let random = Workload { pattern: Pattern::Random, ..base.clone() };
+    let writes = Workload { read_percent: 0, ..base.clone() };
+    let mut all = vec![
+        base.clone(),
+        Workload { iodepth: 8, ..base.clone() },
+        Workload { iodepth: 8, threads: 4, ..base.clone() },
+        Workload { threads: 4, thread_share: ThreadShare::Whole, ..base.clone() },
+        Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, ..base.clone() },
+        Workload { warm_up_ns: 500_000_000, end: End { bytes: Some(2 << 20), ..timed }, ..base.clone() },
+        Workload { read_percent: 70, ..random.clone() },
+        Workload { iodepth: 32, threads: 2, ..random.clone() },
+        Workload { threads: 2, thread_share: ThreadShare::Parts, ..random.clone() },
+        Workload { pattern: Pattern::Permutation, end: bytes, ..base.clone() },
+        Workload { pattern: Pattern::Zipf { exponent: 1.2 }, ..base.clone() },
+        Workload {
+            block_sizes: vec![
+                BlockSize { size_bytes: 4096, weight: 90 },
+                BlockSize { size_bytes: 65536, weight: 10 },
+            ],
+            ..random.clone()
+        },
+        Workload {
+            open_loop: Some(OpenLoop { rate_iops: 200.0, arrival: Arrival::Poisson }),
+            ..random.clone()
+        },
+        Workload {
+            sync: SyncRule { o_sync: true, every_writes: Some(4), at_end: EndSync::Timed },
+            ..writes.clone()
+        },
+    ];
+    for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
+        all.push(Workload { data, ..writes.clone() });
+    }
+    all
+}
+
+#[test]
+fn an_exported_job_read_back_is_the_same_work() {
+    let all = exact();
+    let job = read_fio_job("job.fio", &written(&run_of(&all))).expect("our own job");
+    assert_eq!(job.target.as_deref(), Some("/tmp/kurabe-fio-test"));
+    assert_eq!(job.profile.rules.size_bytes, SPAN_BYTES);
+    let back = workloads(&job.profile);
+    assert_eq!(back.len(), all.len());
+    for (before, after) in all.iter().zip(back) {
+        // The run has one seed, and fio is told none where offsets ascend.
+        assert_eq!(Workload { seed: before.seed, ..after }, *before);
+    }
+}
+
+#[test]
+fn what_has_another_form_in_fio_is_the_same_work_when_it_is_written_again() {
+    let base = Workload { span_bytes: SPAN_BYTES, seed: 7, ..workload() };
+    let passes = End { passes: Some(3), ..End::default() };
+    let all = [
+        Workload { end: passes, ..base.clone() },
+        Workload { end: passes, threads: 2, thread_share: ThreadShare::Whole, ..base.clone() },
+        Workload { pattern: Pattern::Random, end: passes, threads: 2, ..base.clone() },
+    ];
+    let once = written(&run_of(&all));
+    let job = read_fio_job("job.fio", &once).expect("our own job");
+    let seed = |workload: Workload| Workload { seed: 7, ..workload };
+    let again = written(&run_of(&workloads(&job.profile).into_iter().map(seed).collect::<Vec<_>>()));
+    let options = |jobs: &str| -> Vec<String> {
+        jobs.lines().filter(|line| !line.starts_with(['#', ';'])).map(str::to_owned).collect()
+    };
+    assert_eq!(options(&once), options(&again));
+}
+
+/// Whether fio accepts a job file; `None` if there is no fio.
+fn fio_accepts(source: &str) -> Option<bool> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("job.fio");
+    std::fs::write(&path, source).expect("a job file");
+    let mut command = Command::new("fio");
+    let parsed =
+        command.arg("--parse-only").arg(&path).current_dir(folder.path()).stdin(Stdio::null()).output();
+    parsed.ok().map(|output| output.status.success())
+}
+
+/// Lines of a job: values as fio's users write them, and mistakes.
+const LINES: &[&str] = &[
+    "bs=4k",
+    "bs=4kB",
+    "bs=4KiB",
+    "bs=4ki",
+    "bs=1M",
+    "bs=512",
+    "bs=4k,8k",
+    "bs=4q",
+    "bs=k",
+    "bs=-4k",
+    "blocksize=8k",
+    "rw=randread",
+    "readwrite=write",
+    "rw=foo",
+    "rw=",
+    "iodepth=8",
+    "iodepth=abc",
+    "numjobs=2",
+    "numjobs=x",
+    "runtime=30",
+    "runtime=30s",
+    "runtime=500ms",
+    "runtime=5m",
+    "runtime=1h",
+    "runtime=2d",
+    "runtime=7us",
+    "timeout=3",
+    "time_based\nruntime=3",
+    "ramp_time=5",
+    "direct=1",
+    "direct",
+    "buffered=0",
+    "invalidate=0",
+    "loops=2",
+    "fsync=1",
+    "end_fsync=1",
+    "sync=1",
+    "sync=none",
+    "sync=2",
+    "rwmixread=70",
+    "rwmixread=101",
+    "rwmixwrite=30",
+    "ioengine=psync",
+    "ioengine=libaio",
+    "ioengine=rados_not",
+    "norandommap",
+    "norandommap=1",
+    "random_distribution=zipf:1.2",
+    "random_distribution=zipf",
+    "random_distribution=foo",
+    "percentage_random=100",
+    "percentage_random=100,100",
+    "randseed=5",
+    "kb_base=1000",
+    "kb_base=1024",
+    "kb_base=7",
+    "stonewall",
+    "stonewall=1",
+    "group_reporting",
+    "offset=1m",
+    "offset_increment=1m",
+    "io_size=2m",
+    "number_ios=10",
+    "zero_buffers",
+    "bssplit=4k/90:64k/10",
+    "bssplit=4k/90;64k/10",
+    "buffer_compress_percentage=50",
+    "dedupe_percentage=100",
+    "rate_iops=100",
+    "rate_iops=100,200",
+    "rate_process=poisson",
+    "rate_process=foo",
+    "iodpeth=3",
+    "thread=1",
+];
+
+#[test]
+fn fio_and_kurabe_agree_on_what_is_valid() {
+    let (mut compared, mut nonsense) = (0, Vec::new());
+    for line in LINES {
+        let source = format!("[a]\nsize=1m\nfilename=x\n{line}\n");
+        let Some(accepted) = fio_accepts(&source) else {
+            eprintln!("skipped: fio is not installed");
+            return;
+        };
+        // What is read here is no nonsense to fio.
+        if read_fio_job("job.fio", &source).is_ok() {
+            compared += 1;
+            if !accepted {
+                nonsense.push(line);
+            }
+        } else if accepted {
+            eprintln!("fio takes `{line}`, kurabe does not");
+        }
+    }
+    assert!(nonsense.is_empty(), "fio refuses {nonsense:?}");
+    assert!(compared > 50, "{compared}");
+}
