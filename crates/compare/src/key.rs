@@ -179,6 +179,11 @@ fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<Cell
 }
 
 fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
+    // The reads of a mix share the device with its writes: they are no reads alone.
+    let is_of_mix = imported.read_percent.is_some_and(|percent| percent > 0.0 && percent < 100.0);
+    if direction != Some(Direction::Mix) && is_of_mix {
+        return None;
+    }
     Some(CellKey::Io {
         sequential: imported.sequential?,
         block_bytes: imported.block_bytes?,

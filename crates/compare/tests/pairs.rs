@@ -50,6 +50,33 @@ fn twice_the_time_is_half_the_speed() {
 }
 
 #[test]
+fn half_of_a_mix_does_not_meet_reads_alone() {
+    let theirs = imported();
+    let mut half = theirs.clone();
+    let cell = &mut half.cells[0];
+    assert_eq!(cell.direction, Some(Direction::Read));
+    cell.imported.as_mut().expect("a printed cell").read_percent = Some(70.0);
+    let keys = |run: &RunRecord| CellKey::of_run(run).remove(0);
+    assert!(matches!(keys(&theirs), CellKey::Io { .. }) && matches!(keys(&half), CellKey::Named { .. }));
+}
+
+#[test]
+fn direct_io_that_another_tool_printed_is_no_doubt() {
+    let (mut theirs, ours) = (imported(), measured());
+    let doubt = |theirs: &RunRecord| {
+        differences(theirs, &ours).iter().any(|difference| difference.fact == Fact::Cache)
+    };
+    assert!(doubt(&theirs), "the one tells it, the other does not");
+    let direct = ours.header.profile.as_ref().expect("a profile").rules.direct;
+    let origin = theirs.header.origin.as_mut().expect("an import");
+    origin.facts.insert("direct".to_owned(), u8::from(direct).to_string());
+    assert!(!doubt(&theirs));
+    let origin = theirs.header.origin.as_mut().expect("an import");
+    origin.facts.insert("direct".to_owned(), u8::from(!direct).to_string());
+    assert!(doubt(&theirs), "the other way");
+}
+
+#[test]
 fn a_workload_meets_its_like_under_another_name() {
     let (theirs, mut ours) = (imported(), measured());
     let key = CellKey::of_run(&theirs).remove(0);

@@ -1,13 +1,16 @@
 //! Results of other tools, recognised by their content.
 //!
-//! The model: every importer looks at the same input. Most say at once that it is not theirs, and how far they got;
-//! the first that knows it reads it. An importer that knows the file as its own but cannot read it says so with the
-//! line, and no other is asked. Nothing is guessed: what a tool did not print is absent.
+//! The model: a file is first shown to those importers whose tool writes files of its own, whole. A text is then split into
+//! the blocks that its lines tell of (`split`), and each block goes to the importer that knows those lines; so a page or
+//! the log of a shell may hold results of several tools, and each becomes a run of its own. An importer that knows a
+//! block as its own but cannot read it says so with the line: that is the error if nothing else is in the file, else the
+//! block is named as left out. Nothing is guessed: what a tool did not print is absent.
 
 mod amorphous;
 mod asssd;
 mod bonnie;
 mod cdm;
+mod clean;
 mod consumer;
 mod dates;
 mod dd;
@@ -15,6 +18,7 @@ mod diskspd_text;
 mod diskspd_xml;
 mod elbencho;
 mod fio_json;
+mod fio_normal;
 mod fio_options;
 mod fio_terse;
 mod gnome_disks;
@@ -30,14 +34,19 @@ mod jdiskmark;
 mod json_tree;
 mod kdiskmark;
 mod lab;
+mod marks;
+mod mdtest;
 mod parts;
 mod reports;
 mod result_line;
+mod split;
+mod sysbench;
 mod yaml;
 mod zpool_iostat;
 
 pub(crate) use fio_options::size_bytes;
 pub(crate) use input::Input;
+use split::{Claim, split};
 
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::Origin;
@@ -108,67 +117,161 @@ pub(crate) struct Importer {
     pub(crate) what: &'static str,
     /// Looks at an input.
     pub(crate) read: fn(&Input<'_>) -> Outcome,
+    /// How it knows its parts of a text; one whose tool writes files of its own sees them whole.
+    pub(crate) claim: Claim,
+    /// Words that are in a text of its tool, and in few others.
+    pub(crate) names: &'static [&'static str],
 }
 
-/// All importers, the most particular first.
-const IMPORTERS: &[Importer] = &[
+const fn file(
+    what: &'static str,
+    read: fn(&Input<'_>) -> Outcome,
+    names: &'static [&'static str],
+) -> Importer {
+    Importer { what, read, claim: Claim::File, names }
+}
+
+/// Importers of whole files, the most particular first.
+static FILES: [Importer; 8] = [
     gnome_disks::IMPORTER,
     jdiskmark::IMPORTER,
-    kdiskmark::IMPORTER,
-    amorphous::IMPORTER,
-    asssd::IMPORTER,
-    hdtune::IMPORTER,
-    cdm::IMPORTER,
-    hdparm::IMPORTER,
-    ioping::TEXT,
     ioping::JSON,
     ioping::RAW,
-    dd::IMPORTER,
-    Importer { what: "fio JSON", read: fio_json::read },
-    Importer { what: "fio terse", read: fio_terse::read },
-    Importer { what: "elbencho JSON", read: elbencho::read_json },
-    Importer { what: "elbencho CSV", read: elbencho::read_csv },
-    Importer { what: "elbencho live CSV", read: elbencho::read_live },
-    Importer { what: "DiskSpd XML", read: diskspd_xml::read },
-    Importer { what: "DiskSpd text", read: diskspd_text::read },
-    Importer { what: "iostat JSON", read: iostat::read_json },
-    Importer { what: "iostat text", read: iostat::read_text },
-    Importer { what: "zpool iostat text", read: zpool_iostat::read_text },
-    Importer { what: "bonnie++ CSV", read: bonnie::read },
-    Importer { what: "iozone", read: iozone::read },
-    Importer { what: "IOR JSON", read: ior::read_json },
-    Importer { what: "IOR text", read: ior::read_text },
-    Importer { what: "IOR CSV", read: ior::read_csv },
-    Importer { what: "zpool iostat -H", read: zpool_iostat::read_scripted },
+    file("elbencho CSV", elbencho::read_csv, &["elbencho"]),
+    file("elbencho live CSV", elbencho::read_live, &["elbencho"]),
+    file("DiskSpd XML", diskspd_xml::read, &["<Results>"]),
+    file("IOR CSV", ior::read_csv, &["bw(MiB/s)"]),
 ];
 
-/// Reads a file of another tool. `name` is the file's name, used in errors and kept in the record.
+/// Importers of parts of texts.
+static TEXTS: [Importer; 20] = [
+    fio_json::IMPORTER,
+    elbencho::JSON,
+    iostat::JSON,
+    ior::JSON,
+    marks::IMPORTER,
+    asssd::IMPORTER,
+    hdtune::IMPORTER,
+    hdparm::IMPORTER,
+    ioping::TEXT,
+    dd::IMPORTER,
+    fio_terse::IMPORTER,
+    fio_normal::IMPORTER,
+    diskspd_text::IMPORTER,
+    iostat::TEXT,
+    zpool_iostat::TEXT,
+    bonnie::IMPORTER,
+    iozone::IMPORTER,
+    ior::TEXT,
+    mdtest::IMPORTER,
+    sysbench::IMPORTER,
+];
+
+/// Whole files that tell little of their tool.
+static LAST: [Importer; 1] = [file("zpool iostat -H", zpool_iostat::read_scripted, &[])];
+
+/// Reads a file of another tool: every result in it as a run. `name` is the file's name, used in errors and kept in the
+/// record. Results that cannot be read beside others that can are named in a remark of the first run.
 ///
 /// # Errors
-/// When no importer knows it (the error lists what was tried and how far each got), or the one that does cannot read it.
+/// When no importer knows it (the error names the nearest kind and what is missing), or the one that does cannot read it.
 pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     let input = Input::new(name, bytes);
-    let mut tried = Vec::new();
-    for importer in IMPORTERS {
-        match (importer.read)(&input) {
-            Outcome::Runs(runs) => return Ok(runs),
-            Outcome::Broken(error) => return Err(error),
-            Outcome::NotMine(why) => tried.push((importer.what, why)),
+    if let Some(read) = whole(&input, &FILES) {
+        return read;
+    }
+    let (mut runs, mut left_out) = (Vec::new(), Vec::new());
+    let blocks = split(&input, &TEXTS);
+    for block in blocks {
+        match (block.importer.read)(&block.input) {
+            Outcome::Runs(mut of_block) => runs.append(&mut of_block),
+            Outcome::Broken(error) => left_out.push((block, error)),
+            Outcome::NotMine(_) => {}
         }
     }
-    let list = |line: &dyn Fn(&Text) -> String| {
-        tried.iter().map(|(what, why)| format!("\n  {what}: {}", line(why))).collect::<String>()
+    // With `--output-format=normal,json` both tell of the same run.
+    if runs.iter().any(|run| run.origin.tool == "fio") {
+        left_out.retain(|(block, _)| block.importer.what != fio_normal::IMPORTER.what);
+    }
+    let notices: Vec<Notice> = left_out
+        .iter()
+        .map(|(block, error)| {
+            let what = block.importer.what;
+            let cause = error.what();
+            let line = block.line;
+            parts::notice(text!(
+                "left out of this file: {what} from line {line} on: {cause}",
+                "このファイルから取り込まなかったもの: {line} 行目からの {what}({cause})"; cause
+            ))
+        })
+        .collect();
+    match (runs.first_mut(), left_out.into_iter().next()) {
+        (Some(first), _) => {
+            first.notices.extend(notices);
+            Ok(runs)
+        }
+        (None, Some((_, error))) => Err(error),
+        (None, None) => whole(&input, &LAST).unwrap_or_else(|| Err(unknown(name, &input))),
+    }
+}
+
+/// What the first of these importers says that knows the whole file.
+fn whole(input: &Input<'_>, importers: &[Importer]) -> Option<Result<Vec<ImportedRun>>> {
+    importers.iter().find_map(|importer| match (importer.read)(input) {
+        Outcome::Runs(runs) => Some(Ok(runs)),
+        Outcome::Broken(error) => Some(Err(error)),
+        Outcome::NotMine(_) => None,
+    })
+}
+
+/// The error of a file that nobody knows.
+fn unknown(name: &str, input: &Input<'_>) -> Error {
+    if let Some(format) = crate::trace::recognised(name, input.bytes) {
+        return Error::new(
+            ErrorKind::Import,
+            text!(
+                "{name} is a trace ({format}), not a result",
+                "{name} は測定結果ではなくトレース({format})です"
+            ),
+        )
+        .remedy(text!(
+            "replay it: kurabe run --replay {name} TARGET",
+            "再生してください: kurabe run --replay {name} 測定対象"
+        ));
+    }
+    let what = match nearest(input) {
+        Some((kind, why)) => text!(
+            "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
+            "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
+        ),
+        None => text!(
+            "{name} is no result that kurabe can read: no tool that it knows is named in it",
+            "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
+        ),
     };
-    let (en, ja) = (list(&|why| why.en.clone()), list(&|why| why.ja.clone()));
-    Err(Error::new(
-        ErrorKind::Import,
-        Text {
-            en: format!("{name} is no result that kurabe can read; tried:{en}"),
-            ja: format!("{name} は kurabe が読める結果ファイルではありません。試した形式:{ja}"),
-        },
-    )
-    .remedy(text!(
+    Error::new(ErrorKind::Import, what).remedy(text!(
         "give the file as the tool wrote it, complete and unedited",
         "ツールが書いたままのファイルを指定してください"
-    )))
+    ))
+}
+
+/// The kind of file whose tool is named in the file, or in its name, and what it misses there.
+fn nearest(input: &Input<'_>) -> Option<(&'static str, Text)> {
+    /// Tools name themselves at the beginning.
+    const LOOKED_AT: usize = 64 << 10;
+    let start: String = input.text().unwrap_or("").chars().take(LOOKED_AT).collect();
+    let words = format!("{}\n{start}", input.name).to_lowercase();
+    let named = |importer: &Importer| {
+        let lengths = importer.names.iter().filter(|name| words.contains(&name.to_lowercase()));
+        lengths.map(|name| name.len()).max()
+    };
+    let importers = || TEXTS.iter().chain(&FILES);
+    let longest = importers().filter_map(named).max()?;
+    importers().filter(|importer| named(importer) == Some(longest)).find_map(|importer| {
+        match (importer.read)(input) {
+            Outcome::NotMine(why) => Some((importer.what, why)),
+            Outcome::Broken(error) => Some((importer.what, error.what().clone())),
+            Outcome::Runs(_) => None,
+        }
+    })
 }

@@ -223,7 +223,13 @@ fn kdiskmarks_unit_is_corrected() {
     );
     assert_eq!(run.origin.measured_at.as_deref(), Some("2024-08-24T16:10:33"));
     assert_eq!(fact(&run, "Flexible I/O Tester"), Some("fio-3.36"));
-    assert_eq!(imported(&run.cells[10]).read_percent, Some(70.0));
+    // A mix is no total: it meets no other tool's, and a remark says so.
+    assert_eq!(
+        (run.cells[10].direction, imported(&run.cells[10]).read_percent),
+        (Some(Direction::Mix), None)
+    );
+    assert!(imported(&run.cells[10]).procedure.as_ref().unwrap().ends_with("70 % read"));
+    assert_eq!(said("39 to 42 % below"), 1);
 }
 
 #[test]
@@ -432,21 +438,16 @@ fn damage_is_shown_with_its_line() {
 }
 
 #[test]
-fn what_nobody_knows_lists_all_that_was_tried() {
+fn what_nobody_knows_names_the_nearest_kind_and_what_is_missing() {
     let error = import("/tmp/letter.txt", b"Dear all,\nCrystalDiskMark 8 is a program.\n").unwrap_err();
     assert_eq!(error.kind(), kurabe_core::ErrorKind::Import);
-    for words in [
-        "CrystalDiskMark text",
-        "no result line follows",
-        "KDiskMark",
-        "GNOME Disks",
-        "ioping",
-        "hdparm",
-        "dd",
-        "fio JSON",
-    ] {
-        assert!(error.what().en.contains(words), "{words} in {}", error.what().en);
-    }
+    let what = &error.what().en;
+    assert!(what.contains("nearest kind is CrystalDiskMark text") && !what.contains('\n'), "{what}");
+    assert!(what.contains("no result line follows"), "{what}");
     assert!(error.what().ja.contains("結果の行がありません"));
     assert!(error.remedy_text().is_some());
+    let letter = import("letter.txt", b"Dear all,\nit is fast.\n").unwrap_err();
+    assert!(letter.what().en.contains("no tool that it knows is named"), "{letter}");
+    let of_name = import("iostat-1.log", b"avg: 5\n").unwrap_err();
+    assert!(of_name.what().en.contains("iostat text: no line holds iostat's columns"), "{of_name}");
 }

@@ -7,4 +7,5 @@ mod export_texts;
 mod hostile;
 mod import_laws;
 mod job;
+mod pasted;
 mod trace_fio;

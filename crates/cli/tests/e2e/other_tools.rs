@@ -1,6 +1,6 @@
 //! Results of other tools in, and runs out in the forms that they and people read.
 
-use crate::lab::{Lab, SHORT, list_of, text};
+use crate::lab::{Lab, Live, SHORT, list_of, text};
 
 const CDM: &str = "------------------------------------------------------------------------------\r
 CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo\r
@@ -57,6 +57,32 @@ fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
 }
 
 #[test]
+fn a_pasted_page_becomes_a_run_of_each_tool_and_a_trace_says_what_it_is() {
+    let lab = Lab::new();
+    let page = format!(
+        "My disk:\n\n{CDM}\nand by hand:\n$ dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n256+0 Datensätze ein\n\
+         256+0 Datensätze aus\n268435456 Bytes (268 MB, 256 MiB) kopiert, 2,04 s, 132 MB/s\n\
+         /dev/sda:\n Timing buffered disk reads: 456 MB in seconds\n"
+    );
+    let file = lab.write("page.txt", &page);
+    let mut command = lab.command(&["import", "-"]);
+    command.stdin(std::fs::File::open(&file).expect("a file"));
+    let ended = Live::start(command).end().ok();
+    assert!(ended.out.contains("left out of this file: hdparm timings"), "{}", ended.out);
+    let tools: Vec<String> = lab
+        .list()
+        .iter()
+        .map(|run| {
+            lab.record(run["id"].as_str().unwrap())["header"]["origin"]["tool"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(tools.len(), 2, "{tools:?}");
+    assert!(tools.contains(&"CrystalDiskMark".to_owned()) && tools.contains(&"dd".to_owned()), "{tools:?}");
+    let trace = lab.write("hm.csv", "128166372003061629,hm,0,Read,383496192,32768,413\n");
+    lab.kurabe(&["import", text(&trace)]).is_refusal(11, &["is a trace (msr)", "kurabe run --replay"]);
+}
+
+#[test]
 fn crystaldiskmarks_text_out_and_in_again_has_the_same_figures() {
     let lab = Lab::new();
     lab.run(&lab.target(), &SHORT).ok();
@@ -84,11 +110,13 @@ fn several_runs_go_into_one_table_but_not_into_one_job_file() {
 }
 
 #[test]
-fn a_file_that_is_no_result_is_told_what_was_tried() {
+fn a_file_that_is_no_result_is_told_in_one_line_what_is_nearest() {
     let lab = Lab::new();
     let file = lab.write("notes.txt", "Shopping list\n- milk\n");
-    let ended = lab.kurabe(&["import", text(&file)]);
-    ended.is_refusal(11, &["CrystalDiskMark", "fio", "DiskSpd", "iostat"]);
+    lab.kurabe(&["import", text(&file)]).is_refusal(11, &["no tool that it knows is named in it"]);
+    let near = lab.write("near.txt", "CrystalDiskMark 8 is a program\n- milk\n");
+    let ended = lab.kurabe(&["import", text(&near)]);
+    ended.is_refusal(11, &["the nearest kind is CrystalDiskMark text: ", "but no result line follows"]);
     assert!(lab.list().is_empty());
 }
 

@@ -57,7 +57,7 @@ const FACTS: &[(Fact, &str, Weight, Reader)] = &[
     (Fact::Model, "model", Decisive, model),
     (Fact::Parameters, "parameters", Notable, parameters),
     (Fact::Seed, "seed", Minor, seed),
-    (Fact::Cache, "cache", Decisive, |run| rule(run, |rules| FactValue::Direct(rules.direct))),
+    (Fact::Cache, "cache", Decisive, cache),
     (Fact::Profile, "profile", Notable, profile),
     (Fact::Size, "size", Notable, size),
     (Fact::Data, "data", Notable, |run| rule(run, |rules| FactValue::Data(rules.data))),
@@ -181,6 +181,16 @@ fn profile(run: &RunRecord) -> Option<FactValue> {
 
 fn rule(run: &RunRecord, of: impl Fn(&Rules) -> FactValue) -> Option<FactValue> {
     run.header.profile.as_ref().map(|profile| of(&profile.rules))
+}
+
+/// Whether I/O went past the page cache; fio's results tell it, too.
+fn cache(run: &RunRecord) -> Option<FactValue> {
+    let printed = || match run.header.origin.as_ref()?.facts.get("direct")?.as_str() {
+        "1" => Some(FactValue::Direct(true)),
+        "0" => Some(FactValue::Direct(false)),
+        _ => None,
+    };
+    rule(run, |rules| FactValue::Direct(rules.direct)).or_else(printed)
 }
 
 /// Processor and operating system; of the latter other tools tell, too.

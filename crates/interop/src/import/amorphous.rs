@@ -5,47 +5,39 @@
 //! the tests were `128KiB (QD= 32)` and `4KiB (QD= 32)` in the same form. The date is in UTC. Source:
 //! hkatsura/AmorphousDiskMark 73a6972d (4.0.2), `AppDelegate.m` `scoreString`.
 
-use super::consumer::{is_rule, key_value, runs_in};
+use super::consumer::{key_value, runs_in};
 use super::dates::from_year_first;
 use super::parts::{notice, numbered};
-use super::result_line::{Line, Rules, parse, read_all};
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::result_line::{Rules, read_all};
+use super::{ImportedRun, Input};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
 use kurabe_core::{Result, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "AmorphousDiskMark text", read };
-
 const PRODUCT: &str = "AmorphousDiskMark ";
 
-fn read(input: &Input<'_>) -> Outcome {
-    let Some(heading) = input.lines().map(|(_, line)| line.trim()).find(|line| line.starts_with(PRODUCT))
-    else {
-        return Outcome::NotMine(text!(
-            "no line begins with `AmorphousDiskMark`",
-            "`AmorphousDiskMark` で始まる行がありません"
-        ));
-    };
-    if !input.lines().any(|(_, line)| is_rule(line) || !matches!(parse(line), Line::Other)) {
-        return Outcome::NotMine(text!(
-            "`AmorphousDiskMark` is named, but there is no result line",
-            "`AmorphousDiskMark` の名はありますが、結果の行がありません"
-        ));
-    }
-    read_mine(input, heading).map(|run| vec![run]).into()
+/// The version, if the line is the heading.
+pub(super) fn version(line: &str) -> Option<&str> {
+    line.trim().strip_prefix(PRODUCT)?.split_whitespace().next()
 }
 
-fn read_mine(input: &Input<'_>, heading: &str) -> Result<ImportedRun> {
+/// Reads a text under its heading.
+pub(super) fn run(
+    input: &Input<'_>,
+    lines: &[(usize, &str)],
+    version: &str,
+    column: usize,
+) -> Result<ImportedRun> {
     let mut origin = Origin {
         tool: PRODUCT.trim().to_owned(),
-        version: heading[PRODUCT.len()..].split_whitespace().next().map(str::to_owned),
+        version: Some(version.to_owned()),
         format: "amorphousdiskmark-text".to_owned(),
         file: input.name.to_owned(),
         ..Origin::default()
     };
     let mut environment = Environment::default();
     let mut runs = None;
-    for (_, line) in input.lines() {
+    for (_, line) in lines {
         match key_value(line) {
             Some(("Date", value)) => origin.measured_at = from_year_first(value),
             Some(("OS", value)) => environment.machine.os = Some(value.to_owned()),
@@ -63,9 +55,16 @@ fn read_mine(input: &Input<'_>, heading: &str) -> Result<ImportedRun> {
         }
     }
     let median = PrintedStatistic::Median;
-    let rules =
-        Rules { rate: median, latency: median, latency_of: FigureOf::Latency, correction: None, runs };
-    let results = read_all(input, &input.lines().collect::<Vec<_>>(), &rules)?;
+    let rules = Rules {
+        rate: median,
+        latency: median,
+        latency_of: FigureOf::Latency,
+        correction: None,
+        runs,
+        mix_is_total: true,
+        column,
+    };
+    let results = read_all(input, lines, &rules)?;
     let notices = std::iter::once(notice(text!(
         "AmorphousDiskMark shows the median of its runs",
         "AmorphousDiskMark は各回の中央値を表示します"

@@ -9,6 +9,7 @@
 use super::consumer::{self, corrected_rate, figure, is_rule, key_value, mebi_correction};
 use super::dates::from_numeric;
 use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
+use super::split::{Claim, Mark};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
@@ -17,9 +18,16 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "AS SSD text", read };
+pub(super) const IMPORTER: Importer =
+    Importer { what: "AS SSD text", read, claim: Claim::Lines(line_mark), names: &["AS SSD"] };
 
 const HEADING: &str = "AS SSD Benchmark ";
+
+fn line_mark(line: &str) -> Mark {
+    let version = line.trim().strip_prefix(HEADING);
+    let begins = version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()));
+    if begins { Mark::Begins } else { Mark::None }
+}
 
 fn read(input: &Input<'_>) -> Outcome {
     let lines: Vec<(usize, &str)> = input.lines().collect();

@@ -1,14 +1,16 @@
-//! bonnie++'s CSV, formats 1.96 to 2.00.
+//! bonnie++'s CSV, formats 1.96 to 2.00, and the older one of 1.03.
 //!
 //! The model: a line is a run on one file system, its fields known by their places. Format 1.98, which bonnie++ 2.00
 //! writes, has two fields more than 1.96 and 1.97: the number of seeks and of seekers. Rates of data are KiB/s,
 //! of seeks and files per second; latencies are the longest of any operation and carry their unit. `+++++` stands for
 //! a test that was over too soon to be measured: such a figure is absent. Seeks read, and write one block in ten back.
-//! bon_csv2html(1) and bon_time.cpp of bonnie++.
+//! The line of 1.03 names neither its format nor its version, and has no latencies: it is known by the number and kinds of
+//! its 27 fields. bon_csv2html(1) and bon_time.cpp of bonnie++, and bonnie.8 of 1.03.
 
 use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
 };
@@ -53,20 +55,35 @@ const TESTS: [Test; 12] = [
     test("ran_del", FILES_PER_S, None, None),
 ];
 
+pub(super) const IMPORTER: Importer =
+    Importer { what: "bonnie++ CSV", read, claim: Claim::Lines(line_mark), names: &["bonnie"] };
+
+fn line_mark(line: &str) -> Mark {
+    if line.matches(',').take(20).count() < 20 {
+        return Mark::None;
+    }
+    let fields: Vec<&str> = line.split(',').map(str::trim).take(64).collect();
+    if is_mine(&fields) || is_of_1_03(&fields) { Mark::Belongs } else { Mark::None }
+}
+
 /// Where the fields of a format stand.
 struct Places {
+    /// The size of the large file.
+    size: usize,
     /// The first test's rate.
     data: usize,
     /// The first rate of files.
     files: usize,
-    /// The first latency.
-    latencies: usize,
+    /// The first latency, if the format has any.
+    latencies: Option<usize>,
 }
+
+const OF_1_03: Places = Places { size: 1, data: 2, files: 15, latencies: None };
 
 fn places(format: &str) -> Option<Places> {
     match format {
-        "1.96" | "1.97" => Some(Places { data: 7, files: 24, latencies: 36 }),
-        "1.98" | "2.00" | "2.00a" => Some(Places { data: 9, files: 26, latencies: 38 }),
+        "1.96" | "1.97" => Some(Places { size: 5, data: 7, files: 24, latencies: Some(36) }),
+        "1.98" | "2.00" | "2.00a" => Some(Places { size: 5, data: 9, files: 26, latencies: Some(38) }),
         _ => None,
     }
 }
@@ -81,12 +98,32 @@ fn is_mine(fields: &[&str]) -> bool {
     fields.len() > 20 && version(fields[0]) && version(fields[1]) && fields[3].parse::<u32>().is_ok()
 }
 
+/// Whether a line is one of 1.03: name, size, and pairs of a rate and a share of the CPU with the number of files between.
+fn is_of_1_03(fields: &[&str]) -> bool {
+    if fields.len() != 27 || fields[0].is_empty() {
+        return false;
+    }
+    let size = fields[1].split(':').next().unwrap_or("");
+    let digits = size.trim_end_matches(['K', 'M', 'G', 'T']);
+    let is_size =
+        !digits.is_empty() && digits.len() < size.len() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_rate = |field: &&str| {
+        field.is_empty() || field.bytes().all(|byte| byte == b'+') || parts::number(field).is_some()
+    };
+    is_size && fields[2..14].iter().all(is_rate) && fields[15..].iter().all(is_rate)
+}
+
 /// Reads bonnie++'s CSV.
 pub(super) fn read(input: &Input<'_>) -> Outcome {
     let mut runs = Vec::new();
     let mut seen = false;
     for (number, line) in input.lines() {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        if is_of_1_03(&fields) {
+            seen = true;
+            runs.extend(Some(run(input, &fields, &OF_1_03, "1.03")).filter(|run| !run.cells.is_empty()));
+            continue;
+        }
         if line.starts_with('#') || !is_mine(&fields) {
             continue;
         }
@@ -102,7 +139,7 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             let what = text!("this line of bonnie++ is cut off", "bonnie++ のこの行は途中で切れています");
             return lab::broken(input, number, what);
         }
-        let run = run(input, &fields, &places);
+        let run = run(input, &fields, &places, fields[0]);
         if !run.cells.is_empty() {
             runs.push(run);
         }
@@ -117,31 +154,33 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     }
 }
 
-fn run(input: &Input<'_>, fields: &[&str], places: &Places) -> ImportedRun {
+fn run(input: &Input<'_>, fields: &[&str], places: &Places, format: &str) -> ImportedRun {
+    let is_old = places.latencies.is_none();
     let get = |at: usize| fields.get(at).copied().filter(|field| !field.is_empty());
     let named: [(&str, Option<usize>); 8] = [
-        ("name", Some(2)),
-        ("seed", Some(4)),
-        ("file size", Some(5)),
-        ("chunk size", Some(6)),
+        ("name", Some(if is_old { 0 } else { 2 })),
+        ("seed", (!is_old).then_some(4)),
+        ("file size", Some(places.size)),
+        ("chunk size", (!is_old).then_some(6)),
         ("seeks", (places.data == 9).then_some(7)),
         ("seekers", (places.data == 9).then_some(8)),
-        ("files (units of 1024)", Some(places.files - 5)),
-        ("largest file", Some(places.files - 4)),
+        ("files (units of 1024)", Some(if is_old { places.files - 1 } else { places.files - 5 })),
+        ("largest file", (!is_old).then(|| places.files - 4)),
     ];
     let facts = named.iter().filter_map(|(key, at)| Some(((*key).to_owned(), get((*at)?)?.to_owned())));
     let origin = Origin {
         tool: "bonnie++".to_owned(),
-        version: Some(fields[1].to_owned()),
-        format: format!("bonnie-csv-{}", fields[0]),
+        version: Some(if is_old { format } else { fields[1] }.to_owned()),
+        format: format!("bonnie-csv-{format}"),
         file: input.name.to_owned(),
         facts: facts.collect(),
         ..Origin::default()
     };
-    let copies: Option<u32> = fields[3].parse().ok();
+    let copies: Option<u32> = fields[3].parse().ok().filter(|_| !is_old);
     let cells = TESTS.iter().enumerate().filter_map(|(at, test)| {
         let place = if at < 6 { places.data + 2 * at } else { places.files + 2 * (at - 6) };
-        cell(test, get(place), get(place + 1), get(places.latencies + at), copies)
+        let latency = places.latencies.and_then(|first| get(first + at));
+        cell(test, get(place), get(place + 1), latency, copies)
     });
     ImportedRun { origin, cells: parts::numbered(cells.collect()), ..ImportedRun::default() }
 }
@@ -234,6 +273,25 @@ mod tests {
         for name in ["bonnie-1.98.csv", "bonnie-1.96.csv", "bonnie-fast.csv"] {
             assert_survives_damage(&format!("lab/{name}"));
         }
+    }
+
+    #[test]
+    fn a_line_of_1_03_is_read() {
+        let line = "nas1,16G,41230,93,102394,31,48221,12,43110,88,131072,14,231.7,1,16,3204,14,+++++,+++,2817,9,3301,15,+++++,+++,2644,10";
+        let run = &super::super::import("old.csv", format!("bonnie++ 1.03\n{line}\n").as_bytes()).unwrap()[0];
+        assert_eq!(
+            (run.origin.tool_name().as_str(), run.origin.format.as_str()),
+            ("bonnie++ 1.03", "bonnie-csv-1.03")
+        );
+        assert_eq!(run.origin.facts.get("file size").map(String::as_str), Some("16G"));
+        let block = find(run, "put_block write");
+        assert_figure(&of(block).figures[0], "102394", "K/s", 102_394.0 * 1024.0);
+        assert_figure(figure(block, Quantity::Share, Statistic::Mean, Some("CPU")), "31", "%", 0.31);
+        assert_figure(&of(find(run, "seeks")).figures[0], "231.7", "seeks/s", 231.7);
+        assert_figure(&of(find(run, "ran_del")).figures[0], "2644", "files/s", 2644.0);
+        assert_eq!(run.cells.len(), 10, "what was too fast is absent");
+        let fewer = line.replacen(",+++++", "", 1);
+        assert!(super::super::import("old.csv", fewer.as_bytes()).is_err());
     }
 
     #[test]

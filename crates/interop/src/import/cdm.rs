@@ -15,53 +15,62 @@ use super::consumer::{is_rule, key_value, runs_in};
 use super::dates::from_year_first;
 use super::parts::{self, notice, numbered};
 use super::result_line::{Line, Results, Rules, parse, read_all};
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::{ImportedRun, Input};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{FigureOf, Origin, PrintedStatistic};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, Text, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "CrystalDiskMark text", read };
-
 const PRODUCT: &str = "CrystalDiskMark";
-
-fn read(input: &Input<'_>) -> Outcome {
-    let lines: Vec<(usize, &str)> = input.lines().collect();
-    let whole = lines.iter().filter(|(_, line)| matches!(parse(line), Line::Result(_))).count();
-    let damaged = lines.iter().filter(|(_, line)| matches!(parse(line), Line::Damaged)).count();
-    let named = lines.iter().any(|(_, line)| is_heading(line));
-    let ruled = lines.iter().any(|(_, line)| is_rule(line));
-    if !(named && whole + damaged > 0 || ruled && whole > 0) {
-        return Outcome::NotMine(match (named, whole) {
-            (true, _) => text!(
-                "a line begins with `CrystalDiskMark`, but no result line follows",
-                "`CrystalDiskMark` で始まる行はありますが、結果の行がありません"
-            ),
-            (false, 0) => {
-                text!("no line begins with `CrystalDiskMark`", "`CrystalDiskMark` で始まる行がありません")
-            }
-            (false, _) => text!(
-                "there are result lines, but neither `CrystalDiskMark` nor a line of dashes above them",
-                "結果の行はありますが、その上に `CrystalDiskMark` も罫線もありません"
-            ),
-        });
-    }
-    let runs = blocks(&lines).into_iter().map(|block| Block::read(input, block));
-    runs.collect::<Result<Vec<_>>>().into()
-}
+/// The tool of a text without a heading.
+const UNKNOWN: &str = "unknown";
 
 /// `CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo`, `kurabe 0.1.0 (as CrystalDiskMark 9 prints it)`.
-fn is_heading(line: &str) -> bool {
+pub(super) fn is_heading(line: &str) -> bool {
     [PRODUCT, "kurabe"].iter().any(|product| {
         let rest = line.trim().strip_prefix(product).and_then(|rest| rest.strip_prefix(' '));
         rest.is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
     })
 }
 
-/// Several texts in one file: each begins at its heading.
-fn blocks<'a, 'b>(lines: &'b [(usize, &'a str)]) -> Vec<&'b [(usize, &'a str)]> {
-    let blocks = parts::blocks(lines, |at| is_heading(lines[at].1));
-    if blocks.len() < 2 { vec![lines] } else { blocks }
+/// Reads a text in this form, with its heading if it has one.
+pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
+    let mut block = Block::default();
+    block.heading(lines);
+    if block.origin.tool == UNKNOWN && lines.iter().any(|(_, line)| is_kdiskmarks(line)) {
+        let line = lines.iter().find(|(_, line)| is_kdiskmarks(line)).map_or(1, |(number, _)| *number);
+        return Err(parts::broken_line(
+            input,
+            line,
+            text!(
+                "this is KDiskMark's form without its heading, and what its MB/s are depends on the version there",
+                "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
+            ),
+        ));
+    }
+    let last = lines.iter().rposition(|(_, line)| matches!(parse(line), Line::Result(_))).unwrap_or(0);
+    let foot = lines[last..].iter().position(|(_, line)| is_foot(line));
+    let end = foot.map_or(lines.len(), |foot| last + foot);
+    for (_, line) in &lines[end..] {
+        block.foot(line);
+    }
+    let (rate, latency) = block.statistics();
+    let runs = block.runs;
+    let latency_of = FigureOf::RunMeanLatency;
+    let rules = Rules { rate, latency, latency_of, correction: None, runs, mix_is_total: true, column };
+    let results = read_all(input, &lines[..end], &rules)?;
+    block.origin.profile = block.profile(&results);
+    block.origin.format = "cdm-text".to_owned();
+    block.origin.file = input.name.to_owned();
+    block.origin.procedure = block.procedure();
+    Ok(block.into_run(results))
+}
+
+/// KDiskMark puts a blank between the number and the unit of a block, which CrystalDiskMark does not.
+fn is_kdiskmarks(line: &str) -> bool {
+    matches!(parse(line), Line::Result(_))
+        && line.contains("Q=")
+        && (line.contains(" KiB (") || line.contains(" MiB ("))
 }
 
 /// What a text holds besides its results.
@@ -73,24 +82,6 @@ struct Block {
 }
 
 impl Block {
-    fn read(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
-        let mut block = Self::default();
-        block.heading(lines);
-        let end = lines.iter().position(|(_, line)| is_foot(line)).unwrap_or(lines.len());
-        for (_, line) in &lines[end..] {
-            block.foot(line);
-        }
-        let (rate, latency) = block.statistics();
-        let runs = block.runs;
-        let rules = Rules { rate, latency, latency_of: FigureOf::RunMeanLatency, correction: None, runs };
-        let results = read_all(input, &lines[..end], &rules)?;
-        block.origin.profile = block.profile(&results);
-        block.origin.format = "cdm-text".to_owned();
-        block.origin.file = input.name.to_owned();
-        block.origin.procedure = block.procedure();
-        Ok(block.into_run(results))
-    }
-
     fn heading(&mut self, lines: &[(usize, &str)]) {
         let after_rule = || {
             let rule = lines.iter().position(|(_, line)| is_rule(line))?;
@@ -113,7 +104,7 @@ impl Block {
             at += word.len() + 1;
         }
         // Nobody signed it.
-        "unknown".clone_into(&mut self.origin.tool);
+        UNKNOWN.clone_into(&mut self.origin.tool);
     }
 
     fn foot(&mut self, line: &str) {
@@ -189,6 +180,12 @@ impl Block {
                  own; a mean of the same runs would be lower",
                 "CrystalDiskMark は各回のうち最良の値(最高の速度と、平均レイテンシの最小値。それぞれ別の回のこともある)を\
                  表示します。同じ測定の平均なら、これより低くなります"
+            )));
+        }
+        if self.origin.tool == UNKNOWN {
+            notices.push(notice(text!(
+                "no heading names the tool; the form is CrystalDiskMark's, which shows the best of its runs",
+                "ツール名の見出しがありません。CrystalDiskMark の形式で、CrystalDiskMark なら各回のうち最良の値です"
             )));
         }
         if let Some(model) = self.setting("Model") {

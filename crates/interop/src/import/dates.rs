@@ -53,14 +53,15 @@ pub(super) fn seconds_of_iso(iso: &str) -> Option<f64> {
     Some(at.timestamp().as_duration().as_secs_f64())
 }
 
-/// `11/21/26` or `2026-11-21` with an optional time after it. Which of day and month comes first depends on the
+/// `11/21/26`, `2026-11-21` or `2026年11月21日` with an optional time after it. Which of day and month comes first depends on the
 /// tool's locale: where both readings are possible there is no date.
 pub(super) fn from_numeric(words: &str) -> Option<String> {
     let words = words.trim();
     if words.contains('T') && words.contains('-') {
         return from_iso(words);
     }
-    let mut parts = words.split_whitespace();
+    let plain = words.replace(['年', '月'], "-").replace('日', " ");
+    let mut parts = plain.split_whitespace();
     let (date, time, half) = (parts.next()?, parts.next(), parts.next());
     if half.is_some_and(|half| half == "AM" || half == "PM") {
         return None;
@@ -124,6 +125,7 @@ mod tests {
         assert_eq!(from_numeric("11/21/26"), some("2026-11-21"));
         assert_eq!(from_numeric("21.11.2026 13:23:23"), some("2026-11-21T13:23:23"));
         assert_eq!(from_numeric("2026-11-21T13:23:23+0000"), some("2026-11-21T13:23:23+00:00"));
+        assert_eq!(from_numeric("2026年11月22日"), some("2026-11-22"));
         assert_eq!(from_numeric("03/04/26"), None, "may be March or April");
         for words in ["", "Sat", "Sat Nov 99 13:23:23 2026", "2026/1", "a/b/c d", "11/21/26 25:00:00"] {
             assert_eq!(from_ctime(words).or(from_year_first(words)).or(from_numeric(words)), None, "{words}");

@@ -1,13 +1,15 @@
-//! What dd prints at its end: GNU in English and Japanese, BSD and macOS, and busybox.
+//! What dd prints at its end: GNU in any language, BSD and macOS, and busybox.
 //!
 //! The model: a line of bytes, time and rate; one line is one cell. Lines that `status=progress` printed before it are
-//! a series. A shell's line with the command above it, if it was kept, tells block size and direction. GNU's MB is
-//! 10^6, BSD prints bytes, busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is corrected. Sources:
-//! GNU coreutils 9.1 as run here; Japanese lines as published with coreutils 8 (later translations print English);
+//! a series. A shell's line with the command above it, if it was kept, tells block size and direction; what goes into a
+//! pipe is neither read from nor written to a target. Of GNU's line only the words differ between languages: bytes, sizes in
+//! brackets, time and rate have their places, so it is known by these; decimals have a point or a comma. GNU's MB is 10^6,
+//! BSD prints bytes, busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is corrected. Sources: GNU
+//! coreutils 9.1 as run here in every language that it has; Japanese and Russian lines as published with coreutils 8;
 //! mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
-use super::consumer::{MEGA, corrected_rate, figure};
-use super::parts::{cell, number, numbered};
+use super::parts::{cell, decimal, figure_of_value, numbered};
+use super::split::{Claim, Mark};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
@@ -18,15 +20,21 @@ use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
-pub(super) const IMPORTER: Importer = Importer { what: "dd output", read };
+pub(super) const IMPORTER: Importer =
+    Importer { what: "dd output", read, claim: Claim::Lines(line_mark), names: &["dd if=", "records out"] };
+
+fn line_mark(line: &str) -> Mark {
+    let own = is_count(line) || Transfer::read(line).is_some() || Command::read(line).is_some();
+    if own { Mark::Belongs } else { Mark::None }
+}
 
 /// A line of bytes, time and rate.
-struct Transfer<'a> {
-    bytes: &'a str,
-    seconds: &'a str,
-    seconds_unit: &'a str,
-    rate: &'a str,
-    rate_unit: &'a str,
+struct Transfer {
+    bytes: String,
+    seconds: String,
+    seconds_unit: String,
+    rate: String,
+    rate_unit: String,
     /// busybox: units are powers of 1024.
     binary: bool,
 }
@@ -41,14 +49,14 @@ struct Command<'a> {
 }
 
 fn read(input: &Input<'_>) -> Outcome {
-    let counted = input.lines().any(|(_, line)| is_records_out(line));
+    let counted = input.lines().any(|(_, line)| is_count(line));
     let (mut cells, mut targets) = (Vec::new(), Vec::new());
     let (mut progress, mut command) = (Vec::new(), Command::default());
     let mut after_records = !counted;
     for (_, line) in input.lines() {
         if let Some(next) = Command::read(line) {
             (command, progress) = (next, Vec::new());
-        } else if is_records_out(line) {
+        } else if is_count(line) {
             after_records = true;
         } else if let Some(transfer) = Transfer::read(line) {
             if !after_records {
@@ -82,79 +90,124 @@ fn read(input: &Input<'_>) -> Outcome {
     Outcome::Runs(vec![ImportedRun { origin, environment, cells: numbered(cells), notices: Vec::new() }])
 }
 
-/// `64+0 records out`, `64+0 レコード出力`.
-fn is_records_out(line: &str) -> bool {
-    let line = line.trim();
-    let counts = line.split(' ').next().and_then(|word| word.split_once('+'));
+/// `64+0 records out`, `64+0 レコード出力`, `输出了 64+0 块记录`: whole and cut blocks, and two or three words.
+fn is_count(line: &str) -> bool {
+    if !line.contains('+') {
+        return false;
+    }
     let is_number = |words: &str| !words.is_empty() && words.bytes().all(|byte| byte.is_ascii_digit());
-    counts.is_some_and(|(whole, part)| is_number(whole) && is_number(part))
-        && (line.ends_with(" records out")
-            || line.ends_with(" record out")
-            || line.ends_with(" レコード出力"))
+    let is_blocks =
+        |word: &str| word.split_once('+').is_some_and(|(whole, cut)| is_number(whole) && is_number(cut));
+    let words: Vec<&str> = line.split_whitespace().take(5).collect();
+    let counts = words.iter().filter(|word| is_blocks(word)).count();
+    let plain = words.iter().filter(|word| word.chars().all(char::is_alphabetic)).count();
+    counts == 1 && (1..=3).contains(&plain) && counts + plain == words.len()
 }
 
-impl<'a> Transfer<'a> {
-    fn read(line: &'a str) -> Option<Self> {
+/// Beginnings of the words for "copied" where no size in brackets tells what the line is, and of BSD's.
+const COPIED: [&str; 12] = [
+    "copi",
+    "kopi",
+    "gekopi",
+    "kopyala",
+    "kopeeri",
+    "скоп",
+    "复制",
+    "複製",
+    "已复制",
+    "복사",
+    "コピー",
+    "transferred",
+];
+
+impl Transfer {
+    fn read(line: &str) -> Option<Self> {
         let line = line.trim();
+        // Russian and Ukrainian put the word for "copied" first.
+        let before = line.strip_prefix("скопировано ").or(line.strip_prefix("скопійовано "));
+        let is_copied = before.is_some();
+        let line = before.unwrap_or(line);
         let (bytes, rest) = line.split_once(' ')?;
         if bytes.is_empty() || !bytes.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        let rest = ["bytes", "byte", "バイト"].iter().find_map(|word| rest.strip_prefix(word))?.trim_start();
-        // Sizes for people stand in brackets, or nothing does.
-        let rest = match rest.strip_prefix('(') {
-            Some(inner) => inner.split_once(')')?.1.trim_start(),
-            None => rest,
-        };
-        if let Some(rest) = rest.strip_prefix("transferred in ") {
+        if let Some(rest) = rest.strip_prefix("bytes transferred in ") {
             let (seconds, rest) = rest.split_once(" secs (")?;
             let rate = rest.strip_suffix(" bytes/sec)")?;
-            number(seconds)?;
-            let (seconds_unit, rate_unit) = ("secs", "bytes/sec");
-            return Some(Self { bytes, seconds, seconds_unit, rate, rate_unit, binary: false });
+            decimal(seconds)?;
+            return Some(Self::of([bytes, seconds, "secs", rate, "bytes/sec"], false));
         }
-        let (rest, comma) = [("copied, ", ','), ("コピーされました、", '、'), ("transferred ", ',')]
-            .iter()
-            .find_map(|(word, comma)| rest.strip_prefix(word).map(|rest| (rest, *comma)))?;
-        let (time, rate) = rest.trim().split_once(comma)?;
+        // Sizes for people stand in brackets, or nothing does.
+        let (sizes, rest) = match (rest.find('('), rest.find(')')) {
+            (Some(open), Some(close)) if open < close => {
+                (Some(&rest[open + 1..close]), format!("{}{}", &rest[..open], &rest[close + 1..]))
+            }
+            _ => (None, rest.to_owned()),
+        };
+        let rest = rest.replace(['，', '、'], ", ");
+        let mut parts = rest.split(", ").map(str::trim);
+        let (words, time, rate) = match (parts.next()?, parts.next()?, parts.next(), parts.next()) {
+            (words, time, Some(rate), None) => (words, time, rate),
+            // toybox and BSD print no comma behind the word.
+            (words, rate, None, None) => {
+                let (_, time) = words.split_once("transferred ")?;
+                ("transferred", time, rate)
+            }
+            _ => return None,
+        };
+        let copied = || words.split(' ').any(|word| COPIED.iter().any(|copied| word.contains(copied)));
+        let is_size = |sizes: &str| sizes.starts_with(|c: char| c.is_ascii_digit()) && sizes.ends_with('B');
+        if words.is_empty()
+            || words.contains(|c: char| c.is_ascii_digit())
+            || !(is_copied || sizes.is_some_and(is_size) || copied())
+        {
+            return None;
+        }
         let (seconds, seconds_unit) = split_unit(time)?;
         let (rate_number, rate_unit) = split_unit(rate)?;
-        number(seconds)?;
-        let binary = seconds_unit == "seconds" && !rate.trim().contains(' ');
-        let is_summary =
-            matches!(seconds_unit, "s" | "seconds" | "秒") && factor(rate_unit, binary).is_some();
-        is_summary.then_some(Self { bytes, seconds, seconds_unit, rate: rate_number, rate_unit, binary })
+        decimal(seconds)?;
+        let binary = seconds_unit == "seconds" && !rate.contains(' ');
+        let is_summary = is_second(seconds_unit) && factor(rate_unit, binary).is_some();
+        is_summary.then(|| Self::of([bytes, seconds, seconds_unit, rate_number, rate_unit], binary))
+    }
+
+    fn of([bytes, seconds, seconds_unit, rate, rate_unit]: [&str; 5], binary: bool) -> Self {
+        Self {
+            bytes: bytes.to_owned(),
+            seconds: seconds.to_owned(),
+            seconds_unit: seconds_unit.to_owned(),
+            rate: rate.to_owned(),
+            rate_unit: rate_unit.to_owned(),
+            binary,
+        }
     }
 
     fn rate_figure(&self) -> Option<PrintedFigure> {
-        let mean = PrintedStatistic::Mean;
-        let (decimal, true_factor) = (factor(self.rate_unit, false)?, factor(self.rate_unit, self.binary)?);
-        if !self.binary || true_factor <= decimal {
-            return figure(Quantity::Rate, mean, self.rate, self.rate_unit, true_factor);
+        let (decimal, true_factor) = (factor(&self.rate_unit, false)?, factor(&self.rate_unit, self.binary)?);
+        let mut figure = self.figure(Quantity::Rate, &self.rate, &self.rate_unit, true_factor)?;
+        if self.binary && true_factor > decimal {
+            figure.correction = Some(Correction {
+                factor: true_factor / decimal,
+                unit: self.rate_unit.replacen("B/s", "iB/s", 1),
+                reason: text!(
+                    "busybox prints powers of 1024 with decimal names",
+                    "busybox は 1024 の累乗を 10 進の単位名で表示します"
+                ),
+            });
         }
-        let correction = Correction {
-            factor: true_factor / decimal,
-            unit: self.rate_unit.replacen("B/s", "iB/s", 1),
-            reason: text!(
-                "busybox prints powers of 1024 with decimal names",
-                "busybox は 1024 の累乗を 10 進の単位名で表示します"
-            ),
-        };
-        let mut figure = corrected_rate(mean, self.rate, self.rate_unit, &correction)?;
-        figure.value *= decimal / MEGA;
-        figure.value.is_finite().then_some(figure)
+        Some(figure)
     }
 
-    fn cell(&self, command: &Command<'_>, progress: &[Transfer<'_>]) -> Option<Cell> {
+    fn figure(&self, quantity: Quantity, printed: &str, unit: &str, factor: f64) -> Option<PrintedFigure> {
+        let statistic =
+            if quantity == Quantity::Rate { PrintedStatistic::Mean } else { PrintedStatistic::Sum };
+        figure_of_value(quantity, statistic, decimal(printed)? * factor, printed, unit)
+    }
+
+    fn cell(&self, command: &Command<'_>, progress: &[Transfer]) -> Option<Cell> {
         let mut figures: Vec<PrintedFigure> = self.rate_figure().into_iter().collect();
-        figures.extend(figure(
-            Quantity::Duration,
-            PrintedStatistic::Sum,
-            self.seconds,
-            self.seconds_unit,
-            1e9,
-        ));
-        figures.extend(figure(Quantity::Bytes, PrintedStatistic::Sum, self.bytes, "bytes", 1.0));
+        figures.extend(self.figure(Quantity::Duration, &self.seconds, &self.seconds_unit, 1e9));
+        figures.extend(self.figure(Quantity::Bytes, &self.bytes, "bytes", 1.0));
         let imported = ImportedCell {
             procedure: command.line.map(str::to_owned),
             block_bytes: command.block_bytes,
@@ -169,18 +222,18 @@ impl<'a> Transfer<'a> {
 }
 
 /// What was printed while it ran: the mean rate since the start, over time.
-fn series(progress: &[Transfer<'_>]) -> Option<PrintedSeries> {
-    let first = progress.first().and_then(|transfer| number(transfer.seconds))?;
+fn series(progress: &[Transfer]) -> Option<PrintedSeries> {
+    let first = progress.first().and_then(|transfer| decimal(&transfer.seconds))?;
     let points: Vec<(f64, f64)> = progress
         .iter()
-        .filter_map(|transfer| Some((number(transfer.seconds)? - first, transfer.rate_figure()?.value)))
+        .filter_map(|transfer| Some((decimal(&transfer.seconds)? - first, transfer.rate_figure()?.value)))
         .filter(|(seconds, _)| *seconds >= 0.0 && (*seconds * 1e9).is_finite())
         .map(|(seconds, rate)| (seconds * 1e9, rate))
         .collect();
     (!points.is_empty()).then(|| PrintedSeries {
         quantity: Quantity::Rate,
         name: "mean rate since the start".to_owned(),
-        unit_printed: progress.first().map(|transfer| transfer.rate_unit.to_owned()).unwrap_or_default(),
+        unit_printed: progress.first().map(|transfer| transfer.rate_unit.clone()).unwrap_or_default(),
         axis: SeriesAxis::Time,
         points,
     })
@@ -190,22 +243,29 @@ fn series(progress: &[Transfer<'_>]) -> Option<PrintedSeries> {
 fn split_unit(words: &str) -> Option<(&str, &str)> {
     let words = words.trim();
     // GNU prints times below 0.1 ms as `7.2538e-05 s`.
-    let at = words.find(' ').or_else(|| words.find(|c: char| !c.is_ascii_digit() && c != '.'))?;
+    let at = words.find(' ').or_else(|| words.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ','))?;
     let (number, unit) = words.split_at(at);
     (!number.is_empty() && !unit.trim().is_empty()).then(|| (number, unit.trim()))
 }
 
+/// Whether a unit is a second.
+fn is_second(unit: &str) -> bool {
+    matches!(unit, "s" | "seconds" | "秒" | "с" | "c" | "сек")
+}
+
 /// Bytes per second of a unit.
 fn factor(unit: &str, binary: bool) -> Option<f64> {
-    let unit =
-        unit.strip_suffix("/s").or_else(|| unit.strip_suffix("/秒")).or_else(|| unit.strip_suffix("/sec"))?;
+    let (unit, time) = unit.split_once('/')?;
+    if !(is_second(time) || time == "sec") {
+        return None;
+    }
     let power = match unit {
-        "B" | "bytes" => 0,
-        "kB" | "KB" => 1,
-        "MB" => 2,
-        "GB" => 3,
-        "TB" => 4,
-        "PB" => 5,
+        "B" | "bytes" | "Б" => 0,
+        "kB" | "KB" | "кБ" => 1,
+        "MB" | "МБ" => 2,
+        "GB" | "ГБ" => 3,
+        "TB" | "ТБ" => 4,
+        "PB" | "ПБ" => 5,
         _ => return None,
     };
     Some(if binary { 1024_f64 } else { 1000_f64 }.powi(power))
@@ -214,18 +274,20 @@ fn factor(unit: &str, binary: bool) -> Option<f64> {
 impl<'a> Command<'a> {
     /// A line of a shell that holds `dd if=…`.
     fn read(line: &'a str) -> Option<Self> {
-        let starts =
-            |at: usize| line[..at].chars().next_back().is_none_or(|c| c == ' ' || c == '/' || c == '`');
+        let starts = |at: usize| line[..at].chars().next_back().is_none_or(|c| " \t/`$#|;(\"'".contains(c));
         let at = line.match_indices("dd ").map(|(at, _)| at).find(|at| starts(*at))?;
         let words = line[at..].trim_end();
-        let value = |key: &str| words.split_whitespace().find_map(|word| word.strip_prefix(key));
-        let (from, to) = (value("if="), value("of="));
+        // What follows is another command's, or a file that the shell opens.
+        let own = words.split(['|', ';', '&', '<', '>']).next().unwrap_or(words);
+        let value = |key: &str| own.split_whitespace().find_map(|word| word.strip_prefix(key));
+        let (from, to) = (value("if="), value("of=").filter(|path| *path != "/dev/stdout"));
         if from.is_none() && to.is_none() {
             return None;
         }
         let source = from.is_some_and(|path| matches!(path, "/dev/zero" | "/dev/urandom" | "/dev/random"));
         let (direction, target) = match (source, to) {
-            (true, Some("/dev/null")) => (None, None),
+            // Into memory, or a pipe, whose other end tells the rate.
+            (true, Some("/dev/null") | None) => (None, None),
             (true, to) => (Some(Direction::Write), to),
             (false, Some("/dev/null")) => (Some(Direction::Read), from),
             (false, to) => (None, to),
@@ -283,6 +345,67 @@ mod tests {
         ] {
             assert_eq!(rate(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn every_language_of_coreutils_is_read() {
+        for (line, seconds, expected) in [
+            ("268435456 Bytes (268 MB, 256 MiB) kopiert, 0.585084 s, 459 MB/s", 0.585_084, 459e6),
+            ("268435456 Bytes (268 MB, 256 MiB) kopiert, 0,585084 s, 1,4 GB/s", 0.585_084, 1.4e9),
+            ("8 Bytes kopiert, 0,00010094 s, 79,3 kB/s", 0.000_100_94, 79.3e3),
+            ("268435456 octets (268 MB, 256 MiB) copiés, 2,13335 s, 126 MB/s", 2.133_35, 126e6),
+            ("999 octets copiés, 0,000647691 s, 1,5 MB/s", 0.000_647_691, 1.5e6),
+            ("268435456 bytes (268 MB, 256 MiB) copied, 0,676277 s, 397 MB/s", 0.676_277, 397e6),
+            ("268435456 bytes (268 MB, 256 MiB) gekopieerd, 0,0174834 s, 15,4 GB/s", 0.017_483_4, 15.4e9),
+            ("268435456 bytes (268 MB, 256 MiB) copiati, 0,488796 s, 549 MB/s", 0.488_796, 549e6),
+            ("268435456 bytes (268 MB, 256 MiB) copiados, 0,699784 s, 384 MB/s", 0.699_784, 384e6),
+            ("268435456 bajtów (268 MB, 256 MiB) skopiowane, 0,5 s, 537 MB/s", 0.5, 537e6),
+            ("268435456 byte (268 MB, 256 MiB) kopierade, 0,873927 s, 307 MB/s", 0.873_927, 307e6),
+            ("268435456 bayt (268 MB, 256 MiB) kopyalandı, 0.0239609 s, 11.2 GB/s", 0.023_960_9, 11.2e9),
+            ("8 bayt kopyalandı, 8.5417e-05 s, 93.7 kB/s", 8.5417e-5, 93.7e3),
+            ("268435456 바이트 (268 MB, 256 MiB) 복사함, 0.702015 s, 382 MB/s", 0.702_015, 382e6),
+            ("8 바이트 복사함, 9.5792e-05 s, 83.5 kB/s", 9.5792e-5, 83.5e3),
+            ("268435456 字节 (268 MB, 256 MiB) 已复制，0.526899 s，509 MB/s", 0.526_899, 509e6),
+            ("8 字节已复制，9.7675e-05 s，81.9 kB/s", 9.7675e-5, 81.9e3),
+            ("268435456 байт (268 MB, 256 MiB) скопирован, 14,6916 c, 18,3 MB/c", 14.6916, 18.3e6),
+            ("скопировано 268435456 байт (268 MB), 4,17328 с, 64,3 MB/c", 4.173_28, 64.3e6),
+            ("512 байт скопировано, 0,0202791 s, 25,2 kB/s", 0.020_279_1, 25.2e3),
+            ("скопійовано 8 байтів, 9.455e-05 s, 84.6 kB/s", 9.455e-5, 84.6e3),
+            ("268435456 baiti (268 MB, 256 MiB) kopeeritud, 0.0272828 s, 9.8 GB/s", 0.027_282_8, 9.8e9),
+            ("268435456 bajtova (268 MB, 256 MiB) je kopirano, 0.00250855 s, 107 GB/s", 0.002_508_55, 107e9),
+        ] {
+            let transfer = Transfer::read(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(transfer.rate_figure().map(|figure| figure.value), Some(expected), "{line}");
+            assert_eq!(decimal(&transfer.seconds), Some(seconds), "{line}");
+        }
+        for line in [
+            "64+0 Datensätze aus",
+            "64+0 enregistrements écrits",
+            "输出了 64+0 块记录",
+            "64+0 записей отправлено",
+        ] {
+            assert!(is_count(line), "{line}");
+        }
+        for line in ["1+1", "a 1+1 b 2", "1+1 is two, they say", "64+x records out"] {
+            assert!(!is_count(line), "{line}");
+        }
+        for line in [
+            "12 files (3 new) moved, 5 s, 2 MB/s",
+            "5 apples, 1 s, 2 MB/s",
+            "7 bytes (x) copied, 3 h, 2 MB/s",
+        ] {
+            assert_eq!(rate(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_goes_into_a_pipe_is_not_written() {
+        let direction = |line: &str| Command::read(line).map(|command| command.direction);
+        assert_eq!(direction("# dd if=/dev/zero bs=1M count=1024 | md5sum"), Some(None));
+        assert_eq!(direction("$ dd if=/dev/zero bs=1M count=1024 | dd of=/srv/t bs=1M"), Some(None));
+        assert_eq!(direction("dd if=/dev/zero of=/dev/stdout bs=1M | cat"), Some(None));
+        assert_eq!(direction("$sudo dd if=/dev/zero of=/srv/t bs=1M; sync"), Some(Some(Direction::Write)));
+        assert_eq!(direction("dd if=/srv/t of=/dev/null 2>&1 | tail -1"), Some(Some(Direction::Read)));
     }
 
     #[test]

@@ -7,7 +7,8 @@
 
 use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome, dates};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome, dates};
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity,
 };
@@ -53,9 +54,24 @@ enum Place {
     LatenciesOfOneTarget,
 }
 
+pub(super) const IMPORTER: Importer =
+    Importer { what: "DiskSpd text", read, claim: Claim::Lines(line_mark), names: &["diskspd"] };
+
+fn line_mark(line: &str) -> Mark {
+    let words = line.trim();
+    match () {
+        () if words.starts_with("Command Line:") => Mark::Begins,
+        () if is_table(line) || words.starts_with("actual test time:") => Mark::Belongs,
+        () => Mark::None,
+    }
+}
+
+fn is_table(line: &str) -> bool {
+    line.trim_start().starts_with("thread |") && line.contains("I/O per s")
+}
+
 /// Reads DiskSpd's text.
 pub(super) fn read(input: &Input<'_>) -> Outcome {
-    let is_table = |line: &str| line.starts_with("thread |") && line.contains("I/O per s");
     if !input.lines().any(|(_, line)| is_table(line)) {
         return Outcome::NotMine(text!(
             "no line begins as the table `thread |       bytes     |` does",

@@ -9,7 +9,8 @@
 use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome, dates};
+use super::split::Claim;
+use super::{ImportedRun, Importer, Input, Outcome, dates};
 use kurabe_core::imported::{
     FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -17,6 +18,13 @@ use kurabe_core::record::Cell;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 use std::collections::HashMap;
+
+pub(super) const JSON: Importer = Importer {
+    what: "elbencho JSON",
+    read: read_json,
+    claim: Claim::Object(&["\"phase_type\"", "\"last_done\""]),
+    names: &["\"phase_type\""],
+};
 
 const ENTRIES_PER_S: Unit = lab::unit("entries/s", Quantity::Iops, 1.0);
 const LAST: FigureOf = FigureOf::LastDone;

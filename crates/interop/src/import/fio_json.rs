@@ -5,19 +5,27 @@
 //! before; `io_bytes` was KiB until `io_kbytes` stood beside it (fio 2.21, commit c12d597a). All rates are means over
 //! the run; `bw_min` and the like are of fio's samples, half a second each unless set. The bins of JSON+ are left out:
 //! the percentiles are made of them. With `--status-interval` fio writes a document every so often, each cumulative:
-//! only the last of a row counts.
+//! only the last of a row counts. They are known by their beginning: it is the same for all, while a fio that was started
+//! later, and appended to the same file, began after the one before it ended.
+//!
+//! A cell is called by what its options do, so that it meets the cells of other tools that do the same, and by its job's name
+//! where two do the same. Without `group_reporting` each thread of a job has a cell, which is one of them and not the job.
 
 use super::dates;
 use super::fio_options::{Options, direction, label};
 use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome};
+use super::split::Claim;
+use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub(super) const IMPORTER: Importer =
+    Importer { what: "fio JSON", read, claim: Claim::Object(&["\"fio version\""]), names: &["fio version"] };
 
 /// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -72,45 +80,103 @@ fn jobs(document: &Json) -> &[Json] {
     document.get("jobs").or(document.get("client_stats")).map_or(&[], Json::items)
 }
 
-/// Whether `next` is a later report of the same fio: the same jobs, never less done, and as much more run time as
-/// wall time went by.
+/// Whether `next` is a later report of the same fio: the same jobs, never less done, and begun at the same time.
 fn continues(document: &Json, next: &Json) -> bool {
     let (before, after) = (jobs(document), jobs(next));
-    let seconds = |json: &Json| json.count_of("timestamp");
-    let (Some(start), Some(end)) = (seconds(document), seconds(next)) else { return false };
-    if before.is_empty() || before.len() != after.len() || end < start {
+    if before.is_empty() || before.len() != after.len() {
         return false;
     }
-    before.iter().zip(after).all(|(before, after)| {
+    let more = before.iter().zip(after).all(|(before, after)| {
         let done =
             |job: &Json, word: &str| job.get(word).and_then(|ddir| ddir.count_of("io_bytes")).unwrap_or(0);
-        let elapsed = |job: &Json| job.count_of("elapsed");
         let same = ["jobname", "groupid"].iter().all(|key| before.get(key) == after.get(key))
             && before.get("job options") == after.get("job options");
-        let more = DIRECTIONS.iter().all(|word| done(before, word) <= done(after, word));
-        let in_step = match (elapsed(before), elapsed(after)) {
-            (Some(then), Some(now)) => now >= then && (now - then).abs_diff(end - start) <= 1,
-            _ => false,
-        };
-        same && more && in_step
-    })
+        same && DIRECTIONS.iter().all(|word| done(before, word) <= done(after, word))
+    });
+    let (Some(this), Some(next)) = (Span::of(document), Span::of(next)) else { return false };
+    more && next.end_ms >= this.end_ms && this.begun_ms().abs_diff(next.begun_ms()) <= this.tolerance_ms()
+}
+
+/// When a document was written, and how long its fio had run.
+struct Span {
+    end_ms: u64,
+    elapsed_ms: u64,
+    /// fio 2 prints whole seconds only.
+    has_ms: bool,
+}
+
+impl Span {
+    fn of(document: &Json) -> Option<Self> {
+        let elapsed =
+            jobs(document).iter().filter_map(|job| job.count_of("elapsed")).max()?.checked_mul(1000)?;
+        let runtimes = jobs(document).iter().flat_map(|job| DIRECTIONS.map(|word| job.get(word)));
+        let runtime = runtimes.flatten().filter_map(|ddir| ddir.count_of("runtime")).max().unwrap_or(0);
+        Some(match document.count_of("timestamp_ms") {
+            Some(end_ms) if runtime > 0 => Self { end_ms, elapsed_ms: runtime, has_ms: true },
+            _ => Self {
+                end_ms: document.count_of("timestamp")?.checked_mul(1000)?,
+                elapsed_ms: elapsed,
+                has_ms: false,
+            },
+        })
+    }
+
+    fn begun_ms(&self) -> u64 {
+        self.end_ms.saturating_sub(self.elapsed_ms)
+    }
+
+    /// By how much two beginnings of one fio may differ as printed. A fio that was started when this one had ended began
+    /// later by all of this one's time, so half of it tells the two apart.
+    fn tolerance_ms(&self) -> u64 {
+        /// Two roundings to a second.
+        const ROUNDED_MS: u64 = 1000;
+        if self.has_ms {
+            return (self.elapsed_ms / 2).min(ROUNDED_MS / 2);
+        }
+        // Seconds are rounded up: of a run of two, one may be true, and another begun right after it looks a second later.
+        let least = self.elapsed_ms.saturating_sub(ROUNDED_MS);
+        if least / 2 < ROUNDED_MS { 0 } else { ROUNDED_MS }
+    }
 }
 
 fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
-    let mut cells = Vec::new();
+    let mut cells: Vec<(&str, Cell)> = Vec::new();
     let mut notices = Vec::new();
     let mut target = None;
     let mut procedures: Vec<String> = Vec::new();
     let mut lines = HashSet::new();
+    let mut direct: Vec<Option<String>> = Vec::new();
+    let mut apart = 0;
+    let mut entries: HashMap<_, usize> = HashMap::new();
     for job in jobs(document) {
-        let options = Options::of(document, job);
-        let mut group = job_cells(job, &options);
+        *entries.entry(entry(job)).or_default() += 1;
+    }
+    for job in jobs(document) {
+        let mut options = Options::of(document, job);
+        options.threads_apart = entries.get(&entry(job)).is_some_and(|count| *count > 1);
+        let group = job_cells(job, &options);
+        direct.push(options.direct());
+        apart += usize::from(options.threads_apart && !group.is_empty());
         if !group.is_empty() {
             target = target.or_else(|| options.get(&["filename", "directory"]).map(str::to_owned));
             procedures.extend(options.line().filter(|line| lines.insert(line.clone())));
         }
         notices.extend(error_of(job));
-        cells.append(&mut group);
+        let name = job.text_of("jobname").unwrap_or("");
+        cells.extend(group.into_iter().map(|cell| (name, cell)));
+    }
+    if apart > 0 {
+        notices.push(parts::notice(text!(
+            "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
+             did not print, is what the job did",
+            "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ1スレッド分の値で、ジョブ全体の値(合計)は\
+             出力されていません"
+        )));
+    }
+    direct.dedup();
+    let mut facts = BTreeMap::new();
+    if let [Some(direct)] = direct.as_slice() {
+        facts.insert("direct".to_owned(), direct.clone());
     }
     let version =
         document.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
@@ -124,9 +190,32 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         target,
         procedure: (!procedures.is_empty()).then(|| procedures.join("\n")),
         profile: None,
-        facts: BTreeMap::new(),
+        facts,
     };
-    ImportedRun { origin, environment: environment(document), cells: parts::numbered(cells), notices }
+    let cells = parts::numbered(told_apart(cells));
+    ImportedRun { origin, environment: environment(document), cells, notices }
+}
+
+/// What entries of several threads of one job, and of no two jobs, have in common.
+fn entry(job: &Json) -> (Option<&str>, Option<&str>, Option<&str>) {
+    (job.text_of("jobname"), job.text_of("groupid"), job.text_of("hostname"))
+}
+
+/// Cells of several jobs that do the same bear the names of their jobs, too.
+fn told_apart(cells: Vec<(&str, Cell)>) -> Vec<Cell> {
+    let mut names: HashMap<(String, String), HashSet<&str>> = HashMap::new();
+    for (name, cell) in &cells {
+        names.entry((cell.label.clone(), cell.part.clone())).or_default().insert(name);
+    }
+    let named = |(name, mut cell): (&str, Cell)| {
+        let several =
+            names.get(&(cell.label.clone(), cell.part.clone())).is_some_and(|names| names.len() > 1);
+        if several && cell.label != name {
+            cell.label = format!("{} {}", cell.label, parts::repeated(name));
+        }
+        cell
+    };
+    cells.into_iter().map(named).collect()
 }
 
 /// The devices whose counters fio read.
@@ -151,6 +240,10 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
     let name = job.text_of("jobname").unwrap_or("");
     let host = job.text_of("hostname").map(|host| format!("{host} ")).unwrap_or_default();
     let mut cells = Vec::new();
+    let mut shape = ImportedCell::default();
+    options.describe("read", &mut shape);
+    let shape = options.shape(&shape);
+    let label_of = |word: &str| label(&format!("{host}{}", shape.as_deref().unwrap_or(name)), word);
     for word in DIRECTIONS {
         let Some(ddir) = job.get(word) else { continue };
         let figures = figures(ddir);
@@ -159,14 +252,14 @@ fn job_cells(job: &Json, options: &Options) -> Vec<Cell> {
         }
         let mut imported = ImportedCell { runs: Some(1), figures, ..ImportedCell::default() };
         options.describe(word, &mut imported);
-        cells.push(parts::cell(label(&format!("{host}{name}"), word), direction(word), imported));
+        cells.push(parts::cell(label_of(word), direction(word), imported));
     }
     let syncs = job.get("sync").map(|sync| latency(sync, "lat", &FigureOf::SyncLatency)).unwrap_or_default();
     if !syncs.is_empty() {
         let mut imported = ImportedCell { runs: Some(1), figures: syncs, ..ImportedCell::default() };
         options.describe("sync", &mut imported);
         (imported.block_bytes, imported.sequential, imported.read_percent) = (None, None, None);
-        cells.push(parts::cell(format!("{host}{name} sync"), None, imported));
+        cells.push(parts::cell(label_of("sync"), None, imported));
     }
     cells
 }

@@ -14,9 +14,9 @@ fn a_sequential_read_behind_a_note() {
     assert_eq!(run.origin.target.as_deref(), Some("t.dat"));
     assert_eq!(run.environment.devices[0].name, "vda");
     let [cell] = run.cells.as_slice() else { panic!() };
-    assert_eq!((cell.label.as_str(), cell.direction), ("seqread", Some(Direction::Read)));
+    assert_eq!((cell.label.as_str(), cell.direction), ("SEQ 1 MiB Q1 T1", Some(Direction::Read)));
     let printed = of(cell);
-    assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(1 << 20), Some(8), None));
+    assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(1 << 20), Some(1), Some(1)));
     assert_eq!((printed.sequential, printed.runs, printed.read_percent), (Some(true), Some(1), None));
     let options = "name=seqread filename=t.dat size=16m rw=read bs=1m iodepth=8 ioengine=psync";
     assert_eq!(printed.procedure.as_deref(), Some(options));
@@ -43,7 +43,9 @@ fn a_sequential_read_behind_a_note() {
 fn json_plus_with_reads_writes_and_syncs() {
     let runs = imported("lab/fio3-json-plus.json");
     let labels: Vec<_> = runs[0].cells.iter().map(|cell| (cell.label.as_str(), cell.direction)).collect();
-    let expected = [("base", Some(Direction::Read)), ("base", Some(Direction::Write)), ("base sync", None)];
+    let what = "RND 4 KiB Q4 T2 70 % read";
+    let sync = format!("{what} sync");
+    let expected = [(what, Some(Direction::Read)), (what, Some(Direction::Write)), (sync.as_str(), None)];
     assert_eq!(labels, expected);
     let [read, _, sync] = runs[0].cells.as_slice() else { panic!() };
     let printed = of(read);
@@ -63,19 +65,20 @@ fn json_plus_with_reads_writes_and_syncs() {
 fn directions_reported_as_one_are_a_mix() {
     let run = &imported("lab/fio3-mixed.json")[0];
     let [cell] = run.cells.as_slice() else { panic!() };
-    assert_eq!((cell.label.as_str(), cell.direction), ("mix", Some(Direction::Mix)));
+    assert_eq!((cell.label.as_str(), cell.direction), ("RND 16 KiB Q1 T1 50 % read", Some(Direction::Mix)));
     let both = &imported("lab/fio3-unified-both.json")[0];
     let labels: Vec<_> = both.cells.iter().map(name).collect();
-    assert_eq!(labels, ["both read", "both write", "both mix"]);
+    let what = "RND 16 KiB Q1 T1 50 % read";
+    assert_eq!(labels, ["read", "write", "mix"].map(|word| format!("{what} {word}")));
 }
 
 #[test]
 fn each_job_is_a_cell_and_trims_have_no_direction() {
     let run = &imported("lab/fio3-two-jobs.json")[0];
     let printed: Vec<_> = run.cells.iter().map(|cell| (cell.label.as_str(), of(cell).block_bytes)).collect();
-    assert_eq!(printed, [("r", Some(65_536)), ("w", Some(8192))]);
+    assert_eq!(printed, [("SEQ 64 KiB Q1 T1", Some(65_536)), ("SEQ 8 KiB Q1 T1", Some(8192))]);
     let trim = &imported("lab/fio3-trim.json")[0].cells[0];
-    assert_eq!((trim.label.as_str(), trim.direction), ("tr trim", None));
+    assert_eq!((trim.label.as_str(), trim.direction), ("RND 64 KiB Q1 T1 trim", None));
 }
 
 #[test]
@@ -93,8 +96,74 @@ fn separate_runs_of_the_same_job_stay_separate() {
     let runs = super::super::import("a.json", &[one.clone(), one].concat()).unwrap();
     assert_eq!(runs.len(), 1, "the very same report twice is one run");
     let later = String::from_utf8(fixture("lab/fio3-read.json")).unwrap();
-    let again = later.replace("\"timestamp\" : 1795267403", "\"timestamp\" : 1795267999");
+    let again = later.replace("1795267403", "1795267999");
     assert_eq!(super::super::import("a.json", (later + &again).as_bytes()).unwrap().len(), 2);
+}
+
+/// A document of jobs that read, in fio's order of keys.
+fn document(end_ms: u64, runtime_ms: u64, jobs: &[(&str, &str)]) -> String {
+    let job = |(name, options): &(&str, &str)| {
+        let pairs = options.split(' ').filter_map(|pair| pair.split_once('='));
+        let options: Vec<String> = pairs.map(|(key, value)| format!("\"{key}\": \"{value}\"")).collect();
+        format!(
+            "{{\"jobname\": \"{name}\", \"groupid\": 0, \"elapsed\": {}, \"job options\": {{{}}}, \"read\": {{\"io_bytes\": \
+             {runtime_ms}000, \"bw_bytes\": 1000000, \"iops\": 244.1, \"runtime\": {runtime_ms}}}}}",
+            runtime_ms / 1000 + 1,
+            options.join(", ")
+        )
+    };
+    let jobs: Vec<String> = jobs.iter().map(job).collect();
+    format!(
+        "{{\n\"fio version\": \"fio-3.36\", \"timestamp\": {}, \"timestamp_ms\": {end_ms}, \"jobs\": [{}]}}\n",
+        end_ms / 1000,
+        jobs.join(", ")
+    )
+}
+
+fn runs_of(text: &str) -> usize {
+    super::super::import("a.json", text.as_bytes()).unwrap().len()
+}
+
+#[test]
+fn runs_that_were_appended_are_runs_and_reports_of_one_are_not() {
+    let job = [("a", "rw=read bs=4k")];
+    let start = 1_700_000_000_000;
+    // One second each, one after another, the later a little longer.
+    let short = document(start + 1000, 1000, &job) + &document(start + 2010, 1001, &job);
+    assert_eq!(runs_of(&short), 2);
+    let long = document(start + 30_000, 30_000, &job) + &document(start + 91_000, 60_000, &job);
+    assert_eq!(runs_of(&long), 2);
+    let reports = document(start + 1000, 1000, &job)
+        + &document(start + 2003, 2000, &job)
+        + &document(start + 3001, 3001, &job);
+    assert_eq!(runs_of(&reports), 1);
+    let seconds = |text: &str| text.replace("\"timestamp_ms\"", "\"unknown\"");
+    assert_eq!(runs_of(&seconds(&long)), 2);
+    assert_eq!(runs_of(&seconds(&short)), 2);
+}
+
+#[test]
+fn threads_that_are_told_apart_are_no_job() {
+    let options = "rw=randread bs=4k iodepth=32 numjobs=4 ioengine=libaio direct=1";
+    let read = |jobs: &[(&str, &str)]| {
+        super::super::import("a.json", document(1_700_000_009_000, 9000, jobs).as_bytes()).unwrap().remove(0)
+    };
+    let apart = read(&[("a", options); 4]);
+    assert_eq!(apart.cells.len(), 4);
+    for cell in &apart.cells {
+        assert_eq!((cell.label.as_str(), of(cell).threads), ("RND 4 KiB Q32 one of 4 threads", None));
+    }
+    assert!(apart.notices[0].text.en.contains("`group_reporting`"));
+    let grouped = read(&[("a", options)]);
+    assert_eq!(
+        (grouped.cells[0].label.as_str(), of(&grouped.cells[0]).threads),
+        ("RND 4 KiB Q32 T4", Some(4))
+    );
+    assert_eq!(grouped.origin.facts.get("direct").map(String::as_str), Some("1"));
+    let two = read(&[("a", "rw=read bs=4k"), ("b", "rw=read bs=4k"), ("c", "rw=read bs=8k direct=1")]);
+    let labels: Vec<&str> = two.cells.iter().map(|cell| cell.label.as_str()).collect();
+    assert_eq!(labels, ["SEQ 4 KiB Q1 T1 a", "SEQ 4 KiB Q1 T1 b", "SEQ 8 KiB Q1 T1"]);
+    assert_eq!(two.origin.facts.get("direct"), None, "they differ");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::json_tree::Json;
 use super::parts::repeated;
 use kurabe_core::imported::ImportedCell;
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
 
 /// fio has fewer options than this; a job with more of them is damaged.
@@ -12,6 +13,9 @@ const OPTIONS_MOST: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Options {
     in_order: Vec<(String, String)>,
+    /// Whether each of several threads has figures of its own: without `group_reporting` fio prints as many jobs as
+    /// threads, and no figure of them together.
+    pub(super) threads_apart: bool,
 }
 
 impl Options {
@@ -25,7 +29,7 @@ impl Options {
         let mut in_order = members(document.get("global options"));
         in_order.retain(|(key, _)| !own.iter().any(|(name, _)| name == key));
         in_order.extend(own);
-        Self { in_order }
+        Self { in_order, threads_apart: false }
     }
 
     /// An option by one of its names.
@@ -43,25 +47,74 @@ impl Options {
         (!line.is_empty()).then(|| repeated(&line))
     }
 
-    /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`).
+    /// What the options tell of a cell in a direction (`read`, `write`, `trim`, `mixed`). What was not given is fio's
+    /// default, if there are any options: fio 2 prints none of them.
     pub(super) fn describe(&self, direction: &str, cell: &mut ImportedCell) {
         cell.procedure = self.line();
+        let Some(pattern) = self.get(&["rw", "readwrite"]) else {
+            cell.block_bytes = self.get(&["bs", "blocksize"]).and_then(|_| self.block_bytes(direction));
+            return;
+        };
         cell.block_bytes = self.block_bytes(direction);
-        cell.iodepth = self.get(&["iodepth"]).and_then(|words| words.parse().ok());
-        cell.threads = self.get(&["numjobs"]).and_then(|words| words.parse().ok());
-        let pattern = self.get(&["rw", "readwrite"]);
-        cell.sequential = pattern.and_then(sequential);
-        if pattern.is_some_and(|pattern| matches!(base(pattern), "rw" | "readwrite" | "randrw")) {
+        cell.iodepth = self.iodepth();
+        cell.threads = self.threads().filter(|_| !self.threads_apart);
+        cell.sequential = sequential(pattern);
+        if matches!(base(pattern), "rw" | "readwrite" | "randrw") {
             let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
             let written = percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
-            cell.read_percent =
-                percent(&["rwmixread"]).or(written).filter(|share| (0.0..=100.0).contains(share));
+            cell.read_percent = percent(&["rwmixread"])
+                .or(written)
+                .or(Some(50.0))
+                .filter(|share| (0.0..=100.0).contains(share));
         }
+    }
+
+    /// Whether I/O went past the page cache: `1` or `0`; nothing if there are no options to tell.
+    pub(super) fn direct(&self) -> Option<String> {
+        let given = self.get(&["direct"]).or_else(|| self.get(&["rw", "readwrite"]).map(|_| "0"))?;
+        matches!(given, "0" | "1").then(|| given.to_owned())
+    }
+
+    /// Operations in flight. Engines that wait for each hold one; which engine runs where none is named depends on the
+    /// system.
+    fn iodepth(&self) -> Option<u32> {
+        let given = match self.get(&["iodepth"]) {
+            Some(words) => words.parse().ok()?,
+            None => 1,
+        };
+        match self.get(&["ioengine"]) {
+            Some("sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap") => Some(1),
+            None => Some(given).filter(|depth| *depth == 1),
+            Some(_) => Some(given),
+        }
+    }
+
+    /// Threads of the job.
+    fn threads(&self) -> Option<u32> {
+        self.get(&["numjobs"]).map_or(Some(1), |words| words.parse().ok())
+    }
+
+    /// What a cell of these options does: `RND 4 KiB Q32 T1`; nothing if they do not tell.
+    pub(super) fn shape(&self, cell: &ImportedCell) -> Option<String> {
+        let mut shape = if cell.sequential? { "SEQ" } else { "RND" }.to_owned();
+        shape += &format!(" {}", format_bytes(cell.block_bytes?));
+        if let Some(iodepth) = cell.iodepth {
+            shape += &format!(" Q{iodepth}");
+        }
+        match (cell.threads, self.threads()) {
+            (Some(threads), _) => shape += &format!(" T{threads}"),
+            (None, Some(threads)) => shape += &format!(" one of {threads} threads"),
+            (None, None) => {}
+        }
+        if let Some(percent) = cell.read_percent {
+            shape += &format!(" {percent:.0} % read");
+        }
+        Some(shape)
     }
 
     /// `bs` may hold one size, or one each for reads, writes and trims; the last given holds for those after it.
     fn block_bytes(&self, direction: &str) -> Option<u64> {
-        let words = self.get(&["bs", "blocksize"])?;
+        let words = self.get(&["bs", "blocksize"]).unwrap_or("4k");
         let sizes: Vec<&str> = words.split(',').collect();
         let place = match direction {
             "read" => 0,
@@ -143,6 +196,7 @@ mod tests {
                 ("bs".into(), bs.into()),
                 ("rwmixread".into(), "70".into()),
             ],
+            threads_apart: false,
         };
         let mut cell = ImportedCell::default();
         job("4k,8k").describe("trim", &mut cell);

@@ -6,7 +6,8 @@
 //! KiB. fio's HOWTO, section "Terse output", and `show_ddir_status_terse` in stat.c.
 
 use super::fio_options::{direction, label, sequential};
-use super::{ImportedRun, Input, Outcome, lab, parts};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome, lab, parts};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
 use kurabe_core::record::Cell;
@@ -32,6 +33,14 @@ struct Line<'a> {
     rest: &'a [&'a str],
 }
 
+pub(super) const IMPORTER: Importer =
+    Importer { what: "fio terse", read, claim: Claim::Lines(line_mark), names: &["fio"] };
+
+fn line_mark(line: &str) -> Mark {
+    let fields: Vec<&str> = line.trim().split(';').take(12).collect();
+    if fields.len() > 1 && is_mine(&fields) { Mark::Belongs } else { Mark::None }
+}
+
 /// Reads fio's terse lines.
 pub(super) fn read(input: &Input<'_>) -> Outcome {
     let mut run = ImportedRun::default();
@@ -39,13 +48,13 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     let mut devices = HashSet::new();
     let mut seen = 0;
     for (number, text) in input.lines() {
-        if let Some((name, pattern)) = text.split_once(": (g=") {
+        if let Some((name, pattern)) = text.trim().split_once(": (g=") {
             patterns.insert(
                 name.to_owned(),
                 pattern.split_once("): ").map_or(pattern, |(_, pattern)| pattern).to_owned(),
             );
         }
-        let fields: Vec<&str> = text.split(';').collect();
+        let fields: Vec<&str> = text.trim().split(';').collect();
         if !is_mine(&fields) {
             continue;
         }

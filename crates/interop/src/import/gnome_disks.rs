@@ -11,6 +11,7 @@ use super::consumer::of;
 use super::dates::from_epoch;
 use super::gvariant::{Order, Value, dictionary, samples};
 use super::parts::{broken, cell, figure_of_value, numbered};
+use super::split::Claim;
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
@@ -21,7 +22,8 @@ use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Result, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "GNOME Disks benchmark", read };
+pub(super) const IMPORTER: Importer =
+    Importer { what: "GNOME Disks benchmark", read, claim: Claim::File, names: &["gnome-disks"] };
 
 const SUFFIX: &str = ".gnome-disks-benchmark";
 

@@ -7,6 +7,7 @@
 
 use super::consumer::{MEBI, corrected_rate, figure, mebi_correction};
 use super::parts::{broken_line, cell, notice, number, numbered};
+use super::split::{Claim, Mark};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Correction, ImportedCell, Origin, PrintedStatistic, Quantity};
@@ -14,7 +15,12 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "hdparm timings", read };
+pub(super) const IMPORTER: Importer =
+    Importer { what: "hdparm timings", read, claim: Claim::Lines(line_mark), names: &["hdparm"] };
+
+fn line_mark(line: &str) -> Mark {
+    if timing(line).is_some() || device(line).is_some() { Mark::Belongs } else { Mark::None }
+}
 
 fn read(input: &Input<'_>) -> Outcome {
     if !input.lines().any(|(_, line)| timing(line).is_some()) {
@@ -34,7 +40,7 @@ fn timing(line: &str) -> Option<(&str, &str)> {
 
 /// `/dev/sda:`.
 fn device(line: &str) -> Option<&str> {
-    line.trim_end().strip_suffix(':').filter(|path| path.starts_with('/') && !path.contains(": "))
+    line.trim().strip_suffix(':').filter(|path| path.starts_with("/dev/") && !path.contains(": "))
 }
 
 fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
@@ -86,6 +92,8 @@ fn run(input: &Input<'_>, path: Option<&str>, cells: Vec<Cell>, failed: bool) ->
 
 /// `204 MB in  3.00 seconds =  67.98 MB/sec`.
 fn timing_cell(name: &str, words: &str) -> Option<Cell> {
+    // Versions of before 2004 leave no blank behind the sign.
+    let words = words.replacen('=', " = ", 1);
     let words: Vec<&str> = words.split_whitespace().collect();
     let [amount, "MB", "in", seconds, "seconds", "=", rate, unit] = words.as_slice() else { return None };
     let rate = match *unit {

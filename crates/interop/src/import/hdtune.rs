@@ -6,6 +6,7 @@
 
 use super::consumer::{MEGA, figure, key_value};
 use super::parts::{blocks, broken_line, cell, no_figure, notice, numbered};
+use super::split::{Claim, Mark};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
@@ -13,7 +14,12 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "HD Tune text", read };
+pub(super) const IMPORTER: Importer =
+    Importer { what: "HD Tune text", read, claim: Claim::Lines(line_mark), names: &["HD Tune"] };
+
+fn line_mark(line: &str) -> Mark {
+    if heading(line).is_some() { Mark::Begins } else { Mark::None }
+}
 
 fn read(input: &Input<'_>) -> Outcome {
     let lines: Vec<(usize, &str)> = input.lines().collect();

@@ -2,14 +2,16 @@
 
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// A file to be read.
+/// A file to be read, or a part of one.
 pub(crate) struct Input<'a> {
     /// Its name, without its folder.
     pub(crate) name: &'a str,
-    /// Its bytes.
+    /// Its bytes; of a part those of the whole.
     pub(crate) bytes: &'a [u8],
     /// Its text with `\n` as the end of a line, if it is text.
     text: Option<String>,
+    /// What a part is of: the file's own text, and the numbers there of the lines here.
+    part_of: Option<(&'a str, Vec<usize>)>,
 }
 
 impl<'a> Input<'a> {
@@ -17,7 +19,19 @@ impl<'a> Input<'a> {
     pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let text = decode(bytes).map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
-        Self { name, bytes, text }
+        Self { name, bytes, text, part_of: None }
+    }
+
+    /// A part: lines with their numbers in this file, without what stood around them.
+    pub(super) fn part<'p>(&'p self, lines: &[(usize, &str)]) -> Input<'p> {
+        let words: Vec<&str> = lines.iter().map(|(_, line)| *line).collect();
+        let numbers = lines.iter().map(|(number, _)| *number).collect();
+        Input {
+            name: self.name,
+            bytes: self.bytes,
+            text: Some(words.join("\n")),
+            part_of: Some((self.text().unwrap_or(""), numbers)),
+        }
     }
 
     /// The text; `None` if the file is none.
@@ -25,9 +39,22 @@ impl<'a> Input<'a> {
         self.text.as_deref()
     }
 
-    /// Lines with their numbers from 1; none if the file is no text.
+    /// Lines with their numbers in the file, from 1; none if the file is no text.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.text().unwrap_or("").lines().enumerate().map(|(index, line)| (index + 1, line))
+        self.text().unwrap_or("").lines().enumerate().map(|(index, line)| (self.number(index + 1), line))
+    }
+
+    /// The number in the file of a line of this text, both from 1.
+    pub(super) fn number(&self, line: usize) -> usize {
+        let number =
+            self.part_of.as_ref().map(|(_, numbers)| numbers.get(line.saturating_sub(1)).or(numbers.last()));
+        number.flatten().copied().unwrap_or(line)
+    }
+
+    /// A line of the file as it stands there.
+    pub(super) fn as_written(&self, number: usize) -> &str {
+        let whole = self.part_of.as_ref().map_or(self.text().unwrap_or(""), |(whole, _)| whole);
+        whole.lines().nth(number.saturating_sub(1)).unwrap_or("")
     }
 }
 

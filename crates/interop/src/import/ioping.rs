@@ -4,7 +4,8 @@
 //! (requests over the sum of their times), those after `generated` of the whole time, pauses included. The first
 //! request is a warm-up that ioping leaves out, and so does the series. Units are binary for sizes (KiB; 0.x printed
 //! `mb/s` for the same) and decimal for counts (`k iops`). Raw lines are ns, bytes per second and counts (1.0 and
-//! later; the eight fields of 0.x are not read, their unit is microseconds). Source: koct9i/ioping 09f474b
+//! later; the eight fields of 0.x are not read, their unit is microseconds). 0.6 prints the unit of its four times once and
+//! the time of the whole test. Source: koct9i/ioping 09f474b
 //! (`ioping.c`), ioping 1.3 as run here.
 
 mod json;
@@ -12,6 +13,7 @@ mod raw;
 
 use super::consumer::{self, figure};
 use super::parts::{self, broken_line, cell, number};
+use super::split::{Claim, Mark};
 use super::{ImportedRun, Importer, Input, Outcome};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
@@ -22,9 +24,22 @@ use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const TEXT: Importer = Importer { what: "ioping text", read };
-pub(super) const JSON: Importer = Importer { what: "ioping JSON", read: json::read };
-pub(super) const RAW: Importer = Importer { what: "ioping raw lines", read: raw::read };
+pub(super) const TEXT: Importer =
+    Importer { what: "ioping text", read, claim: Claim::Lines(line_mark), names: &["ioping"] };
+pub(super) const JSON: Importer =
+    Importer { what: "ioping JSON", read: json::read, claim: Claim::File, names: &["\"mdev\""] };
+pub(super) const RAW: Importer =
+    Importer { what: "ioping raw lines", read: raw::read, claim: Claim::File, names: &[] };
+
+fn line_mark(line: &str) -> Mark {
+    let own = heading(line).is_some()
+        || line.contains(": request=") && line.contains(" time=")
+        || line.trim().starts_with(TIMES);
+    if own { Mark::Belongs } else { Mark::None }
+}
+
+/// What the last line of a summary begins with.
+const TIMES: &str = "min/avg/max/mdev = ";
 
 fn read(input: &Input<'_>) -> Outcome {
     if !input.lines().any(|(_, line)| heading(line).is_some()) {
@@ -96,8 +111,11 @@ fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
                 open.service = open.totals(words, " completed in ").ok_or_else(damaged)?;
             } else if let Some(at) = words.find("generated ") {
                 open.load = open.totals(&words[at..], " requests in ").ok_or_else(damaged)?;
-            } else if let Some(times) = words.strip_prefix("min/avg/max/mdev = ") {
+            } else if let Some(times) = words.strip_prefix(TIMES) {
                 open.latencies = latencies(times).ok_or_else(damaged)?;
+                if !times.contains(" / ") {
+                    open.time_is_of_all();
+                }
                 let done = summary.take().unwrap_or_default();
                 runs.push(done.finish(input, std::mem::take(&mut requests))?);
             }
@@ -198,6 +216,13 @@ impl Summary<'_> {
         Some(figures)
     }
 
+    /// Up to 0.6 the time is that of the whole test, pauses included; the other figures are of the requests in service.
+    fn time_is_of_all(&mut self) {
+        for figure in self.service.iter_mut().filter(|figure| figure.quantity == Quantity::Duration) {
+            figure.of = Some(FigureOf::TestTime);
+        }
+    }
+
     fn finish(self, input: &Input<'_>, requests: Requests) -> Result<ImportedRun> {
         let average = self.latencies.first().map_or(0.0, |figure| figure.value);
         if average <= 0.0 {
@@ -229,10 +254,18 @@ impl Summary<'_> {
     }
 }
 
-/// `257.4 us / 263.3 us / 271.9 us / 6.19 us`: least, mean, most, deviation. The mean comes first.
+/// `257.4 us / 263.3 us / 271.9 us / 6.19 us`, up to 0.6 `2.0/3.4/28.9/2.0 ms`: least, mean, most, deviation. The mean
+/// comes first.
 fn latencies(words: &str) -> Option<Vec<PrintedFigure>> {
-    let mut times = words.split(" / ").map(|time| {
-        let (time, unit) = time.trim().split_once(' ')?;
+    let (separator, shared) = match words.contains(" / ") {
+        true => (" / ", None),
+        false => ("/", Some(words.trim().rsplit_once(' ')?.1)),
+    };
+    let mut times = words.split(separator).map(|time| {
+        let (time, unit) = match (time.trim().split_once(' '), shared) {
+            (Some(pair), _) => pair,
+            (None, shared) => (time.trim(), shared?),
+        };
         time_factor(unit).map(|factor| (time, unit, factor))
     });
     let mut next = |statistic| {

@@ -9,7 +9,8 @@
 use super::json_tree::Json;
 use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome, dates};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome, dates};
 use kurabe_core::imported::{
     ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic, Quantity, SeriesAxis,
 };
@@ -22,6 +23,24 @@ const OPERATIONS: Unit = lab::unit("OPs", Quantity::Iops, 1.0);
 /// IOR's name for the only test of a file that holds one.
 const ONLY_TEST: &str = "test 0";
 const WORDS: [(&str, Direction); 2] = [("write", Direction::Write), ("read", Direction::Read)];
+
+pub(super) const JSON: Importer = Importer {
+    what: "IOR JSON",
+    read: read_json,
+    claim: Claim::Object(&["\"tests\"", "\"bwMiB\""]),
+    names: &["\"bwMiB\""],
+};
+pub(super) const TEXT: Importer =
+    Importer { what: "IOR text", read: read_text, claim: Claim::Lines(line_mark), names: &["IOR-"] };
+
+fn line_mark(line: &str) -> Mark {
+    if version(line).is_some() { Mark::Begins } else { Mark::None }
+}
+
+/// The version, if the line is the heading.
+fn version(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("IOR-")?.split_once(": MPI").map(|(version, _)| version)
+}
 
 /// What is known of all cells of a test.
 #[derive(Clone, Default)]
@@ -189,8 +208,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
         })
     };
-    let banner = input.lines().find_map(|(_, line)| line.strip_prefix("IOR-")?.split_once(": MPI"));
-    let Some((version, _)) = banner else {
+    let Some(version) = input.lines().find_map(|(_, line)| version(line)) else {
         return Outcome::NotMine(text!(
             "no line begins as `IOR-4.0.0: MPI Coordinated Test` does",
             "`IOR-4.0.0: MPI Coordinated Test` のように始まる行がありません"
@@ -238,7 +256,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
         format: "ior-text".to_owned(),
         file: input.name.to_owned(),
         measured_at: after("Began").and_then(|_| {
-            let (_, line) = input.lines().find(|(_, line)| line.starts_with("Began"))?;
+            let (_, line) = input.lines().find(|(_, line)| line.trim().starts_with("Began"))?;
             dates::from_ctime(line.split_once(':')?.1)
         }),
         target: after("test filename").map(str::to_owned),
@@ -269,7 +287,7 @@ fn table(input: &Input<'_>) -> Vec<Repetition> {
     let mut repetitions = Vec::new();
     for (_, line) in input.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if line.starts_with("access ") && line.contains("bw(MiB/s)") {
+        if words.first() == Some(&"access") && line.contains("bw(MiB/s)") {
             columns = words;
         } else if words.len() == columns.len() && matches!(words.first(), Some(&"write" | &"read")) {
             let get =

@@ -1,19 +1,55 @@
 //! sysstat's iostat: extended (`-x`), plain and short (`-s`) text, and JSON.
 //!
 //! The model: columns are known by their names, which changed with the versions, not by their places. `kB` is 1024
-//! bytes, `MB` 1024 of those, a sector 512 bytes, whatever the disk's own; `await` is ms and counts the time in the
-//! queue. Reports and what is left out of them: see `reports`. iostat's manual page.
+//! bytes, `MB` 1024 of those, a sector or block 512 bytes, whatever the disk's own; `await` is ms and counts the time in
+//! the queue. The device stands first or, with `-h` and `--compact`, last. With `--human` numbers are rounded and carry a
+//! letter, which is their unit whatever the column's. Each log begins with a line of the system; with `-y` an empty line more
+//! follows it. Where the columns change, another iostat began. Reports and what is left out of them: see `reports`.
+//! iostat's manual page, and sysstat's own tests.
 
 use super::json_tree::Json;
 use super::lab::{self, Unit};
-use super::reports::{self, Column, Report, Row};
-use super::{Input, Outcome, dates, parts};
+use super::reports::{self, Column, First, Report, Row};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome, dates, parts};
 use kurabe_core::imported::{Origin, Quantity};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
-const REQUESTS_PER_S: Unit = lab::unit("1/s", Quantity::Iops, 1.0);
-const QUEUE: Unit = lab::unit("", Quantity::QueueLength, 1.0);
+pub(super) const TEXT: Importer = Importer {
+    what: "iostat text",
+    read: read_text,
+    claim: Claim::Lines(line_mark),
+    names: &["iostat", "avg-cpu"],
+};
+pub(super) const JSON: Importer = Importer {
+    what: "iostat JSON",
+    read: read_json,
+    claim: Claim::Object(&["\"sysstat\"", "\"disk_device\""]),
+    names: &["\"sysstat\""],
+};
+
+const REQUESTS_PER_S: Unit = lab::unit_for_people("1/s", Quantity::Iops, 1.0);
+const QUEUE: Unit = lab::unit_for_people("", Quantity::QueueLength, 1.0);
+const MILLISECONDS: Unit = lab::unit_for_people("ms", Quantity::Latency, 1e6);
+const KILOBYTES: Unit = lab::unit_for_people("kB/s", Quantity::Rate, 1024.0);
+const PERCENT: Unit = lab::unit_for_people("%", Quantity::Share, 0.01);
+
+fn line_mark(line: &str) -> Mark {
+    match () {
+        () if is_banner(line) => Mark::Begins,
+        () if line.trim().starts_with("avg-cpu:") || Header::read(line).is_some() => Mark::Belongs,
+        () => Mark::None,
+    }
+}
+
+/// `Linux 5.10.0-8-amd64 (host) 11/21/26 _x86_64_ (2 CPU)`.
+fn is_banner(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("Linux")
+        && words.next().is_some_and(|release| release.starts_with(|c: char| c.is_ascii_digit()))
+        && words.next().is_some_and(|host| host.starts_with('('))
+}
 
 /// A column of iostat by its name; `None` if kurabe does not read it.
 fn column(name: &str) -> Option<Column> {
@@ -22,8 +58,8 @@ fn column(name: &str) -> Option<Column> {
     const ALL: (Option<Direction>, &str) = (None, "");
     const DISCARD: (Option<Direction>, &str) = (None, "discard");
     const FLUSH: (Option<Direction>, &str) = (None, "flush");
-    let rate = |name, base| lab::unit(name, Quantity::Rate, base);
-    let size = |name, base| lab::unit(name, Quantity::Bytes, base);
+    let rate = |name, base| lab::unit_for_people(name, Quantity::Rate, base);
+    let size = |name, base| lab::unit_for_people(name, Quantity::Bytes, base);
     let ((direction, part), unit) = match name {
         "r/s" => (READ, REQUESTS_PER_S),
         "w/s" => (WRITE, REQUESTS_PER_S),
@@ -40,21 +76,23 @@ fn column(name: &str) -> Option<Column> {
         "MB/s" => (ALL, rate("MB/s", 1_048_576.0)),
         "rsec/s" => (READ, rate("sectors/s", 512.0)),
         "wsec/s" => (WRITE, rate("sectors/s", 512.0)),
+        "Blk_read/s" => (READ, rate("Blk/s", 512.0)),
+        "Blk_wrtn/s" => (WRITE, rate("Blk/s", 512.0)),
         "rrqm/s" => (READ, REQUESTS_PER_S),
         "wrqm/s" => (WRITE, REQUESTS_PER_S),
         "drqm/s" => (DISCARD, REQUESTS_PER_S),
-        "r_await" => (READ, lab::MILLISECONDS),
-        "w_await" => (WRITE, lab::MILLISECONDS),
-        "d_await" => (DISCARD, lab::MILLISECONDS),
-        "f_await" => (FLUSH, lab::MILLISECONDS),
-        "await" => (ALL, lab::MILLISECONDS),
+        "r_await" => (READ, MILLISECONDS),
+        "w_await" => (WRITE, MILLISECONDS),
+        "d_await" => (DISCARD, MILLISECONDS),
+        "f_await" => (FLUSH, MILLISECONDS),
+        "await" => (ALL, MILLISECONDS),
         "rareq-sz" => (READ, size("kB", 1024.0)),
         "wareq-sz" => (WRITE, size("kB", 1024.0)),
         "dareq-sz" => (DISCARD, size("kB", 1024.0)),
         "areq-sz" => (ALL, size("kB", 1024.0)),
         "avgrq-sz" => (ALL, size("sectors", 512.0)),
         "aqu-sz" | "avgqu-sz" => (ALL, QUEUE),
-        "%util" | "util" => (ALL, lab::PERCENT),
+        "%util" | "util" => (ALL, PERCENT),
         _ => return None,
     };
     Some(Column { name: name.to_owned(), unit, direction, part })
@@ -68,74 +106,157 @@ fn ordered(names: &[&str]) -> Vec<(usize, Column)> {
     columns
 }
 
-/// The names of a header of devices, the first column's own left out.
-fn header(line: &str) -> Option<Vec<&str>> {
-    let mut names: Vec<&str> = line.split_whitespace().collect();
-    let device = column(names.first()?).is_none() && names[0].starts_with(|c: char| c.is_alphabetic());
-    let has_rates = names.contains(&"r/s") && names.contains(&"w/s")
-        || names.contains(&"tps")
-            && names.iter().any(|name| name.ends_with("B/s") || name.contains("B_read/s"));
-    (device && has_rates).then(|| names.split_off(1))
+/// A line of columns.
+#[derive(Clone, Debug, PartialEq)]
+struct Header<'a> {
+    /// The names, the device's own left out.
+    names: Vec<&'a str>,
+    /// Whether the device stands behind its numbers.
+    device_last: bool,
+}
+
+impl<'a> Header<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        if !line.contains("/s") {
+            return None; // Most lines of most files, at little cost.
+        }
+        let mut names: Vec<&str> = line.split_whitespace().collect();
+        let is_device = |name: &str| column(name).is_none() && name.starts_with(char::is_alphabetic);
+        let has_rates = names.contains(&"r/s") && names.contains(&"w/s")
+            || names.contains(&"tps")
+                && names
+                    .iter()
+                    .any(|name| name.ends_with("B/s") || name.contains("B_read/s") || *name == "Blk_read/s");
+        let device_last = names.last().is_some_and(|name| name.trim_end_matches(':') == "Device");
+        if !has_rates || !(device_last || is_device(names.first()?)) {
+            return None;
+        }
+        if device_last {
+            names.pop();
+        } else {
+            names.remove(0);
+        }
+        Some(Self { names, device_last })
+    }
+
+    /// Device and numbers of a row. `Some(None)` if the line is none, `None` if it is one that was cut.
+    fn row<'l>(&self, line: &'l str) -> Option<Option<(&'l str, Vec<&'l str>)>> {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let is_number = |word: &&str| {
+            // What a counter that ran over comes to.
+            let is_no_number = ["nan", "-nan", "inf"].contains(word);
+            is_no_number || PERCENT.value(word).is_some() || KILOBYTES.value(word).is_some()
+        };
+        if !words.iter().any(is_number) {
+            return Some(None);
+        }
+        let count = self.names.len();
+        if words.len() < count + 1 {
+            return None;
+        }
+        if self.device_last {
+            let device = words.pop()?;
+            return (words.len() == count && words.iter().all(is_number)).then_some(Some((device, words)));
+        }
+        let device = words.remove(0).trim_end_matches(':');
+        // Who pastes a log writes remarks behind the rows.
+        let rest = words.split_off(count);
+        let is_whole = words.iter().all(is_number) && !rest.iter().any(is_number);
+        is_whole.then_some(Some((device, words)))
+    }
+}
+
+/// The reports of one iostat.
+struct Log<'a> {
+    header: Header<'a>,
+    columns: Vec<(usize, Column)>,
+    reports: Vec<Report>,
 }
 
 /// Reads iostat's text.
 pub(super) fn read_text(input: &Input<'_>) -> Outcome {
-    let banner = input.lines().find(|(_, line)| line.starts_with("Linux ") && line.contains(" CPU)"));
-    let for_people =
-        |line: &str| line.ends_with(" Device") && line.split_whitespace().any(|name| name == "%util");
-    if let Some((number, _)) = input.lines().find(|(_, line)| for_people(line)) {
-        let what = text!(
-            "this is iostat's output for people (`-h`), whose numbers are rounded and carry units",
-            "これは人が読むための iostat の出力(`-h`)で、数値が丸められ単位付きになっています"
-        );
-        return lab::broken(input, number, what);
+    let banner = input.lines().find(|(_, line)| is_banner(line));
+    let mut logs: Vec<Log<'_>> = Vec::new();
+    let mut time = None;
+    let mut within = false;
+    // `-h` of version 11, and a name too long for its column, leave the numbers to the next line.
+    let mut alone: Option<&str> = None;
+    for (number, line) in input.lines() {
+        if let Some(header) = Header::read(line) {
+            if logs.last().is_none_or(|log| log.header != header) {
+                let columns = ordered(&header.names);
+                logs.push(Log { header, columns, reports: Vec::new() });
+            }
+            if let Some(log) = logs.last_mut() {
+                log.reports.push(Report { time: time.take(), rows: Vec::new() });
+            }
+            within = true;
+        } else if line.trim().is_empty() {
+            within = false;
+        } else if let (true, Some(log)) = (within, logs.last_mut()) {
+            if !line.trim().contains(char::is_whitespace) && !log.header.device_last {
+                alone = Some(line.trim().trim_end_matches(':'));
+                continue;
+            }
+            let whole = alone.take().map(|device| format!("{device} {line}"));
+            let Some(row) = log.header.row(whole.as_deref().unwrap_or(line)) else {
+                let what =
+                    text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
+                return lab::broken(input, number, what);
+            };
+            let Some((device, fields)) = row else {
+                within = false;
+                continue;
+            };
+            let fields = log.columns.iter().map(|(at, _)| fields[*at].to_owned()).collect();
+            if let Some(report) = log.reports.last_mut() {
+                report.rows.push(Row { device: device.to_owned(), fields });
+            }
+        } else if !is_banner(line) {
+            time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
+        }
     }
-    let first = input.lines().find_map(|(_, line)| header(line));
-    let Some(names) = first else {
+    if logs.is_empty() {
         return Outcome::NotMine(text!(
             "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
-    };
-    let columns = ordered(&names);
-    let mut origin = origin(input, "iostat-text");
-    if let Some((_, banner)) = banner {
-        let date = banner.split('\t').map(str::trim).find(|part| dates::from_numeric(part).is_some());
-        origin.measured_at = date.and_then(dates::from_numeric);
     }
-    let mut reports: Vec<Report> = Vec::new();
-    let mut time = None;
-    let mut within = false;
-    for (number, line) in input.lines() {
-        if let Some(header) = header(line) {
-            if header != names {
-                let what = text!("the columns change here", "ここで列が変わっています");
-                return lab::broken(input, number, what);
-            }
-            reports.push(Report { time: time.take(), rows: Vec::new() });
-            within = true;
-        } else if line.trim().is_empty() {
-            within = false;
-        } else if within {
-            // Where the device's name is long, iostat puts it in front all the same, or last with `-h`.
-            let mut fields = line.split_whitespace();
-            let device = fields.next().unwrap_or("").trim_end_matches(':').to_owned();
-            let fields: Vec<&str> = fields.collect();
-            if fields.len() != names.len() {
-                let what =
-                    text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
-                return lab::broken(input, number, what);
-            }
-            // Some locales print a decimal comma.
-            let fields = columns.iter().map(|(at, _)| fields[*at].replace(',', ".")).collect();
-            if let Some(report) = reports.last_mut() {
-                report.rows.push(Row { device, fields });
-            }
-        } else if !line.starts_with("Linux ") {
-            time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
+    let mut origin = origin(input, "iostat-text");
+    origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
+    let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
+    let runs = logs.into_iter().filter_map(|log| {
+        let columns = log.columns.into_iter().map(|(_, column)| column).collect::<Vec<_>>();
+        run(origin.clone(), &columns, log.reports, first)
+    });
+    finish(input, runs.collect())
+}
+
+/// The date behind the host's name.
+fn date_of_banner(banner: &str) -> Option<String> {
+    let (_, rest) = banner.split_once(')')?;
+    dates::from_numeric(rest.split(['_', '(']).next()?)
+}
+
+/// Whether iostat was told to leave out the report since boot (`-y`): its command line says so, or an empty line more
+/// behind that of the system, where the report would have been.
+fn leaves_boot_out(input: &Input<'_>) -> bool {
+    let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
+    let mut after_banner = None;
+    for (_, line) in input.lines() {
+        let words = || line.split_whitespace();
+        if words().any(|word| word == "iostat" || word.ends_with("/iostat")) && words().any(is_option) {
+            return true;
+        }
+        match &mut after_banner {
+            _ if is_banner(line) => after_banner = Some(0),
+            Some(empty) if line.trim().is_empty() => *empty += 1,
+            Some(empty) => return *empty > 1,
+            None if Header::read(line).is_some() => return false,
+            None => {}
         }
     }
-    finish(input, origin, columns, reports)
+    false
 }
 
 /// Reads iostat's JSON (`-o JSON`).
@@ -151,15 +272,21 @@ pub(super) fn read_json(input: &Input<'_>) -> Outcome {
         Ok(documents) => documents,
         Err(error) => return Outcome::Broken(error),
     };
-    let host = documents.first().and_then(|json| json.get("sysstat")?.get("hosts")?.items().first());
-    let statistics = host.and_then(|host| host.get("statistics")).map_or(&[][..], Json::items);
+    let runs = documents.iter().filter_map(|document| json_run(input, document)).collect();
+    finish(input, runs)
+}
+
+/// The run of a document.
+fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
+    let host = document.get("sysstat").and_then(|json| json.get("hosts")?.items().first())?;
+    let statistics = host.get("statistics").map_or(&[][..], Json::items);
     let disks = |report: &'_ Json| report.get("disk").map(|disks| disks.items().to_vec()).unwrap_or_default();
     let first = statistics.iter().find_map(|report| disks(report).first().cloned());
     let names: Vec<&str> =
         first.as_ref().map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str()).collect();
-    let columns = ordered(&names);
+    let columns: Vec<Column> = ordered(&names).into_iter().map(|(_, column)| column).collect();
     let mut origin = origin(input, "iostat-json");
-    origin.measured_at = host.and_then(|host| host.text_of("date")).and_then(dates::from_numeric);
+    origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
     let reports = statistics.iter().map(|report| Report {
         time: report.text_of("timestamp").and_then(dates::from_numeric).filter(|iso| iso.contains('T')),
         rows: disks(report)
@@ -168,12 +295,12 @@ pub(super) fn read_json(input: &Input<'_>) -> Outcome {
                 device: disk.text_of("disk_device").unwrap_or("").to_owned(),
                 fields: columns
                     .iter()
-                    .map(|(_, column)| disk.text_of(&column.name).unwrap_or("").to_owned())
+                    .map(|column| disk.text_of(&column.name).unwrap_or("").to_owned())
                     .collect(),
             })
             .collect(),
     });
-    finish(input, origin, columns.clone(), reports.collect())
+    run(origin, &columns, reports.collect(), First::SinceBoot)
 }
 
 fn origin(input: &Input<'_>, format: &str) -> Origin {
@@ -185,16 +312,25 @@ fn origin(input: &Input<'_>, format: &str) -> Origin {
     }
 }
 
-fn finish(input: &Input<'_>, origin: Origin, columns: Vec<(usize, Column)>, reports: Vec<Report>) -> Outcome {
-    let columns: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
-    let Some(mut run) = reports::run(origin, &columns, reports) else {
-        return lab::nothing_measured(input, "iostat");
-    };
+fn run(origin: Origin, columns: &[Column], reports: Vec<Report>, first: First) -> Option<ImportedRun> {
+    let is_rounded = |word: &String| word.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%');
+    let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields.iter().any(is_rounded));
+    let mut run = reports::run(origin, columns, reports, first)?;
+    if rounded {
+        run.notices.push(parts::notice(text!(
+            "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
+            "人が読むための出力(`-h`、`--human`)です。速度は小数第1位に丸められています"
+        )));
+    }
     let cells = run.cells.iter_mut().filter_map(|cell| cell.imported.as_mut());
     for figure in cells.flat_map(|cell| &mut cell.figures) {
         lab::mark_binary_unit(figure, "iostat");
     }
-    Outcome::Runs(vec![run])
+    Some(run)
+}
+
+fn finish(input: &Input<'_>, runs: Vec<ImportedRun>) -> Outcome {
+    if runs.is_empty() { lab::nothing_measured(input, "iostat") } else { Outcome::Runs(runs) }
 }
 
 #[cfg(test)]
@@ -272,11 +408,90 @@ mod tests {
     }
 
     #[test]
-    fn output_for_people_is_refused() {
+    fn output_for_people_keeps_its_units() {
         let text = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n     tps      kB/s    rqm/s   await  areq-sz  \
                     aqu-sz  %util Device\n  309.04     15.3M    37.13    0.34    50.7k    0.11   2.2% vda\n";
-        let error = super::super::import("a", text.as_bytes()).unwrap_err();
-        assert!(error.what().en.contains("for people"), "{error}");
+        let run = &super::super::import("a", text.as_bytes()).unwrap()[0];
+        let all = find(run, "vda all");
+        assert_figure(&of(all).figures[0], "15.3", "MB/s", 15.3 * 1_048_576.0);
+        assert_figure(figure(all, Quantity::Share, Statistic::Mean, Some("%util")), "2.2", "%", 0.022);
+        assert_figure(figure(all, Quantity::Iops, Statistic::Mean, Some("tps")), "309.04", "1/s", 309.04);
+        assert!(run.notices.iter().any(|notice| notice.text.en.contains("rounded")));
+        let wrapped = text.replace("%util Device\n", "%util\n").replace("     tps", "Device:     tps");
+        let wrapped = wrapped
+            .replace("  309.04", "vda\n        309.04")
+            .replace(" vda\n\n", "\n")
+            .replace("2.2% vda", "2.2%");
+        let run_of_11 = &super::super::import("a", wrapped.as_bytes()).unwrap()[0];
+        assert_eq!(of(find(run_of_11, "vda all")).figures, of(all).figures);
+        let human = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n\
+                     Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+                     sda               8,59       222,1k         1,5M       1,5G     400,9M\n";
+        let run = &super::super::import("a", human.as_bytes()).unwrap()[0];
+        assert_figure(&of(find(run, "sda read")).figures[0], "222,1", "kB/s", 222.1 * 1024.0);
+        assert_figure(&of(find(run, "sda write")).figures[0], "1,5", "MB/s", 1.5 * 1_048_576.0);
+        assert_figure(&of(find(run, "sda all")).figures[0], "8,59", "1/s", 8.59);
+    }
+
+    /// Three reports of one disk, behind their lines of the system.
+    fn log(banner: &str, rates: [&str; 3]) -> String {
+        let report = |rate: &&str| format!("Device r/s w/s rkB/s wkB/s\nsda 1.00 2.00 {rate} 4.00\n\n");
+        format!("{banner}\n\n{}", rates.iter().map(report).collect::<String>())
+    }
+
+    #[test]
+    fn two_logs_are_two_runs_and_each_leaves_its_time_since_boot_out() {
+        let banner = "Linux 6.1.0 (host) \t11/21/26 \t_x86_64_\t(2 CPU)";
+        let text = log(banner, ["900.00", "10.00", "20.00"]) + &log(banner, ["901.00", "30.00", "40.00"]);
+        let rates = |text: &str| -> Vec<Vec<f64>> {
+            let runs = super::super::import("a", text.as_bytes()).unwrap();
+            let points =
+                |run| of(find(run, "sda read")).series[0].points.iter().map(|(_, rate)| rate / 1024.0);
+            runs.iter().map(|run| points(run).collect()).collect()
+        };
+        assert_eq!(rates(&text), [[10.0, 20.0], [30.0, 40.0]]);
+        let with_y = log(&format!("{banner}\n"), ["900.00", "10.00", "20.00"]);
+        assert_eq!(
+            rates(&with_y),
+            [[900.0, 10.0, 20.0]],
+            "an empty line more: the report since boot was left out"
+        );
+        let command = format!("$ iostat -xky 1 3\n{}", log(banner, ["900.00", "10.00", "20.00"]));
+        assert_eq!(rates(&command), [[900.0, 10.0, 20.0]]);
+        let other = text.replacen(
+            "r/s w/s rkB/s wkB/s\nsda 1.00 2.00 901",
+            "r/s w/s rMB/s wMB/s\nsda 1.00 2.00 901",
+            1,
+        );
+        assert_eq!(
+            super::super::import("a", other.as_bytes()).unwrap().len(),
+            3,
+            "other columns, another iostat"
+        );
+    }
+
+    #[test]
+    fn a_quoted_part_with_remarks_is_read() {
+        let text = "> iostat 30 says that the disk is busy:\n\
+                    > Device:        tps   Blk_read/s   Blk_wrtn/s   Blk_read   Blk_wrtn\n\
+                    > dev8-0      406.46      6285.98      2083.54     108056      35816  (root/swap)\n\
+                    > dev8-1      103.49      1149.51       916.35      19760      15752\n\
+                    > and it stays so.\n";
+        let run = &super::super::import("a", text.as_bytes()).unwrap()[0];
+        assert_figure(&of(find(run, "dev8-0 read")).figures[0], "6285.98", "Blk/s", 6285.98 * 512.0);
+        assert_figure(&of(find(run, "dev8-1 write")).figures[0], "916.35", "Blk/s", 916.35 * 512.0);
+        assert_figure(&of(find(run, "dev8-0 all")).figures[0], "406.46", "1/s", 406.46);
+        let cut = text.replace("406.46      6285.98", "6285.98");
+        assert!(super::super::import("a", cut.as_bytes()).is_err(), "a row with a number less");
+    }
+
+    #[test]
+    fn each_document_of_a_file_is_a_run() {
+        let one = String::from_utf8(fixture("lab/iostat.json")).unwrap();
+        assert_eq!(super::super::import("a", format!("{one}\n{one}").as_bytes()).unwrap().len(), 2);
+        let words: Vec<&str> = one.split_whitespace().collect();
+        let compact = super::super::import("a", words.concat().as_bytes()).unwrap();
+        assert_eq!(compact[0].cells, super::super::import("a", one.as_bytes()).unwrap()[0].cells);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 
 use super::lab::{self, Unit};
 use super::parts;
-use super::{ImportedRun, Input, Outcome, dates};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome, dates};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedStatistic as Statistic, Quantity};
 use kurabe_core::record::{Cell, Notice};
 use kurabe_core::text;
@@ -46,16 +47,43 @@ struct Entry<'a> {
     printed: &'a str,
 }
 
+pub(super) const IMPORTER: Importer =
+    Importer { what: "iozone", read, claim: Claim::Lines(line_mark), names: &["iozone"] };
+
+fn line_mark(line: &str) -> Mark {
+    let line = line.trim();
+    match () {
+        () if line.starts_with("Iozone: Performance Test") => Mark::Begins,
+        () if is_header(line) || line == "\"Writer report\"" || line.starts_with("Run began:") => {
+            Mark::Belongs
+        }
+        () if is_of_throughput(line) => Mark::Belongs,
+        () => Mark::None,
+    }
+}
+
+/// `Children see throughput for  4 readers = 512.00 kB/sec`, and the lines that follow it.
+fn is_of_throughput(line: &str) -> bool {
+    const WORDS: [&str; 5] = [
+        "Children see throughput for",
+        "Parent sees throughput for",
+        "Min throughput per process",
+        "Max throughput per process",
+        "Avg throughput per process",
+    ];
+    WORDS.iter().any(|words| line.starts_with(words))
+}
+
 /// Reads iozone's output.
 pub(super) fn read(input: &Input<'_>) -> Outcome {
-    let is_banner = |line: &str| {
+    let is_own = |line: &str| {
         let line = line.trim();
-        line.starts_with("Iozone: Performance Test") || is_header(line) || line == "\"Writer report\""
+        line_mark(line) != Mark::None && !line.starts_with("Run began:")
     };
-    if !input.lines().any(|(_, line)| is_banner(line)) {
+    if !input.lines().any(|(_, line)| is_own(line)) {
         return Outcome::NotMine(text!(
-            "it has neither `Iozone: Performance Test` nor the columns `kB reclen write`",
-            "`Iozone: Performance Test` も列 `kB reclen write` もありません"
+            "it has neither the columns `kB reclen write` nor a line `Children see throughput`",
+            "列 `kB reclen write` も `Children see throughput` の行もありません"
         ));
     }
     let mut origin = origin(input);
@@ -113,16 +141,48 @@ fn unit(input: &Input<'_>) -> Unit {
     }
 }
 
+/// Whether the page cache may have done the work, from what iozone prints of its options, and from its command line: with
+/// `-I` it is passed by, with `-e` writes count their fsync, with `-o` they are synchronous.
 fn notices(input: &Input<'_>) -> Vec<Notice> {
-    let cached = !input.lines().any(|(_, line)| {
-        let line = line.trim();
-        line.starts_with("O_DIRECT feature enabled") || line.starts_with("Include fsync in write timing")
-    });
-    let text = text!(
-        "iozone ran without direct I/O and without fsync: the page cache may have done the work",
-        "iozone はダイレクト I/O も fsync も使っていません。ページキャッシュの速度かもしれません"
-    );
-    if cached { vec![parts::notice(text)] } else { Vec::new() }
+    let has = |words: &str| input.lines().any(|(_, line)| line.trim().starts_with(words));
+    let command = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Command line used:"));
+    let given = |letter: char| command.is_some_and(|command| has_option(command, letter));
+    let direct = has("O_DIRECT feature enabled") || given('I');
+    let synced = has("Include fsync in write timing") || has("SYNC Mode") || given('e') || given('o');
+    let text = match (direct, synced) {
+        (true, true) => text!(
+            "iozone used direct I/O (`-I`) and synced its writes (`-e` or `-o`)",
+            "iozone はダイレクト I/O(`-I`)を使い、書き込みを同期しています(`-e` または `-o`)"
+        ),
+        (true, false) => {
+            text!("iozone used direct I/O (`-I`)", "iozone はダイレクト I/O(`-I`)を使っています")
+        }
+        (false, true) => text!(
+            "iozone synced its writes (`-e` or `-o`) but used no direct I/O: its reads may come from the page cache",
+            "iozone は書き込みを同期していますが(`-e` または `-o`)、ダイレクト I/O は使っていません。読み取りはページキャッシュの\
+             速度かもしれません"
+        ),
+        (false, false) if command.is_none() && !has("Output is in") => text!(
+            "whether iozone used direct I/O is not in the text; without it the page cache may have done the work",
+            "iozone がダイレクト I/O を使ったかどうかは本文にありません。使っていなければページキャッシュの速度かもしれません"
+        ),
+        (false, false) => text!(
+            "iozone ran without direct I/O and without fsync: the page cache may have done the work",
+            "iozone はダイレクト I/O も fsync も使っていません。ページキャッシュの速度かもしれません"
+        ),
+    };
+    vec![parts::notice(text)]
+}
+
+/// Whether a command line has an option of one letter, alone (`-e`) or among others (`-ecI`). A letter that wants a value
+/// takes what stands behind it.
+fn has_option(command: &str, letter: char) -> bool {
+    const WITH_VALUE: &str = "bBdfFgHijJklLmMnOPqQrRsStTuUVxXYy+";
+    let words = command.split_whitespace().filter_map(|word| word.strip_prefix('-'));
+    words.into_iter().any(|word| {
+        let end = word.find(|c| WITH_VALUE.contains(c) && c != letter).unwrap_or(word.len());
+        word[..end].contains(letter)
+    })
 }
 
 fn is_header(line: &str) -> bool {
@@ -145,7 +205,10 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
             ends = Some(words_with_ends(line).iter().skip(2).map(|(_, end)| *end).collect());
             continue;
         }
-        let Some(columns) = ends.as_ref().filter(|columns| columns.len() == TESTS.len()) else { continue };
+        // Builds without stdio tests print nine columns.
+        let Some(columns) = ends.as_ref().filter(|columns| [TESTS.len(), 9].contains(&columns.len())) else {
+            continue;
+        };
         let words = words_with_ends(line);
         let [(file_kb, _), (record_kb, _), numbers @ ..] = words.as_slice() else { continue };
         let whole = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
@@ -153,7 +216,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<Entry<'a>> {
             continue;
         }
         for (place, (printed, end)) in numbers.iter().enumerate() {
-            let test = if numbers.len() == TESTS.len() {
+            let test = if numbers.len() == columns.len() {
                 Some(place)
             } else {
                 // Header words do not all end where their numbers do, but never far off.
@@ -320,6 +383,49 @@ mod tests {
         ];
         assert_eq!(rates, expected);
         assert_eq!(of(&run.cells[0]).figures[0].unit_printed, "ops/s");
+    }
+
+    #[test]
+    fn what_its_options_say_of_the_page_cache() {
+        let text = String::from_utf8(fixture("lab/iozone.txt")).unwrap();
+        let remark = |command: &str| {
+            let lines = text.lines().map(|line| match line.trim().starts_with("Command line used:") {
+                true => format!("\tCommand line used: {command}"),
+                false => line.to_owned(),
+            });
+            let text: Vec<String> = lines.collect();
+            let run = super::super::import("a.txt", text.join("\n").as_bytes()).unwrap().remove(0);
+            run.notices[0].text.en.clone()
+        };
+        assert!(remark("iozone -a").contains("without direct I/O and without fsync"));
+        assert!(remark("iozone -e -I -a").contains("used direct I/O (`-I`) and synced"));
+        assert!(remark("iozone -i0 -i2 -f /mnt/Ie -ecp -K").contains("synced its writes (`-e` or `-o`) but"));
+        assert!(remark("iozone -azI").contains("used direct I/O (`-I`)"));
+        assert!(remark("iozone -i 0 -s 4m -r 4k -fIe").contains("without direct I/O and without fsync"));
+    }
+
+    #[test]
+    fn a_pasted_part_is_read() {
+        let text = "> \tCommand line used: iozone -r 1m -s 128m -t 4 -i 0\n\
+                    > \tThroughput test with 4 processes\n\
+                    > \tChildren see throughput for  4 initial writers \t=  138676.27 kB/sec\n\
+                    > \tMin throughput per process \t\t\t=       0.00 kB/sec \n\
+                    > \tAvg throughput per process \t\t\t=   34669.07 kB/sec\n";
+        let run = &super::super::import("a.txt", text.as_bytes()).unwrap()[0];
+        let writers = find(run, "initial writers");
+        assert_eq!((writers.direction, of(writers).threads), (Some(WRITE), Some(4)));
+        assert_figure(&of(writers).figures[0], "138676.27", "kB/sec", 138_676.27 * 1024.0);
+        let lowest = figure(writers, Quantity::Rate, Statistic::Lowest, Some("per process"));
+        assert_figure(lowest, "0.00", "kB/sec", 0.0);
+        let table = "<pre>
+              kB  reclen   write rewrite    read    reread    read   write    read  rewrite     read
+         1048576       4   81747   35641    73644    73894    2770     805   40026    29575     7645
+</pre>";
+        let run = &super::super::import("a.html", table.as_bytes()).unwrap()[0];
+        let random = find(run, "random, file 1048576 kB, record 4 kB read");
+        assert_figure(&of(random).figures[0], "2770", "kBytes/sec", 2770.0 * 1024.0);
+        assert_eq!((run.cells.len(), of(random).block_bytes), (9, Some(4096)));
+        assert!(run.notices[0].text.en.contains("not in the text"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::consumer::{self, corrected_rate, figure, mebi_correction};
 use super::dates::from_year_first;
 use super::json_tree::Json;
 use super::parts::{broken, broken_line, cell, documents_of, notice, number, numbered, repeated};
+use super::split::Claim;
 use super::{ImportedRun, Importer, Input, Outcome, yaml};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{
@@ -20,7 +21,8 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Result, text};
 use std::collections::HashMap;
 
-pub(super) const IMPORTER: Importer = Importer { what: "JDiskMark JSON, YAML or CSV", read };
+pub(super) const IMPORTER: Importer =
+    Importer { what: "JDiskMark JSON, YAML or CSV", read, claim: Claim::File, names: &["JDiskMark"] };
 
 fn read(input: &Input<'_>) -> Outcome {
     let Some(words) = input.text() else {

@@ -66,12 +66,14 @@ impl Json {
     }
 }
 
-/// All documents of a text that begin with `{` at the start of a line. Other lines between them are passed over.
+/// All documents of a text that begin with `{` at the start of a line, blanks apart. Other lines between them are passed
+/// over.
 pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
     let mut trees = Vec::new();
     let (mut at, mut line) = (0, 1);
     while at < text.len() {
-        let rest = &text[at..];
+        let rest = text[at..].trim_start_matches([' ', '\t']);
+        at = text.len() - rest.len();
         if rest.starts_with('{') {
             let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
             let raw = match stream.next() {
@@ -88,6 +90,10 @@ pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
             trees.push(tree(raw.get(), 0).map_err(|cause| JsonError { line, cause })?);
             line += rest[..end].matches('\n').count();
             at += end;
+            // The next may follow without an end of line between.
+            if text[at..].trim_start_matches([' ', '\t']).starts_with('{') {
+                continue;
+            }
         }
         match text[at..].find('\n') {
             Some(end) => at += end + 1,

@@ -3,35 +3,36 @@
 //! The model: CrystalDiskMark's form of version 7 with another heading and foot (`mainwindow.cpp`). The rate is fio's
 //! `bw`, which is in KiB/s, divided by 1000 and printed as MB/s (`benchmark.cpp`), so it is 2.34 % too low; before 1.5
 //! it was divided by 1024 and is MiB/s. Both are corrected. In the Default profile the figures are means of the runs,
-//! in the others the best of them; the latency is fio's mean completion latency. Source: JonMagon/KDiskMark e78d3c75
+//! in the others the best of them; the latency is fio's mean completion latency. A mix is not what was moved in all, but
+//! the means of reads and writes weighted by their shares (`(totalRead * p + totalWrite * (100 - p)) / 100`). Source: JonMagon/KDiskMark e78d3c75
 //! (3.3.0), 2c6f285 (the change of 1.5), and the text in its README.
 
 use super::consumer::{key_value, mebi_correction, runs_in};
 use super::dates::from_year_first;
 use super::parts::{notice, numbered};
 use super::result_line::{Rules, read_all};
-use super::{ImportedRun, Importer, Input, Outcome};
+use super::{ImportedRun, Input};
 use kurabe_core::environment::Environment;
 use kurabe_core::imported::{Correction, FigureOf, Origin, PrintedStatistic};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
 
-pub(super) const IMPORTER: Importer = Importer { what: "KDiskMark text", read };
-
-fn read(input: &Input<'_>) -> Outcome {
-    let Some(version) = input.lines().find_map(|(_, line)| version_after(line, "KDiskMark (")) else {
-        return Outcome::NotMine(text!(
-            "no line begins with `KDiskMark (`",
-            "`KDiskMark (` で始まる行がありません"
-        ));
-    };
-    read_mine(input, version).map(|run| vec![run]).into()
+/// The version, if the line is the heading.
+pub(super) fn version(line: &str) -> Option<&str> {
+    version_after(line, "KDiskMark (")
 }
 
 fn version_after<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
     line.trim().strip_prefix(prefix)?.split_once(')').map(|(version, _)| version)
 }
 
-fn read_mine(input: &Input<'_>, version: &str) -> Result<ImportedRun> {
+/// Reads a text under its heading.
+pub(super) fn run(
+    input: &Input<'_>,
+    lines: &[(usize, &str)],
+    version: &str,
+    column: usize,
+) -> Result<ImportedRun> {
     let mut origin = Origin {
         tool: "KDiskMark".to_owned(),
         version: Some(version.to_owned()),
@@ -40,7 +41,7 @@ fn read_mine(input: &Input<'_>, version: &str) -> Result<ImportedRun> {
         ..Origin::default()
     };
     let mut environment = Environment::default();
-    for (_, line) in input.lines() {
+    for (_, line) in lines {
         if let Some(fio) = version_after(line, "Flexible I/O Tester (") {
             origin.facts.insert("Flexible I/O Tester".to_owned(), fio.to_owned());
         }
@@ -55,7 +56,8 @@ fn read_mine(input: &Input<'_>, version: &str) -> Result<ImportedRun> {
         }
     }
     let correction = correction(version);
-    let results = read_all(input, &input.lines().collect::<Vec<_>>(), &rules(&origin, correction.clone()))?;
+    let rules = Rules { column, ..rules(&origin, correction.clone()) };
+    let results = read_all(input, lines, &rules)?;
     origin.procedure = match (origin.facts.get("Profile"), origin.facts.get("Test")) {
         (Some(profile), Some(test)) => Some(format!("{profile}; {test}")),
         (one, other) => one.or(other).cloned(),
@@ -66,7 +68,16 @@ fn read_mine(input: &Input<'_>, version: &str) -> Result<ImportedRun> {
         correction.unit,
         correction.factor
     )));
-    let notices = notices.chain(results.notice()).collect();
+    let has_mix = results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix));
+    let mix = has_mix.then(|| {
+        notice(text!(
+            "KDiskMark's figures of a mix are the rates of the reads and of the writes, each times its share (70 % and \
+             30 %), added up: 39 to 42 % below what was moved in all; they are compared with no other tool's",
+            "KDiskMark の混在の値は、読み取りと書き込みの速度にそれぞれの割合(70 % と 30 %)を掛けて足したもので、実際の合計より \
+             39~42 % 低くなります。ほかのツールの値とは比較しません"
+        ))
+    });
+    let notices = notices.chain(mix).chain(results.notice()).collect();
     Ok(ImportedRun { origin, environment, cells: numbered(results.cells), notices })
 }
 
@@ -101,5 +112,5 @@ fn rules(origin: &Origin, correction: Correction) -> Rules {
     };
     let runs = origin.facts.get("Test").and_then(|test| runs_in(test));
     let latency_of = FigureOf::RunMeanCompletionLatency;
-    Rules { rate, latency, latency_of, correction: Some(correction), runs }
+    Rules { rate, latency, latency_of, correction: Some(correction), runs, mix_is_total: false, column: 0 }
 }

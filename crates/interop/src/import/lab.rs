@@ -34,6 +34,8 @@ enum Scale {
     Powers,
     /// `ns`, `us`, `ms`, `s`; none are nanoseconds.
     Times,
+    /// `k`, `M`, `G`, `T` are powers of 1024 bytes, whatever the unit's own base; the point may be a comma, and `%` follows.
+    ForPeople,
 }
 
 /// A unit whose numbers are digits alone.
@@ -44,6 +46,11 @@ pub(super) const fn unit(name: &'static str, quantity: Quantity, base: f64) -> U
 /// A unit whose numbers may end in `K`, `M`, … for powers of 1024.
 pub(super) const fn unit_of_powers(name: &'static str, quantity: Quantity) -> Unit {
     Unit { name, quantity, base: 1.0, scale: Scale::Powers }
+}
+
+/// A unit whose numbers may be printed for people: `1.5M`, `12,5`, `3.0%`.
+pub(super) const fn unit_for_people(name: &'static str, quantity: Quantity, base: f64) -> Unit {
+    Unit { name, quantity, base, scale: Scale::ForPeople }
 }
 
 /// Latencies that end in `ns`, `us`, `ms` or `s`, or are nanoseconds.
@@ -69,7 +76,15 @@ impl Unit {
     /// A figure; `None` if the characters are no number that can be a figure.
     pub(super) fn figure(&self, statistic: PrintedStatistic, printed: &str) -> Option<PrintedFigure> {
         let printed = printed.trim();
-        parts::figure_of_value(self.quantity, statistic, self.value(printed)?, printed, self.name)
+        let value = self.value(printed)?;
+        let (printed, name) = match (self.scale, self.quantity, printed.chars().last()) {
+            (Scale::ForPeople, Quantity::Rate, Some('k')) => (&printed[..printed.len() - 1], "kB/s"),
+            (Scale::ForPeople, Quantity::Rate, Some('M')) => (&printed[..printed.len() - 1], "MB/s"),
+            (Scale::ForPeople, Quantity::Rate, Some('G')) => (&printed[..printed.len() - 1], "GB/s"),
+            (Scale::ForPeople, _, Some('%')) => (&printed[..printed.len() - 1], self.name),
+            _ => (printed, self.name),
+        };
+        parts::figure_of_value(self.quantity, statistic, value, printed, name)
     }
 
     /// A figure of something that quantity and statistic do not tell.
@@ -85,10 +100,13 @@ impl Unit {
     /// The value in base units.
     pub(super) fn value(&self, printed: &str) -> Option<f64> {
         let printed = printed.trim();
+        if self.scale == Scale::ForPeople {
+            return self.value_for_people(printed);
+        }
         let letters = printed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(printed.len());
         let (digits, letters) = printed.split_at(letters);
         let factor = match (self.scale, letters) {
-            (Scale::Plain, _) => {
+            (Scale::Plain | Scale::ForPeople, _) => {
                 return number(printed).map(|value| value * self.base).filter(|value| value.is_finite());
             }
             (Scale::Powers, letters) => {
@@ -103,6 +121,21 @@ impl Unit {
             (Scale::Times, _) => return None,
         };
         Some(number(digits)? * factor * self.base).filter(|value| value.is_finite())
+    }
+}
+
+impl Unit {
+    fn value_for_people(&self, printed: &str) -> Option<f64> {
+        let of_bytes = matches!(self.quantity, Quantity::Rate | Quantity::Bytes);
+        let (digits, base) = match printed.chars().last()? {
+            '%' if self.quantity == Quantity::Share => (&printed[..printed.len() - 1], self.base),
+            letter if of_bytes && letter.is_ascii_alphabetic() => {
+                let power = ['B', 'k', 'M', 'G', 'T', 'P'].iter().position(|prefix| *prefix == letter)?;
+                (&printed[..printed.len() - 1], 1024_f64.powi(i32::try_from(power).ok()?))
+            }
+            _ => (printed, self.base),
+        };
+        Some(parts::decimal(digits)? * base).filter(|value| value.is_finite())
     }
 }
 
@@ -125,6 +158,11 @@ pub(super) fn mark_binary_unit(figure: &mut PrintedFigure, tool: &str) {
                 "{tool} counts 1048576 bytes as an MB",
                 "{tool} は 1048576 バイトを 1 MB と数えます"
             ),
+        }),
+        Some("gb") => Some(Correction {
+            factor: 1.073_741_824,
+            unit: "GiB/s".to_owned(),
+            reason: text!("{tool} counts 2^30 bytes as a GB", "{tool} は 2^30 バイトを 1 GB と数えます"),
         }),
         _ => None,
     };

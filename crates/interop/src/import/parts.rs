@@ -36,6 +36,11 @@ pub(super) fn number(words: &str) -> Option<f64> {
     words.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
+/// The same, where the point may be a comma, as some languages print it.
+pub(super) fn decimal(words: &str) -> Option<f64> {
+    number(words).or_else(|| if words.contains('.') { None } else { number(&words.replacen(',', ".", 1)) })
+}
+
 /// A figure of this value in base units; `None` unless it is finite and not negative.
 pub(super) fn figure_of_value(
     quantity: Quantity,
@@ -103,7 +108,7 @@ pub(super) fn notice(text: Text) -> Notice {
 
 /// The error of a file that is known but damaged, with its line (from 1).
 pub(super) fn broken_line(input: &Input<'_>, line: usize, what: Text) -> Error {
-    let text = input.lines().nth(line.saturating_sub(1)).map_or("", |(_, text)| text);
+    let text = input.as_written(line);
     let shown: String = text.chars().take(WORDS_LONGEST).collect();
     let indent = shown.chars().take_while(|c| c.is_whitespace()).count();
     broken(what).at(Place {
@@ -128,7 +133,7 @@ pub(super) fn documents_of(input: &Input<'_>, text: &str, tool: &str) -> Result<
     documents(text).map_err(|error| {
         let what =
             text!("the JSON of {tool} ends or breaks here", "{tool} の JSON がここで途切れるか壊れています");
-        broken_line(input, error.line, what).because(error.cause)
+        broken_line(input, input.number(error.line), what).because(error.cause)
     })
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The model: a report has a row of columns per device, and a cell is all columns of one direction of a device. The
 //! first of several reports is of the time since boot and is left out of the figures, since it is no measurement; both
-//! tools can leave it out themselves (`-y`), which their output does not tell, so that then the first interval is lost.
-//! A lone report is read, and said to be what it is.
+//! tools can leave it out themselves (`-y`): of iostat's text that is seen, of the others it is not, and then the first
+//! interval is lost, which a remark says. A lone report is read, and said to be what it is.
 
 use super::ImportedRun;
 use super::lab::{self, Unit};
@@ -42,21 +42,37 @@ pub(super) struct Report {
     pub(super) rows: Vec<Row>,
 }
 
+/// What the first report of a log is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// The time since boot, unless the tool was told to leave that out, which cannot be seen.
+    SinceBoot,
+    /// An interval: the tool was told to leave the other out, and that is seen.
+    Interval,
+}
+
 /// A run of reports that have the same columns. `None` if they hold no figure.
-pub(super) fn run(mut origin: Origin, columns: &[Column], mut reports: Vec<Report>) -> Option<ImportedRun> {
+pub(super) fn run(
+    mut origin: Origin,
+    columns: &[Column],
+    mut reports: Vec<Report>,
+    first: First,
+) -> Option<ImportedRun> {
     reports.retain(|report| !report.rows.is_empty());
     let mut notices = Vec::new();
-    if reports.len() > 1 {
+    if first == First::SinceBoot && reports.len() > 1 {
         let rest = reports.len() - 1;
         reports.remove(0);
         notices.push(parts::notice(text!(
-            "the first report is of the time since boot and is left out; {rest} reports count",
-            "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です"
+            "the first report is of the time since boot and is left out; reports that count: {rest} (with `-y`, which \
+             the output does not show, an interval is lost so)",
+            "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です(`-y` を付けた場合は、出力からは分からない\
+             ため、1区間が失われます)"
         )));
-        if rest > 1 {
-            notices.push(parts::notice(lab::of_intervals()));
-        }
-    } else {
+    }
+    if reports.len() > 1 {
+        notices.push(parts::notice(lab::of_intervals()));
+    } else if first == First::SinceBoot && notices.is_empty() {
         notices.push(parts::notice(text!(
             "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
             "報告が1件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"

@@ -2,7 +2,8 @@
 //!
 //! The model: `label (queues and threads): rate MB/s [iops IOPS] <latency us>`. The label begins with `Sequential`,
 //! `Random`, `SEQ` or `RND`; it may hold the direction and the block size. IOPS and latency may be missing. A line that
-//! begins as one and does not end as one is damaged: nothing is read from it.
+//! begins as one and does not end as one is damaged: nothing is read from it. Behind the figures may stand those of
+//! another run of the same test, as pages print two runs side by side.
 
 use super::consumer::{self, figure};
 use super::{Input, parts};
@@ -27,12 +28,19 @@ pub(super) struct ResultLine<'a> {
     pub(super) iodepth: Option<u32>,
     /// Threads, if printed.
     pub(super) threads: Option<u32>,
+    /// The figures, of each run that the line has a column of; at least one.
+    pub(super) columns: Vec<Column<'a>>,
+}
+
+/// The figures of a test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Column<'a> {
     /// MB/s.
-    pub(super) rate: &'a str,
+    rate: &'a str,
     /// IOPS.
-    pub(super) iops: Option<&'a str>,
+    iops: Option<&'a str>,
     /// Microseconds.
-    pub(super) latency: Option<&'a str>,
+    latency: Option<&'a str>,
 }
 
 /// What a line is.
@@ -57,6 +65,10 @@ pub(super) struct Rules {
     pub(super) correction: Option<Correction>,
     /// Runs behind the figures.
     pub(super) runs: Option<u32>,
+    /// Whether the figures of a mix are those of all that was moved, and so can be held against others of that mix.
+    pub(super) mix_is_total: bool,
+    /// The column that is read.
+    pub(super) column: usize,
 }
 
 /// Reads a line.
@@ -74,8 +86,19 @@ pub(super) fn parse(line: &str) -> Line<'_> {
     }
     match read(line, first, sequential) {
         Some(result) => Line::Result(result),
+        None if is_prose(line) => Line::Other,
         None => Line::Damaged,
     }
+}
+
+/// Whether the line's label holds a word that no label does: `Random access is what matters`. A beginning of a word
+/// is one that was cut.
+fn is_prose(line: &str) -> bool {
+    const WORDS: [&str; 13] =
+        ["Sequential", "Random", "SEQ", "RND", "Read", "Write", "KiB", "MiB", "KB", "MB", "QD", "Q", "T"];
+    let label = line.split(':').next().unwrap_or(line);
+    let mut words = label.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    !label.contains('=') && words.any(|word| !WORDS.iter().any(|own| own.starts_with(word)))
 }
 
 fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'a>> {
@@ -103,20 +126,16 @@ fn read<'a>(line: &'a str, first: &str, sequential: bool) -> Option<ResultLine<'
             _ => return None,
         }
     }
-    let (rate, rest) = quantity(figures, "MB/s")?;
-    let (iops, rest) = bracketed(rest, '[', ']', "IOPS")?;
-    let (latency, rest) = bracketed(rest, '<', '>', "us")?;
-    rest.trim().is_empty().then_some(ResultLine {
-        procedure: label,
-        direction,
-        sequential,
-        block_bytes,
-        iodepth,
-        threads,
-        rate,
-        iops,
-        latency,
-    })
+    let mut columns = Vec::new();
+    let mut rest = figures;
+    while columns.is_empty() || !rest.trim().is_empty() {
+        let (rate, after) = quantity(rest, "MB/s")?;
+        let (iops, after) = bracketed(after, '[', ']', "IOPS")?;
+        let (latency, after) = bracketed(after, '<', '>', "us")?;
+        columns.push(Column { rate, iops, latency });
+        rest = after;
+    }
+    Some(ResultLine { procedure: label, direction, sequential, block_bytes, iodepth, threads, columns })
 }
 
 /// `1MiB`, `4 KiB`, `512KB`.
@@ -182,13 +201,16 @@ pub(super) fn read_all(input: &Input<'_>, lines: &[(usize, &str)], rules: &Rules
             None => (result.direction, None),
         };
         first = first.or(Some(number));
+        // A test that one of two runs side by side does not have has fewer columns.
+        let Some(figures) = result.columns.get(rules.column).copied() else { continue };
         if matches!(direction, None | Some(Direction::Read)) {
             results.tests.push(result.label());
         }
-        if result.not_run() {
+        if figures.not_run() {
             results.left_out += 1;
         } else {
-            results.cells.push(result.cell(direction, read_percent, rules).ok_or_else(damaged)?);
+            let cell = result.cell(figures, direction, read_percent, rules);
+            results.cells.push(cell.ok_or_else(damaged)?);
         }
     }
     if results.cells.is_empty() {
@@ -221,10 +243,11 @@ impl Results {
 /// `[Mix] Read 70%/Write 30%` and its like: direction, and share of reads in percent.
 pub(super) fn section_of(line: &str) -> Option<(Direction, Option<f64>)> {
     let line = line.trim();
-    match line {
-        "[Read]" => return Some((Direction::Read, None)),
-        "[Write]" => return Some((Direction::Write, None)),
-        _ => {}
+    // Titles of columns may follow.
+    for (word, direction) in [("[Read]", Direction::Read), ("[Write]", Direction::Write)] {
+        if line.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) {
+            return Some((direction, None));
+        }
     }
     let percent = line
         .strip_prefix("[Mix]")?
@@ -252,41 +275,49 @@ impl ResultLine<'_> {
         label
     }
 
-    /// Whether the tool printed it for a test that was not run.
-    pub(super) fn not_run(&self) -> bool {
-        parts::number(self.rate) == Some(0.0)
-    }
-
-    /// As a cell.
-    pub(super) fn cell(
+    /// As a cell with the figures of a column.
+    fn cell(
         &self,
+        figures: Column<'_>,
         direction: Option<Direction>,
         read_percent: Option<f64>,
         rules: &Rules,
     ) -> Option<Cell> {
         let rate = match &rules.correction {
-            Some(correction) => consumer::corrected_rate(rules.rate, self.rate, "MB/s", correction),
-            None => figure(Quantity::Rate, rules.rate, self.rate, "MB/s", consumer::MEGA),
+            Some(correction) => consumer::corrected_rate(rules.rate, figures.rate, "MB/s", correction),
+            None => figure(Quantity::Rate, rules.rate, figures.rate, "MB/s", consumer::MEGA),
         }?;
-        let iops = self.iops.and_then(|iops| figure(Quantity::Iops, rules.rate, iops, "IOPS", 1.0));
-        let latency = self
+        let iops = figures.iops.and_then(|iops| figure(Quantity::Iops, rules.rate, iops, "IOPS", 1.0));
+        let latency = figures
             .latency
             .and_then(|latency| figure(Quantity::Latency, rules.latency, latency, "us", 1e3))
             // A latency that was not had is printed as zero.
             .filter(|latency: &PrintedFigure| latency.value > 0.0)
             .map(|latency| consumer::of(latency, rules.latency_of.clone()));
+        let percent = read_percent.filter(|_| direction == Some(Direction::Mix));
+        let procedure = match percent {
+            Some(percent) if !rules.mix_is_total => format!("{}, {percent} % read", self.procedure),
+            _ => self.procedure.to_owned(),
+        };
         let imported = ImportedCell {
-            procedure: Some(self.procedure.to_owned()),
+            procedure: Some(procedure),
             runs: rules.runs,
             block_bytes: self.block_bytes,
             iodepth: self.iodepth,
             threads: self.threads,
             sequential: Some(self.sequential),
-            read_percent,
+            read_percent: read_percent.filter(|_| rules.mix_is_total),
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
             series: Vec::new(),
         };
         Some(parts::cell(self.label(), direction, imported))
+    }
+}
+
+impl Column<'_> {
+    /// Whether the tool printed it for a test that was not run.
+    fn not_run(&self) -> bool {
+        parts::number(self.rate) == Some(0.0)
     }
 }
 
@@ -306,17 +337,17 @@ mod tests {
     fn every_generation_of_line_is_read() {
         let three = result("           Sequential Read :   505.825 MB/s");
         assert_eq!(
-            (three.label().as_str(), three.direction, three.rate),
+            (three.label().as_str(), three.direction, three.columns[0].rate),
             ("SEQ", Some(Direction::Read), "505.825")
         );
         let three = result("        Random Write 512KB :   190.461 MB/s");
-        assert_eq!((three.label().as_str(), three.iops), ("RND 512 KiB", None));
+        assert_eq!((three.label().as_str(), three.columns[0].iops), ("RND 512 KiB", None));
         let three = result("  Random Write 4KB (QD=32) :   174.695 MB/s [ 42650.1 IOPS]");
-        assert_eq!((three.label().as_str(), three.iops), ("RND 4 KiB Q32", Some("42650.1")));
+        assert_eq!((three.label().as_str(), three.columns[0].iops), ("RND 4 KiB Q32", Some("42650.1")));
         let six = result("  Random Read 4KiB (Q=  8,T= 8) :     7.892 MB/s [   1926.8 IOPS]");
-        assert_eq!((six.label().as_str(), six.latency), ("RND 4 KiB Q8 T8", None));
+        assert_eq!((six.label().as_str(), six.columns[0].latency), ("RND 4 KiB Q8 T8", None));
         let nine = result("  SEQ    1MiB (Q=  8, T= 1):  3479.812 MB/s [   3318.6 IOPS] <  2407.67 us>");
-        assert_eq!((nine.label().as_str(), nine.latency), ("SEQ 1 MiB Q8 T1", Some("2407.67")));
+        assert_eq!((nine.label().as_str(), nine.columns[0].latency), ("SEQ 1 MiB Q8 T1", Some("2407.67")));
         let kde = result("    Random   4 KiB (Q= 32, T= 1):   354.657 MB/s [  88664.6 IOPS] <   352.37 us>");
         assert_eq!(kde.label(), "RND 4 KiB Q32 T1");
     }
@@ -330,7 +361,10 @@ mod tests {
                 // Cut between two figures, what stands there is whole.
                 Line::Result(result) => {
                     let cut = whole[..end].trim_end();
-                    assert!(result.latency.is_none() && (cut.ends_with("/s") || cut.ends_with(']')), "{end}");
+                    assert!(
+                        result.columns[0].latency.is_none() && (cut.ends_with("/s") || cut.ends_with(']')),
+                        "{end}"
+                    );
                 }
                 Line::Damaged => {}
             }
@@ -340,6 +374,20 @@ mod tests {
         {
             assert!(matches!(parse(line), Line::Damaged), "{line}");
         }
-        assert!(matches!(parse("Randomness is not a result"), Line::Other));
+        for prose in ["Randomness is not a result", "Random access is what matters", "Sequential reads: slow"]
+        {
+            assert!(matches!(parse(prose), Line::Other), "{prose}");
+        }
+    }
+
+    #[test]
+    fn two_runs_side_by_side_are_two_columns() {
+        let line =
+            "Sequential 1MiB (Q=  8, T= 1):   120.497 MB/s [    114.9 IOPS]   233.983 MB/s [    223.1 IOPS]";
+        let rates: Vec<_> = result(line).columns.iter().map(|column| (column.rate, column.iops)).collect();
+        assert_eq!(rates, [("120.497", Some("114.9")), ("233.983", Some("223.1"))]);
+        assert!(matches!(parse(&line[..line.len() - 8]), Line::Damaged), "half of a column");
+        assert_eq!(section_of("[Read]       *Single*     *Mirror*"), Some((Direction::Read, None)));
+        assert_eq!(section_of("[Reading]"), None);
     }
 }

@@ -7,8 +7,9 @@
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::lab::{self, Unit};
-use super::reports::{self, Column, Report, Row};
-use super::{Input, Outcome, dates};
+use super::reports::{self, Column, First, Report, Row};
+use super::split::{Claim, Mark};
+use super::{Importer, Input, Outcome, dates};
 use kurabe_core::imported::{Origin, Quantity};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -61,9 +62,23 @@ fn columns(groups: &[&str]) -> Option<Vec<Column>> {
     Some(columns)
 }
 
+pub(super) const TEXT: Importer = Importer {
+    what: "zpool iostat text",
+    read: read_text,
+    claim: Claim::Lines(line_mark),
+    names: &["zpool iostat"],
+};
+
+fn line_mark(line: &str) -> Mark {
+    if is_top(line) { Mark::Belongs } else { Mark::None }
+}
+
+fn is_top(line: &str) -> bool {
+    line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"])
+}
+
 /// Reads text with a header.
 pub(super) fn read_text(input: &Input<'_>) -> Outcome {
-    let is_top = |line: &str| line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"]);
     let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
         return Outcome::NotMine(text!(
             "no line begins with the groups `capacity operations bandwidth`",
@@ -79,6 +94,9 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
     let mut reports: Vec<Report> = vec![Report::default()];
     let mut path: Vec<String> = Vec::new();
     let mut after_header = false;
+    let blanks = |line: &str| line.len() - line.trim_start().len();
+    // A text that was quoted may stand further in as a whole.
+    let mut margin = 0;
     for (number, line) in input.lines() {
         if let Some(time) = stamp(line) {
             reports.push(Report { time: Some(time), rows: Vec::new() });
@@ -91,16 +109,22 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             continue;
         }
         if name == "pool" || name == "vdev" || name.starts_with("--") || !after_header {
+            margin = blanks(line);
             continue;
         }
         let fields: Vec<String> = words.map(str::to_owned).collect();
+        let is_value = |field: &String| field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
+        if !fields.iter().any(is_value) {
+            after_header = false; // Words that follow the table.
+            continue;
+        }
         if fields.len() < columns.len() {
             let what =
                 text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
             return lab::broken(input, number, what);
         }
         // Pools are made of few levels; more of them are damage.
-        path.truncate(((line.len() - line.trim_start().len()) / 2).min(LEVELS_MOST));
+        path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
         add(&mut reports, path.join("/"), fields);
     }
@@ -185,7 +209,7 @@ fn finish(input: &Input<'_>, format: &str, columns: &[Column], mut reports: Vec<
         file: input.name.to_owned(),
         ..Origin::default()
     };
-    match reports::run(origin, &columns, reports) {
+    match reports::run(origin, &columns, reports, First::SinceBoot) {
         Some(run) => Outcome::Runs(vec![run]),
         None => lab::nothing_measured(input, "zpool iostat"),
     }

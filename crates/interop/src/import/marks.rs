@@ -1,0 +1,126 @@
+//! The texts of CrystalDiskMark and of those that follow its form: which of them it is, and where one ends.
+//!
+//! The model: the splitter begins a text at each heading. What has none, such as the figures alone in a page, begins again
+//! where a section comes again, or where the first test of a text without sections does. Pages print two runs side by side:
+//! then each column is a run. The heading tells the tool; without one it is unknown.
+
+use super::consumer::is_rule;
+use super::parts::notice;
+use super::result_line::{Line, parse, section_of};
+use super::split::{Claim, Mark};
+use super::{ImportedRun, Importer, Input, Outcome, amorphous, cdm, kdiskmark};
+use kurabe_core::workload::Direction;
+use kurabe_core::{Result, text};
+
+pub(super) const IMPORTER: Importer =
+    Importer { what: "CrystalDiskMark text", read, claim: Claim::Lines(line_mark), names: &["DiskMark"] };
+
+/// More runs than this stand nowhere side by side.
+const COLUMNS_MOST: usize = 16;
+
+fn line_mark(line: &str) -> Mark {
+    if cdm::is_heading(line) || kdiskmark::version(line).is_some() || amorphous::version(line).is_some() {
+        return Mark::Begins;
+    }
+    let is_result = !matches!(parse(line), Line::Other);
+    if is_result || section_of(line).is_some() { Mark::Belongs } else { Mark::None }
+}
+
+fn read(input: &Input<'_>) -> Outcome {
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    let named = lines.iter().any(|(_, line)| line_mark(line) == Mark::Begins);
+    let whole = lines.iter().any(|(_, line)| matches!(parse(line), Line::Result(_)));
+    let damaged = lines.iter().any(|(_, line)| matches!(parse(line), Line::Damaged));
+    let ruled = lines.iter().any(|(_, line)| is_rule(line));
+    // A word such as `Random` alone is nobody's; under a heading or between lines of dashes it is a line that was cut.
+    if !(whole || damaged && (named || ruled)) {
+        return Outcome::NotMine(match named {
+            true => text!(
+                "a line begins with the tool's name, but no result line follows",
+                "ツール名で始まる行はありますが、結果の行がありません"
+            ),
+            false => text!(
+                "no line such as `SEQ 1MiB (Q= 8, T= 1): 500.000 MB/s`",
+                "`SEQ 1MiB (Q= 8, T= 1): 500.000 MB/s` のような行がありません"
+            ),
+        });
+    }
+    let texts = texts(&lines);
+    let mut runs = Vec::new();
+    for text in texts {
+        match columns(input, text) {
+            Ok(mut of_text) => runs.append(&mut of_text),
+            Err(error) => return Outcome::Broken(error),
+        }
+    }
+    Outcome::Runs(runs)
+}
+
+/// The texts that follow each other without a heading.
+fn texts<'b, 'l>(lines: &'b [(usize, &'l str)]) -> Vec<&'b [(usize, &'l str)]> {
+    let mut starts = vec![0];
+    let mut sections: Vec<Direction> = Vec::new();
+    let mut first: Option<(String, Option<Direction>)> = None;
+    for (at, (_, line)) in lines.iter().enumerate() {
+        if let Some((section, _)) = section_of(line) {
+            if sections.contains(&section) {
+                starts.push(at);
+                sections.clear();
+            }
+            sections.push(section);
+        } else if let (true, Line::Result(result)) = (sections.is_empty(), parse(line)) {
+            let test = (result.label(), result.direction);
+            match &first {
+                Some(first) if *first == test => starts.push(at),
+                Some(_) => {}
+                None => first = Some(test),
+            }
+        }
+    }
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &lines[*start..end]).collect()
+}
+
+/// The run of a text, or one for each of its columns.
+fn columns(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<Vec<ImportedRun>> {
+    let count = lines.iter().map(|(_, line)| match parse(line) {
+        Line::Result(result) => result.columns.len(),
+        _ => 0,
+    });
+    let count = count.max().unwrap_or(1).clamp(1, COLUMNS_MOST);
+    let titles = titles(lines, count);
+    (0..count)
+        .map(|column| {
+            let mut run = one(input, lines, column)?;
+            if count > 1 {
+                let (number, title) = (column + 1, titles.get(column).copied().unwrap_or_default());
+                run.origin.facts.insert("Column".to_owned(), format!("{number} {title}").trim().to_owned());
+                run.notices.push(notice(text!(
+                    "column {number} of {count} in the text: {title}",
+                    "本文の {count} 列のうち {number} 列目: {title}"
+                )));
+            }
+            Ok(run)
+        })
+        .collect()
+}
+
+/// What stands above the columns, if as many words do as there are columns.
+fn titles<'l>(lines: &[(usize, &'l str)], count: usize) -> Vec<&'l str> {
+    let above = lines.iter().find_map(|(_, line)| line.trim().strip_prefix("[Read]")).unwrap_or_default();
+    let titles =
+        above.split("  ").map(|title| title.trim().trim_matches('*')).filter(|title| !title.is_empty());
+    Some(titles.collect::<Vec<_>>()).filter(|titles| titles.len() == count).unwrap_or_default()
+}
+
+fn one(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> Result<ImportedRun> {
+    let heading =
+        |of: fn(&str) -> Option<&str>| lines.iter().find_map(|(_, line)| of(line).map(str::to_owned));
+    if let Some(version) = heading(kdiskmark::version) {
+        return kdiskmark::run(input, lines, &version, column);
+    }
+    if let Some(version) = heading(amorphous::version) {
+        return amorphous::run(input, lines, &version, column);
+    }
+    cdm::run(input, lines, column)
+}

@@ -1,0 +1,132 @@
+//! The results in a text: who wrote which lines.
+//!
+//! The model: a text may be a page, a mail or the log of a shell, with results of several tools, one after another, and other
+//! words between them. Each importer of texts says of a line that it is its own, or that a result of its tool begins there.
+//! What lies between two lines of one tool is its too; a line of another tool, or the beginning of another result, ends
+//! the block. Objects of JSON belong to the tool whose keys they hold. Each block is read by itself, so that no result takes
+//! the figures or the name of another.
+
+use super::clean::cleaned;
+use super::{Importer, Input};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// What a line is to an importer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Nothing that it knows.
+    None,
+    /// The beginning of a result.
+    Begins,
+    /// Of a result.
+    Belongs,
+}
+
+/// How an importer knows what is its own.
+pub(crate) enum Claim {
+    /// It sees the file whole.
+    File,
+    /// By lines.
+    Lines(fn(&str) -> Mark),
+    /// By words that an object of JSON holds, all of them.
+    Object(&'static [&'static str]),
+}
+
+/// A part of a text, and who reads it.
+pub(super) struct Block<'a> {
+    pub(super) importer: &'static Importer,
+    /// The line of the file that it was known by first.
+    pub(super) line: usize,
+    pub(super) input: Input<'a>,
+}
+
+/// The blocks of a text in their order; none if it is no text, or nobody knows a line.
+pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) -> Vec<Block<'a>> {
+    let lines: Vec<(usize, Cow<'_, str>)> = whole
+        .lines()
+        .flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)))
+        .collect();
+    let owners = owners(&lines, importers);
+    let mut starts: Vec<(usize, usize)> = Vec::new();
+    for (at, owner) in owners.iter().enumerate() {
+        let Some((importer, mark)) = owner else { continue };
+        if *mark == Mark::Begins || starts.last().is_none_or(|(_, last)| last != importer) {
+            starts.push((at, *importer));
+        }
+    }
+    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([lines.len()]);
+    let blocks = starts.iter().zip(ends).enumerate().map(|(place, ((start, importer), end))| {
+        let line = lines[*start].0;
+        // What stands before the first result may tell of it.
+        let start = if place == 0 { 0 } else { *start };
+        let lines: Vec<(usize, &str)> =
+            lines[start..end].iter().map(|(number, line)| (*number, line.as_ref())).collect();
+        Block { importer: &importers[*importer], line, input: whole.part(&lines) }
+    });
+    blocks.collect()
+}
+
+/// The importer of each line by its place in the list, and what the line is to it.
+fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option<(usize, Mark)>> {
+    let mut owners = vec![None; lines.len()];
+    let mut objects = Objects::of(lines);
+    let mut at = 0;
+    while at < lines.len() {
+        if let Some((end, text)) = objects.at(at) {
+            let owner = importers.iter().position(|importer| match importer.claim {
+                Claim::Object(words) => words.iter().all(|word| text.contains(word)),
+                Claim::File | Claim::Lines(_) => false,
+            });
+            owners[at..end].fill(owner.map(|owner| (owner, Mark::Belongs)));
+            at = end;
+            continue;
+        }
+        owners[at] = importers.iter().enumerate().find_map(|(place, importer)| match importer.claim {
+            Claim::Lines(line) => Some((place, line(&lines[at].1))).filter(|(_, mark)| *mark != Mark::None),
+            Claim::File | Claim::Object(_) => None,
+        });
+        at += 1;
+    }
+    owners
+}
+
+/// The objects of JSON in a text that begin at the start of a line.
+struct Objects {
+    text: String,
+    /// Where each line begins in the text.
+    starts: Vec<usize>,
+    /// Whether one did not end: the rest of the text is taken for it once, and not looked through again at each `{`.
+    cut: bool,
+}
+
+impl Objects {
+    fn of(lines: &[(usize, Cow<'_, str>)]) -> Self {
+        let (mut text, mut starts) = (String::new(), Vec::with_capacity(lines.len()));
+        let some = lines.iter().any(|(_, line)| line.trim_start().starts_with('{'));
+        for (_, line) in lines.iter().filter(|_| some) {
+            starts.push(text.len());
+            text += line;
+            text.push('\n');
+        }
+        Self { text, starts, cut: false }
+    }
+
+    /// The line after the object that begins at a line, and the object's text.
+    fn at(&mut self, line: usize) -> Option<(usize, &str)> {
+        let rest = self.text.get(*self.starts.get(line)?..)?.trim_start_matches([' ', '\t']);
+        if self.cut || !rest.starts_with('{') {
+            return None;
+        }
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        while let Some(Ok(_)) = stream.next() {
+            let end = stream.byte_offset();
+            // The next may follow without an end of line between.
+            if !rest[end..].trim_start_matches([' ', '\t']).starts_with('{') {
+                let next = self.starts.partition_point(|start| *start < self.text.len() - rest.len() + end);
+                return Some((next, &rest[..end]));
+            }
+        }
+        self.cut = true;
+        Some((line + 1, rest))
+    }
+}
