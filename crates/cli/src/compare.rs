@@ -9,8 +9,8 @@ use kurabe_compare::{Use, check_about, measured_again, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
-    answer, answer_for, forest_of, render_history, render_pair, render_pictures, render_recommendation,
-    run_figures, spoken_json,
+    answer, answer_for, asked_json, forest_of, render_history, render_pair, render_pictures,
+    render_recommendation, run_figures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -36,6 +36,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
             "event": "comparison",
             "answer": answer(&pair),
             "comparison": spoken,
+            "about": asked_json(&pair.facts, &args.about),
             "figures": { "baseline": run_figures(baseline), "other": run_figures(other) },
         }));
     }

@@ -6,7 +6,7 @@ use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, verdict_words};
 use crate::{tails, turns, words};
-use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
@@ -28,7 +28,7 @@ pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], styl
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
-    doc.gap().append(fairness(&pair.differences, about));
+    doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
     doc.terminal(style)
 }
 
@@ -246,14 +246,35 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
     doc
 }
 
-/// What else differed in a sentence, and the differences that were not asked about, the weightiest first.
-pub(crate) fn fairness_words(differences: &[Difference], about: &[String]) -> (Text, Vec<Spoken>) {
-    let asked = |difference: &Spoken| about.iter().any(|key| key == difference.key);
-    let (subject, rest): (Vec<Spoken>, Vec<Spoken>) = differences.iter().map(Spoken::from).partition(asked);
-    let names =
-        |differences: &[Spoken]| Text::list(differences.iter().map(|difference| difference.name.clone()));
-    let (of, also) = (names(&subject), names(&rest));
-    let sentence = match (subject.is_empty(), rest.is_empty()) {
+/// What somebody asks about of a comparison.
+pub(crate) struct Asked<'a> {
+    /// Every fact of both runs.
+    pub facts: &'a [FactPair],
+    /// The words that were asked about.
+    pub about: &'a [String],
+}
+
+impl Asked<'_> {
+    /// Nobody asked.
+    pub(crate) const NONE: Asked<'static> = Asked { facts: &[], about: &[] };
+
+    fn is_of(&self, key: &str) -> bool {
+        self.about.iter().any(|word| word == key)
+    }
+}
+
+/// What else differed in a sentence, and what to show of it: first what was asked about, whether it differs or not, then
+/// the other differences, the weightiest first.
+pub(crate) fn fairness_words(differences: &[Difference], question: &Asked<'_>) -> (Text, Vec<Spoken>) {
+    let asked: Vec<&FactPair> =
+        question.facts.iter().filter(|pair| question.is_of(pair.fact.word())).collect();
+    let rest: Vec<Spoken> =
+        differences.iter().map(Spoken::from).filter(|one| !question.is_of(one.key)).collect();
+    let name = |pair: &&FactPair| facts::name(pair.fact);
+    let of = Text::list(asked.iter().filter(|pair| pair.differs()).map(name));
+    let same = Text::list(asked.iter().filter(|pair| !pair.differs()).map(name));
+    let also = Text::list(rest.iter().map(|difference| difference.name.clone()));
+    let sentence = match (of.is_empty(), rest.is_empty()) {
         (true, true) => text!(
             "As far as the records tell, the two runs differ in nothing else.",
             "記録で分かる範囲では、ほかの条件に違いはありません。"
@@ -263,29 +284,26 @@ pub(crate) fn fairness_words(differences: &[Difference], about: &[String]) -> (T
             "違いは、比べたかった点({of})だけです(記録で分かる範囲)。";
             of
         ),
-        (true, false) if about.is_empty() => {
+        (true, false) if same.is_empty() => {
             text!("The two runs differ in: {also}.", "2 つの測定は次の点が違います: {also}。"; also)
         }
-        (true, false) => {
-            let asked = about.join(", ");
-            text!(
-                "As far as the records tell, the two runs do not differ in what you asked about ({asked}), but in: {also}.",
-                "記録で分かる範囲では、比べたかった点({asked})に違いはなく、次の点が違います: {also}。";
-                also
-            )
-        }
+        (true, false) => text!(
+            "As far as the records tell, the two runs do not differ in what you asked about ({same}), but in: {also}.",
+            "記録で分かる範囲では、比べたかった点({same})に違いはなく、次の点が違います: {also}。";
+            same, also
+        ),
         (false, false) => text!(
             "The two runs differ in {of}, which you asked about, and also in: {also}.",
             "比べたかった点({of})のほかに、次の点も違います: {also}。";
             of, also
         ),
     };
-    (sentence, rest)
+    (sentence, asked.into_iter().map(Spoken::from).chain(rest).collect())
 }
 
 /// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(differences, about);
+pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc {
+    let (sentence, rest) = fairness_words(differences, question);
     let mut doc = Doc::new();
     doc.say(sentence);
     let columns = [

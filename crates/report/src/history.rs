@@ -1,6 +1,6 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
-use crate::compare::{cell_name, fairness, side_figure, single_note, stutters, verdict};
+use crate::compare::{Asked, cell_name, fairness, side_figure, single_note, stutters, verdict};
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::style::Style;
 use kurabe_compare::History;
@@ -42,7 +42,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
     });
     doc.gap().push(Table::new(columns, rows));
     doc.append(single_note(change).map(Paragraph::new).into_iter().collect());
-    doc.append(stutters(change)).gap().append(fairness(&change.differences, &[]));
+    doc.append(stutters(change)).gap().append(fairness(&change.differences, &Asked::NONE));
     doc.terminal(style)
 }
 

@@ -1,6 +1,6 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{answer, called, cell_name, counterparts, fairness, missing, stutters, table};
+use crate::compare::{Asked, answer, called, cell_name, counterparts, fairness, missing, stutters, table};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
@@ -47,7 +47,7 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
         doc.gap().say(answer(pair)).gap().push(table(pair));
         doc.append(counterparts(pair).map(Paragraph::new).into_iter().collect());
         doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
-        doc.gap().append(fairness(&pair.differences, &[]));
+        doc.gap().append(fairness(&pair.differences, &Asked::NONE));
     }
     doc.terminal(style)
 }
@@ -258,6 +258,7 @@ mod tests {
             only_baseline: Vec::new(),
             only_other: Vec::new(),
             differences: Vec::new(),
+            facts: Vec::new(),
             versus: None,
         }
     }

@@ -6,7 +6,7 @@ mod tape;
 
 use crate::sample::sample_header;
 use kurabe_core::environment::{
-    BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
+    BlockDevice, DeviceHealth, Environment, FileSystem, FileSystemJournal, Link, Machine, Virtualisation,
 };
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity,
@@ -103,6 +103,14 @@ impl Tape {
             },
             file_system: self.option(|tape| FileSystem {
                 kind: tape.option(Self::string),
+                journal: tape.option(|tape| {
+                    let data = tape.option(Self::string);
+                    tape.pick(&[
+                        FileSystemJournal::Absent,
+                        FileSystemJournal::Internal { data: data.clone() },
+                        FileSystemJournal::External { data },
+                    ])
+                }),
                 free_bytes: tape.option(Self::u64),
                 ..FileSystem::default()
             }),
@@ -376,6 +384,8 @@ impl Tape {
             threads: self.option(Self::u32),
             sequential: self.option(Self::bool),
             read_percent: self.option(Self::share_percent),
+            offset_bytes: self.option(Self::u64),
+            span_bytes: self.option(Self::u64),
             figures: self.list(3, Self::printed_figure),
             series: self.list(2, Self::printed_series),
         }

@@ -6,7 +6,7 @@
 use super::extent::Extent;
 use super::method::{self, Reasons};
 use super::{Report, run_name};
-use crate::compare::fairness_words;
+use crate::compare::{Asked, fairness_words};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Table, TableForm};
 use crate::facts::Spoken;
 use crate::pictures::Picture;
@@ -249,7 +249,7 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
 
 /// What else differed between two runs.
 fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(&pair.differences, about);
+    let (sentence, rest) = fairness_words(&pair.differences, &Asked { facts: &pair.facts, about });
     let mut doc = Doc::new();
     doc.say(sentence);
     if rest.is_empty() {
