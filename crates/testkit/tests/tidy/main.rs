@@ -79,20 +79,24 @@ fn an_allowance_stands_once() {
     }
 }
 
+/// The tests that a page's tables name in their last column.
+fn attacks(page: &str) -> Vec<String> {
+    let page = std::fs::read_to_string(root().join(page)).expect("a page on safety");
+    let tables = page.lines().filter(|line| line.starts_with('|'));
+    let cells = tables.filter_map(|line| line.rsplit('|').nth(1));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
 /// A test that `docs/safety.md` names is there: a promise without an attack would be a word.
 #[test]
 fn every_attack_that_the_page_of_safety_names_is_there() {
-    let page = std::fs::read_to_string(root().join("docs/safety.md")).expect("docs/safety.md");
-    let tables = page.lines().filter(|line| line.starts_with('|'));
-    let named: Vec<&str> = tables
-        .filter_map(|line| line.rsplit('|').nth(1))
-        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
-        .collect();
+    let named = attacks("docs/safety.md");
     assert!(named.len() > 20, "{named:?}");
+    assert_eq!(named, attacks("docs/ja/safety.md"), "docs/ja/safety.md names other tests");
     for name in named {
         let path = name
             .strip_prefix("e2e/")
-            .map_or_else(|| name.to_owned(), |file| format!("crates/cli/tests/e2e/{file}"));
+            .map_or_else(|| name.clone(), |file| format!("crates/cli/tests/e2e/{file}"));
         assert!(root().join(&path).exists(), "{name}: there is no {path}");
     }
 }
