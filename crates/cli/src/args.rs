@@ -199,7 +199,7 @@ pub struct ShowArgs {
      kurabe why last --cell access  only the access time\n  \
      kurabe why k7f --cell 3 --json for scripts",
     "実機の測定では、各項目のボトルネック(接続、シーク、埋まったキャッシュ、\n\
-     同時操作数の不足など)を、測定から分かる範囲で根拠とともに示します。\n\
+     同時 I/O 数の不足など)を、測定から分かる範囲で根拠とともに示します。\n\
      分からない場合は、何を測れば分かるかを示します。--trace を付けた測定では、\n\
      カーネルのキューとデバイスの時間も分けて示します。\n\n\
      モデルの測定では、操作にかかった時間のすべてに要因があります(バス、\n\
@@ -231,7 +231,7 @@ pub struct WhyArgs {
      Keys of --by and --where: target, model, profile, date, month, run, kind,\n\
      every WHAT of --about, and your labels (owner, or label:owner where a fact has\n\
      the same name). docs/comparing.md tells more.",
-    "判定は、速い・遅い(差と 95 % 区間つき)、測れる差なし(区間が許容差に収まる)、\n\
+    "判定は、速い・遅い(差と 95 % 区間つき)、有意な差なし(区間が許容差に収まる)、\n\
      まだ判断できない(あと何回測ればよいか)のいずれかです。\n\n\
      例:\n  \
      kurabe compare 7kq 9mz\n  \

@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn a_number_keeps_its_unit() {
-        assert_eq!(wrap("the rate was 6 911.3 MB/s then", 18), ["the rate was", "6 911.3 MB/s then"]);
-        assert_eq!(wrap("3.4 倍です(17 171 IOPS)", 16), ["3.4 倍です", "(17 171 IOPS)"]);
+        assert_eq!(wrap("the rate was 6,911.3 MB/s then", 18), ["the rate was", "6,911.3 MB/s then"]);
+        assert_eq!(wrap("3.4 倍です(17,171 IOPS)", 16), ["3.4 倍です", "(17,171 IOPS)"]);
         assert_eq!(wrap("512 KiB -28 %; 1 MiB -39 %", 12), ["512 KiB", "-28 %; 1 MiB", "-39 %"]);
         assert_eq!(wrap("from +28 MB/s", 9), ["from", "+28 MB/s"]);
     }

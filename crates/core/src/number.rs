@@ -23,7 +23,7 @@ impl std::fmt::Display for Figure {
 /// What stands where there is no number.
 pub const NONE: &str = "–";
 
-/// A rate in MB/s (10^6 bytes): `6 911.3 MB/s`, `9.42 MB/s`, `0.351 MB/s`.
+/// A rate in MB/s (10^6 bytes): `6,911.3 MB/s`, `9.42 MB/s`, `0.351 MB/s`.
 pub fn rate(bytes_per_s: f64) -> Figure {
     let megabytes = bytes_per_s / 1e6;
     let digits = match megabytes.abs() {
@@ -35,7 +35,7 @@ pub fn rate(bytes_per_s: f64) -> Figure {
     Figure { number: decimal(megabytes, digits), unit: "MB/s" }
 }
 
-/// Operations per second: `76 260 IOPS`, `87.3 IOPS`.
+/// Operations per second: `76,260 IOPS`, `87.3 IOPS`.
 pub fn iops(per_second: f64) -> Figure {
     let digits = if per_second > 0.0 && per_second < 99.95 { 1 } else { 0 };
     Figure { number: decimal(per_second, digits), unit: "IOPS" }
@@ -88,7 +88,7 @@ pub fn fixed(value: f64, digits: usize) -> String {
     decimal(value, digits)
 }
 
-/// A score or a ratio, which has no unit: `1.74`, `1 204`.
+/// A score or a ratio, which has no unit: `1.74`, `1,204`.
 pub fn ratio(value: f64) -> String {
     decimal(value, if value.abs() < 99.995 { 2 } else { 0 })
 }
@@ -183,7 +183,7 @@ fn grouped(digits: &str) -> String {
     let mut out = String::from(sign);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(' ');
+            out.push(',');
         }
         out.push(digit);
     }
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn rates_keep_the_digits_that_mean_something() {
         for (bytes_per_s, shown) in [
-            (6_911_260_000.0, "6 911.3 MB/s"),
+            (6_911_260_000.0, "6,911.3 MB/s"),
             (312_400_000.0, "312.4 MB/s"),
             (9_996_000.0, "10.0 MB/s"),
             (9_420_000.0, "9.42 MB/s"),
@@ -209,9 +209,9 @@ mod tests {
         ] {
             assert_eq!(rate(bytes_per_s).to_string(), shown);
         }
-        assert_eq!(iops(76_260.4).to_string(), "76 260 IOPS");
+        assert_eq!(iops(76_260.4).to_string(), "76,260 IOPS");
         assert_eq!(iops(87.31).to_string(), "87.3 IOPS");
-        assert_eq!(iops(1_234_567.0).to_string(), "1 234 567 IOPS");
+        assert_eq!(iops(1_234_567.0).to_string(), "1,234,567 IOPS");
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
             (999_600, "1.00 ms"),
             (1_310_000, "1.31 ms"),
             (12_400_000_000, "12.4 s"),
-            (1_240_000_000_000, "1 240 s"),
+            (1_240_000_000_000, "1,240 s"),
         ] {
             assert_eq!(latency_ns(ns), shown);
         }

@@ -314,7 +314,7 @@ pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text
     if let Some(percent) = noise.steal_share.filter(|&share| share > STEAL_SHARE).map(|share| share * 100.0) {
         remarks.push(text!(
             "the hypervisor took {percent:.0} % of the CPU time",
-            "ハイパーバイザーが CPU 時間の {percent:.0} % を取りました"
+            "CPU スチール: ハイパーバイザーが CPU 時間の {percent:.0} % を取りました"
         ));
     }
     if let Some(cpus) = noise.other_cpus_busy.filter(|&cpus| cpus > OTHER_CPUS_BUSY) {

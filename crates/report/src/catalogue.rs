@@ -71,7 +71,7 @@ fn of_table(entries: &[Entry<'_>], narrow: bool) -> Doc {
     entries.iter().flat_map(lines).collect()
 }
 
-/// `read 2 500.0 kB/s, write 2 100.0 kB/s`
+/// `read 2,500.0 kB/s, write 2,100.0 kB/s`
 fn figures(entry: &Entry<'_>) -> Text {
     Text::list(entry.figures().map(|(column, figure)| {
         let (name, figure, unit) = (&column.name, published(figure, column.decimals), &column.unit);

@@ -298,7 +298,7 @@ fn surroundings(cell: &Cell, style: &Style) -> Vec<(String, Vec<String>)> {
     }
     let others = noise(cell, style);
     if !others.is_empty() {
-        fields.push((style.pick("others", "外乱").to_owned(), others));
+        fields.push((style.pick("others", "ほかの処理の影響").to_owned(), others));
     }
     let cpu = cpu(cell, style);
     if !cpu.is_empty() {
@@ -350,7 +350,7 @@ fn noise(cell: &Cell, style: &Style) -> Vec<String> {
         .map(|cpus| text!("{cpus:.1} CPUs busy", "CPU {cpus:.1} 個分を使用")));
     put(worst(|noise| noise.steal_share)
         .map(number::percent)
-        .map(|share| text!("CPU stolen {share}", "CPU の横取り {share}")));
+        .map(|share| text!("CPU stolen {share}", "CPU スチール {share}")));
     let waits = [
         (worst(|noise| noise.io_pressure_share), text!("waiting for I/O", "I/O 待ち")),
         (worst(|noise| noise.cpu_pressure_share), text!("for a CPU", "CPU 待ち")),

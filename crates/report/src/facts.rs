@@ -93,7 +93,7 @@ pub(crate) fn name(fact: Fact) -> Text {
         Fact::Statistic => text!("statistic", "統計量"),
         Fact::Model => text!("model or device", "モデルか実機か"),
         Fact::Parameters => text!("changed parameters", "変えたパラメーター"),
-        Fact::Seed => text!("seed of the places", "アクセス位置の乱数の種"),
+        Fact::Seed => text!("seed of the places", "アクセス位置の乱数のシード"),
         Fact::Cache => text!("page cache", "ページキャッシュ"),
         Fact::Profile => text!("profile", "プロファイル"),
         Fact::Size => text!("test size", "テストサイズ"),
@@ -117,7 +117,7 @@ pub(crate) fn name(fact: Fact) -> Text {
         Fact::Kernel => text!("kernel", "カーネル"),
         Fact::Engine => text!("engine", "エンジン"),
         Fact::Kurabe => text!("version of kurabe", "kurabe のバージョン"),
-        Fact::Noise => text!("noise", "外乱"),
+        Fact::Noise => text!("noise", "ほかの処理の影響"),
     }
 }
 
@@ -167,7 +167,7 @@ fn effect(fact: Fact) -> Option<Text> {
         ),
         Fact::Noise => text!(
             "a disturbed run is slower and less steady; measure again when the machine is quiet",
-            "外乱があると遅く不安定になります。マシンが静かなときに測り直してください"
+            "ほかの処理の影響があると遅く不安定になります。マシンが静かなときに測り直してください"
         ),
         _ => return None,
     })

@@ -463,9 +463,9 @@ fn cell_lines(cell: &Cell, rules: Rules<'_>, percentiles: Percentiles, style: &S
 fn failed_line(figures: &Figures, style: &Style) -> Option<CellLine> {
     (figures.failed > 0).then(|| {
         let words = if figures.failed == 1 {
-            text!("operation failed", "件の操作が失敗")
+            text!("operation failed", "件の I/O が失敗")
         } else {
-            text!("operations failed", "件の操作が失敗")
+            text!("operations failed", "件の I/O が失敗")
         };
         let number = Figure { number: number::count(figures.failed), unit: "" };
         line(number, style.say(&words), Role::Bad)

@@ -86,7 +86,7 @@ fn of_words(of: &FigureOf) -> Text {
         FigureOf::RateSamples => text!("bandwidth samples", "速度のサンプル"),
         FigureOf::IopsSamples => text!("IOPS samples", "IOPS のサンプル"),
         FigureOf::DataMoved => text!("data moved", "転送量"),
-        FigureOf::Operations => text!("operations", "操作数"),
+        FigureOf::Operations => text!("operations", "I/O 回数"),
         FigureOf::RunTime => text!("run time", "実行時間"),
         FigureOf::TestTime => text!("test time", "テスト時間"),
         FigureOf::FirstDone => text!("first done", "最初の完了まで"),

@@ -12,7 +12,7 @@ pub fn render_list(runs: &[RunSummary], style: &Style) -> String {
     if runs.is_empty() {
         doc.say(text!(
             "No runs yet. This measures the directory you are in:",
-            "まだ測定がありません。次のコマンドで、今いるディレクトリを測定できます。"
+            "まだ測定がありません。次のコマンドで、カレントディレクトリを測定できます。"
         ));
         doc.push(Block::Code("kurabe run .".to_owned()));
         return doc.terminal(style);

@@ -67,7 +67,7 @@ pub(crate) fn fields(model: &ModelRecord) -> Vec<Field> {
         vec![
             shown::line(&model.name).into(),
             model.title.map(shown::line),
-            text!("seed {seed}", "乱数の種 {seed}"),
+            text!("seed {seed}", "乱数のシード {seed}"),
         ],
     )];
     for layer in &model.layers {

@@ -141,7 +141,7 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     )
 }
 
-/// A ratio with the digits that mean something: `16 000`, `219`, `1.47`, `0.0051`.
+/// A ratio with the digits that mean something: `16,000`, `219`, `1.47`, `0.0051`.
 fn digits(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1000.0 => number::whole((ratio / 100.0).round() * 100.0),

@@ -73,8 +73,8 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     doc.gap().say(text!(
         "Measured in turns: {span} blocks per cell, order tossed and then back (A B, B A) with seed {seed}. The ratio is \
          within blocks, so what went on meanwhile met both.",
-        "交互に測定: 項目ごとに {span} ブロック。順番は乱数で決め、次は逆順(A B、B A、種 {seed})。比は同じブロックどうしで\
-         取るため、途中の外乱は両方に同じようにかかっています。";
+        "交互に測定: 項目ごとに {span} ブロック。順番は乱数で決め、次は逆順(A B、B A、シード {seed})。比は同じブロックどうしで\
+         取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
         span
     ));
     doc.append(remedies(pair).into_iter().map(Paragraph::new).collect());

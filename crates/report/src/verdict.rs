@@ -57,7 +57,7 @@ impl Outcome {
         match self {
             Self::Faster => text!("faster", "速い"),
             Self::Slower => text!("slower", "遅い"),
-            Self::Same => text!("not measurably different", "測れる差なし"),
+            Self::Same => text!("not measurably different", "有意な差なし"),
             Self::Unclear => text!("not clear yet", "まだ判断できない"),
             Self::FasterBySingle => text!("faster by single figures", "1 回の値では速い"),
             Self::SlowerBySingle => text!("slower by single figures", "1 回の値では遅い"),
@@ -83,7 +83,7 @@ impl Outcome {
             }
             Self::Same => text!(
                 "{b} is not measurably different from {a} in {all}.",
-                "{all}で {b} と {a} に測れる差はありません。"; a, b, all
+                "{all}で {b} と {a} に有意な差はありません。"; a, b, all
             ),
             Self::Unclear => text!(
                 "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
@@ -154,7 +154,7 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict, count: usize) -> (Rol
                 Role::Plain,
                 Text {
                     en: format!("no measurable difference ({})", span.en),
-                    ja: format!("測れる差なし({})", span.ja),
+                    ja: format!("有意な差なし({})", span.ja),
                 },
             )
         }

@@ -107,7 +107,7 @@ impl VersusProgress {
         let once = format_time_setting(repetition_ns);
         self.line(&self.style.say(&text!(
             "profile {profile}, {once} per repetition, {end} · order seed {seed}",
-            "プロファイル {profile}、1 回 {once}、{end} · 順番の種 {seed}";
+            "プロファイル {profile}、1 回 {once}、{end} · 順番のシード {seed}";
             end
         )));
     }

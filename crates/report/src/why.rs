@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn counts_keep_the_digits_that_mean_something() {
         for (each, shown) in
-            [(80.0, "80"), (64.72, "64.7"), (0.33, "0.33"), (1234.5, "1 234"), (0.001, "<0.01")]
+            [(80.0, "80"), (64.72, "64.7"), (0.33, "0.33"), (1234.5, "1,234"), (0.001, "<0.01")]
         {
             assert_eq!(amount(each), shown);
         }

@@ -43,7 +43,7 @@ pub(crate) fn notice(kind: NoticeKind) -> Text {
         NoticeKind::WarmUpCut => text!("warm-up", "事前の読み書き"),
         NoticeKind::WritesLeftOut => text!("writes", "書き込み"),
         NoticeKind::GeneratorBound => text!("limit", "上限"),
-        NoticeKind::Noise => text!("noise", "外乱"),
+        NoticeKind::Noise => text!("noise", "ほかの処理の影響"),
         NoticeKind::Other => text!("note", "備考"),
     }
 }

@@ -193,7 +193,7 @@ fn pages_keep_to_the_width_in_both_languages() {
 fn each_figure_says_what_it_is_and_a_sweep_has_its_curve() {
     let page = render_study(&result(), &Style { width: 100, ..Style::default() });
     for words in
-        ["published", "1 100.0", "-9.1 %", "calibrated [1]", "[1] the time of a byte", "over raid.strip", "█"]
+        ["published", "1,100.0", "-9.1 %", "calibrated [1]", "[1] the time of a byte", "over raid.strip", "█"]
     {
         assert!(page.contains(words), "{words}: {page}");
     }
@@ -323,11 +323,11 @@ fn a_figure_that_is_not_what_the_others_are_has_the_number_of_its_note_in_front(
     let style = Style { width: 120, ..Style::default() };
     let page = render_study(&sweep, &style);
     for words in [
-        "[1] 2 000.0",
+        "[1] 2,000.0",
         "[1] calibrated: as in part: so",
-        "[2] 7 000.0",
+        "[2] 7,000.0",
         "[2] predicted, not reached: a defect",
-        "[3] 8 000.0",
+        "[3] 8,000.0",
         "[3] assumed: nobody knows",
         "A figure with a number in front is what the note says; all others: predicted.",
     ] {

@@ -70,7 +70,7 @@ pub const HOST: LayerKind = LayerKind {
             Count(1, 256),
             "1",
             "assumed: a copy waits for each operation",
-            ("operations in flight of a file copy", "ファイルコピーの同時操作数"),
+            ("operations in flight of a file copy", "ファイルコピーの同時 I/O 数"),
         ),
         Parameter::usual(
             "copy_read_gap",

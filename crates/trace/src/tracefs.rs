@@ -81,7 +81,7 @@ pub(crate) fn refusal(error: &std::io::Error) -> Error {
     let made = Error::new(
         kind,
         text!(
-            "what reaches the block device cannot be recorded: the kernel's tracing is not to be had",
+            "what reaches the block device cannot be recorded: the kernel's tracing is unavailable",
             "カーネルのトレース機能が使えないため、ブロックデバイスに届く操作を記録できません"
         ),
     )

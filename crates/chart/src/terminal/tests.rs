@@ -98,7 +98,7 @@ fn a_place_of_the_map_says_its_value() {
     };
     let lines = chart(Plot::Heat(heat)).terminal(60, false);
     assert!(lines[3].contains("1.00") && lines[3].contains("100.0 ▓▓"), "{lines:#?}");
-    assert!(lines[4].contains('–') && lines[4].ends_with("1 000.0 ██"), "{lines:#?}");
+    assert!(lines[4].contains('–') && lines[4].ends_with("1,000.0 ██"), "{lines:#?}");
 }
 
 fn number() -> impl Strategy<Value = f64> {

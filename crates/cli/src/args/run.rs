@@ -69,7 +69,7 @@ pub struct RunArgs {
     pub interval: Option<u64>,
     #[arg(long, value_name = "KIND", value_parser = data, help = t("What is written: random, zero, repeat, or compressible:PERCENT of zeros", "書く内容: random、zero、repeat、compressible:ゼロの割合(%)"))]
     pub data: Option<kurabe_core::workload::Data>,
-    #[arg(long, value_name = "N", help = t("Seed of offsets and data", "オフセットとデータの乱数の種"))]
+    #[arg(long, value_name = "N", help = t("Seed of offsets and data", "オフセットとデータの乱数のシード"))]
     pub seed: Option<u64>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the run (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,
@@ -118,7 +118,7 @@ pub struct RunArgs {
     pub passes: Option<u32>,
     #[arg(long, aliases = ["ramp-time", "ramp_time"], value_name = "TIME", value_parser = duration_or_zero, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Time before recording starts", "記録を始める前の慣らし時間"))]
     pub warm_up: Option<u64>,
-    #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の操作数(レイテンシは予定時刻から数える)"))]
+    #[arg(long, alias = "rate_iops", value_name = "IOPS", value_parser = rate, conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Open loop: operations per second; latency counts from when each was due", "オープンループ: 毎秒の I/O 数(レイテンシは予定時刻から数える)"))]
     pub rate: Option<f64>,
     #[arg(long, requires = "rate", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Arrivals of the open loop as a Poisson process", "オープンループの到着をポアソン過程にする"))]
     pub poisson: bool,

@@ -66,7 +66,7 @@ pub struct StudyRunArgs {
     pub set: Vec<String>,
     #[arg(long, value_name = "NAME=PATH", help = t("Measure a device of your own in the place of the row NAME (may be repeated)", "行 NAME をモデルではなく手元の機器で測る(繰り返し可)"))]
     pub on: Vec<String>,
-    #[arg(long, value_name = "N", help = t("Seed of what is random", "乱数の種"))]
+    #[arg(long, value_name = "N", help = t("Seed of what is random", "乱数のシード"))]
     pub seed: Option<u64>,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help = t("Threads for models; the result does not depend on it [default: one per CPU]", "モデルの計算に使うスレッド数(結果は変わらない)[既定: CPU 数]"))]
     pub threads: Option<u16>,

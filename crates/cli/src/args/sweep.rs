@@ -53,7 +53,7 @@ pub struct SweepArgs {
     pub time: u64,
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), help = t("Repetitions per point", "各点の回数"))]
     pub runs: u32,
-    #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of offsets and data", "オフセットとデータの乱数の種"))]
+    #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of offsets and data", "オフセットとデータの乱数のシード"))]
     pub seed: u64,
     #[arg(long, help = t("Through the page cache: the computer's own cache shows, too", "ページキャッシュ経由で測る(コンピューター自身のキャッシュも見える)"))]
     pub buffered: bool,

@@ -30,8 +30,8 @@ use std::path::PathBuf;
      kurabe versus . .                            the same twice: its noise",
     "対象をブロック単位で交互に測ります。1 ブロックでは、\n\
      各項目を各対象で 1 回ずつ続けて測り、順番は乱数で決めます。\n\
-     次のブロックは逆順です(A B、B A)。途中の外乱はすべての対象に同じようにかかりま\n\
-     す。項目は、速い・遅い・測れる差なしのどれかがはっきりした時点で終わります。\n\
+     次のブロックは逆順です(A B、B A)。途中のほかの処理の影響は、すべての対象に同じようにかかりま\n\
+     す。項目は、速い・遅い・有意な差なしのどれかがはっきりした時点で終わります。\n\
      測定は対象ごとに保存され、`kurabe compare` で同じ結果を見られます。\n\
      Ctrl-C で止めても、そこまでの測定は残り、結果も表示します。\n\n\
      例:\n  \
@@ -68,7 +68,7 @@ pub struct VersusArgs {
     pub margin: f64,
     #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test files, or bytes of each target to cover", "テストファイルの大きさ、または各対象のうち使う範囲"))]
     pub size: Option<u64>,
-    #[arg(long, value_name = "N", help = t("Seed of the order, and of offsets and data [default: a new order each time]", "順番、オフセット、データの乱数の種 [既定: 順番は毎回新しく決める]"))]
+    #[arg(long, value_name = "N", help = t("Seed of the order, and of offsets and data [default: a new order each time]", "順番、オフセット、データの乱数のシード [既定: 順番は毎回新しく決める]"))]
     pub seed: Option<u64>,
     #[arg(long, value_name = "KEY=VALUE", help = t("Label the runs (may be repeated)", "測定にラベルを付ける(繰り返し可)"))]
     pub label: Vec<String>,

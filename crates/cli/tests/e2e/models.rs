@@ -18,7 +18,7 @@ fn a_model_is_measured_like_a_device_and_marked_as_a_model() {
     let ended = lab.kurabe(&[&["run", "model:ideal-ram-disk"], &ONE_CELL[..]].concat()).ok();
     assert!(ended.out.contains("model in virtual time: a disk in memory"), "{}", ended.out);
     // 1 µs and 4096 bytes at 5.2 GB/s, one after the other.
-    assert!(ended.out.contains("559 284 IOPS"), "{}", ended.out);
+    assert!(ended.out.contains("559,284 IOPS"), "{}", ended.out);
     assert!(lab.kurabe(&["list"]).ok().out.contains("model:ideal-ram-disk"));
 }
 

@@ -30,7 +30,7 @@ fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
     let lab = Lab::new();
     let file = lab.write("result.txt", CDM);
     let ended = lab.kurabe(&["import", text(&file)]).ok();
-    for words in ["3 501.2", "best of 5", "CrystalDiskMark 8.0.1", "result.txt"] {
+    for words in ["3,501.2", "best of 5", "CrystalDiskMark 8.0.1", "result.txt"] {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
     let run = &lab.list()[0];

@@ -179,7 +179,7 @@ pub(super) fn write_cache(head: f64, tail: f64) -> Limit {
         LimitKind::WriteCache,
         Strength::Likely,
         text!(
-            "what the device can write for long: a cache in front of it filled up",
+            "the sustained write speed of the device: the cache in front of it filled up",
             "キャッシュが埋まったあとの、持続的な書き込み速度"
         ),
         text!(
@@ -258,7 +258,10 @@ pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: 
     let gain = facts.rate / before.rate;
     let (share, gain_shown) = (number::percent(waiting), times(gain));
     let sentence = if gain >= 1.5 {
-        text!("the device is full: operations wait for each other", "デバイスの飽和(操作が互いに待ち合う)")
+        text!(
+            "the device is saturated: operations wait for each other",
+            "デバイスの飽和(操作が互いに待ち合う)"
+        )
     } else if facts.is_random() {
         text!(
             "the device serves one operation at a time; the others wait",
@@ -277,7 +280,7 @@ pub(super) fn saturated(facts: &CellFacts<'_>, before: &CellFacts<'_>, waiting: 
         text!(
             "with {now} in flight instead of {then} the rate is {gain_shown} times as high, and an operation takes {slow} \
              instead of {fast}: {share} of it is waiting",
-            "同時操作数を {then} から {now} にしても速さは {gain_shown} 倍で、1 操作の時間は {fast} から {slow} に延びます。\
+            "同時 I/O 数を {then} から {now} にしても速さは {gain_shown} 倍で、1 操作の時間は {fast} から {slow} に延びます。\
              その {share} は待ち時間です"
         ),
     )
@@ -297,7 +300,7 @@ pub(super) fn one_at_a_time(
         Some((deeper, gain)) => {
             let (now, gain) = (depth(deeper), times(gain));
             evidence.en.push_str(&format!("; with {now} in flight the same work is {gain} times as fast"));
-            evidence.ja.push_str(&format!("。同時操作数を {now} にすると {gain} 倍の速さになります"));
+            evidence.ja.push_str(&format!("。同時 I/O 数を {now} にすると {gain} 倍の速さになります"));
             Strength::Strong
         }
         None => Strength::Likely,
@@ -337,7 +340,7 @@ pub(super) fn serves_one(facts: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit
         ),
         text!(
             "an operation takes {each}, and {more} in flight are only {gain} times as fast",
-            "1 操作に {each} かかり、同時操作数を {more} にしても {gain} 倍にしかなりません"
+            "1 操作に {each} かかり、同時 I/O 数を {more} にしても {gain} 倍にしかなりません"
         ),
     )
 }
@@ -350,11 +353,11 @@ pub(super) fn scales(facts: &CellFacts<'_>, before: &CellFacts<'_>, gain: f64) -
         Strength::Strong,
         text!(
             "the response time of the operations: even more in flight would be served",
-            "操作の応答時間(同時操作数をさらに増やす余地あり)"
+            "操作の応答時間(同時 I/O 数をさらに増やす余地あり)"
         ),
         text!(
             "with {now} in flight instead of {then} the rate is {gain} times as high, and each still takes {each}",
-            "同時操作数を {then} から {now} にすると速さは {gain} 倍になり、1 操作の時間は {each} にとどまります"
+            "同時 I/O 数を {then} から {now} にすると速さは {gain} 倍になり、1 操作の時間は {each} にとどまります"
         ),
     )
     .next(text!("a larger --iodepth", "--iodepth をさらに増やしてください"))
@@ -373,7 +376,7 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, sibling: &CellFacts<'_>, link: 
         ),
         text!(
             "{rate} with {now} in flight as with {other}, while {en} leaves room up to about {usual}",
-            "同時操作数が {now} でも {other} でも {rate} で、{ja} には約 {usual} までの余裕があります"
+            "同時 I/O 数が {now} でも {other} でも {rate} で、{ja} には約 {usual} までの余裕があります"
         ),
     )
 }
@@ -414,7 +417,7 @@ pub(super) fn unknown(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFact
         ),
         (false, Some(_)) if other_depth.is_none() => text!(
             "the same with another number of operations in flight: profiles such as `default` have both",
-            "同時操作数を変えた測定が必要です。default などのプロファイルには両方あります"
+            "同時 I/O 数を変えた測定が必要です。default などのプロファイルには両方あります"
         ),
         (false, Some(_)) => text!(
             "`kurabe run --trace`, and a longer measurement (--time)",

@@ -357,7 +357,7 @@ fn refuse_the_rest(reader: &Reader<'_>) -> Result<()> {
             "rate",
             text!(
                 "rate_iops= limits operations per second",
-                "毎秒の操作数を制限するには rate_iops= を使ってください"
+                "毎秒の I/O 数を制限するには rate_iops= を使ってください"
             ),
         ),
         ("fdatasync", text!("fsync= is done", "fsync= なら行えます")),

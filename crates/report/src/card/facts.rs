@@ -218,7 +218,7 @@ pub(super) fn reading(run: &RunRecord, is_curve: bool) -> Vec<Text> {
     }
     let rates = run.cells.iter().any(|cell| cell.measure == Measure::Rate);
     if rates {
-        items.push(Text::same("1 MB = 1 000 000 B"));
+        items.push(Text::same("1 MB = 1,000,000 B"));
     }
     items.push(format!("kurabe {}", shown::line(&run.header.kurabe_version)).into());
     items

@@ -96,7 +96,7 @@ fn entry(cell: &Cell, statistic: Statistic, style: &Style) -> Option<CardBar> {
     })
 }
 
-/// `±0.4 % · 76 260 IOPS · p99.9 412 µs`
+/// `±0.4 % · 76,260 IOPS · p99.9 412 µs`
 fn more(cell: &Cell, figures: &Figures, statistic: Statistic, style: &Style) -> String {
     let mut items = Vec::new();
     match words::statistic_of(statistic, figures.counted)

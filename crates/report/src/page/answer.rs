@@ -247,7 +247,7 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Vec<Text> {
         (faster, text!("faster in some cells and slower in none", "遅い項目がなく、速い項目がある")),
         (slower, text!("slower in some cells and faster in none", "速い項目がなく、遅い項目がある")),
         (mixed, text!("faster in some and slower in others", "速い項目と遅い項目がある")),
-        (same, text!("not measurably different in any", "どの項目にも測れる差がない")),
+        (same, text!("not measurably different in any", "どの項目にも有意な差がない")),
         (unclear, text!("not clear yet", "まだ判断できない")),
     ];
     let counts = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| {

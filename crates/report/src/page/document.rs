@@ -263,7 +263,7 @@ fn fairness(pair: &Pair, about: &[String]) -> Doc {
         Column::left(text!("What differs", "違い")),
         Column::left(pair.names[0].clone()),
         Column::left(pair.names[1].clone()),
-        Column::left(text!("What it can do", "影響")),
+        Column::left(text!("Expected effect", "影響")),
     ];
     let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
         let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };

@@ -55,7 +55,7 @@ impl Kind {
     fn words(self, view: &View<'_>) -> String {
         match self {
             Self::Rate => view.pick("Throughput", "速度"),
-            Self::Iops => view.pick("Operations per second", "毎秒の操作数"),
+            Self::Iops => view.pick("Operations per second", "毎秒の I/O 数"),
             Self::AccessTime => view.pick("Access time", "アクセス時間"),
             Self::Duration => view.pick("Time taken", "所要時間"),
         }

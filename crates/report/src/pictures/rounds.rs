@@ -39,7 +39,7 @@ pub(super) fn chart(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Cha
         },
     };
     let (label, unit) = match rounds.tracked {
-        Tracked::Iops => (view.pick("Operations per second", "毎秒の操作数"), Unit::Iops),
+        Tracked::Iops => (view.pick("Operations per second", "毎秒の I/O 数"), Unit::Iops),
         Tracked::Rate => (view.pick("Throughput", "速度"), Unit::Rate),
         Tracked::Latency => (view.pick("Latency", "レイテンシ"), Unit::Latency),
     };

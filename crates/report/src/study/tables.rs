@@ -171,7 +171,7 @@ fn value_words(cell: &CellResult, column: &ColumnResult) -> Text {
     cell.value.map_or_else(none, |value| number::fixed(value, column.decimals).into())
 }
 
-/// `2 500.0`, `150–200`, `> 2 000`, `about 900`.
+/// `2,500.0`, `150–200`, `> 2,000`, `about 900`.
 pub(crate) fn published(figure: Published, decimals: usize) -> Text {
     let low = number::fixed(figure.low, decimals);
     match figure.high {
@@ -348,9 +348,9 @@ mod tests {
     #[test]
     fn published_figures_look_as_they_were_meant() {
         let words = |low, high, about| published(Published { low, high, about }, 1).ja;
-        assert_eq!(words(2500.0, Some(2500.0), false), "2 500.0");
+        assert_eq!(words(2500.0, Some(2500.0), false), "2,500.0");
         assert_eq!(words(150.0, Some(200.0), false), "150.0–200.0");
-        assert_eq!(words(2000.0, None, false), "> 2 000.0");
+        assert_eq!(words(2000.0, None, false), "> 2,000.0");
         assert_eq!(words(900.0, Some(900.0), true), "約 900.0");
     }
 

@@ -46,7 +46,7 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
             _ => text!(
                 "the traced repetition: the kernel dropped {lost} events, so nothing can be told of it; fewer operations per \
                  second (a larger block, a smaller --iodepth) can be followed",
-                "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の操作数を減らす \
+                "トレースつきの回: カーネルが {lost} 件のイベントを取りこぼしたため、内訳は分かりません。毎秒の I/O 数を減らす \
                  (ブロックを大きく、--iodepth を小さくする)と追跡できます"
             ),
         };
