@@ -20,7 +20,7 @@ pub use fairness::{
 pub use history::{History, history, measured_again};
 pub use key::{CellKey, Stretch};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
-pub use names::{NAME_LABEL, names};
+pub use names::{NAME_LABEL, names, subject};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{
     Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,

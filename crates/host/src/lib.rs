@@ -31,11 +31,15 @@ pub mod roots;
 mod signature;
 mod tools;
 
+#[cfg(any(test, fuzzing))]
+mod any_bytes;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod never_panics;
 
+#[cfg(fuzzing)]
+pub use any_bytes::parse_all;
 pub use block::{Block, SECTOR_BYTES};
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;

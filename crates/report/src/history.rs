@@ -18,7 +18,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
     let names = [device, place, &profile];
     doc.heading(1, names[usize::from(device == place)..].join(" · "));
     let (count, change) = (history.runs.len(), &history.change);
-    let [from, to] = headers.map(|header| number::date_minute(header.measured_at()));
+    let [from, to] = headers.map(|header| number::date_minute_with_offset(header.measured_at()));
     let (first, last) = (&change.baseline, &change.other);
     doc.say(text!(
         "{count} runs, from {first} ({from}) to {last} ({to})",
