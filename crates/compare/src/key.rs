@@ -75,6 +75,7 @@ impl CellKey {
     /// meet by their order alone.
     pub fn of_cells(profile: Option<&Profile>, cells: &[Cell]) -> Vec<Self> {
         let moves = profile.is_some_and(moves);
+        let whole_bytes = whole_bytes(cells);
         let mut met: HashMap<(Self, Measure), u32> = HashMap::new();
         cells
             .iter()
@@ -84,6 +85,10 @@ impl CellKey {
                     profile.and_then(|profile| Some((profile, step_of(profile, cell)?)))
                 {
                     key.apply(profile, step, moves);
+                }
+                if let (Self::Io { within, .. }, Some(imported)) = (&mut key, &cell.imported) {
+                    *within = stretch(imported)
+                        .filter(|stretch| (stretch.offset_bytes, stretch.length_bytes) != (0, whole_bytes));
                 }
                 let count = met.entry((key.clone(), cell.measure)).or_default();
                 *key.nth_mut() = *count;
@@ -111,6 +116,17 @@ impl CellKey {
             Self::Io { nth, .. } | Self::Named { nth, .. } => nth,
         }
     }
+}
+
+/// Where a cell of another tool went, if it tells.
+fn stretch(imported: &ImportedCell) -> Option<Stretch> {
+    Some(Stretch { offset_bytes: imported.offset_bytes?, length_bytes: Some(imported.span_bytes?) })
+}
+
+/// The last byte that any cell of another tool went to: a cell of all of it is one of the whole target.
+fn whole_bytes(cells: &[Cell]) -> Option<u64> {
+    let stretches = cells.iter().filter_map(|cell| stretch(cell.imported.as_ref()?));
+    stretches.filter_map(|stretch| stretch.offset_bytes.checked_add(stretch.length_bytes?)).max()
 }
 
 fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {

@@ -61,6 +61,45 @@ fn half_of_a_mix_does_not_meet_reads_alone() {
 }
 
 #[test]
+fn jobs_that_went_to_different_places_meet_the_steps_that_did() {
+    let mut theirs = imported();
+    let cell = theirs.cells[0].clone();
+    let part = |offset_bytes: u64, span_bytes: u64| {
+        let mut cell = cell.clone();
+        let imported = cell.imported.as_mut().expect("a printed cell");
+        (imported.offset_bytes, imported.span_bytes) = (Some(offset_bytes), Some(span_bytes));
+        cell
+    };
+    theirs.cells = vec![part(0, 2 << 20), part(0, 1 << 30), part(512 << 20, 512 << 20)];
+    let within = |run: &RunRecord| -> Vec<Option<(u64, Option<u64>)>> {
+        let keys = CellKey::of_run(run).into_iter().map(|key| match key {
+            CellKey::Io { within, nth: 0, .. } => within.map(|part| (part.offset_bytes, part.length_bytes)),
+            other => panic!("{other:?}"),
+        });
+        keys.collect()
+    };
+    let expected = [Some((0, Some(2 << 20))), None, Some((512 << 20, Some(512 << 20)))];
+    assert_eq!(within(&theirs), expected, "all of the target is told by no step");
+    // The cached and the buffered reads of hdparm, by their places.
+    let mut ours = theirs.clone();
+    ours.header.profile = Some(profile_named("hdparm-t").expect("a profile"));
+    let profile = ours.header.profile.clone();
+    let keys: Vec<CellKey> = CellKey::of_cells(profile.as_ref(), &[measured_as(0), measured_as(1)]);
+    let places = keys.iter().map(|key| match key {
+        CellKey::Io { within, .. } => within.as_ref().map(|part| (part.offset_bytes, part.length_bytes)),
+        CellKey::Named { .. } => panic!("{key:?}"),
+    });
+    assert_eq!(places.collect::<Vec<_>>(), expected[..2]);
+}
+
+/// A cell of a step.
+fn measured_as(step_index: u32) -> Cell {
+    let mut cell = measured().cells.remove(0);
+    (cell.step_index, cell.direction) = (step_index, Some(Direction::Read));
+    cell
+}
+
+#[test]
 fn direct_io_that_another_tool_printed_is_no_doubt() {
     let (mut theirs, ours) = (imported(), measured());
     let doubt = |theirs: &RunRecord| {

@@ -376,6 +376,8 @@ impl Tape {
             threads: self.option(Self::u32),
             sequential: self.option(Self::bool),
             read_percent: self.option(Self::share_percent),
+            offset_bytes: self.option(Self::u64),
+            span_bytes: self.option(Self::u64),
             figures: self.list(3, Self::printed_figure),
             series: self.list(2, Self::printed_series),
         }

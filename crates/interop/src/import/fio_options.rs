@@ -59,6 +59,9 @@ impl Options {
         cell.iodepth = self.iodepth();
         cell.threads = self.threads().filter(|_| !self.threads_apart);
         cell.sequential = sequential(pattern);
+        cell.span_bytes = self.get(&["size"]).and_then(|words| size_bytes(words, self.kb_base()));
+        let offset = self.get(&["offset"]).map(|words| size_bytes(words, self.kb_base()));
+        cell.offset_bytes = offset.unwrap_or_else(|| cell.span_bytes.map(|_| 0));
         if matches!(base(pattern), "rw" | "readwrite" | "randrw") {
             let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
             let written = percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
@@ -123,8 +126,11 @@ impl Options {
             _ if sizes.len() == 1 => 0,
             _ => return None,
         };
-        let base = if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 };
-        size_bytes(sizes.get(place).or(sizes.last())?, base)
+        size_bytes(sizes.get(place).or(sizes.last())?, self.kb_base())
+    }
+
+    fn kb_base(&self) -> u64 {
+        if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }
 }
 

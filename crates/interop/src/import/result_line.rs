@@ -308,7 +308,7 @@ impl ResultLine<'_> {
             sequential: Some(self.sequential),
             read_percent: read_percent.filter(|_| rules.mix_is_total),
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
-            series: Vec::new(),
+            ..ImportedCell::default()
         };
         Some(parts::cell(self.label(), direction, imported))
     }
