@@ -217,7 +217,7 @@ pub fn sample_foreign() -> RunRecord {
                 figure(Quantity::Latency, PrintedStatistic::Percentile(99.9), 2_384_510.0, "2384.51", "us"),
             ),
         ],
-        series: Vec::new(),
+        ..ImportedCell::default()
     };
     let trims = ImportedCell {
         figures: vec![PrintedFigure {
