@@ -363,10 +363,12 @@ pub struct ImportArgs {
      ファイルは fio の iolog(バージョン 3)で、fio --read_iolog でも再生できます。"
 ))]
 pub struct RecordArgs {
-    #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("A directory, file or block device; the devices under it are recorded", "ディレクトリ、ファイル、ブロックデバイス(その下のデバイスを記録)"))]
+    #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("A directory, file or block device; the device under it is recorded", "ディレクトリ、ファイル、ブロックデバイス(その下のデバイスを記録)"))]
     pub target: PathBuf,
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write the trace to this new file", "トレースをこの新しいファイルに書く"))]
     pub output: Option<PathBuf>,
+    #[arg(long, help = t("Record the devices beneath it, too: a partition's disk, a loop device's, the members of a RAID. They do the same work once more, so a replay does it several times", "その下のデバイス(パーティションのディスク、ループデバイスの下、RAID のメンバーなど)も記録する。同じ I/O が重なるため、再生では何回も実行される"))]
+    pub all_devices: bool,
     #[arg(last = true, required = true, value_name = "COMMAND", help = t("The command and its arguments, run without a shell", "コマンドと引数(シェルは介さない)"))]
     pub command: Vec<String>,
 }

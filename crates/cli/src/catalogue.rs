@@ -4,7 +4,7 @@ use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
 use kurabe_core::Result;
 use kurabe_core::record::RunRecord;
-use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry};
+use kurabe_report::{entry_json, render_beside, render_catalogue, render_entry, render_standings};
 use kurabe_study::catalogue::{Catalogue, beside};
 
 /// Runs the command.
@@ -38,6 +38,16 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
 /// When there is none.
 pub fn check_entry(id: &str) -> Result<()> {
     Catalogue::load()?.entry(id).map(|_| ())
+}
+
+/// Shows beside which published figures a run stands.
+///
+/// # Errors
+/// When the catalogue is wrong.
+pub fn show_standings(record: &RunRecord) -> Result<()> {
+    let Some(page) = render_standings(record, &Catalogue::load()?, &style()) else { return Ok(()) };
+    print("\n")?;
+    print_page(&page)
 }
 
 /// Shows a run beside an entry.

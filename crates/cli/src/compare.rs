@@ -5,12 +5,12 @@ use crate::lang::lang;
 use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
-use kurabe_compare::{Use, check_about, measured_again, pair};
+use kurabe_compare::{Use, check_about, measured_again, names, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
-    answer, answer_for, forest_of, render_history, render_pair, render_pictures, render_recommendation,
-    run_figures, spoken_json,
+    answer, answer_for, asked_json, forest_of, render_history, render_pair, render_pictures,
+    render_recommendation, run_figures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -36,6 +36,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
             "event": "comparison",
             "answer": answer(&pair),
             "comparison": spoken,
+            "about": asked_json(&pair.facts, &args.about),
             "figures": { "baseline": run_figures(baseline), "other": run_figures(other) },
         }));
     }
@@ -66,13 +67,13 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
         ))
     })?;
     if global.json {
-        let answer = answer_for(&found, &ids);
+        let answer = answer_for(&found, &names(&list));
         let spoken = spoken_json(&found, "/doubts", &found.doubts)?;
         return print_json(
             &serde_json::json!({ "event": "recommendation", "runs": ids, "answer": answer, "recommendation": spoken }),
         );
     }
-    print_page(&render_recommendation(&found, &wanted, &ids, &style()))
+    print_page(&render_recommendation(&found, &wanted, &list, &style()))
 }
 
 /// `kurabe history`

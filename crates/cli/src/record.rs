@@ -7,8 +7,8 @@ use crate::output::{print, print_json, say};
 use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::write_iolog_v3;
-use kurabe_lab::{RecordedCommand, RecordingBy, record_command};
-use kurabe_report::{recording_lines, traffic_line};
+use kurabe_lab::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
+use kurabe_report::{beneath_line, recording_lines, traffic_line};
 use kurabe_trace::RecordedTrace;
 use std::path::Path;
 
@@ -20,10 +20,15 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
     args.output.as_deref().map_or(Ok(()), check_output)?;
     let handle = signals::listen()?;
     let begins = |by: &RecordingBy<'_>| announce(by, global);
-    let (recording, ended) =
-        record_command(&args.target, &args.command, args.output.is_some(), &handle, begins)?;
-    match recording {
-        RecordedCommand::Trace(recorded) => show(&recorded, args, global)?,
+    let request = RecordRequest {
+        target: &args.target,
+        command: &args.command,
+        trace_only: args.output.is_some(),
+        all_devices: args.all_devices,
+    };
+    let CommandRecording { recorded, beneath, ended } = record_command(&request, &handle, begins)?;
+    match recorded {
+        RecordedCommand::Trace(recorded) => show(&recorded, &beneath, args, global)?,
         RecordedCommand::Sums(devices) => {
             for (device, traffic) in &devices {
                 let counted = serde_json::json!({ "event": "counted", "device": device, "traffic": traffic });
@@ -31,6 +36,9 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
                     true => print_json(&counted)?,
                     false => print(&format!("{}\n", traffic_line(device, traffic).take(lang())))?,
                 }
+            }
+            if !global.json && !beneath.is_empty() {
+                print(&format!("{}\n", beneath_line(&beneath).take(lang())))?;
             }
         }
     }
@@ -77,7 +85,7 @@ fn check_output(output: &Path) -> Result<()> {
 }
 
 /// What was recorded, and the trace into its file.
-fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<()> {
+fn show(recorded: &RecordedTrace, beneath: &[String], args: &RecordArgs, global: &Global) -> Result<()> {
     if let Some(output) = &args.output {
         write_out(&write_iolog_v3(&recorded.trace), Some(output))?;
     }
@@ -86,6 +94,7 @@ fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<
         return print_json(&serde_json::json!({
             "event": "recorded",
             "devices": recorded.trace.units,
+            "devices_beneath": beneath,
             "reads": sum.reads,
             "read_bytes": sum.read_bytes,
             "writes": sum.writes,
@@ -109,6 +118,7 @@ fn show(recorded: &RecordedTrace, args: &RecordArgs, global: &Global) -> Result<
         }
         None => text!("--output FILE keeps the trace", "--output FILE でトレースを残せます"),
     };
-    let lines = recording_lines(recorded).into_iter().chain([next]);
+    let below = (!beneath.is_empty()).then(|| beneath_line(beneath));
+    let lines = recording_lines(recorded).into_iter().chain(below).chain([next]);
     print(&lines.map(|line| line.take(lang()) + "\n").collect::<String>())
 }

@@ -1,6 +1,7 @@
 //! `kurabe run` and `kurabe sweep`: a request, measured and shown.
 
 use crate::args::{Global, RunArgs, SweepArgs};
+use crate::catalogue::show_standings;
 use crate::lang::{lang, t};
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
@@ -26,7 +27,10 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     if let Some(record) = &done.record {
         match global.json {
             true => print_record(record)?,
-            false => print_page(&render_run(record, &headline(&record.header), &style()))?,
+            false => {
+                print_page(&render_run(record, &headline(&record.header), &style()))?;
+                show_standings(record)?;
+            }
         }
     }
     done.outcome

@@ -1,7 +1,7 @@
 //! The commands that work on stored runs: list, show, why, rm, label, export, import.
 
 use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
-use crate::catalogue::{check_entry, show_beside};
+use crate::catalogue::{check_entry, show_beside, show_standings};
 use crate::files::write_out;
 use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_page, print_record, say, style};
@@ -142,6 +142,9 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
         return args.beside.iter().try_for_each(|entry| show_beside(&record, entry, global));
     }
     print_page(&render_run(&record, &headline(&record.header), &style()))?;
+    if args.beside.is_none() {
+        show_standings(&record)?;
+    }
     if args.details {
         print("\n")?;
         print_page(&render_details(&record, &style()))?;

@@ -11,6 +11,7 @@ mod facts;
 pub use facts::{Fact, check_about};
 
 use crate::key::CellKey;
+use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
@@ -43,6 +44,8 @@ pub enum FactValue {
     Direct(bool),
     /// What was written.
     Data(Data),
+    /// The journal of the file system.
+    Journal(FileSystemJournal),
     /// What kind of thing the target was.
     Target(TargetKind),
     /// Figures of all repetitions are in the record.
@@ -83,13 +86,39 @@ pub struct Difference {
     pub weight: Weight,
 }
 
+/// A fact of two runs, whether it differs or not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FactPair {
+    /// What it is.
+    pub fact: Fact,
+    /// In the baseline, if its record tells.
+    pub baseline: Option<FactValue>,
+    /// In the other run, if its record tells.
+    pub other: Option<FactValue>,
+}
+
+impl FactPair {
+    /// Whether the records do not tell the same.
+    pub fn differs(&self) -> bool {
+        self.baseline != self.other
+    }
+}
+
+/// Every fact of two runs: what somebody asks about is answered from here, so that what one record alone tells is told.
+pub(crate) fn fact_pairs(baseline: &RunRecord, other: &RunRecord) -> Vec<FactPair> {
+    Fact::all().map(|fact| FactPair { fact, baseline: fact.of(baseline), other: fact.of(other) }).collect()
+}
+
 /// Everything that differed, the weightiest first.
 pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     let another_tool = baseline.header.origin.is_some() != other.header.origin.is_some();
     let both_models = baseline.header.model.is_some() && other.header.model.is_some();
+    let a_model = baseline.header.model.is_some() || other.header.model.is_some();
     let mut differences: Vec<Difference> = Fact::all()
         // Two runs tell these cell by cell, and with the figures.
         .filter(|fact| ![Fact::Engine, Fact::Noise].contains(fact))
+        // That one of them is a model is told as such, by the same name.
+        .filter(|fact| *fact != Fact::Device || !a_model)
         .filter_map(|fact| {
             let (one, two) = (fact.of(baseline), fact.of(other));
             let differs = match (&one, &two) {

@@ -3,7 +3,7 @@
 //! The model: a workload is what it does, not what its profile calls it, so a cell of `cdm-9` and one that
 //! CrystalDiskMark printed meet where pattern, block size, queue depth, threads and direction are the same. A profile that
 //! moves its steps over the target, warms one of them up or makes it last longer (a sweep does all three) measures several
-//! things of that shape, and they are told apart by it. The test size is not part of a key: it is a condition of the whole
+//! things of that shape, and they are told apart by it; so are jobs of fio that go to different places. The test size is not part of a key: it is a condition of the whole
 //! run, told among the differences. All other cells meet by their label and part. What a run does several times meets in
 //! order, each once.
 //!
@@ -75,7 +75,7 @@ impl CellKey {
     /// meet by their order alone.
     pub fn of_cells(profile: Option<&Profile>, cells: &[Cell]) -> Vec<Self> {
         let moves = profile.is_some_and(moves);
-        let whole_bytes = whole_bytes(cells);
+        let whole_bytes = whole_of_import(cells);
         let mut met: HashMap<(Self, Measure), u32> = HashMap::new();
         cells
             .iter()
@@ -86,9 +86,8 @@ impl CellKey {
                 {
                     key.apply(profile, step, moves);
                 }
-                if let (Self::Io { within, .. }, Some(imported)) = (&mut key, &cell.imported) {
-                    *within = stretch(imported)
-                        .filter(|stretch| (stretch.offset_bytes, stretch.length_bytes) != (0, whole_bytes));
+                if let (Some(imported), Some(whole_bytes)) = (&cell.imported, whole_bytes) {
+                    key.apply_import(imported, whole_bytes);
                 }
                 let count = met.entry((key.clone(), cell.measure)).or_default();
                 *key.nth_mut() = *count;
@@ -111,22 +110,21 @@ impl CellKey {
         }
     }
 
+    /// Where a job of another tool went, if its jobs went to different places of which the largest is the whole.
+    fn apply_import(&mut self, imported: &ImportedCell, whole_bytes: u64) {
+        let Self::Io { within, .. } = self else { return };
+        let Some(length_bytes) = imported.span_bytes else { return };
+        let offset_bytes = imported.offset_bytes.unwrap_or(0);
+        let length_bytes = (length_bytes < whole_bytes).then_some(length_bytes);
+        let is_part = offset_bytes > 0 || length_bytes.is_some();
+        *within = is_part.then_some(Stretch { offset_bytes, length_bytes });
+    }
+
     fn nth_mut(&mut self) -> &mut u32 {
         match self {
             Self::Io { nth, .. } | Self::Named { nth, .. } => nth,
         }
     }
-}
-
-/// Where a cell of another tool went, if it tells.
-fn stretch(imported: &ImportedCell) -> Option<Stretch> {
-    Some(Stretch { offset_bytes: imported.offset_bytes?, length_bytes: Some(imported.span_bytes?) })
-}
-
-/// The last byte that any cell of another tool went to: a cell of all of it is one of the whole target.
-fn whole_bytes(cells: &[Cell]) -> Option<u64> {
-    let stretches = cells.iter().filter_map(|cell| stretch(cell.imported.as_ref()?));
-    stretches.filter_map(|stretch| stretch.offset_bytes.checked_add(stretch.length_bytes?)).max()
 }
 
 fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
@@ -142,6 +140,15 @@ fn moves(profile: &Profile) -> bool {
     let mut places = places(profile);
     let first = places.next();
     places.any(|place| Some(place) != first)
+}
+
+/// The largest span among the jobs of another tool, if they went to different places.
+fn whole_of_import(cells: &[Cell]) -> Option<u64> {
+    let imported = || cells.iter().filter_map(|cell| cell.imported.as_ref());
+    let mut places = imported().filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
+    let first = places.next()?;
+    let moves = places.any(|place| place != first);
+    imported().filter_map(|job| job.span_bytes).max().filter(|_| moves)
 }
 
 /// The span that all workloads of a profile have, if they have one of their own.

@@ -14,11 +14,13 @@ mod turns;
 mod uses;
 
 pub use digest::{CellName, DIGEST_VERSION, digest};
-pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of};
+pub use fairness::{
+    Difference, Disturbance, Fact, FactPair, FactValue, Weight, check_about, differences, facts_of,
+};
 pub use history::{History, history, measured_again};
 pub use key::{CellKey, Stretch};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
-pub use names::{NAME_LABEL, names};
+pub use names::{NAME_LABEL, names, subject};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{
     Baseline, Group, KeySource, Pivot, PivotDifference, PivotFigure, PivotKey, PivotPlace, PivotRequest,

@@ -1,8 +1,8 @@
 //! What runs are called where several are spoken of: by what tells them apart, and not by their ids.
 //!
 //! The model: a run that the user named (`run --name`, or the label `name`) is called that. The others are called by the one
-//! thing in which all of them differ, the shortest if there are several: what they are models of, the target, the device, what
-//! was changed in a model, the procedure, the day. If nothing tells them apart, the id does.
+//! thing in which all of them differ: what they are models of, the device, the target or what was changed in a model, the shortest
+//! if several do; else the procedure, else the day. If nothing tells them apart, the id does.
 
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number};
@@ -22,14 +22,15 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
     let unnamed: Vec<&RunRecord> =
         runs.iter().zip(&given).filter(|(_, name)| name.is_none()).map(|(run, _)| *run).collect();
     let length = |names: &Vec<Text>| names.iter().map(|name| name.en.chars().count()).sum::<usize>();
-    let apart = WAYS
-        .iter()
-        .filter_map(|way| unnamed.iter().map(|run| way(run)).collect::<Option<Vec<Text>>>())
-        .filter(|names| {
-            let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
-            different.len() == names.len() && different.is_disjoint(&taken)
-        })
-        .min_by_key(length);
+    let apart = WAYS.iter().find_map(|ways| {
+        ways.iter()
+            .filter_map(|way| unnamed.iter().map(|run| way(run)).collect::<Option<Vec<Text>>>())
+            .filter(|names| {
+                let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
+                different.len() == names.len() && different.is_disjoint(&taken)
+            })
+            .min_by_key(length)
+    });
     let ids = || unnamed.iter().map(|run| with_id(run)).collect();
     let mut called = apart.unwrap_or_else(ids).into_iter();
     let mut names: Vec<Text> =
@@ -55,8 +56,15 @@ fn variants(runs: &[&RunRecord]) -> Option<Vec<Text>> {
     (different.len() == names.len()).then_some(names)
 }
 
-/// The ways to call a run. A model stands before a target, which only repeats its name.
-const WAYS: [fn(&RunRecord) -> Option<Text>; 6] = [model, device, target, changes, procedure, day];
+/// What a run is of, for people: the model with what was changed in it, the device, or the target where neither is known.
+pub fn subject(run: &RunRecord) -> Text {
+    model(run).or_else(|| device(run)).or_else(|| target(run)).unwrap_or_default()
+}
+
+type Way = fn(&RunRecord) -> Option<Text>;
+
+/// The ways to call a run, those that say more first. A model stands before a target, which only repeats its name.
+const WAYS: [&[Way]; 3] = [&[model, device, target, changes], &[procedure], &[day]];
 
 fn words(words: &str) -> Option<Text> {
     (!words.is_empty()).then(|| Text::same(words))

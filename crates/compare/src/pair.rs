@@ -1,7 +1,7 @@
 //! Two runs compared cell by cell.
 
 use crate::digest::CellName;
-use crate::fairness::{Difference, differences};
+use crate::fairness::{Difference, FactPair, differences, fact_pairs};
 use crate::key::CellKey;
 use crate::matched::{Matched, matched};
 use crate::names::names;
@@ -12,8 +12,8 @@ use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{
-    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, judge, repetition_value,
-    stutter,
+    Compared, Course, Sides, Stutter, alike, compare, compare_computed, figure, is_tie, judge,
+    repetition_value, stutter,
 };
 use serde::Serialize;
 
@@ -36,6 +36,9 @@ pub struct Pair {
     pub only_other: Vec<CellName>,
     /// What else differed.
     pub differences: Vec<Difference>,
+    /// Every fact of both, from which is answered what somebody asks about.
+    #[serde(skip)]
+    pub facts: Vec<FactPair>,
     /// What the runs were measured in together, if they took turns.
     pub versus: Option<VersusRecord>,
 }
@@ -135,6 +138,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         only_baseline,
         only_other,
         differences: differences(baseline, other),
+        facts: fact_pairs(baseline, other),
         versus: versus.cloned(),
     }
 }
@@ -198,8 +202,10 @@ impl Way {
 /// Whether computed sides leave no doubt: all repetitions of either come to the same, or both were computed alike, one
 /// repetition after the other. A single one does not show whether it would come to the same again.
 pub(crate) fn is_exact(sides: &Sides) -> bool {
-    let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| *value == values[0]);
-    same(&sides.baseline) && same(&sides.other) || sides.baseline == sides.other
+    let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| is_tie(*value, values[0]));
+    let (baseline, other) = (&sides.baseline, &sides.other);
+    let alike = baseline.len() == other.len() && baseline.iter().zip(other).all(|(a, b)| is_tie(*a, *b));
+    same(baseline) && same(other) || alike
 }
 
 fn side(cell: &Cell, values: &[f64]) -> Side {

@@ -1,6 +1,7 @@
 //! Runs of all kinds side by side.
 
 use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
+use kurabe_core::environment::{FileSystemJournal, Link};
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
@@ -58,45 +59,6 @@ fn half_of_a_mix_does_not_meet_reads_alone() {
     cell.imported.as_mut().expect("a printed cell").read_percent = Some(70.0);
     let keys = |run: &RunRecord| CellKey::of_run(run).remove(0);
     assert!(matches!(keys(&theirs), CellKey::Io { .. }) && matches!(keys(&half), CellKey::Named { .. }));
-}
-
-#[test]
-fn jobs_that_went_to_different_places_meet_the_steps_that_did() {
-    let mut theirs = imported();
-    let cell = theirs.cells[0].clone();
-    let part = |offset_bytes: u64, span_bytes: u64| {
-        let mut cell = cell.clone();
-        let imported = cell.imported.as_mut().expect("a printed cell");
-        (imported.offset_bytes, imported.span_bytes) = (Some(offset_bytes), Some(span_bytes));
-        cell
-    };
-    theirs.cells = vec![part(0, 2 << 20), part(0, 1 << 30), part(512 << 20, 512 << 20)];
-    let within = |run: &RunRecord| -> Vec<Option<(u64, Option<u64>)>> {
-        let keys = CellKey::of_run(run).into_iter().map(|key| match key {
-            CellKey::Io { within, nth: 0, .. } => within.map(|part| (part.offset_bytes, part.length_bytes)),
-            other => panic!("{other:?}"),
-        });
-        keys.collect()
-    };
-    let expected = [Some((0, Some(2 << 20))), None, Some((512 << 20, Some(512 << 20)))];
-    assert_eq!(within(&theirs), expected, "all of the target is told by no step");
-    // The cached and the buffered reads of hdparm, by their places.
-    let mut ours = theirs.clone();
-    ours.header.profile = Some(profile_named("hdparm-t").expect("a profile"));
-    let profile = ours.header.profile.clone();
-    let keys: Vec<CellKey> = CellKey::of_cells(profile.as_ref(), &[measured_as(0), measured_as(1)]);
-    let places = keys.iter().map(|key| match key {
-        CellKey::Io { within, .. } => within.as_ref().map(|part| (part.offset_bytes, part.length_bytes)),
-        CellKey::Named { .. } => panic!("{key:?}"),
-    });
-    assert_eq!(places.collect::<Vec<_>>(), expected[..2]);
-}
-
-/// A cell of a step.
-fn measured_as(step_index: u32) -> Cell {
-    let mut cell = measured().cells.remove(0);
-    (cell.step_index, cell.direction) = (step_index, Some(Direction::Read));
-    cell
 }
 
 #[test]
@@ -336,6 +298,62 @@ fn cells_of_one_shape_are_told_apart_by_where_and_how_long_they_go() {
     assert_eq!(met.cells.len(), 1);
     let size = met.differences.iter().find(|difference| difference.fact == Fact::Size).expect("the size");
     assert_eq!(size.other, Some("64 KiB".to_owned().into()));
+}
+
+#[test]
+fn jobs_of_another_tool_meet_where_they_go() {
+    let mut profile = of_one_shape();
+    profile.steps.truncate(2);
+    let ours = computed(profile);
+    // The whole comes last in the other run, so that their order does not match.
+    let mut theirs = imported();
+    let job = theirs.cells[0].clone();
+    theirs.cells = [(64_u64 << 10, 2.0), (4 << 30, 1.0)]
+        .iter()
+        .map(|(span_bytes, rate)| {
+            let mut job = Cell { direction: Some(Direction::Read), ..job.clone() };
+            let printed = job.imported.as_mut().expect("a job");
+            (printed.block_bytes, printed.sequential) = (Some(4096), Some(false));
+            (printed.iodepth, printed.threads, printed.read_percent) = (Some(1), Some(1), None);
+            (printed.offset_bytes, printed.span_bytes) = (Some(0), Some(*span_bytes));
+            printed.figures[0].value = rate * 1e9;
+            job
+        })
+        .collect();
+    let met = pair(&ours, &theirs, 0.05);
+    assert_eq!((met.cells.len(), met.only_baseline.len()), (2, 0), "{met:#?}");
+    let within = |cell: &kurabe_compare::ComparedCell| match &cell.key {
+        CellKey::Io { within, .. } => within.as_ref().and_then(|within| within.length_bytes),
+        CellKey::Named { .. } => panic!("{:?}", cell.key),
+    };
+    let places: Vec<(Option<u64>, f64)> =
+        met.cells.iter().map(|cell| (within(cell), cell.other.mean)).collect();
+    assert_eq!(places, [(None, 1e9), (Some(64 << 10), 2e9)]);
+}
+
+#[test]
+fn what_is_asked_about_is_answered_by_what_either_record_holds() {
+    let (device, model) = (measured(), modelled(&[100]));
+    let both = pair(&device, &model, 0.05);
+    let of = |fact: Fact| both.facts.iter().find(|pair| pair.fact == fact).expect("every fact");
+    let name = of(Fact::Device);
+    assert!(name.baseline.is_some() && name.other.is_some() && name.differs(), "{name:?}");
+    // A disk of a hypervisor has no name of its own.
+    let mut virtual_disk = measured();
+    let disk = &mut virtual_disk.header.environment.devices[0];
+    (disk.name, disk.model, disk.link) = ("vda".to_owned(), None, Some(Link::Virtio));
+    assert_eq!(Fact::Device.of(&virtual_disk), Some("vda (virtio)".to_owned().into()));
+    let system = |bytes, journal| {
+        let mut run = measured();
+        let system = run.header.environment.file_system.get_or_insert_default();
+        (system.block_size_bytes, system.journal) = (Some(bytes), Some(journal));
+        run
+    };
+    let (with, without) =
+        (system(4096, FileSystemJournal::Internal { data: None }), system(1024, FileSystemJournal::Absent));
+    let differing: Vec<Fact> =
+        differences(&with, &without).iter().map(|difference| difference.fact).collect();
+    assert_eq!(differing, [Fact::BlockSize, Fact::Journal]);
 }
 
 /// A run of a model of one cell whose repetitions take so many ms each.

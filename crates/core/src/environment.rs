@@ -33,6 +33,24 @@ pub struct Machine {
     pub virtualisation: Virtualisation,
 }
 
+/// What keeps a file system whole over a crash, and costs writes for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileSystemJournal {
+    /// It has none.
+    Absent,
+    /// In the file system itself.
+    Internal {
+        /// What becomes of data, as the file system calls it: `ordered`, `writeback`, `journal`.
+        data: Option<String>,
+    },
+    /// On another device.
+    External {
+        /// As above.
+        data: Option<String>,
+    },
+}
+
 /// The file system that holds the target.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct FileSystem {
@@ -46,6 +64,9 @@ pub struct FileSystem {
     pub options: Option<String>,
     /// Block size in bytes.
     pub block_size_bytes: Option<u64>,
+    /// Its journal, where the kernel tells.
+    #[serde(default)]
+    pub journal: Option<FileSystemJournal>,
     /// Size in bytes.
     pub size_bytes: Option<u64>,
     /// Free bytes for this user.

@@ -273,10 +273,10 @@ pub struct ImportedCell {
     pub sequential: Option<bool>,
     /// Share of reads of a mix, in percent.
     pub read_percent: Option<f64>,
-    /// First byte of the part of the target that it went to.
+    /// First byte that it went to.
     #[serde(default)]
     pub offset_bytes: Option<u64>,
-    /// Length of that part.
+    /// Bytes from there on that it covered.
     #[serde(default)]
     pub span_bytes: Option<u64>,
     /// Figures; the first is the main one.

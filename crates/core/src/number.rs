@@ -153,6 +153,16 @@ pub fn date_minute(rfc3339: &str) -> String {
     }
 }
 
+/// The same with the offset, where there is one: `2026-02-03 12:34 +09:00`.
+pub fn date_minute_with_offset(rfc3339: &str) -> String {
+    let minute = date_minute(rfc3339);
+    let clock = rfc3339.get(16..).unwrap_or_default();
+    match clock.find(['+', '-', 'Z']) {
+        Some(place) if minute != rfc3339 => format!("{minute} {}", clock[place..].replace('Z', "+00:00")),
+        _ => minute,
+    }
+}
+
 fn decimal(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
@@ -238,6 +248,16 @@ mod tests {
         assert_eq!(clock(3_723_000_000_000), "1:02:03");
         assert_eq!(date_minute("2026-02-03T12:34:56+09:00"), "2026-02-03 12:34");
         assert_eq!(date_minute("soon"), "soon");
+        let with_offset = [
+            ("2026-02-03T12:34:56+09:00", "2026-02-03 12:34 +09:00"),
+            ("2026-02-03T12:34:56.7-03:30", "2026-02-03 12:34 -03:30"),
+            ("2026-02-03T12:34:56Z", "2026-02-03 12:34 +00:00"),
+            ("2026-02-03T12:34", "2026-02-03 12:34"),
+            ("so-on", "so-on"),
+        ];
+        for (time, words) in with_offset {
+            assert_eq!(date_minute_with_offset(time), words);
+        }
     }
 
     proptest! {
@@ -249,7 +269,7 @@ mod tests {
         #[test]
         fn nothing_panics(value in proptest::num::f64::ANY, ns: u64, words in ".*") {
             let _ = (rate(value), iops(value), latency(value), percent(value), half_width(value, value));
-            let _ = (moment(ns), clock(ns), long_time(ns), count(ns), latency_ns(ns), date_minute(&words));
+            let _ = (moment(ns), clock(ns), long_time(ns), count(ns), latency_ns(ns), date_minute_with_offset(&words));
         }
     }
 }

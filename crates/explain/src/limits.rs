@@ -123,6 +123,11 @@ pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
         .collect()
 }
 
+/// Whether other work was enough to bound a cell, on a machine of so many CPUs.
+pub(crate) fn is_disturbed(cell: &Cell, cpus: u32) -> bool {
+    rules::disturbance(&CellFacts::of(cell), cpus).is_some()
+}
+
 /// The largest cause in the accounts of a cell, if it has any. Who stands in line is bound by what the others are served
 /// with, so where a line is the largest, the largest beside lines is named.
 fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLimit> {

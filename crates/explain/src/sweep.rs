@@ -2,11 +2,13 @@
 //!
 //! The model: every axis is a curve, cut where it changes (`kurabe_stats::change_points`). A change is named from what it
 //! does to the time of an access, how large it is and on what kind of storage it was seen; names are only given where the
-//! other explanations do worse, and otherwise it is "unknown", with what would tell. Nothing is taken from a model's
+//! other explanations do worse, and otherwise it is "unknown", with what would tell. Every claim is held against the points
+//! that are shown, each repetition by itself and what else went on (`checks`) before it is made. Nothing is taken from a model's
 //! parameters but what a real run knows of its environment, too: what kind of storage it is, and its link.
 //!
 //! Not here: what limits a single cell.
 
+mod checks;
 mod course;
 mod curves;
 mod depth;
@@ -183,8 +185,9 @@ pub fn explain_sweep(record: &RunRecord) -> SweepFindings {
     let Some(profile) = record.header.profile.as_ref().filter(|profile| profile.name == "sweep") else {
         return SweepFindings::default();
     };
+    let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
     let measured: Vec<Measured> =
-        Axis::ALL.into_iter().flat_map(|axis| curves::of_axis(profile, &record.cells, axis)).collect();
+        Axis::ALL.into_iter().flat_map(|axis| curves::of_axis(profile, &record.cells, axis, cpus)).collect();
     let storage = Storage::of(record).with_rates(&measured);
     SweepFindings { curves: measured.iter().map(|curve| explained(curve, &storage)).collect() }
 }
@@ -199,8 +202,11 @@ fn explained(measured: &Measured, storage: &Storage) -> SweepCurve {
         (Axis::QueueDepth, Some(cut)) => depth::findings(measured, cut, storage),
         (Axis::BytesWritten, Some(cut)) => course::findings(measured, cut, storage),
     };
-    let (points, error) = cut.map_or((Vec::new(), 0.0), |cut| (cut.points, cut.error));
     findings.sort_by(|a, b| a.x.unwrap_or(f64::INFINITY).total_cmp(&b.x.unwrap_or(f64::INFINITY)));
+    if let Some(cut) = &cut {
+        findings = checks::held(findings, measured, cut);
+    }
+    let (points, error) = cut.map_or((Vec::new(), 0.0), |cut| (cut.points, cut.error));
     SweepCurve {
         axis: measured.axis,
         direction: measured.direction,

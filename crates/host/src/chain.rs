@@ -7,6 +7,7 @@
 
 use crate::block::Block;
 use crate::device::describe;
+use crate::journal::journal;
 use crate::mount::{self, Mount};
 use crate::observe::{ObserveOptions, Subject, SubjectKind};
 use crate::roots::{self, Roots};
@@ -68,9 +69,23 @@ impl Walk<'_> {
             return;
         };
         if into.file_system.is_none() {
-            into.file_system = Some(file_system(mount, subject));
+            into.file_system = Some(self.file_system(mount, subject));
         }
         self.walk_mount(mount, subject, depth, into);
+    }
+
+    fn file_system(&self, mount: &Mount, subject: &Subject) -> FileSystem {
+        let block = Block::by_number(self.roots, mount.number).ok();
+        FileSystem {
+            kind: Some(mount.kind.clone()),
+            mount_point: Some(shown::name(&mount.point)),
+            source: Some(mount.source.clone()),
+            options: Some(mount.all_options()),
+            block_size_bytes: subject.space.map(|space| space.block_size_bytes),
+            journal: journal(self.roots, mount, block.as_ref().map(|block| block.name.as_str())),
+            size_bytes: subject.space.map(|space| space.size_bytes),
+            free_bytes: subject.space.map(|space| space.free_bytes),
+        }
     }
 
     fn walk_mount(&self, mount: &Mount, subject: &Subject, depth: usize, into: &mut Environment) {
@@ -207,18 +222,6 @@ impl Walk<'_> {
             into.layers.push(format!("under {}: {words}", block.name));
         }
         into.layers.extend(chain.layers.into_iter().map(|layer| format!("under {}: {layer}", block.name)));
-    }
-}
-
-fn file_system(mount: &Mount, subject: &Subject) -> FileSystem {
-    FileSystem {
-        kind: Some(mount.kind.clone()),
-        mount_point: Some(shown::name(&mount.point)),
-        source: Some(mount.source.clone()),
-        options: Some(mount.all_options()),
-        block_size_bytes: subject.space.map(|space| space.block_size_bytes),
-        size_bytes: subject.space.map(|space| space.size_bytes),
-        free_bytes: subject.space.map(|space| space.free_bytes),
     }
 }
 

@@ -17,12 +17,25 @@ const DEEPEST: usize = 24;
 /// The block devices under a path, by number (major, minor), from the top down; none where nothing is known (memory,
 /// the network, another operating system).
 pub fn devices_under(path: &Path) -> Vec<(u32, u32)> {
-    devices_under_in(&Roots::default(), path, &|path| platform::subject(path).ok())
+    devices_under_in(&Roots::default(), path, Depth::All, &|path| platform::subject(path).ok())
 }
 
-fn devices_under_in(roots: &Roots, path: &Path, look: Look<'_>) -> Vec<Number> {
+/// The block devices that a path's file system lies on, or the path itself is, without those beneath them: the members of a
+/// stack, the disk of a partition and what holds the file of a loop device see the same operations once more.
+pub fn devices_right_under(path: &Path) -> Vec<(u32, u32)> {
+    devices_under_in(&Roots::default(), path, Depth::First, &|path| platform::subject(path).ok())
+}
+
+/// How far down devices are followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    First,
+    All,
+}
+
+fn devices_under_in(roots: &Roots, path: &Path, reach: Depth, look: Look<'_>) -> Vec<Number> {
     let mounts = mount::parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default());
-    let mut walk = Walk { roots, mounts: &mounts, look, numbers: Vec::new() };
+    let mut walk = Walk { roots, mounts: &mounts, look, reach, numbers: Vec::new() };
     walk.path(path, 0);
     walk.numbers
 }
@@ -31,6 +44,7 @@ struct Walk<'a> {
     roots: &'a Roots,
     mounts: &'a [Mount],
     look: Look<'a>,
+    reach: Depth,
     numbers: Vec<Number>,
 }
 
@@ -83,6 +97,9 @@ impl Walk<'_> {
             return;
         }
         self.numbers.push(number);
+        if self.reach == Depth::First {
+            return;
+        }
         if let Some(disk) = block.disk() {
             return self.block(&disk, depth + 1);
         }
@@ -124,10 +141,15 @@ mod tests {
             "/dev/sdb" => Some(Subject { kind: SubjectKind::Block((8, 16)), ..stored(path, (0, 5)) }),
             _ => None,
         };
-        let under = |path: &str| devices_under_in(&fake.roots, Path::new(path), &look);
+        let reaching = |reach, path: &str| devices_under_in(&fake.roots, Path::new(path), reach, &look);
+        let under = |path: &str| reaching(Depth::All, path);
         assert_eq!(under("/mnt/file"), [(7, 0), (253, 0), (8, 1), (8, 0), (8, 16)]);
         assert_eq!(under("/dev/sdb"), [(8, 16)]);
         assert_eq!(under("/tmp/x"), []);
         assert_eq!(under("/gone"), []);
+        let right_under = |path: &str| reaching(Depth::First, path);
+        assert_eq!(right_under("/mnt/file"), [(7, 0)]);
+        assert_eq!(right_under("/images/disk.img"), [(253, 0)]);
+        assert_eq!(right_under("/tmp/x"), []);
     }
 }

@@ -17,6 +17,7 @@ mod devices_under;
 mod family;
 mod health;
 mod identity;
+mod journal;
 mod link;
 mod machine;
 mod mount;
@@ -30,15 +31,19 @@ pub mod roots;
 mod signature;
 mod tools;
 
+#[cfg(any(test, fuzzing))]
+mod any_bytes;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod never_panics;
 
+#[cfg(fuzzing)]
+pub use any_bytes::parse_all;
 pub use block::{Block, SECTOR_BYTES};
 pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
-pub use devices_under::devices_under;
+pub use devices_under::{devices_right_under, devices_under};
 pub use health::health;
 pub use identity::{Liveness, ProcessIdentity, life_of, own_identity};
 pub use noise::{

@@ -1,7 +1,8 @@
 //! Every parser takes any bytes without a panic, and lines that are almost right as well.
 
+use crate::any_bytes::parse_all;
+use crate::health;
 use crate::signature::{Extract, places, signatures};
-use crate::{claims, device, health, identity, link, machine, mount, noise, processes, roots};
 use proptest::prelude::*;
 
 /// Pieces of the kernel's files in any order, which reach deeper than random bytes do.
@@ -29,38 +30,6 @@ fn almost() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(any::<u8>(), 0..12),
     ];
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
-}
-
-fn parse_all(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let mounts = mount::parse(bytes);
-    mount::holding(&mounts, std::path::Path::new("/mnt/x"), (8, 1));
-    for mount in &mounts {
-        mount.all_options();
-        mount.option("upperdir");
-    }
-    mount::parse_number(&text);
-    mount::unescape(bytes);
-    claims::inquiry::parse_swaps(bytes);
-    processes::opened_for_writing(&text);
-    processes::has_lock(&text);
-    processes::parse_maps(bytes).count();
-    processes::parse_locks(bytes).count();
-    noise::parse_disk_stat(&text);
-    noise::parse_own_io(&text);
-    noise::parse_cpu(&text);
-    noise::parse_own_ticks(&text);
-    noise::parse_pressure_us(&text);
-    identity::parse_start_ticks(&text);
-    link::leading_number(&text);
-    machine::parse_cpu_list(&text);
-    roots::chosen(&text);
-    device::parse_ata_page(bytes);
-    device::parse_serial_page(bytes);
-    device::parse_udev(&text);
-    claims::wipefs::parse(bytes);
-    health::parse_smartctl(bytes).ok();
-    health::parse_nvme(bytes).ok();
 }
 
 /// JSON of the right shape with any values in it.

@@ -100,15 +100,38 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
             "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
         )));
     }
-    notes.add(text!(
-        "fio runs a job once: --runs repeats it, and then there is an interval",
-        "fio はジョブを 1 回だけ実行します。--runs で繰り返すと区間推定がつきます"
-    ));
+    note_the_whole(&jobs, &mut notes);
     Ok(FioJob {
         target: jobs.iter().find_map(|job| job.target.clone()),
         keeps_cache: jobs.iter().any(|job| job.keeps_cache),
         profile: profile(file, jobs, laid_out, notes),
     })
+}
+
+/// What is done otherwise than fio does it, over all jobs.
+fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
+    if jobs.iter().any(|job| job.step.span_bytes.is_none()) {
+        notes.add(text!(
+            "without size= all of a file or a device is covered, and 1 GiB of a directory",
+            "size= がなければ、ファイルやデバイスは全体、ディレクトリでは 1 GiB を使います"
+        ));
+    }
+    if jobs.len() > 1 && jobs.iter().all(|job| job.target.is_none()) {
+        notes.add(text!(
+            "without filename= each of fio's sections has a file of its own; here all use one",
+            "fio では filename= がなければセクションごとに別のファイルを使いますが、ここでは 1 つのファイルを使います"
+        ));
+    }
+    if jobs.iter().any(|job| job.keeps_cache) {
+        notes.add(text!(
+            "invalidate=0: the page cache is left as it is by `kurabe run JOBFILE`; with --profile add --cache keep",
+            "invalidate=0: `kurabe run ジョブファイル` ではページキャッシュを破棄しません。--profile では --cache keep を付けてください"
+        ));
+    }
+    notes.add(text!(
+        "fio runs a job once: --runs repeats it, and then there is an interval",
+        "fio はジョブを 1 回だけ実行します。--runs で繰り返すと区間推定がつきます"
+    ));
 }
 
 fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Notes) -> Profile {

@@ -297,6 +297,44 @@ fn other_tools_get_a_command_line_or_a_reason() {
 }
 
 #[test]
+fn no_line_has_a_place_that_is_left_to_fill_in() {
+    let jobs = jobs_of(&run_of(Path::new("/x"), &all_options()));
+    assert!(!jobs.contains("{file}") && jobs.contains("elbencho -w -b 1M"), "{jobs}");
+}
+
+/// Reads in order through the page cache: of 2 MiB again and again, and of the whole once, as hdparm does.
+fn as_hdparm(directory: &Path) -> RunRecord {
+    let time_ns = Some(50_000_000);
+    let whole = Workload {
+        block_sizes: vec![BlockSize { size_bytes: 1 << 20, weight: 1 }],
+        end: End { time_ns: Some(5_000_000_000), passes: Some(1), ..End::default() },
+        span_bytes: 16 << 20,
+        ..workload()
+    };
+    let cached = Workload { span_bytes: 2 << 20, end: End { time_ns, ..End::default() }, ..whole.clone() };
+    let mut run = run_of(directory, &[cached, whole]);
+    let target = run.header.target.as_mut().expect("a target");
+    (target.direct, target.span_bytes) = (false, 16 << 20);
+    run
+}
+
+#[test]
+fn cached_reads_stay_cached_in_fio_and_are_told_from_the_others_when_they_come_back() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let jobs = jobs_of(&as_hdparm(directory.path()));
+    let sections: Vec<&str> = jobs.split("\n[").filter(|section| section.contains("rw=read")).collect();
+    let kept: Vec<bool> = sections.iter().map(|section| section.contains("\ninvalidate=0\n")).collect();
+    assert_eq!(kept, [true, false], "{jobs}");
+    std::fs::write(directory.path().join("jobs.fio"), &jobs).expect("a file");
+    let Some(output) = fio(directory.path(), &["--output-format=json", "jobs.fio"]) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let runs = kurabe_interop::import("jobs.json", &output.stdout).expect("fio's result");
+    let cells = runs[0].cells.iter().filter_map(|cell| cell.imported.as_ref());
+    let places: Vec<_> = cells.map(|cell| (cell.offset_bytes, cell.span_bytes)).collect();
+    assert_eq!(places, [(Some(0), Some(2 << 20)), (Some(0), Some(16 << 20))]);
+}
+
+#[test]
 fn an_imported_cell_becomes_a_job_with_what_is_known() {
     let figures = [(Quantity::Rate, PrintedStatistic::Highest, 3.4e9)];
     let mut run = imported(vec![printed("RND 4 KiB Q32 T16", Direction::Read, &figures)]);

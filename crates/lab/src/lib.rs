@@ -47,7 +47,7 @@ pub use model::{load_model, model_name};
 pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use profile::{load_job, load_profile};
-pub use recording::{RecordedCommand, RecordingBy, record_command};
+pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, owner_is_elsewhere, owner_lives, recover};
 pub use request::{Overrides, Procedure, RunRequest, Writing};
 pub use step_change::StepChange;

@@ -1,13 +1,15 @@
 //! Recording: what a command does to the devices under a path.
 //!
-//! The model: the kernel's block tracepoints see what file system and page cache leave for the device. Recording ends
+//! The model: the kernel's block tracepoints see what file system and page cache leave for the device. Only the device right
+//! under the path is recorded unless all are asked for: what lies beneath it (the disk of a partition, the file system of a
+//! loop device's file, the members of a stack) does the same work once more, and a replay would do it twice. Recording ends
 //! after what the command left behind in memory is written back, so that the trace holds its writes. Where the kernel
 //! does not allow it, the devices' own counters tell the sums.
 
 use crate::handle::RunHandle;
 use kurabe_core::record::Traffic;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_host::{DeviceCounters, devices_under};
+use kurabe_host::{Block, DeviceCounters, Roots, devices_right_under, devices_under};
 use kurabe_trace::{BlockTrace, RecordedTrace};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -39,24 +41,44 @@ pub enum RecordedCommand {
     Sums(Vec<(String, Traffic)>),
 }
 
-/// Runs a command to its end, with the standard streams of this process, and records what reaches the devices under
-/// `target`. `begins` hears how, before the command runs. With `trace_only`, sums are not enough. Returns what was
-/// recorded, and how the command ended.
+/// What is to be recorded.
+pub struct RecordRequest<'a> {
+    /// The path under which devices are recorded.
+    pub target: &'a Path,
+    /// The command and its arguments.
+    pub command: &'a [String],
+    /// Whether sums are not enough.
+    pub trace_only: bool,
+    /// Whether the devices beneath the one under the target are recorded, too.
+    pub all_devices: bool,
+}
+
+/// A command that was recorded.
+pub struct CommandRecording {
+    /// What reached the devices.
+    pub recorded: RecordedCommand,
+    /// Kernel names of the devices beneath, which were not recorded.
+    pub beneath: Vec<String>,
+    /// How the command ended.
+    pub ended: Result<()>,
+}
+
+/// Runs a command to its end, with the standard streams of this process, and records what reaches the devices under the
+/// target. `begins` hears how, before the command runs.
 ///
 /// # Errors
 /// When nothing can be recorded there, or the command cannot be run.
 pub fn record_command(
-    target: &Path,
-    command: &[String],
-    trace_only: bool,
+    request: &RecordRequest<'_>,
     handle: &RunHandle,
     begins: impl FnOnce(&RecordingBy<'_>),
-) -> Result<(RecordedCommand, Result<()>)> {
-    let target = target.canonicalize().map_err(|error| {
-        let shown = shown::path(target);
+) -> Result<CommandRecording> {
+    let target = request.target.canonicalize().map_err(|error| {
+        let shown = shown::path(request.target);
         Error::os(text!("cannot use {shown} as a target", "{shown} を対象にできません"), &error)
     })?;
-    let devices = devices_under(&target);
+    let all = devices_under(&target);
+    let devices = if request.all_devices { all.clone() } else { devices_right_under(&target) };
     // What others left in memory must not count.
     write_back(&target)?;
     let counters = read_counters(&devices);
@@ -65,15 +87,15 @@ pub fn record_command(
             begins(&RecordingBy::Tracepoints { mounted_privately: trace.mounted_privately() });
             Some(trace)
         }
-        Err(error) if trace_only || counters.is_empty() => return Err(error),
+        Err(error) if request.trace_only || counters.is_empty() => return Err(error),
         Err(error) => {
             begins(&RecordingBy::Counters { instead: &error });
             None
         }
     };
-    let status = run(command, handle)?;
+    let status = run(request.command, handle)?;
     write_back(&target)?;
-    let recording = match trace {
+    let recorded = match trace {
         Some(trace) => RecordedCommand::Trace(trace.stop()?),
         None => RecordedCommand::Sums(
             counters
@@ -84,7 +106,10 @@ pub fn record_command(
                 .collect::<Result<_>>()?,
         ),
     };
-    Ok((recording, outcome(status, command, handle)))
+    let name =
+        |number: &(u32, u32)| Block::by_number(&Roots::default(), *number).ok().map(|block| block.name);
+    let beneath = all.iter().filter(|number| !devices.contains(number)).filter_map(name).collect();
+    Ok(CommandRecording { recorded, beneath, ended: outcome(status, request.command, handle) })
 }
 
 /// The counters of the devices that have some, by `major:minor`.

@@ -162,6 +162,17 @@ impl PreparedVersus {
         &self.runs
     }
 
+    /// Whether a run uses the test file of one before it.
+    pub fn shares_test_file(&self, place: usize) -> bool {
+        let run = &self.runs[place];
+        let Some(path) = path_of_its_file(run) else { return false };
+        let shares = |before: &Prepared| {
+            path_of_its_file(before).is_some_and(|other| other == path)
+                && holds_the_same(&path, run.profile(), before.profile())
+        };
+        self.runs[..place].iter().any(shares)
+    }
+
     /// What ends it if the cells do not become clear.
     pub fn limit(&self) -> LongestTime {
         self.request.limit()
@@ -411,19 +422,26 @@ impl VersusRequest {
 /// disk, which may differ truly; the same target twice is to be the same. Programs and copies make files of their own.
 /// A file of another size or with other data is another file.
 fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
+    let path = path_of_its_file(run)?;
+    let is_at_path =
+        |target: &&Target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path);
+    let alike = |open: &&Open<'_>| holds_the_same(&path, run.profile(), &open.plan.profile);
+    before.iter().filter(alike).filter_map(|open| open.ground.real()).find(is_at_path)
+}
+
+/// Where a run's test file is made, or the file or device that it uses; `None` where it is a model or makes files of its own.
+fn path_of_its_file(run: &Prepared) -> Option<PathBuf> {
     let own_files = |step: &Step| matches!(step, Step::Command(_) | Step::Copy(_));
     if run.is_modelled() || run.profile().steps.iter().any(own_files) {
         return None;
     }
-    let path = run.request.target.canonicalize().ok()?;
-    let is_at_path =
-        |target: &&Target| Path::new(&target.record().given).canonicalize().is_ok_and(|other| other == path);
-    let rules = &run.profile().rules;
-    let holds_the_same = |open: &&Open<'_>| {
-        let other = &open.plan.profile.rules;
-        !path.is_dir() || (other.size_bytes, other.data) == (rules.size_bytes, rules.data)
-    };
-    before.iter().filter(holds_the_same).filter_map(|open| open.ground.real()).find(is_at_path)
+    run.target().canonicalize().ok()
+}
+
+/// Whether two plans find at a path what either would make there.
+fn holds_the_same(path: &Path, one: &Profile, other: &Profile) -> bool {
+    let content = |profile: &Profile| (profile.rules.size_bytes, profile.rules.data);
+    !path.is_dir() || content(one) == content(other)
 }
 
 /// What is known of the runs while they go on.

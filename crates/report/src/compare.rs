@@ -6,34 +6,56 @@ use crate::stutter::stutter_words;
 use crate::style::{Role, Style};
 use crate::verdict::{Said, tally, verdict_words};
 use crate::{tails, turns, words};
-use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{CellKey, ComparedCell, Difference, FactPair, Pair, Side, Weight};
+use kurabe_core::display::{clip, clip_front};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Measure, RunHeader};
-use kurabe_core::{Text, shown, text};
+use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, Verdict};
 
 /// The page of a comparison. `about` names the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, format!("kurabe compare {} {}", pair.baseline, pair.other));
-    for (header, role) in headers.into_iter().zip([text!("baseline", "基準"), text!("other", "比較")]) {
-        let date = number::date_minute(header.measured_at());
-        let (id, target, profile) = (&header.id, header.target_name(), header.profile_name());
-        let words = role.map(|role| format!("{role}: {id} · {date} · {target} · {profile}"));
-        doc.push(Paragraph::new(words).indent(2, 4));
+    let roles = [text!("baseline", "基準"), text!("other", "比較")];
+    for ((header, role), name) in headers.into_iter().zip(roles).zip(&pair.names) {
+        doc.push(Paragraph::new(side_words(header, &role, name)).indent(2, 4));
     }
     doc.gap().say(answer(pair)).gap().push(table(pair));
     for words in counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)) {
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
-    doc.gap().append(fairness(&pair.differences, about));
+    doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
     doc.terminal(style)
+}
+
+/// A side in a line: what it is called below, and what the record says it is.
+pub(crate) fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
+    let target = header.target_name();
+    let facts =
+        [target, &header.id, &header.profile_name(), &number::date_minute_with_offset(header.measured_at())];
+    let facts = |name: &str| {
+        let first = usize::from(name.contains(target));
+        facts[first..].iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ")
+    };
+    let line = |role: &str, name: &str| format!("{role}: {name} · {}", facts(name));
+    Text { en: line(&role.en, &name.en), ja: line(&role.ja, &name.ja) }
+}
+
+/// Columns of a terminal that a run's name takes above its figures.
+const HEAD_COLUMNS: usize = 24;
+
+/// A run's name above its figures. Of a path the end tells more.
+pub(crate) fn head(name: &Text) -> Text {
+    let cut = if name.en.starts_with('/') { clip_front } else { clip };
+    name.map(|name| cut(name, HEAD_COLUMNS))
 }
 
 /// The whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
+    let [baseline, other] = &pair.names;
     let said: Vec<Said> = pair
         .cells
         .iter()
@@ -43,24 +65,14 @@ pub fn answer(pair: &Pair) -> Text {
             Some(Said { verdict: compared.verdict, single: is_single.then_some(compared.speed.value) })
         })
         .collect();
-    let [baseline, other] = called(pair);
     if said.is_empty() {
         return text!(
             "{baseline} and {other} have no cell in common, so there is nothing to compare",
-            "{baseline} と {other} には共通の項目がないため、比べられません"
+            "{baseline} と {other} には共通の項目がないため、比べられません";
+            baseline, other
         );
     }
-    tally(&said, &other, &baseline)
-}
-
-/// What the two runs are called: configurations of one target by what they differ in, and others by their ids.
-pub(crate) fn called(pair: &Pair) -> [String; 2] {
-    match &pair.versus {
-        Some(versus) if !versus.variants.is_empty() => {
-            pair.names.clone().map(|name| shown::line(&name.en).to_string())
-        }
-        _ => [pair.baseline.clone(), pair.other.clone()],
-    }
+    tally(&said, other, baseline)
 }
 
 /// How cells are compared that are not the same: nothing where all are.
@@ -95,16 +107,15 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
 
 /// Who is held against whom.
 pub(crate) fn against(pair: &Pair) -> Text {
-    let [baseline, other] = called(pair);
-    text!("{other} against {baseline}", "{baseline} と比べた {other}")
+    let [baseline, other] = &pair.names;
+    text!("{other} against {baseline}", "{baseline} と比べた {other}"; other, baseline)
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
-    let [baseline, other] = called(pair);
     let columns = [
         Column::left(text!("cell", "項目")),
-        Column::right(baseline),
-        Column::right(other),
+        Column::right(head(&pair.names[0])),
+        Column::right(head(&pair.names[1])),
         Column::left(against(pair)).cut(Cut::Wrap),
     ];
     let rows = pair.cells.iter().map(|cell| {
@@ -194,7 +205,7 @@ pub(crate) fn stutters(pair: &Pair) -> Doc {
         let name = cell_name(cell);
         let baseline = baseline.unwrap_or_else(|| smooth(&cell.baseline));
         let other = other.unwrap_or_else(|| smooth(&cell.other));
-        let [first, second] = called(pair).map(Text::same);
+        let [first, second] = &pair.names;
         let words = text!(
             "{name}: {first} {baseline}; {second} {other}",
             "{name}: {first} は{baseline}。{second} は{other}";
@@ -223,13 +234,13 @@ const NAMED_ALONE: usize = 8;
 /// Cells that only one run has.
 pub(crate) fn missing(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
-    for (run, cells) in called(pair).into_iter().zip([&pair.only_baseline, &pair.only_other]) {
+    for (run, cells) in pair.names.iter().zip([&pair.only_baseline, &pair.only_other]) {
         if cells.is_empty() {
             continue;
         }
         let named = cells.iter().take(NAMED_ALONE);
         let named = named.map(facts::cell_name);
-        let (run, named) = (Text::same(run), Text::join(named, [", ", " / "]));
+        let named = Text::join(named, [", ", " / "]);
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
             0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
             more => {
@@ -246,14 +257,35 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
     doc
 }
 
-/// What else differed in a sentence, and the differences that were not asked about, the weightiest first.
-pub(crate) fn fairness_words(differences: &[Difference], about: &[String]) -> (Text, Vec<Spoken>) {
-    let asked = |difference: &Spoken| about.iter().any(|key| key == difference.key);
-    let (subject, rest): (Vec<Spoken>, Vec<Spoken>) = differences.iter().map(Spoken::from).partition(asked);
-    let names =
-        |differences: &[Spoken]| Text::list(differences.iter().map(|difference| difference.name.clone()));
-    let (of, also) = (names(&subject), names(&rest));
-    let sentence = match (subject.is_empty(), rest.is_empty()) {
+/// What somebody asks about of a comparison.
+pub(crate) struct Asked<'a> {
+    /// Every fact of both runs.
+    pub facts: &'a [FactPair],
+    /// The words that were asked about.
+    pub about: &'a [String],
+}
+
+impl Asked<'_> {
+    /// Nobody asked.
+    pub(crate) const NONE: Asked<'static> = Asked { facts: &[], about: &[] };
+
+    fn is_of(&self, key: &str) -> bool {
+        self.about.iter().any(|word| word == key)
+    }
+}
+
+/// What else differed in a sentence, and what to show of it: first what was asked about, whether it differs or not, then
+/// the other differences, the weightiest first.
+pub(crate) fn fairness_words(differences: &[Difference], question: &Asked<'_>) -> (Text, Vec<Spoken>) {
+    let asked: Vec<&FactPair> =
+        question.facts.iter().filter(|pair| question.is_of(pair.fact.word())).collect();
+    let rest: Vec<Spoken> =
+        differences.iter().map(Spoken::from).filter(|one| !question.is_of(one.key)).collect();
+    let name = |pair: &&FactPair| facts::name(pair.fact);
+    let of = Text::list(asked.iter().filter(|pair| pair.differs()).map(name));
+    let same = Text::list(asked.iter().filter(|pair| !pair.differs()).map(name));
+    let also = Text::list(rest.iter().map(|difference| difference.name.clone()));
+    let sentence = match (of.is_empty(), rest.is_empty()) {
         (true, true) => text!(
             "As far as the records tell, the two runs differ in nothing else.",
             "記録で分かる範囲では、ほかの条件に違いはありません。"
@@ -263,29 +295,26 @@ pub(crate) fn fairness_words(differences: &[Difference], about: &[String]) -> (T
             "違いは、比べたかった点({of})だけです(記録で分かる範囲)。";
             of
         ),
-        (true, false) if about.is_empty() => {
+        (true, false) if same.is_empty() => {
             text!("The two runs differ in: {also}.", "2 つの測定は次の点が違います: {also}。"; also)
         }
-        (true, false) => {
-            let asked = about.join(", ");
-            text!(
-                "As far as the records tell, the two runs do not differ in what you asked about ({asked}), but in: {also}.",
-                "記録で分かる範囲では、比べたかった点({asked})に違いはなく、次の点が違います: {also}。";
-                also
-            )
-        }
+        (true, false) => text!(
+            "As far as the records tell, the two runs do not differ in what you asked about ({same}), but in: {also}.",
+            "記録で分かる範囲では、比べたかった点({same})に違いはなく、次の点が違います: {also}。";
+            same, also
+        ),
         (false, false) => text!(
             "The two runs differ in {of}, which you asked about, and also in: {also}.",
             "比べたかった点({of})のほかに、次の点も違います: {also}。";
             of, also
         ),
     };
-    (sentence, rest)
+    (sentence, asked.into_iter().map(Spoken::from).chain(rest).collect())
 }
 
 /// What else differed, the weightiest first.
-pub(crate) fn fairness(differences: &[Difference], about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(differences, about);
+pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc {
+    let (sentence, rest) = fairness_words(differences, question);
     let mut doc = Doc::new();
     doc.say(sentence);
     let columns = [

@@ -94,17 +94,17 @@ fn finite(record: &RunRecord) -> Vec<DerivedFigure> {
     all(record).into_iter().filter(|figure| figure.value.is_finite()).collect()
 }
 
-/// A few derived figures that both of two runs have, side by side: `DelayRatio: 7kq 1.74, 9mz 1.02.`
-pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord) -> Vec<Text> {
+/// A few derived figures that both of two runs of these names have, side by side: `DelayRatio: hdd 1.74, ssd 1.02.`
+pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, names: &[Text]) -> Vec<Text> {
     let (first, second) = (finite(one), finite(other));
-    let [id, other_id] = [one, other].map(|run| Text::same(&run.header.id));
+    let [run, other_run] = names else { return Vec::new() };
     let both = first.iter().filter_map(|DerivedFigure { name, value, .. }| {
         let other = second.iter().find(|other| other.name == *name)?;
         let [value, other] = [*value, other.value].map(|value| Text::same(figure_words(value)));
         Some(text!(
-            "{name}: {id} {value}, {other_id} {other}.",
-            "{name}: {id} {value}、{other_id} {other}。";
-            name, id, value, other_id, other
+            "{name}: {run} {value}, {other_run} {other}.",
+            "{name}: {run} {value}、{other_run} {other}。";
+            name, run, value, other_run, other
         ))
     });
     both.take(FEW).collect()

@@ -119,6 +119,10 @@ fn file_system(file_system: &FileSystem) -> Vec<Text> {
         let size = format_bytes(bytes);
         text!("blocks of {size}", "ブロック {size}")
     }));
+    items.extend(file_system.journal.as_ref().map(|journal| {
+        let journal = words::journal(journal);
+        text!("journal: {journal}", "ジャーナル: {journal}"; journal)
+    }));
     items.extend(file_system.size_bytes.map(|bytes| {
         let size = format_bytes(bytes);
         match file_system.free_bytes.map(format_bytes) {

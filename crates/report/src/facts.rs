@@ -2,7 +2,8 @@
 
 use crate::words;
 use kurabe_compare::{
-    CellKey, CellName, Difference, Disturbance, Fact, FactValue, KeySource, PivotWords, Stretch, Weight,
+    CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, PivotWords, Stretch,
+    Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
@@ -41,6 +42,16 @@ impl From<&Difference> for Spoken {
     }
 }
 
+/// What somebody asks about, in the words of a difference.
+impl From<&FactPair> for Spoken {
+    fn from(pair: &FactPair) -> Self {
+        let FactPair { fact, baseline, other } = pair.clone();
+        let spoken = Self::from(&Difference { fact, baseline, other, weight: fact.weight() });
+        // What is the same does nothing to the figures.
+        Self { effect: spoken.effect.filter(|_| pair.differs()), ..spoken }
+    }
+}
+
 /// A comparison as JSON, with the differences that stand at `place` of it (`/differences`) in words.
 ///
 /// # Errors
@@ -61,6 +72,20 @@ pub fn spoken_json(
     Ok(json)
 }
 
+/// What a comparison's records tell of what was asked about, in words.
+pub fn asked_json(facts: &[FactPair], about: &[String]) -> serde_json::Value {
+    let asked = facts.iter().filter(|pair| about.iter().any(|word| word == pair.fact.word()));
+    asked
+        .map(|pair| {
+            serde_json::json!({
+                "fact": pair.fact.word(), "name": name(pair.fact), "differs": pair.differs(),
+                "baseline": pair.baseline.as_ref().map(|of_run| value(Some(of_run))),
+                "other": pair.other.as_ref().map(|of_run| value(Some(of_run))),
+            })
+        })
+        .collect()
+}
+
 /// What a fact is.
 pub(crate) fn name(fact: Fact) -> Text {
     match fact {
@@ -79,6 +104,8 @@ pub(crate) fn name(fact: Fact) -> Text {
         Fact::Firmware => text!("firmware", "ファームウェア"),
         Fact::Link => text!("link", "接続"),
         Fact::Filesystem => text!("file system", "ファイルシステム"),
+        Fact::BlockSize => text!("block size of the file system", "ファイルシステムのブロックサイズ"),
+        Fact::Journal => text!("journal", "ジャーナル"),
         Fact::Mount => text!("mount options", "マウントオプション"),
         Fact::Fill => text!("fill level", "使用率"),
         Fact::WriteCache => text!("write cache", "書き込みキャッシュ"),
@@ -120,6 +147,10 @@ fn effect(fact: Fact) -> Option<Text> {
         Fact::Size => {
             text!("a small test may fit a cache", "小さいテストはキャッシュに収まることがあります")
         }
+        Fact::Journal => text!(
+            "what is written for the journal comes on top of the data, most of all with syncs",
+            "ジャーナルの分だけ書き込みが増えます(sync が多いほど影響します)"
+        ),
         Fact::Fill => {
             text!("a full flash drive writes more slowly", "フラッシュは空きが少ないと書き込みが遅くなります")
         }
@@ -155,6 +186,7 @@ fn value(value: Option<&FactValue>) -> Text {
         FactValue::Data(Data::Zero) => text!("zeros", "ゼロ"),
         FactValue::Data(Data::Repeat) => text!("one block repeated", "同じブロックの繰り返し"),
         FactValue::Data(Data::Compressible { percent }) => text!("{percent} % zeros", "ゼロ {percent} %"),
+        FactValue::Journal(journal) => words::journal(journal),
         FactValue::Target(TargetKind::Directory) => {
             text!("a file in a directory", "ディレクトリ内のファイル")
         }

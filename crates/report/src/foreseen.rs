@@ -4,6 +4,7 @@ use crate::headline::surroundings;
 use crate::profile::render_profile;
 use crate::remarks::planned_writes;
 use crate::style::Style;
+use kurabe_core::profile::PlannedWrites;
 use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal, format_time_setting};
 use kurabe_core::{Result, shown, text};
 use kurabe_lab::versus::{LongestTime, PreparedVersus};
@@ -50,6 +51,7 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Resul
     };
     page.push_str(most.get(style.lang));
     let variants: Vec<&str> = prepared.variants().collect();
+    let mut all = PlannedWrites::default();
     for (index, run) in runs.iter().enumerate() {
         let mut foreseen = run.foresee()?;
         if foreseen.writes.time_ns > 0 {
@@ -60,8 +62,21 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Resul
             page.push_str(&format!("\n{}", shown::line(name)));
         }
         page.push_str(&format!("\n{}", place(&foreseen, style)));
+        if prepared.shares_test_file(index)
+            && let Some(bytes) = foreseen.test_file_bytes.take()
+        {
+            foreseen.writes.bytes = foreseen.writes.bytes.saturating_sub(bytes);
+            let words = text!("  test file: the same as before\n", "  テストファイル: 前と同じ\n");
+            page.push_str(words.get(style.lang));
+        }
+        all = all.and(foreseen.writes);
         let lines = written(&foreseen, run.is_modelled(), style);
         page.extend(lines.into_iter().map(|line| format!("  {line}")));
+    }
+    all.time_ns = all.time_ns.min(longest_ns);
+    if let Some(words) = planned_writes(all) {
+        let words = text!("\nall targets together: {words}\n", "\n全対象の合計: {words}\n"; words);
+        page.push_str(words.get(style.lang));
     }
     Ok(page)
 }

@@ -1,6 +1,6 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
-use crate::compare::{cell_name, fairness, side_figure, single_note, stutters, verdict};
+use crate::compare::{Asked, cell_name, fairness, side_figure, single_note, stutters, verdict};
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::style::Style;
 use kurabe_compare::History;
@@ -18,7 +18,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
     let names = [device, place, &profile];
     doc.heading(1, names[usize::from(device == place)..].join(" · "));
     let (count, change) = (history.runs.len(), &history.change);
-    let [from, to] = headers.map(|header| number::date_minute(header.measured_at()));
+    let [from, to] = headers.map(|header| number::date_minute_with_offset(header.measured_at()));
     let (first, last) = (&change.baseline, &change.other);
     doc.say(text!(
         "{count} runs, from {first} ({from}) to {last} ({to})",
@@ -42,7 +42,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
     });
     doc.gap().push(Table::new(columns, rows));
     doc.append(single_note(change).map(Paragraph::new).into_iter().collect());
-    doc.append(stutters(change)).gap().append(fairness(&change.differences, &[]));
+    doc.append(stutters(change)).gap().append(fairness(&change.differences, &Asked::NONE));
     doc.terminal(style)
 }
 

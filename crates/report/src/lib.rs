@@ -39,6 +39,7 @@ mod remarks;
 mod replay;
 mod run;
 mod spark;
+mod standing;
 mod steady;
 mod steps;
 mod study;
@@ -60,7 +61,7 @@ pub use catalogue::{entry_json, render_beside, render_catalogue, render_entry};
 pub use compare::{answer, render_pair};
 pub use details::render_details;
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
-pub use facts::{PIVOT_WORDS, spoken_json};
+pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
 pub use foreseen::{render_foreseen, render_foreseen_versus};
 pub use headline::headline;
 pub use history::render_history;
@@ -77,9 +78,10 @@ pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};
-pub use recording::{recording_lines, traffic_line};
+pub use recording::{beneath_line, recording_lines, traffic_line};
 pub use run::{render_cell, render_header, render_run, render_sweep_run};
 pub use spark::sparkline;
+pub use standing::render_standings;
 pub use study::{
     render_studies, render_study, render_study_file, render_study_markdown, study_json, study_result_json,
     verdict_answer,

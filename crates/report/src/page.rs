@@ -26,7 +26,7 @@ use crate::doc::Html;
 use crate::pictures::Picture;
 use extent::Extent;
 use kurabe_chart::Theme;
-use kurabe_compare::{Pair, pair};
+use kurabe_compare::{Pair, names, pair, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
 use rows::{CellRow, rows};
@@ -59,6 +59,8 @@ pub struct Embedded {
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     runs: Vec<&'a RunRecord>,
+    /// What the runs are called, in their order.
+    names: Vec<Text>,
     pairs: Vec<Pair>,
     about: Vec<String>,
     title: Option<String>,
@@ -76,12 +78,21 @@ impl<'a> Report<'a> {
         title: Option<&str>,
         lang: Lang,
     ) -> Self {
+        let names = names(&runs);
         let pairs = match runs.split_first() {
-            Some((baseline, others)) => others.iter().map(|other| pair(baseline, other, margin)).collect(),
+            // In all of a report a run has one name.
+            Some((baseline, others)) => others
+                .iter()
+                .zip(names.iter().skip(1))
+                .map(|(other, name)| {
+                    let names = [names[0].clone(), name.clone()];
+                    Pair { names, ..pair(baseline, other, margin) }
+                })
+                .collect(),
             None => Vec::new(),
         };
         let title = title.map(str::to_owned);
-        Self { runs, pairs, about: about.to_vec(), title, lang, extent: Extent::Whole }
+        Self { runs, names, pairs, about: about.to_vec(), title, lang, extent: Extent::Whole }
     }
 
     fn rows(&self) -> Vec<CellRow<'_>> {
@@ -95,18 +106,14 @@ impl<'a> Report<'a> {
         }
         if let [run] = self.runs.as_slice() {
             let profile = run.header.profile_name();
-            return run_name(run).map(|name| format!("{name} · {profile}"));
+            return subject(run).map(|name| format!("{name} · {profile}"));
         }
-        let mut names: Vec<Text> = Vec::new();
-        for name in self.runs.iter().map(|run| run_name(run)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut subjects: Vec<Text> = self.runs.iter().map(|run| subject(run)).collect();
+        subjects.dedup();
         let count = self.runs.len();
-        match names.as_slice() {
-            [name] => text!("{name}: {count} runs compared", "{name}: {count} 件の測定の比較"; name),
-            [one, two] => text!("{one} and {two} compared", "{one} と {two} の比較"; one, two),
+        match (subjects.as_slice(), self.names.as_slice()) {
+            (_, [one, two]) => text!("{one} and {two} compared", "{one} と {two} の比較"; one, two),
+            ([name], _) => text!("{name}: {count} runs compared", "{name}: {count} 件の測定の比較"; name),
             _ => text!("{count} runs compared", "{count} 件の測定の比較"),
         }
     }
@@ -188,22 +195,5 @@ impl From<PageTheme> for Theme {
             PageTheme::Light => Self::Light,
             PageTheme::Dark => Self::Dark,
         }
-    }
-}
-
-/// What a run is of, for people: the device or the model, or the target where neither is known.
-fn run_name(run: &RunRecord) -> Text {
-    let header = &run.header;
-    if let Some(model) = &header.model {
-        return match model.changes().join(", ") {
-            changes if changes.is_empty() => model.title.clone(),
-            changes => model.title.map(|title| format!("{title} ({changes})")),
-        };
-    }
-    let models: Vec<&str> =
-        header.environment.devices.iter().filter_map(|device| device.model.as_deref()).collect();
-    match models.as_slice() {
-        [] => Text::same(header.target_name()),
-        models => Text::same(models.join(" + ")),
     }
 }

@@ -22,13 +22,16 @@ pub use named::{charts_of, forest_of, png, render_pictures};
 use crate::style::Style;
 use crate::words;
 use kurabe_chart::Chart;
-use kurabe_compare::Pair;
+use kurabe_compare::{NAME_LABEL, Pair, names};
+use kurabe_core::display::clip;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Lang, Text, shown, text};
 
 /// Lines in one chart, at most: more cannot be told apart.
 const MOST_LINES: usize = 8;
+/// Columns of a run's name in a chart, at most: a legend holds several.
+const MOST_NAME_COLUMNS: usize = 40;
 
 /// A picture of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +62,7 @@ pub const PICTURE_NAMES: [&str; 14] = [
 
 /// Everything that can be drawn of the runs, in the order of [`PICTURE_NAMES`]; the forest plot if they are a pair.
 pub fn pictures(runs: &[&RunRecord], pair: Option<&Pair>, lang: Lang) -> Vec<Picture> {
-    draw_all(&View { runs, style: style_of(lang), bare: false }, pair)
+    draw_all(&View::new(runs, lang, false), pair)
 }
 
 fn draw_all(view: &View<'_>, pair: Option<&Pair>) -> Vec<Picture> {
@@ -77,35 +80,46 @@ fn draw_all(view: &View<'_>, pair: Option<&Pair>) -> Vec<Picture> {
 
 /// The pictures of one run without words on which run: they stand on its own card.
 pub(crate) fn own_pictures(run: &RunRecord, lang: Lang) -> Vec<Picture> {
-    draw_all(&View { runs: &[run], style: style_of(lang), bare: true }, None)
+    draw_all(&View::new(&[run], lang, true), None)
 }
 
 /// The curves over the target of one run, without words on which run: they stand on its own page.
 pub(crate) fn curves(run: &RunRecord, lang: Lang) -> Vec<Chart> {
-    let view = View { runs: &[run], style: style_of(lang), bare: true };
-    positions::pictures(&view).into_iter().map(|picture| picture.chart).collect()
+    positions::pictures(&View::new(&[run], lang, true)).into_iter().map(|picture| picture.chart).collect()
 }
 
 /// The course over rounds of a cell of one run; nothing if its profile does not track it.
 pub(crate) fn course(run: &RunRecord, cell: &Cell, lang: Lang) -> Option<Chart> {
-    let view = View { runs: &[run], style: style_of(lang), bare: true };
-    rounds::chart(run, cell, &view)
-}
-
-/// Names do not depend on width or colour.
-fn style_of(lang: Lang) -> Style {
-    Style { lang, color: false, width: 80 }
+    rounds::chart(run, cell, &View::new(&[run], lang, true))
 }
 
 /// The runs and the language.
 struct View<'a> {
     runs: &'a [&'a RunRecord],
+    /// What the runs are called, in their order.
+    names: Vec<String>,
     style: Style,
     /// Whether the charts stand on the run's own page, where nobody must be told which run it is.
     bare: bool,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    fn new(runs: &'a [&'a RunRecord], lang: Lang, bare: bool) -> Self {
+        // Names do not depend on width or colour.
+        let style = Style { lang, color: false, width: 80 };
+        let names = match runs {
+            [run] => vec![run.labels.get(NAME_LABEL).map_or_else(|| target(run), |name| shown::line(name))],
+            _ => names(runs).iter().map(|name| clip(&style.say(name), MOST_NAME_COLUMNS)).collect(),
+        };
+        Self { runs, names, style, bare }
+    }
+
+    /// What a run is called.
+    fn name(&self, run: &RunRecord) -> &str {
+        let place = self.runs.iter().position(|other| std::ptr::eq(*other, run));
+        place.and_then(|place| self.names.get(place)).map_or("", String::as_str)
+    }
+
     fn say(&self, text: &Text) -> String {
         self.style.say(text)
     }
@@ -119,7 +133,7 @@ impl View<'_> {
         self.runs.len() > 1
     }
 
-    /// `Throughput of 7kq, Samsung SSD 980 PRO 1TB`: what is shown, and of which runs.
+    /// `Throughput: Samsung SSD 980 PRO 1TB · 7kq`: what is shown, and of which runs.
     fn title(&self, what: &str, runs: &[&RunRecord]) -> String {
         match runs {
             _ if self.bare => what.to_owned(),
@@ -128,16 +142,16 @@ impl View<'_> {
                 self.say(&text!("{what}: {run}", "{what}: {run}"))
             }
             _ => {
-                let ids: Vec<String> = runs.iter().map(|run| shown::line(&run.header.id)).collect();
-                format!("{what}: {}", ids.join(self.style.pick(", ", "、")))
+                let names: Vec<&str> = runs.iter().map(|run| self.name(run)).collect();
+                format!("{what}: {}", names.join(self.style.pick(", ", "、")))
             }
         }
     }
 
-    /// `7kq · Samsung SSD 980 PRO 1TB`
+    /// `Samsung SSD 980 PRO 1TB · 7kq`
     fn run_name(&self, run: &RunRecord) -> String {
-        let (id, on) = (shown::line(&run.header.id), target(run));
-        if on.is_empty() { id } else { format!("{id} · {on}") }
+        let (id, name) = (shown::line(&run.header.id), self.name(run));
+        if name.is_empty() { id } else { format!("{name} · {id}") }
     }
 
     /// The name of a cell.
@@ -150,14 +164,14 @@ impl View<'_> {
 
     /// The name of a line: with its run, if there are several.
     fn line(&self, run: &RunRecord, name: &str) -> String {
-        if self.several() { format!("{} {name}", shown::line(&run.header.id)) } else { name.to_owned() }
+        if self.several() { format!("{}: {name}", self.name(run)) } else { name.to_owned() }
     }
 
     /// What must be said of runs that were not measured here: models and other tools' files.
     fn provenance(&self, runs: &[&RunRecord]) -> Vec<String> {
         let named = |run: &RunRecord, words: Text| {
             let words = self.say(&words);
-            if self.several() { format!("{}: {words}", shown::line(&run.header.id)) } else { words }
+            if self.several() { format!("{}: {words}", self.name(run)) } else { words }
         };
         runs.iter()
             .filter(|_| !self.bare)
@@ -166,12 +180,15 @@ impl View<'_> {
                     let tool = shown::line(&origin.tool_name());
                     return Some(named(run, text!("as {tool} printed it", "{tool} の表示値")));
                 }
-                run.header.model.as_ref().map(|_| {
-                    named(
-                        run,
-                        text!("computed by a model, not measured", "モデルの計算値(実測ではありません)"),
-                    )
-                })
+                let changes = run.header.model.as_ref()?.changes().join(", ");
+                let words = match changes.is_empty() {
+                    true => text!("computed by a model, not measured", "モデルの計算値(実測ではありません)"),
+                    false => text!(
+                        "computed by a model, not measured; changed in it: {changes}",
+                        "モデルの計算値(実測ではありません)。変更したパラメーター: {changes}"
+                    ),
+                };
+                Some(named(run, words))
             })
             .collect()
     }

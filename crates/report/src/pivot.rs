@@ -84,7 +84,7 @@ fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
             value, baseline
         );
     }
-    Text { en: tally(&judged, &value.en, &baseline.en).en, ja: tally(&judged, &value.ja, &baseline.ja).ja }
+    tally(&judged, value, baseline)
 }
 
 /// The value of the baseline's key at a place.

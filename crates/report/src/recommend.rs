@@ -1,33 +1,44 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
+use crate::compare::head;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::facts::Spoken;
 use crate::style::{Role, Style};
 use crate::words;
-use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use};
+use kurabe_compare::{FIRM_SHARE, Recommendation, Standing, Use, names};
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
 
 /// Who is ahead by no more than this is not the better choice.
 const LITTLE: f64 = 0.05;
 
-/// The page of a recommendation of `asked` for runs with these ids.
-pub fn render_recommendation(choice: &Recommendation, asked: &Use, ids: &[&str], style: &Style) -> String {
+/// The page of a recommendation of `asked` for runs.
+pub fn render_recommendation(
+    choice: &Recommendation,
+    asked: &Use,
+    runs: &[&RunRecord],
+    style: &Style,
+) -> String {
+    let names = &*names(runs);
     let mut doc = Doc::new();
     doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
-    doc.gap().say(answer_for(choice, ids)).gap().push(parts(choice, ids));
-    let sentences = speeds(choice, ids).into_iter().chain(limits(choice, asked, ids));
+    for (name, run) in names.iter().zip(runs) {
+        doc.push(Paragraph::new(name.map(|name| format!("{name} · {}", run.header.id))).indent(2, 4));
+    }
+    doc.gap().say(answer_for(choice, names)).gap().push(parts(choice, names));
+    let sentences = speeds(choice, names).into_iter().chain(limits(choice, asked, names));
     for words in sentences {
         doc.say(words);
     }
-    for words in choice.standings.iter().filter_map(|standing| out_words(standing, ids)) {
+    for words in choice.standings.iter().filter_map(|standing| out_words(standing, names)) {
         doc.push(Paragraph::new(words).listed());
     }
     if !choice.doubts.is_empty() {
-        let names = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
+        let doubts = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(
-            "Beware: these runs differ in what can make their figures incomparable: {names}; `kurabe compare` tells more",
-            "注意: これらの測定は、値を比べられなくすることのある点が違います: {names}。詳しくは `kurabe compare` で確かめられます";
-            names
+            "Beware: these runs differ in what can make their figures incomparable: {doubts}; `kurabe compare` tells more",
+            "注意: これらの測定は、値を比べられなくすることのある点が違います: {doubts}。詳しくは `kurabe compare` で確かめられます";
+            doubts
         );
         doc.push(Paragraph::new(words).role(Role::Warn));
     }
@@ -48,21 +59,21 @@ pub fn render_recommendation(choice: &Recommendation, asked: &Use, ids: &[&str],
 }
 
 /// What the use bears, and of whom it is known that it keeps to it.
-fn limits(choice: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
+fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
     let limit_ns = asked.limits.iter().map(|limit| limit.worst_stall_ns).min()?;
     let each = |standing: &Standing| {
-        let id = ids[standing.run];
+        let name = &names[standing.run];
         match standing.worst_ns {
-            None => text!("{id}: not known", "{id}: 不明"),
-            Some(0) => text!("{id}: none", "{id}: なし"),
-            Some(worst_ns) => format!("{id}: {}", number::latency_ns(worst_ns)).into(),
+            None => text!("{name}: not known", "{name}: 不明"; name),
+            Some(0) => text!("{name}: none", "{name}: なし"; name),
+            Some(worst_ns) => name.map(|name| format!("{name}: {}", number::latency_ns(worst_ns))),
         }
     };
     let standstills = Text::list(choice.standings.iter().map(each));
     let limit = number::latency_ns(limit_ns);
     Some(text!(
         "limit: stands still for {limit} at most; the longest standstill of {standstills}",
-        "条件: 止まる時間は {limit} まで。最長の停止は {standstills}";
+        "条件: 止まる時間は {limit} まで。最長の停滞は {standstills}";
         standstills
     ))
 }
@@ -70,13 +81,13 @@ fn limits(choice: &Recommendation, asked: &Use, ids: &[&str]) -> Option<Text> {
 /// Below this share of the use that was measured, no choice follows.
 const COVERED_ENOUGH: f64 = 0.5;
 
-/// The answer in a sentence.
-pub fn answer_for(choice: &Recommendation, ids: &[&str]) -> Text {
+/// The answer in a sentence, for runs with these names.
+pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     let able: Vec<&Standing> = choice.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let Some(best) = able.first() else {
         return text!("None of these runs suits this use.", "この用途に向くものはありません。");
     };
-    let name = ids[best.run];
+    let name = &names[best.run];
     if choice.covered < COVERED_ENOUGH {
         let covered = number::percent(choice.covered);
         return text!(
@@ -85,47 +96,48 @@ pub fn answer_for(choice: &Recommendation, ids: &[&str]) -> Text {
         );
     }
     let Some(next) = able.get(1) else {
-        return if ids.len() > 1 {
-            text!("{name} is the only one that suits this use.", "この用途に向くのは {name} だけです。")
+        return if names.len() > 1 {
+            text!("{name} is the only one that suits this use.", "この用途に向くのは {name} だけです。"; name)
         } else {
             text!(
                 "{name} suits this use, as far as these limits tell.",
-                "この条件の範囲では、{name} はこの用途に使えます。"
+                "この条件の範囲では、{name} はこの用途に使えます。";
+                name
             )
         };
     };
-    let (second, times) = (ids[next.run], best.speed / next.speed);
-    let (percent, shown) = ((choice.holds * 100.0).floor() as u64, digits(times));
+    let (second, times) = (&names[next.run], best.speed / next.speed);
+    let (percent, ratio) = ((choice.holds * 100.0).floor() as u64, digits(times));
     if choice.fewest < 2 {
         return text!(
-            "For this use {name} is the better choice by single figures: {shown} times as fast as {second}. How sure that is, nobody can tell.",
-            "1 回の値で比べると、この用途には {name} が向いています({second} の {shown} 倍の速さ)。ただし確かさは分かりません。"
+            "For this use {name} is the better choice by single figures: {ratio} times as fast as {second}. How sure that is, nobody can tell.",
+            "1 回の値で比べると、この用途には {name} が向いています({second} の {ratio} 倍の速さ)。ただし確かさは分かりません。";
+            name, second
         );
     }
     if choice.holds < FIRM_SHARE {
         let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
-        let mut tied: Vec<&str> = unsure.map(|standing| ids[standing.run]).collect();
-        if tied.is_empty() {
-            tied.push(second);
-        }
-        let last = tied.pop().unwrap_or(second);
-        let others: String = tied.iter().map(|id| format!(", {id}")).collect();
-        let others_ja: String = tied.iter().map(|id| format!("、{id}")).collect();
+        let mut tied: Vec<Text> = unsure.map(|standing| names[standing.run].clone()).collect();
+        let last = tied.pop().unwrap_or_else(|| second.clone());
+        let others = Text::list([name.clone()].into_iter().chain(tied));
         return text!(
-            "{name}{others} and {last} are a tie for this use: as far as the repetitions scatter, {name} would come out ahead in {percent} % of cases, which is not enough to choose by.",
-            "この用途では {name}{others_ja} と {last} は引き分けです。繰り返しのばらつきを考えると {name} が上回るのは {percent} % で、選ぶ根拠には足りません。"
+            "{others} and {last} are a tie for this use: as far as the repetitions scatter, {name} would come out ahead in {percent} % of cases, which is not enough to choose by.",
+            "この用途では {others} と {last} は引き分けです。繰り返しのばらつきを考えると {name} が上回るのは {percent} % で、選ぶ根拠には足りません。";
+            name, others, last
         );
     }
     if times <= 1.0 + LITTLE {
         let ahead = (times - 1.0) * 100.0;
         return text!(
             "{name} and {second} are as good as each other for this use: {name} is ahead by {ahead:.1} % only, which does not matter.",
-            "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。"
+            "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。";
+            name, second
         );
     }
     text!(
-        "For this use {name} is the better choice: {shown} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
-        "この用途には {name} が向いています。{second} の {shown} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。"
+        "For this use {name} is the better choice: {ratio} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
+        "この用途には {name} が向いています。{second} の {ratio} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。";
+        name, second
     )
 }
 
@@ -140,12 +152,12 @@ fn digits(ratio: f64) -> String {
     }
 }
 
-fn parts(choice: &Recommendation, ids: &[&str]) -> Table {
+fn parts(choice: &Recommendation, names: &[Text]) -> Table {
     let mut columns = vec![
         Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
         Column::right(text!("share", "割合")),
     ];
-    columns.extend(ids.iter().map(|id| Column::right((*id).to_owned())));
+    columns.extend(names.iter().map(|name| Column::right(head(name))));
     let rows = choice.parts.iter().map(|part| {
         let direction = words::direction(part.direction);
         let label = match (&part.cell, part.exact) {
@@ -157,7 +169,7 @@ fn parts(choice: &Recommendation, ids: &[&str]) -> Table {
         let share = format!("{:.0} %", part.share * 100.0);
         let mut row: Vec<Entry> = vec![Text::join([direction, label], [" "; 2]).into(), share.into()];
         row.extend(part.rates_bytes_per_s.iter().map(|rate| {
-            let role = if *rate == best && ids.len() > 1 { Role::Strong } else { Role::Plain };
+            let role = if *rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };
             Entry::figure(role, Some(number::rate(*rate)))
         }));
         row
@@ -166,34 +178,34 @@ fn parts(choice: &Recommendation, ids: &[&str]) -> Table {
 }
 
 /// The speed of each run over the whole use; of one run alone there is nothing to say.
-fn speeds(choice: &Recommendation, ids: &[&str]) -> Option<Text> {
-    let (first, _) = ids.split_first().filter(|(_, others)| !others.is_empty())?;
+fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
+    let (first, _) = names.split_first().filter(|(_, others)| !others.is_empty())?;
     let each = choice.standings.iter().map(|standing| {
-        let (id, speed) = (ids[standing.run], digits(standing.speed));
+        let (name, speed) = (&names[standing.run], digits(standing.speed));
         let (low, high) = (digits(standing.low), digits(standing.high));
         match standing.run {
-            0 => format!("{id} 1").into(),
-            _ if choice.fewest < 2 => format!("{id} {speed}").into(),
-            _ => text!("{id} {speed} ({low} to {high})", "{id} {speed} ({low}〜{high})"),
+            0 => name.map(|name| format!("{name} 1")),
+            _ if choice.fewest < 2 => name.map(|name| format!("{name} {speed}")),
+            _ => text!("{name} {speed} ({low} to {high})", "{name} {speed} ({low}〜{high})"; name),
         }
     });
     let speeds = Text::list(each);
     Some(text!(
         "speed over the whole use, {first} being 1: {speeds}",
         "用途全体での速さ({first} を 1 とする): {speeds}";
-        speeds
+        first, speeds
     ))
 }
 
 /// What keeps a run out.
-fn out_words(standing: &Standing, ids: &[&str]) -> Option<Text> {
+fn out_words(standing: &Standing, names: &[Text]) -> Option<Text> {
     let out = standing.out.as_ref()?;
-    let (id, cell) = (ids[standing.run], &out.cell);
+    let (name, cell) = (&names[standing.run], &out.cell);
     let (stall, limit) = (number::latency_ns(out.stall_ns), number::latency_ns(out.limit_ns));
     let reason = &out.reason;
     Some(text!(
-        "{id} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({reason})",
-        "{id} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({reason})";
-        reason
+        "{name} is out: it stalled for {stall} in {cell}, and this use bears {limit} at most ({reason})",
+        "{name} は除外: {cell} で {stall} の停滞がありました。この用途の上限は {limit} です({reason})";
+        name, reason
     ))
 }

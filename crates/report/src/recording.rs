@@ -37,6 +37,15 @@ pub fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
     lines
 }
 
+/// The devices beneath the one that was recorded.
+pub fn beneath_line(names: &[String]) -> Text {
+    let (en, ja) = (names.join(", "), names.join("、"));
+    text!(
+        "beneath it, not recorded: {en} (--all-devices records them, too)",
+        "その下の {ja} は記録していません(--all-devices で記録できます)"
+    )
+}
+
 /// What a device transferred.
 pub fn traffic_line(device: &str, traffic: &Traffic) -> Text {
     let Traffic { read_operations: reads, write_operations: writes, .. } = traffic;

@@ -68,7 +68,7 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         (false, false) => text!("{name} ({headline})", "{name} ({headline})"; name, headline),
     };
     let mut first: Vec<Text> = vec![format!("kurabe run {}", shown::line(&header.id)).into()];
-    first.extend([number::date_minute(header.measured_at()).into(), target]);
+    first.extend([number::date_minute_with_offset(header.measured_at()).into(), target]);
     first.retain(|item| !item.is_empty());
     let mut second: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
     if let (Some(profile), Some(target)) = (&header.profile, &header.target) {

@@ -4,7 +4,7 @@
 //! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
 //! counted.
 
-use crate::compare::{against, called, cell_name};
+use crate::compare::{against, cell_name, head};
 use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
 use crate::verdict::verdict_words;
 use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
@@ -29,11 +29,10 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     }
     doc.gap();
     if !rows.is_empty() {
-        let [baseline, other] = called(pair);
         let columns = [
             Column::left(text!("slowest operations", "遅い操作")),
-            Column::right(baseline),
-            Column::right(other),
+            Column::right(head(&pair.names[0])),
+            Column::right(head(&pair.names[1])),
             Column::left(against(pair)).cut(Cut::Wrap),
         ];
         doc.push(Table::new(columns, rows));
@@ -50,7 +49,7 @@ pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
         let verdict = verdict_words(&tail.compared, tail.count).1;
         let [one, two] = [tail.baseline_ns, tail.other_ns].map(|ns| Text::from(number::latency(ns)));
         let (cell, name) = (cell_name(cell), Text::same(name(tail.fraction)));
-        let [first, second] = called(pair).map(Text::same);
+        let [first, second] = &pair.names;
         text!(
             "{name} of {cell}: {first} {one}, {second} {two}; {second} is {verdict}",
             "{cell} の {name}: {first} {one}、{second} {two}。{second} は{verdict}";

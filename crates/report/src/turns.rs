@@ -1,11 +1,13 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{answer, called, cell_name, counterparts, fairness, missing, stutters, table};
+use crate::compare::{
+    Asked, answer, cell_name, counterparts, fairness, missing, side_words, stutters, table,
+};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
 use kurabe_compare::{ComparedCell, Pair};
-use kurabe_core::record::{RunHeader, VersusRecord};
+use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 
@@ -18,11 +20,11 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
     doc.heading(1, "kurabe versus".to_owned());
     for (place, header) in headers.iter().enumerate() {
         let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
-        let variant = header.versus.as_ref().and_then(VersusRecord::variant);
-        let name =
-            [Some(header.target_name()), variant].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-        let words = role.map(|role| format!("{role}: {} · {name}", header.id));
-        doc.push(Paragraph::new(words).indent(2, 4));
+        let name = match pairs.get(place.saturating_sub(1)) {
+            Some(pair) => pair.names[usize::from(place > 0)].clone(),
+            None => Text::same(header.target_name()),
+        };
+        doc.push(Paragraph::new(side_words(header, &role, &name)).indent(2, 4));
     }
     let most = MOST_BLOCKS;
     let ended = match settled {
@@ -47,7 +49,7 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
         doc.gap().say(answer(pair)).gap().push(table(pair));
         doc.append(counterparts(pair).map(Paragraph::new).into_iter().collect());
         doc.append(missing(pair)).append(stutters(pair)).append(self::doc(pair));
-        doc.gap().append(fairness(&pair.differences, &[]));
+        doc.gap().append(fairness(&pair.differences, &Asked::NONE));
     }
     doc.terminal(style)
 }
@@ -95,22 +97,21 @@ fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
     let shows = |trend: &Option<Estimate>| {
         trend.filter(|trend| (trend.low > 1.0 || trend.high < 1.0) && per_cent(trend.value) != 0)
     };
-    let side = |run: &str, trend: &Option<Estimate>| -> Option<String> {
-        Some(format!("{run} {:+} %", per_cent(shows(trend)?.value)))
+    let side = |(run, trend): (&Text, &Option<Estimate>)| -> Option<Text> {
+        let percent = per_cent(shows(trend)?.value);
+        Some(run.map(|run| format!("{run} {percent:+} %")))
     };
-    let [baseline, other] = called(pair);
-    let sides = [side(&baseline, &course.baseline_trend), side(&other, &course.other_trend)];
-    let sides = sides.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let trends = [&course.baseline_trend, &course.other_trend];
+    let sides = Text::list(pair.names.iter().zip(trends).filter_map(side));
     let (name, ratio) = (cell_name(cell), shows(&course.ratio_trend));
-    match (ratio, sides.as_str()) {
+    match (ratio, sides.en.as_str()) {
         (None, "") => None,
         (None, _) => {
-            let sides = Text::same(sides);
             Some(text!("{name}: {sides}; the ratio is steady", "{name}: {sides}。比は安定"; name, sides))
         }
         (Some(ratio), _) => {
             let (change, span) = (per_cent(ratio.value), change_span(&ratio));
-            let before = Text::same(if sides.is_empty() { sides } else { format!("{sides}; ") });
+            let before = if sides.en.is_empty() { sides } else { sides.map(|sides| format!("{sides}; ")) };
             Some(text!(
                 "{name}: {before}the ratio itself changed by {change:+} % ({span}): it holds for this time only",
                 "{name}: {before}比そのものが {change:+} % 変化({span})。この時間内に限った結果です";
@@ -258,6 +259,7 @@ mod tests {
             only_baseline: Vec::new(),
             only_other: Vec::new(),
             differences: Vec::new(),
+            facts: Vec::new(),
             versus: None,
         }
     }

@@ -66,46 +66,47 @@ impl Outcome {
     }
 
     /// The sentence where all cells are of this kind.
-    fn everywhere(self, count: usize, a: &str, b: &str) -> Text {
+    fn everywhere(self, count: usize, a: &Text, b: &Text) -> Text {
         let (all, any) = match count {
             1 => ("the one cell".to_owned(), "the one cell".to_owned()),
             2 => ("both cells".to_owned(), "either cell".to_owned()),
             _ => (format!("all {count} cells"), format!("any of the {count} cells")),
         };
         let ja = if count == 1 { "1 項目".to_owned() } else { format!("{count} 項目すべて") };
+        let (all, any) = (Text { en: all, ja: ja.clone() }, Text { en: any, ja });
         match self {
             Self::Faster => {
-                text!("{b} is faster than {a} in {all}.", "{ja}で {b} は {a} より速いという結果です。")
+                text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
             }
             Self::Slower => {
-                text!("{b} is slower than {a} in {all}.", "{ja}で {b} は {a} より遅いという結果です。")
+                text!("{b} is slower than {a} in {all}.", "{all}で {b} は {a} より遅いという結果です。"; a, b, all)
             }
             Self::Same => text!(
                 "{b} is not measurably different from {a} in {all}.",
-                "{ja}で {b} と {a} に測れる差はありません。"
+                "{all}で {b} と {a} に測れる差はありません。"; a, b, all
             ),
             Self::Unclear => text!(
                 "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
-                "{ja}で、{b} が {a} より速いか遅いかはまだ判断できません。"
+                "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
             ),
             Self::FasterBySingle => text!(
                 "By single figures, {b} is faster than {a} in {all}.",
-                "1 回の値では、{ja}で {b} は {a} より速いという結果です。"
+                "1 回の値では、{all}で {b} は {a} より速いという結果です。"; a, b, all
             ),
             Self::SlowerBySingle => text!(
                 "By single figures, {b} is slower than {a} in {all}.",
-                "1 回の値では、{ja}で {b} は {a} より遅いという結果です。"
+                "1 回の値では、{all}で {b} は {a} より遅いという結果です。"; a, b, all
             ),
             Self::SameBySingle => text!(
                 "By single figures, {b} and {a} are the same in {all}.",
-                "1 回の値では、{ja}で {b} と {a} は同じです。"
+                "1 回の値では、{all}で {b} と {a} は同じです。"; a, b, all
             ),
         }
     }
 }
 
 /// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `said` is not empty.
-pub(crate) fn tally(judged: &[Said], other: &str, baseline: &str) -> Text {
+pub(crate) fn tally(judged: &[Said], other: &Text, baseline: &Text) -> Text {
     let all = judged.len();
     let count = |kind: Outcome| judged.iter().filter(|one| Outcome::of(one) == kind).count();
     let counts: Vec<(Outcome, usize)> =
@@ -122,10 +123,11 @@ pub(crate) fn tally(judged: &[Said], other: &str, baseline: &str) -> Text {
         1 => "; 1 is not clear yet".to_owned(),
         count => format!("; {count} are not clear yet"),
     };
-    let (en, ja) = (en.join(", "), ja.join("、"));
+    let counted = Text { en: en.join(", ") + &open, ja: ja.join("、") };
     text!(
-        "Of {all} cells, {other} against {baseline} is {en}{open}.",
-        "{baseline} と比べた {other} の結果(全 {all} 項目): {ja}。"
+        "Of {all} cells, {other} against {baseline} is {counted}.",
+        "{baseline} と比べた {other} の結果(全 {all} 項目): {counted}。";
+        other, baseline, counted
     )
 }
 
@@ -327,7 +329,8 @@ mod tests {
         let spoken = |verdict, single| Said { verdict, single };
         let (fast, slow) = (spoken(Verdict::Faster, None), spoken(Verdict::Slower, None));
         let open = spoken(Verdict::NotEnough { more: None }, None);
-        let sentence = |spoken: &[Said]| tally(spoken, "b", "a");
+        let (a, b) = (Text::same("a"), Text::same("b"));
+        let sentence = |spoken: &[Said]| tally(spoken, &b, &a);
         assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 cells.");
         assert_eq!(sentence(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
         assert_eq!(sentence(&[fast]).en, "b is faster than a in the one cell.");
@@ -351,7 +354,8 @@ mod tests {
     fn single_figures_are_counted_as_they_are_told() {
         // 0.996 is told as "the same", so it is not counted as slower.
         let single = |speed| Said { verdict: Verdict::NotEnough { more: None }, single: Some(speed) };
-        let words = tally(&[single(0.996), single(1.2), single(1.3)], "b", "a");
+        let (a, b) = (Text::same("a"), Text::same("b"));
+        let words = tally(&[single(0.996), single(1.2), single(1.3)], &b, &a);
         assert_eq!(
             words.en,
             "Of 3 cells, b against a is faster by single figures in 2, the same by single figures in 1."

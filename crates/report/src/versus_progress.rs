@@ -29,8 +29,8 @@ pub struct VersusProgress {
     bar: ProgressBar,
     /// Time that is left of the longest, by the repetitions so far; `None` where no time of the targets ends it.
     left_ns: Option<u64>,
-    /// What configurations of one target are called, by the ids of their runs.
-    variants: BTreeMap<String, String>,
+    /// What the sides are called, by the ids of their runs: configurations by what they differ in, targets by their names.
+    names: BTreeMap<String, String>,
     /// Models beside real targets, whose time does not count.
     computed: BTreeSet<String>,
     blocks: u32,
@@ -59,7 +59,7 @@ impl VersusProgress {
             mode,
             bar,
             left_ns: None,
-            variants: BTreeMap::new(),
+            names: BTreeMap::new(),
             computed: BTreeSet::new(),
             blocks: 0,
             settled: (0, 0),
@@ -80,6 +80,7 @@ impl VersusProgress {
         if runs.iter().any(|(header, _)| header.model.is_none()) {
             self.computed = models.map(|(header, _)| header.id.clone()).collect();
         }
+        let targets: BTreeSet<&str> = runs.iter().map(|(header, _)| header.target_name()).collect();
         for (place, (header, headline)) in runs.iter().enumerate() {
             let role = if place == 0 { self.style.pick(" · baseline", " · 基準") } else { "" };
             let headline = match self.style.say(headline) {
@@ -87,8 +88,9 @@ impl VersusProgress {
                 words => format!(" ({words})"),
             };
             let variant = header.versus.as_ref().and_then(VersusRecord::variant);
-            if let Some(name) = variant {
-                self.variants.insert(header.id.clone(), shown::line(name));
+            let target = Some(header.target_name()).filter(|_| targets.len() == runs.len());
+            if let Some(name) = variant.or(target) {
+                self.names.insert(header.id.clone(), shown::line(name));
             }
             let variant = variant.map(|name| format!(" · {}", shown::line(name))).unwrap_or_default();
             let name = shown::line(header.target_name());
@@ -186,9 +188,9 @@ impl VersusProgress {
         self.line(&self.style.say(&words));
     }
 
-    /// What a run is called: in what it differs if that is all, and else its id.
+    /// What a side is called; its id, if its target does not tell it from another.
     fn called<'n>(&'n self, run: &'n str) -> &'n str {
-        self.variants.get(run).map_or(run, String::as_str)
+        self.names.get(run).map_or(run, String::as_str)
     }
 
     /// Clears the live line, and says what was only counted.

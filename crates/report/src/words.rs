@@ -1,6 +1,7 @@
 //! The words of the record in both languages.
 
 use crate::style::Role;
+use kurabe_core::environment::FileSystemJournal;
 use kurabe_core::number;
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
@@ -213,5 +214,18 @@ pub(crate) fn pattern(pattern: Pattern) -> Text {
         Pattern::Random => text!("random", "ランダム"),
         Pattern::Permutation => text!("random, each block once", "ランダム(各ブロック 1 回)"),
         Pattern::Zipf { exponent } => text!("Zipf {exponent}", "Zipf {exponent}"),
+    }
+}
+
+/// What keeps a file system whole.
+pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
+    let (place, data) = match journal {
+        FileSystemJournal::Absent => return text!("none", "なし"),
+        FileSystemJournal::Internal { data } => (text!("internal", "内部"), data),
+        FileSystemJournal::External { data } => (text!("on another device", "別のデバイス"), data),
+    };
+    match data {
+        Some(data) => text!("{place}, data={data}", "{place}、data={data}"; place),
+        None => place,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use kurabe_compare::names;
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Notice, NoticeKind, RunRecord};
@@ -165,12 +166,13 @@ fn a_command_line_is_told_as_a_shell_reads_it_and_without_what_is_about_output()
 #[test]
 fn a_line_of_the_table_tells_what_is_not_in_both() {
     let (one, mut two) = (common::run(), common::run());
-    two.header.id = "two".to_owned();
+    two.labels.insert("name".to_owned(), "after".to_owned());
     let gone = two.cells.remove(0);
-    let runs = [&one, &two];
+    let runs = [&two, &one];
     let report = report(&runs, Lang::En);
-    assert!(report.markdown().contains(&format!("only {} has it", one.header.id)), "{}", gone.label);
-    assert!(page(&report).contains(&format!("only {} has it", one.header.id)));
+    let name = &names(&runs)[1].en;
+    assert!(report.markdown().contains(&format!("only {name} has it")), "{}", gone.label);
+    assert!(page(&report).contains(&format!("only {name} has it")));
 }
 
 #[test]
@@ -203,8 +205,10 @@ fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() 
 
 #[test]
 fn of_two_runs_what_their_profile_is_there_for_stands_side_by_side() {
-    let (one, mut two) = (common::kinds::run_copy(), common::kinds::run_copy());
-    two.header.id = "two".to_owned();
+    let (mut one, mut two) = (common::kinds::run_copy(), common::kinds::run_copy());
+    for (run, name) in [(&mut one, "one"), (&mut two, "two")] {
+        run.labels.insert("name".to_owned(), name.to_owned());
+    }
     for repetition in
         two.cells.iter_mut().filter(|cell| cell.part == "within").flat_map(|cell| &mut cell.repetitions)
     {
@@ -213,15 +217,8 @@ fn of_two_runs_what_their_profile_is_there_for_stands_side_by_side() {
     let runs = [&one, &two];
     for lang in [Lang::En, Lang::Ja] {
         let answer = report(&runs, lang).answer();
-        let id = &one.header.id;
-        assert!(
-            answer.en.starts_with(&format!("DelayRatio: {id} ")) && answer.en.contains(", two "),
-            "{answer:?}"
-        );
-        assert!(
-            answer.ja.starts_with(&format!("DelayRatio: {id} ")) && answer.ja.contains("、two "),
-            "{answer:?}"
-        );
+        assert!(answer.en.starts_with("DelayRatio: one ") && answer.en.contains(", two "), "{answer:?}");
+        assert!(answer.ja.starts_with("DelayRatio: one ") && answer.ja.contains("、two "), "{answer:?}");
         assert!(!answer.en.contains("within\"") && !answer.ja.contains("64 KiB within"), "{answer:?}");
     }
 }

@@ -20,6 +20,7 @@ use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
 use crate::normal::student_quantile;
 use crate::quantile::quantile_interval;
 use crate::rank::holm;
+use crate::rank::is_tie;
 use crate::signed_rank::SignedRanks;
 use crate::trend::trend;
 use serde::Serialize;
@@ -322,8 +323,11 @@ impl Speeds {
 
     /// The mean log ratio of each pair of blocks.
     fn pairs(&self) -> Vec<f64> {
-        let logs: Vec<f64> =
-            self.other.iter().zip(&self.baseline).map(|(other, baseline)| (other / baseline).ln()).collect();
+        let log = |(other, baseline): (&f64, &f64)| {
+            // Which side won must not come from how sums were rounded.
+            if is_tie(*other, *baseline) { 0.0 } else { (other / baseline).ln() }
+        };
+        let logs: Vec<f64> = self.other.iter().zip(&self.baseline).map(log).collect();
         logs.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect()
     }
 }

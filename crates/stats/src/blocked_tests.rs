@@ -191,3 +191,11 @@ fn before_the_first_look_what_is_missing_is_foreseen_by_the_scatter() {
     // Calm: the first look will do. Wild: not before the last.
     assert_eq!((of(0.003), of(0.3)), (Some(10), Some(438)));
 }
+
+#[test]
+fn sides_that_differ_by_rounding_are_the_same() {
+    let sides = Sides { baseline: vec![0.3; 20], other: vec![0.1 + 0.2; 20], higher_is_better: true };
+    let judged = judge(&[sides], 0.05, 1)[0].unwrap();
+    assert_eq!((judged.compared.superiority, judged.compared.p_value), (0.5, 1.0));
+    assert_eq!(judged.compared.verdict, Verdict::Same);
+}

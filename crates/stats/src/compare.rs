@@ -8,7 +8,7 @@
 
 use crate::bootstrap::{Centre, Drawn, Estimate, ratio};
 use crate::normal::student_quantile;
-use crate::rank::{RankTest, holm, rank_test};
+use crate::rank::{RankTest, holm, is_tie, rank_test};
 use serde::Serialize;
 
 /// The confidence of every statement.
@@ -113,6 +113,7 @@ pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
     let value = |centre| {
         let (top, bottom) = sides.fractions();
         let value = ratio(centre, top, bottom)?;
+        let value = if is_tie(value, 1.0) { 1.0 } else { value };
         Some(Estimate { value, low: value, high: value })
     };
     let speed = value(Centre::Mean)?;

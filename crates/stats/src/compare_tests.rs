@@ -78,6 +78,9 @@ fn computed_values_need_no_repetitions() {
     let times = Sides { higher_is_better: false, ..sides(&[2.0], &[1.0]) };
     assert_eq!(compare_computed(&times, 0.05).unwrap().speed.value, 2.0);
     assert_eq!(compare_computed(&sides(&[], &[1.0]), 0.05), None);
+    // The same figure by sums that were rounded in another order is no difference.
+    let same = compare_computed(&sides(&[0.3], &[0.1 + 0.2]), 0.05).unwrap();
+    assert_eq!((same.superiority, same.p_value, same.speed.value), (0.5, 1.0, 1.0));
 }
 
 #[test]

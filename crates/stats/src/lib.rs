@@ -42,7 +42,7 @@ pub use histogram::{Histogram, bucket_width_ns};
 pub use kendall::{Drift, drift};
 pub use latency::percentile_ns;
 pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval};
-pub use rank::{RankTest, holm, rank_test};
+pub use rank::{RankTest, holm, is_tie, rank_test};
 pub use relation::{Concordance, Line, concordance, geometric_mean, line};
 pub use stutter::{Life, ReadsBesideWrites, Stretch, Stutter, reads_beside_writes, stutter};
 pub use summary::{Judged, SummarySides, compare_summaries, summary_half_width};

@@ -5,6 +5,15 @@ use crate::normal::normal_cdf;
 /// Sets up to this size are tested exactly, if no two values are equal.
 const MOST_EXACT: usize = 25;
 
+/// Two values nearer to each other than this share of them differ by the order in which sums were rounded: no clock and no
+/// counter here has twelve digits.
+const ROUNDING: f64 = 1e-12;
+
+/// Whether two values are one but for rounding.
+pub fn is_tie(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() < ROUNDING * a.abs().max(b.abs()).min(f64::MAX)
+}
+
 /// The outcome of comparing the order of two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTest {
@@ -23,6 +32,7 @@ pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
     if !sane(first) || !sane(second) {
         return None;
     }
+    let (first, second) = (&without_rounding(first, second), &without_rounding(second, first));
     let (n, m) = (first.len(), second.len());
     let mut wins = 0.0;
     for a in first {
@@ -44,6 +54,18 @@ pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
         normal_p(wins, n as f64, m as f64, ties)
     };
     Some(RankTest { p_value, superiority: wins / pairs })
+}
+
+/// The values of a set, each as the smallest of both sets that it is a tie of.
+fn without_rounding(values: &[f64], others: &[f64]) -> Vec<f64> {
+    let mut all: Vec<f64> = values.iter().chain(others).copied().collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let firsts: Vec<f64> = all.chunk_by(|a, b| is_tie(*a, *b)).map(|group| group[0]).collect();
+    let first_of = |value: &f64| {
+        let place = firsts.partition_point(|first| first <= value);
+        place.checked_sub(1).map_or(*value, |place| firsts[place])
+    };
+    values.iter().map(first_of).collect()
 }
 
 /// Sum of t³ - t over groups of t equal values.
@@ -144,6 +166,20 @@ mod tests {
         assert_eq!(rank_test(&[], &[1.0]), None);
         assert_eq!(rank_test(&[f64::NAN], &[1.0]), None);
         close(rank_test(&[1.0; 5], &[1.0; 5]).unwrap().p_value, 1.0);
+    }
+
+    #[test]
+    fn values_that_differ_by_rounding_are_ties() {
+        let (one, other) = ([0.1 + 0.2, 1e9, f64::INFINITY], [0.3, 1e9 + 1e-7, f64::INFINITY]);
+        let test = rank_test(&one, &other).unwrap();
+        close(test.superiority, 0.5);
+        close(test.p_value, 1.0);
+        assert_eq!(rank_test(&[0.1 + 0.2; 5], &[0.3; 5]).unwrap().superiority, 0.5);
+        // A part in a billion is no rounding.
+        assert_eq!(rank_test(&[1.000_000_001; 5], &[1.0; 5]).unwrap().superiority, 1.0);
+        assert_eq!(rank_test(&[f64::INFINITY; 5], &[1.0; 5]).unwrap().superiority, 1.0);
+        // Both zeros are one.
+        assert_eq!(rank_test(&[-0.0; 5], &[0.0; 5]).unwrap().superiority, 0.5);
     }
 
     #[test]

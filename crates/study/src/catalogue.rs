@@ -6,10 +6,14 @@
 mod beside;
 mod imported;
 mod read;
+mod standing;
+mod work;
 
 pub(crate) use read::check_figure;
 
 pub use beside::{Beside, BesideFigure, beside};
+pub use standing::{Band, NearFigure, Standing, standings};
+pub use work::PublishedWork;
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
@@ -73,6 +77,45 @@ pub struct PublishedColumn {
     /// How a run of the table's profile comes to the same figure.
     #[serde(skip)]
     pub figure: Option<Formula>,
+    /// What it was measured with, by which cells of any run meet it.
+    #[serde(skip)]
+    pub work: Option<PublishedWork>,
+}
+
+/// A kind of device that people tell apart by what it is like to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceClass {
+    /// A disk that turns.
+    HardDisk,
+    /// A USB stick.
+    UsbStick,
+    /// An SSD on SATA at 6 Gbit/s.
+    SataSsd,
+    /// An NVMe SSD on four lanes of PCIe 3.
+    NvmePcie3,
+    /// The same on PCIe 4.
+    NvmePcie4,
+    /// The same on PCIe 5.
+    NvmePcie5,
+}
+
+impl DeviceClass {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::HardDisk, Self::UsbStick, Self::SataSsd, Self::NvmePcie3, Self::NvmePcie4, Self::NvmePcie5];
+
+    /// In words.
+    pub fn name(self) -> Text {
+        match self {
+            Self::HardDisk => text!("hard disk", "ハードディスク"),
+            Self::UsbStick => text!("USB stick", "USB メモリー"),
+            Self::SataSsd => text!("SATA SSD", "SATA SSD"),
+            Self::NvmePcie3 => text!("NVMe PCIe 3", "NVMe PCIe 3"),
+            Self::NvmePcie4 => text!("NVMe PCIe 4", "NVMe PCIe 4"),
+            Self::NvmePcie5 => text!("NVMe PCIe 5", "NVMe PCIe 5"),
+        }
+    }
 }
 
 /// A table of published figures.
@@ -117,6 +160,8 @@ pub struct PublishedRow {
     pub source: Option<String>,
     /// The model that computes it, if there is one.
     pub model: Option<String>,
+    /// What kind of device it is, if it stands for its kind.
+    pub class: Option<DeviceClass>,
     /// What to know about it: anomalies, what is not told.
     pub note: Option<Text>,
     /// Its figures, one place for each column.

@@ -6,7 +6,7 @@ mod tape;
 
 use crate::sample::sample_header;
 use kurabe_core::environment::{
-    BlockDevice, DeviceHealth, Environment, FileSystem, Link, Machine, Virtualisation,
+    BlockDevice, DeviceHealth, Environment, FileSystem, FileSystemJournal, Link, Machine, Virtualisation,
 };
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, Origin, PrintedFigure, PrintedSeries, PrintedStatistic, Quantity,
@@ -103,6 +103,14 @@ impl Tape {
             },
             file_system: self.option(|tape| FileSystem {
                 kind: tape.option(Self::string),
+                journal: tape.option(|tape| {
+                    let data = tape.option(Self::string);
+                    tape.pick(&[
+                        FileSystemJournal::Absent,
+                        FileSystemJournal::Internal { data: data.clone() },
+                        FileSystemJournal::External { data },
+                    ])
+                }),
                 free_bytes: tape.option(Self::u64),
                 ..FileSystem::default()
             }),

@@ -281,6 +281,7 @@ fn environment() -> Environment {
             source: Some("/dev/nvme0n1p2".into()),
             options: Some("rw,relatime".into()),
             block_size_bytes: Some(4096),
+            journal: Some(FileSystemJournal::Internal { data: Some("ordered".into()) }),
             size_bytes: Some(900 << 30),
             free_bytes: Some(412 << 30),
         }),

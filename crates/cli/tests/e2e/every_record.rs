@@ -74,7 +74,7 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     for (name, _) in USES {
         let wanted = Use::load(name).unwrap();
         if let Some(found) = recommend(&[one, two], &wanted) {
-            is_tame(&render_recommendation(&found, &wanted, &["one", "two"], style));
+            is_tame(&render_recommendation(&found, &wanted, &[one, two], style));
         }
     }
 }

@@ -104,6 +104,7 @@ fn a_file_system_that_turns_read_only_keeps_the_cells_and_gives_the_test_file_up
     let ended = live.end();
     is_kept_with_its_leftover(&lab, &ended, &test_file, "Read-only file system");
     drop(mount);
+    device.wait_until_free();
     system("e2fsck", &["-fy", text(device.node())]);
     let Some(mount) =
         Mount::new("ext4", text(device.node()), "defaults", &device.image().with_file_name("mnt"))
@@ -128,6 +129,7 @@ fn a_file_system_that_is_shut_down_keeps_the_cells_and_gives_the_test_file_up_la
         let ended = live.end();
         is_kept_with_its_leftover(&lab, &ended, &test_file, "error");
         drop(mount);
+        device.wait_until_free();
         let point = device.image().with_file_name("mnt");
         let Some(mount) = Mount::new(kind, text(device.node()), "defaults", &point) else { continue };
         goes_when_that_works(&lab, &mount.point().join(test_file.file_name().expect("a name")));
@@ -144,6 +146,7 @@ fn a_file_system_that_is_unmounted_meanwhile_is_measured_to_the_end_and_left_cle
     live.end().ok();
     assert!(names(mount.point()).is_empty(), "nothing was made there");
     drop(mount);
+    device.wait_until_free();
     let point = device.image().with_file_name("mnt");
     let Some(mount) = Mount::new("ext4", text(device.node()), "defaults", &point) else { return };
     assert_eq!(names(mount.point()), ["lost+found"]);

@@ -1,6 +1,6 @@
 //! What scripts rely on: `--json`, `--quiet`, and no terminal codes where there is no terminal.
 
-use crate::lab::{Lab, ONE_CELL, SHORT, list_of};
+use crate::lab::{Lab, Live, ONE_CELL, SHORT, list_of};
 
 #[test]
 fn every_line_of_json_is_an_event_and_the_last_is_the_record() {
@@ -90,7 +90,7 @@ fn without_a_terminal_there_are_no_control_characters() {
         if outputs.is_empty() {
             let mut command = lab.command(&[&["run", "target"], &SHORT[..]].concat());
             outputs.push(
-                crate::lab::Live::start({
+                Live::start({
                     command.env_remove("NO_COLOR");
                     command
                 })
@@ -100,7 +100,7 @@ fn without_a_terminal_there_are_no_control_characters() {
         }
         let mut command = lab.command(words);
         command.env_remove("NO_COLOR");
-        outputs.push(crate::lab::Live::start(command).end().ok());
+        outputs.push(Live::start(command).end().ok());
     }
     for ended in outputs {
         for output in [&ended.out, &ended.err] {
@@ -123,4 +123,27 @@ fn every_command_speaks_json() {
     }
     let removed = lab.kurabe(&["rm", &id, "--json"]).ok().json_lines();
     assert_eq!(removed, [serde_json::json!({ "event": "removed", "id": id })]);
+}
+
+#[test]
+fn times_are_local_with_their_offset() {
+    let zones: &[(&str, &str)] = if std::path::Path::new("/usr/share/zoneinfo/Asia/Tokyo").exists() {
+        &[("JST-9", "+09:00"), ("Asia/Tokyo", "+09:00"), ("America/Lima", "-05:00"), ("UTC", "+00:00")]
+    } else {
+        eprintln!("skipped: zones by name, for want of /usr/share/zoneinfo");
+        &[("JST-9", "+09:00")]
+    };
+    for (zone, offset) in zones {
+        let lab = Lab::new();
+        let words = ["run", "model:ideal-ram-disk", "--rw", "read", "--time", "1ms", "--runs", "1"];
+        let mut command = lab.command(&words);
+        command.env("TZ", zone);
+        let ended = Live::start(command).end().ok();
+        let record = lab.record("last");
+        let begun = record["header"]["started_at"].as_str().expect("a time");
+        assert!(begun.ends_with(offset), "{zone}: {begun}");
+        let shown = format!("{} {} {offset} ·", &begun[..10], &begun[11..16]);
+        assert!(ended.out.contains(&shown), "`{shown}` in {}", ended.out);
+        assert!(lab.kurabe(&["show", "last"]).ok().out.contains(&shown), "whoever reads it, and where");
+    }
 }

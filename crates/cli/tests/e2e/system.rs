@@ -2,12 +2,15 @@
 //! is skipped.
 
 use crate::lab::{Lab, text};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Runs a program; its standard output, or `None` if it is not there or fails.
 pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
@@ -133,6 +136,16 @@ impl LoopDevice {
     pub fn contents(&self) -> Vec<u8> {
         File::open(&self.node).and_then(|device| device.sync_all()).expect("written back");
         std::fs::read(&self.image).expect("the image")
+    }
+
+    /// Waits until no file system has it: an unmounted one lives on while a mount name space of another test has a copy.
+    pub fn wait_until_free(&self) {
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+        let end = Instant::now() + Duration::from_secs(60);
+        while let Err(error) = rustix::fs::open(&self.node, flags, Mode::empty()) {
+            assert!(error == Errno::BUSY && Instant::now() < end, "{}: {error}", text(&self.node));
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Makes ext4 on it and mounts it.

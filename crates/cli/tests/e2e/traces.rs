@@ -1,6 +1,7 @@
 //! Recording what a command does to a device, and doing traces again.
 
 use crate::lab::{Lab, Live, list_of, notices, number, text};
+use crate::system::LoopDevice;
 use std::time::{Duration, Instant};
 
 const IOLOG: &str = "fio version 3 iolog\n0 a add\n0 a open\n0 a read 0 4096\n100 a write 8192 4096\n\
@@ -67,6 +68,30 @@ fn what_a_command_does_is_recorded_and_can_be_done_again() {
     assert_eq!(number(&repetition["write"]["bytes"]), number(&told["write_bytes"]));
     assert!(!list_of(&record["cells"]).is_empty());
     lab.kurabe(&["record", text(&lab.target()), "-o", text(&trace), "--", "true"]).is_refusal(6, &["exists"]);
+}
+
+#[test]
+fn a_loop_device_is_recorded_without_what_its_file_lies_on() {
+    let Some(device) = LoopDevice::new(16 << 20) else { return };
+    let (lab, node) = (Lab::new(), text(device.node()));
+    let output = format!("of={node}");
+    let command = ["dd", "if=/dev/zero", &output, "bs=64k", "count=16", "oflag=direct", "status=none"];
+    let recorded = |words: &[&str]| {
+        let ended = lab.kurabe(&[&["record", node, "--json"], words, &["--"], &command[..]].concat());
+        let there = !matches!(ended.code(), Some(4 | 5 | 10)) && ended.out.contains("\"recorded\"");
+        there.then(|| ended.ok().json_lines()[0].clone())
+    };
+    let Some(told) = recorded(&[]) else {
+        eprintln!("skipped: the kernel's block tracepoints cannot be had here");
+        return;
+    };
+    let name = node.trim_start_matches("/dev/");
+    assert_eq!(list_of(&told["devices"]), [name], "{told}");
+    assert_eq!(number(&told["write_bytes"]), 16 * 65536, "once: {told}");
+    let beneath = list_of(&told["devices_beneath"]).to_vec();
+    let all = recorded(&["--all-devices"]).expect("recorded as before");
+    assert_eq!(list_of(&all["devices"])[1..], beneath, "{all}");
+    assert_eq!(list_of(&all["devices_beneath"]).len(), 0, "{all}");
 }
 
 #[test]

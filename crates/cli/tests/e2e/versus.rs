@@ -201,6 +201,12 @@ fn what_is_varied_is_planned_and_mistakes_are_refused_before_anything_is_written
         assert!(plan.contains(part), "{part}: {plan}");
     }
     assert_eq!(plan.matches("cells that write").count(), 2, "{plan}");
+    // One test file for both, and what both write in a sum.
+    assert_eq!(plan.matches("test file to write").count(), 1, "{plan}");
+    assert!(
+        plan.contains("test file: the same as before") && plan.contains("all targets together: "),
+        "{plan}"
+    );
     for (words, parts) in [
         (&["--vary", "iodpeth=1,2"][..], &["no such option", "iodepth"][..]),
         (&["--vary", "bs=4k"], &["only value", "bs=4k,16k"]),
@@ -211,7 +217,7 @@ fn what_is_varied_is_planned_and_mistakes_are_refused_before_anything_is_written
     ] {
         lab.kurabe(&[&["versus", here][..], words].concat()).is_refusal(2, parts);
     }
-    lab.kurabe(&["versus", "model:rascsi", "--vary", "fat-image.clusters=1k,2k"]).is_refusal(3, &["cluster"]);
+    lab.kurabe(&["versus", "model:rascsi", "--vary", "fat-image.clusters=1k,2k"]).is_refusal(2, &["cluster"]);
     lab.kurabe(&["versus", "model:rascsi", "--vary", "buffered"])
         .is_refusal(2, &["changes nothing on a model"]);
     assert!(names(&target).is_empty() && lab.list().is_empty());

@@ -30,6 +30,8 @@ pub enum Fact {
     Firmware,
     Link,
     Filesystem,
+    BlockSize,
+    Journal,
     Mount,
     Fill,
     WriteCache,
@@ -64,10 +66,16 @@ const FACTS: &[(Fact, &str, Weight, Reader)] = &[
     (Fact::Time, "time", Minor, |run| rule(run, |rules| format_time_setting(rules.time_ns).into())),
     // On what?
     (Fact::Target, "target", Notable, |run| Some(FactValue::Target(run.header.target.as_ref()?.kind))),
-    (Fact::Device, "device", Notable, |run| device(run, |device| device.model.clone())),
+    (Fact::Device, "device", Notable, device_name),
     (Fact::Firmware, "firmware", Notable, |run| device(run, |device| device.firmware.clone())),
     (Fact::Link, "link", Notable, |run| device(run, |device| device.link.as_ref().map(link))),
     (Fact::Filesystem, "filesystem", Notable, |run| file_system(run, |system| system.kind.clone())),
+    (Fact::BlockSize, "block-size", Notable, |run| {
+        file_system(run, |system| system.block_size_bytes.map(format_bytes))
+    }),
+    (Fact::Journal, "journal", Notable, |run| {
+        Some(FactValue::Journal(run.header.environment.file_system.as_ref()?.journal.clone()?))
+    }),
     (Fact::Mount, "mount", Minor, |run| file_system(run, |system| system.options.clone())),
     (Fact::Fill, "fill", Notable, |run| file_system(run, fill_level)),
     (Fact::WriteCache, "write-cache", Notable, |run| device(run, |device| device.write_cache.clone())),
@@ -215,6 +223,22 @@ fn statistic(run: &RunRecord) -> Option<FactValue> {
         Mean | Median | Percentile(_) => Some(FactValue::Printed(figure.statistic)),
         StandardDeviation | Sum | Unknown => None,
     }
+}
+
+/// What the devices call themselves. Who has no such name (a disk of a hypervisor, memory) is told by what the kernel
+/// calls it and how it is connected, and a model by its own name.
+fn device_name(run: &RunRecord) -> Option<FactValue> {
+    if let Some(model) = &run.header.model {
+        return Some(model.name.clone().into());
+    }
+    let by_kernel = |device: &BlockDevice| {
+        let link = device.link.as_ref().map(link).filter(|link| *link != device.name);
+        (!device.name.is_empty()).then(|| match link {
+            Some(link) => format!("{} ({link})", device.name),
+            None => device.name.clone(),
+        })
+    };
+    device(run, |device| device.model.clone().or_else(|| by_kernel(device)))
 }
 
 /// A fact of the devices; of several, all values that differ.

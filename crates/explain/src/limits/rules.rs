@@ -3,8 +3,9 @@
 use super::cell::CellFacts;
 use super::{Limit, words};
 use crate::ceiling::{Ceiling, ceiling};
-use kurabe_core::environment::BlockDevice;
+use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::workload::EndSync;
 
 /// A rate below this share of what good devices reach on a connection is not bound by the connection: even ordinary devices come
 /// nearer to it.
@@ -44,6 +45,10 @@ const MOSTLY: f64 = 0.5;
 /// repetition is not more exact.
 const ALONE: f64 = 1.2;
 
+/// An operation that takes less than this was answered by memory: the fastest flash takes longer over PCIe for 4 KiB,
+/// interrupt and waking up included.
+const MEMORY_NS: f64 = 8e3;
+
 /// The limit of a cell among those of its run.
 pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
     if facts.cell.imported.is_some() {
@@ -55,16 +60,24 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
     if let Some(share) = facts.generator_share() {
         return words::generator(share);
     }
-    if facts.others_share() >= OTHERS || facts.steal_share() >= STEAL {
-        return words::other_work(facts.others_share(), facts.steal_share());
+    let ground = Ground::of(record);
+    let memory = in_memory(&ground).or_else(|| host_memory(&ground, facts)).or_else(|| {
+        let at_the_link = || at_the_link(&ground, cells, facts);
+        ground.cached.then(|| at_the_link().or_else(|| page_cache(&ground, facts))).flatten()
+    });
+    // Other work is no doubt about whose memory answered.
+    if let Some(memory) = memory {
+        return memory;
     }
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
-    if facts.crowded_share(cpus) >= CROWDED {
-        return words::crowded(facts.crowded_share(cpus));
+    match disturbance(facts, cpus) {
+        Some(Disturbance::Device | Disturbance::Hypervisor) => {
+            return words::other_work(facts.others_share(), facts.steal_share());
+        }
+        Some(Disturbance::Processors) => return words::crowded(facts.crowded_share(cpus)),
+        None => {}
     }
-    let ground = Ground::of(record);
-    host_memory(record, &ground, facts)
-        .or_else(|| at_the_link(&ground, cells, facts))
+    at_the_link(&ground, cells, facts)
         .or_else(|| falling(facts))
         .or_else(|| stalled(facts))
         .or_else(|| traced(facts))
@@ -76,6 +89,25 @@ pub(super) fn judge(record: &RunRecord, cells: &[CellFacts<'_>], facts: &CellFac
         .unwrap_or_else(|| words::unknown(&ground, cells, facts))
 }
 
+/// What of other work was enough to be what bounded a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disturbance {
+    Device,
+    Hypervisor,
+    Processors,
+}
+
+/// What disturbed a cell, if anything did.
+pub(crate) fn disturbance(facts: &CellFacts<'_>, cpus: u32) -> Option<Disturbance> {
+    if facts.others_share() >= OTHERS {
+        Some(Disturbance::Device)
+    } else if facts.steal_share() >= STEAL {
+        Some(Disturbance::Hypervisor)
+    } else {
+        (facts.crowded_share(cpus) >= CROWDED).then_some(Disturbance::Processors)
+    }
+}
+
 /// What the cells stood on.
 pub(super) struct Ground {
     pub(super) link: Option<Ceiling>,
@@ -83,6 +115,10 @@ pub(super) struct Ground {
     pub(super) turns: Option<bool>,
     /// Several devices: none of their links is the limit of all.
     pub(super) several: bool,
+    /// The file system, if it lies in the computer's memory and nothing is below it.
+    pub(super) in_memory: Option<String>,
+    /// Whether operations went through the page cache.
+    pub(super) cached: bool,
 }
 
 impl Ground {
@@ -97,16 +133,48 @@ impl Ground {
             .first()
             .and_then(says)
             .filter(|turns| devices.iter().all(|one| says(one) == Some(*turns)));
-        Self { link, turns, several: devices.len() > 1 }
+        let stored =
+            |kind| matches!(kind, TargetKind::File | TargetKind::Directory | TargetKind::BlockDevice);
+        let cached =
+            record.header.target.as_ref().is_some_and(|target| !target.direct && stored(target.kind));
+        let in_memory = file_system_in_memory(&record.header.environment);
+        Self { link, turns, several: devices.len() > 1, in_memory, cached }
     }
 }
 
+/// The file system of a run, if it is memory alone.
+fn file_system_in_memory(environment: &Environment) -> Option<String> {
+    let devices = &environment.devices;
+    let memory = |device: &BlockDevice| device.link == Some(Link::Memory);
+    (!devices.is_empty() && devices.iter().all(memory)).then(|| {
+        let kind = environment.file_system.as_ref().and_then(|file_system| file_system.kind.clone());
+        kind.unwrap_or_else(|| devices[0].name.clone())
+    })
+}
+
+/// A file system in memory has no device that could be a limit.
+fn in_memory(ground: &Ground) -> Option<Limit> {
+    ground.in_memory.as_deref().map(words::memory_file_system)
+}
+
 /// Faster than the connection can be: it was not the device.
-fn host_memory(record: &RunRecord, ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
-    let target = record.header.target.as_ref()?;
-    let cached = !target.direct && matches!(target.kind, TargetKind::File | TargetKind::Directory);
+fn host_memory(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref().filter(|link| link.is_exceeded(facts.rate))?;
-    cached.then(|| words::host_memory(facts.rate, link))
+    ground.cached.then(|| words::host_memory(facts.rate, link))
+}
+
+/// Operations that the page cache answered. Writes that nobody waits for on the medium end in it, and so do operations that are
+/// faster than any device; reads in order are read ahead of, so that nobody can tell from outside what the device did.
+fn page_cache(ground: &Ground, facts: &CellFacts<'_>) -> Option<Limit> {
+    let workload = facts.workload.filter(|_| ground.cached)?;
+    let sync = workload.sync;
+    let reaches_device = sync.o_sync || sync.every_writes.is_some() || sync.at_end == EndSync::Timed;
+    if facts.is_write() && reaches_device {
+        return None;
+    }
+    let quick = facts.median_ns < MEMORY_NS;
+    (quick || facts.is_write() || !facts.is_random())
+        .then(|| words::page_cache(facts, quick && (facts.is_write() || facts.is_random())))
 }
 
 fn at_the_link(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {

@@ -96,7 +96,67 @@ pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
             "ページキャッシュ経由の {rate} は、{ja} で運べる {raw} を超えています"
         ),
     )
-    .next(text!("--direct goes around the page cache", "--direct でページキャッシュを避けられます"))
+    .next(around_the_cache())
+}
+
+/// A file system in the computer's memory.
+pub(super) fn memory_file_system(kind: &str) -> Limit {
+    limit(
+        LimitKind::HostMemory,
+        Strength::Strong,
+        text!(
+            "the computer's memory and its processor: {kind} has no device below it",
+            "コンピューターのメモリーと CPU({kind} の下にデバイスはありません)"
+        ),
+        text!(
+            "all of the file system {kind} lies in memory",
+            "ファイルシステム {kind} は全体がメモリー上にあります"
+        ),
+    )
+    .next(text!(
+        "measure a directory on the device that is meant",
+        "調べたいデバイス上のディレクトリを測ってください"
+    ))
+}
+
+/// Operations through the page cache; `alone` if memory alone answered most of them.
+pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
+    let (median, rate) = (number::latency(facts.median_ns), number::rate(facts.rate));
+    let sentence = match (facts.is_write(), alone) {
+        (_, true) => {
+            text!(
+                "the page cache: the computer's memory, not the device",
+                "ページキャッシュ(デバイスではなくメモリー)"
+            )
+        }
+        (true, false) => text!(
+            "the page cache takes the writes, the device gets them later",
+            "ページキャッシュ(書き込みをメモリーで受け、デバイスへは後から書く)"
+        ),
+        (false, false) => text!(
+            "the page cache: reading ahead and memory stand before the device",
+            "ページキャッシュ(先読みとメモリーを経由)"
+        ),
+    };
+    let evidence = if alone {
+        text!(
+            "I/O went through the page cache ({rate}), and half of the operations took {median} or less, which is the time of \
+             memory",
+            "ページキャッシュ経由({rate})で、操作の半分は {median} 以内に終わっています。これはメモリーの速さです"
+        )
+    } else {
+        text!(
+            "I/O went through the page cache ({rate}, half of the operations in {median} or less), so what the device did \
+             cannot be told from it",
+            "ページキャッシュ経由のため({rate}、操作の半分は {median} 以内)、デバイスの動きはここからは分かりません"
+        )
+    };
+    let strength = if alone { Strength::Strong } else { Strength::Likely };
+    limit(LimitKind::HostMemory, strength, sentence, evidence).next(around_the_cache())
+}
+
+fn around_the_cache() -> Text {
+    text!("--direct goes around the page cache", "--direct でページキャッシュを避けられます")
 }
 
 pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Limit {
@@ -336,6 +396,12 @@ pub(super) fn unknown_mixture() -> Limit {
 pub(super) fn unknown(ground: &Ground, cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Limit {
     let found = limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), nothing());
     let other_depth = facts.deeper(cells).or_else(|| facts.shallower(cells));
+    if ground.cached {
+        return found.next(text!(
+            "I/O went through the page cache; --direct goes around it and shows the device alone",
+            "ページキャッシュ経由の測定です。--direct で避ければデバイスだけを見られます"
+        ));
+    }
     found.next(match (ground.several, &ground.link) {
         (true, _) => text!(
             "several devices are below; measure one of them alone",

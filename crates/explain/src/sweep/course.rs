@@ -17,7 +17,10 @@ const MOST_MEMORY: f64 = 256.0 * MIB as f64;
 pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> Vec<Finding> {
     let mut found = Vec::new();
     for fall in falls(cut) {
-        let named = named(fall.x, fall.before, fall.after, storage, found.is_empty());
+        let named = match recovery(cut, &fall) {
+            Some((from, rate)) => recovers(&fall, from, rate),
+            None => named(fall.x, fall.before, fall.after, storage, found.is_empty()),
+        };
         found.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
     }
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
@@ -53,6 +56,32 @@ fn falls(cut: &Curve) -> Vec<Fall> {
         }
     }
     found
+}
+
+/// Where a rate that fell is back, nearer to what it was before than to what it fell to, and that rate.
+fn recovery(cut: &Curve, fall: &Fall) -> Option<(f64, f64)> {
+    let middle = (fall.before * fall.after).sqrt();
+    let later = cut.pieces.iter().filter(|piece| cut.points[piece.first].0 > fall.high);
+    let back = later.filter(|piece| piece.a > middle).max_by(|a, b| a.a.total_cmp(&b.a))?;
+    Some((cut.points[back.first].0, back.a))
+}
+
+/// A cache that is full stays full while writing goes on.
+fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
+    let (bytes, back) = (size(fall.x), size(from));
+    let (fast, slow, again) = (number::rate(fall.before), number::rate(fall.after), number::rate(rate));
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!(
+            "writes run at {fast} until {bytes} are written, then at {slow}, and from {back} on at {again} again",
+            "{bytes} 書くまでは {fast}、その後は {slow} ですが、{back} からは {again} に戻ります"
+        ),
+        evidence: text!(
+            "a cache that is full stays full while writing goes on; garbage collection, heat, a limit on bursts and other work come and go",
+            "一杯になったキャッシュは、書き続ける間は空きません。ガベージコレクション、発熱、バースト制限、ほかの処理なら増減します"
+        ),
+    }
 }
 
 fn named(x: f64, before: f64, after: f64, storage: &Storage, first: bool) -> Named {
@@ -119,6 +148,15 @@ fn named(x: f64, before: f64, after: f64, storage: &Storage, first: bool) -> Nam
             evidence: text!(
                 "flash, and more was written than drives have memory for: what was fast was written with one bit per cell",
                 "フラッシュで、メモリーでは受けきれない量まで速いため、1 セル 1 ビットで書いていたと分かります"
+            ),
+        },
+        (_, None, _) if storage.is_virtual => Named {
+            name: Cause::Unknown,
+            confidence: Confidence::None,
+            text: text("unknown behind a virtual disk", "仮想ディスクの先は不明"),
+            evidence: text!(
+                "behind a hypervisor a cache of its host, a limit on bursts and a cache of the device look the same; a pause of some minutes and the same write again would tell a cache (it recovers)",
+                "ハイパーバイザーの先では、ホストのキャッシュ、バースト制限、デバイスのキャッシュは区別できません。数分休ませて同じ書き込みをすれば、回復するかどうかでキャッシュか分かります"
             ),
         },
         (_, None, _) => Named {

@@ -2,6 +2,7 @@
 
 use super::plan::axis_of;
 use super::{Axis, CurveUnit};
+use crate::limits::is_disturbed;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::Direction;
@@ -16,7 +17,12 @@ pub(super) struct Measured {
     pub(super) direction: Direction,
     pub(super) sequential: bool,
     pub(super) block_bytes: u32,
+    /// What was seen at each place, a value for each repetition in order.
     pub(super) points: Vec<CurvePoint>,
+    /// The places at which other work was enough to be what was measured.
+    pub(super) disturbed: Vec<f64>,
+    /// Repetitions that counted, at the place with fewest.
+    pub(super) repetitions: usize,
 }
 
 impl Measured {
@@ -52,6 +58,14 @@ impl Measured {
         Some(((interval.mean - half).exp(), (interval.mean + half).exp()))
     }
 
+    /// Whether every repetition by itself gains something like `gain` between two places: its square root at least.
+    pub(super) fn each_repetition_gains(&self, from: f64, to: f64, gain: f64) -> bool {
+        let values = |x: f64| self.points.iter().find(|point| point.x == x).map(|point| &point.values);
+        values(from)
+            .zip(values(to))
+            .is_some_and(|(from, to)| from.iter().zip(to).all(|(from, to)| to / from >= gain.sqrt()))
+    }
+
     /// The curve, cut where it changes; `None` if there is too little of it.
     pub(super) fn cut(&self) -> Option<Curve> {
         let family = match self.axis {
@@ -65,20 +79,30 @@ impl Measured {
 }
 
 /// The curves of an axis: one for each direction and order of offsets.
-pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis) -> Vec<Measured> {
+/// `cpus` are those of the machine.
+pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: Axis, cpus: u32) -> Vec<Measured> {
     let mut found: Vec<Measured> = Vec::new();
     for cell in cells.iter().filter(|cell| axis_of(profile, cell) == Some(axis)) {
         let (Some(workload), Some(direction)) = (&cell.workload, cell.direction) else { continue };
         let sequential = workload.pattern.is_sequential();
         let points = points(axis, cell, direction);
+        let disturbed = is_disturbed(cell, cpus);
+        let disturbed: Vec<f64> = points.iter().filter(|_| disturbed).map(|point| point.x).collect();
+        let repetitions = cell.counted().count();
         match found.iter_mut().find(|other| other.direction == direction && other.sequential == sequential) {
-            Some(curve) => curve.points.extend(points),
+            Some(curve) => {
+                curve.points.extend(points);
+                curve.disturbed.extend(disturbed);
+                curve.repetitions = curve.repetitions.min(repetitions);
+            }
             None => found.push(Measured {
                 axis,
                 direction,
                 sequential,
                 block_bytes: workload.largest_block_bytes(),
                 points,
+                disturbed,
+                repetitions,
             }),
         }
     }

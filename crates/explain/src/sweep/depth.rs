@@ -31,6 +31,9 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     }
     // What noise makes of the highest of several is no gain.
     if gain < LEAST_GAIN.max(1.0 + 3.0 * cut.error) {
+        if highest > lowest * LEAST_FALL {
+            return vec![uneven(lowest, highest).at(measured, None, lowest, highest)];
+        }
         return vec![one_at_a_time(cut, last.0).at(measured, None, first.1, last.1)];
     }
     let mut found = Vec::new();
@@ -45,7 +48,10 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
     let chooses = storage.turns == Some(true);
     let named = Named {
         name: Cause::Parallelism,
-        confidence: if gain >= 1.5 && cut.error <= SURE_ERROR {
+        confidence: if gain >= 1.5
+            && cut.error <= SURE_ERROR
+            && measured.each_repetition_gains(first.0, enough, gain)
+        {
             Confidence::Firm
         } else {
             Confidence::Likely
@@ -94,6 +100,23 @@ fn beyond(cut: &Curve, enough: f64, reached: f64) -> Text {
             text!("little ({rate} at {depth})", "わずかな増加です({depth} で {rate})")
         }
         None => text!("nothing", "増えません"),
+    }
+}
+
+/// A rate that is not the same at any depth, and does not rise either.
+fn uneven(lowest: f64, highest: f64) -> Named {
+    let (slow, fast) = (number::iops(lowest), number::iops(highest));
+    Named {
+        name: Cause::Unknown,
+        confidence: Confidence::None,
+        text: text!(
+            "what the depth does cannot be told: {slow} to {fast} over all depths, up and down",
+            "キュー深さの効果は判断できません(全体で {slow}〜{fast} の間を上下)"
+        ),
+        evidence: text!(
+            "the points scatter more than they rise; longer repetitions (--time), more of them (--runs) or a quiet machine would tell",
+            "上昇より点のばらつきのほうが大きくなっています。1 回の時間(--time)や回数(--runs)を増やすか、ほかの処理がないときに測ると分かります"
+        ),
     }
 }
 

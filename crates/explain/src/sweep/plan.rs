@@ -133,7 +133,8 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> Vec<Step> {
     let grid = doubling(SMALLEST_SPAN_BYTES, u64::MAX / 2);
     let further = spans.iter().filter(|span| !grid.clone().any(|point| point == **span)).count();
     let mut wanted: Vec<(u64, Direction)> = Vec::new();
-    for curve in curves::of_axis(profile, cells, Axis::WorkingSet) {
+    // Where a curve changes does not depend on what disturbed it.
+    for curve in curves::of_axis(profile, cells, Axis::WorkingSet, 1) {
         let Some(cut) = curve.cut() else { continue };
         for change in cut.changes {
             let (left, right) = (cut.points[change.before].0, cut.points[change.before + 1].0);

@@ -14,6 +14,9 @@ use kurabe_core::workload::Direction;
 const RAID_WORDS: [&str; 8] =
     ["megaraid", "perc", "smart array", "logical volume", "avago", "lsi mr", "adaptec", "areca"];
 
+/// File systems that find a place in a file by following its clusters, as mount tables name them.
+const CHAINED: [&str; 3] = ["vfat", "msdos", "exfat"];
+
 /// What kind of storage it is.
 pub(super) struct Storage {
     /// Whether something turns; `None` if nobody tells.
@@ -22,6 +25,10 @@ pub(super) struct Storage {
     pub(super) raid: bool,
     /// Whether I/O went through the computer's memory.
     pub(super) buffered: bool,
+    /// Whether a file lies in chains of clusters, so that its places are found by following them.
+    pub(super) chained: bool,
+    /// Whether a hypervisor stands before the device.
+    pub(super) is_virtual: bool,
     /// The computer's memory in bytes.
     pub(super) memory_bytes: Option<f64>,
     link: Option<Ceiling>,
@@ -54,6 +61,13 @@ impl Storage {
             turns,
             raid: raid_name || has(&["raid"]),
             buffered: !is_model && target.is_some_and(|target| !target.direct),
+            chained: has(&["fat-image"])
+                || environment
+                    .file_system
+                    .as_ref()
+                    .and_then(|one| one.kind.as_deref())
+                    .is_some_and(|kind| CHAINED.contains(&kind)),
+            is_virtual: device.is_some_and(|device| device.link == Some(Link::Virtio)),
             memory_bytes: environment.machine.memory_bytes.map(|bytes| bytes as f64),
             link: match (layers, environment.devices.as_slice()) {
                 // Of several devices no link is the limit of all.

@@ -33,7 +33,8 @@ pub(super) fn findings(measured: &Measured, cut: &Curve, storage: &Storage) -> V
             continue;
         }
         let named = if after < before {
-            falls(change.x, before, after)
+            let until = cut.changes.get(index + 1).map(|next| next.x);
+            falls(change.x, until, before, after)
         } else if right.shape == Shape::Line && before > 0.0 && measured.direction == Direction::Read {
             grows(cut, right, before, after, storage)
         } else if right.shape == Shape::Power && found.iter().all(|finding| !is_cache(finding.name)) {
@@ -197,6 +198,15 @@ fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
     }
 }
 
+/// Where a rise begins, if that is not the whole of the curve.
+fn from(cut: &Curve, piece: &Piece) -> kurabe_core::Text {
+    if piece.first == 0 {
+        return text!("", "");
+    }
+    let bytes = size(cut.points[piece.first - 1].0);
+    text!("from {bytes} on, ", "{bytes} から先は、")
+}
+
 /// A time that rises in proportion to the span.
 fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage) -> Named {
     // A line that bends up over two powers of two only may as well be the start of a cache's mixing.
@@ -206,12 +216,27 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     if storage.turns == Some(true) || reach < 4.0 {
         return moves(cut, piece, before, after, storage);
     }
+    let kurabe_core::Text { en: from_en, ja: from_ja } = from(cut, piece);
+    if !storage.chained {
+        return Named {
+            name: Cause::Unknown,
+            confidence: Confidence::None,
+            text: text!(
+                "{from_en}an access takes longer the larger the span: {fast} → {slow}, {per_gib} more for each GiB",
+                "{from_ja}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)"
+            ),
+            evidence: text!(
+                "the time rises in proportion to the span; a table that is searched, a cache whose end lies beyond the largest span, and other work that grew meanwhile look the same: a larger --max, or the same sweep again, would tell",
+                "時間が範囲に比例しています。表の探索、終わりが最大の範囲より先にあるキャッシュ、途中で増えたほかの処理は同じように見えます。--max を大きくするか、同じ測定を繰り返すと分かります"
+            ),
+        };
+    }
     Named {
         name: Cause::ChainWalk,
         confidence: if reach >= 8.0 { Confidence::Firm } else { Confidence::Likely },
         text: text!(
-            "an access takes longer the larger the span ({fast} → {slow}, {per_gib} more for each GiB): something is walked from its start",
-            "範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)。何かを先頭からたどっています"
+            "{from_en}an access takes longer the larger the span ({fast} → {slow}, {per_gib} more for each GiB): something is walked from its start",
+            "{from_ja}範囲が広いほど時間がかかります({fast} → {slow}、1 GiB ごとに {per_gib} 増)。何かを先頭からたどっています"
         ),
         evidence: text!(
             "the time rises in proportion to the span, as it does when a chain of clusters (FAT) is followed to the place; an arm's way would rise ever more slowly, a cache towards a level",
@@ -228,12 +253,13 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     if !turns {
         return unknown_rise(cut.points[piece.first].0, before, after, storage);
     }
+    let kurabe_core::Text { en: from_en, ja: from_ja } = from(cut, piece);
     Named {
         name: Cause::SeekCurve,
         confidence: if storage.turns == Some(true) { Confidence::Firm } else { Confidence::Likely },
         text: text!(
-            "an access takes longer the larger the span ({near} → {far}): the arm moves farther",
-            "範囲が広いほど時間がかかります({near} → {far})。アームの移動距離が伸びるためです"
+            "{from_en}an access takes longer the larger the span ({near} → {far}): the arm moves farther",
+            "{from_ja}範囲が広いほど時間がかかります({near} → {far})。アームの移動距離が伸びるためです"
         ),
         evidence: text!(
             "the medium turns, and the time rises steadily without a level that a cache would have",
@@ -242,15 +268,22 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     }
 }
 
-fn falls(x: f64, before: f64, after: f64) -> Named {
+/// A time that is shorter beyond a place, to the end of the curve or until it changes again.
+fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
     let (bytes, slow, fast) = (size(x), number::latency(before), number::latency(after));
     Named {
         name: Cause::Unknown,
         confidence: Confidence::None,
-        text: text!(
-            "beyond {bytes} an access takes less: {slow} → {fast}",
-            "{bytes} を超えると速くなります({slow} → {fast})"
-        ),
+        text: match until.map(size) {
+            None => text!(
+                "beyond {bytes} an access takes less: {slow} → {fast}",
+                "{bytes} を超えると速くなります({slow} → {fast})"
+            ),
+            Some(until) => text!(
+                "from {bytes} to {until} an access takes less than up to {bytes}: {slow} → {fast}",
+                "{bytes} から {until} の間は、{bytes} までより速くなります({slow} → {fast})"
+            ),
+        },
         evidence: text!(
             "small spans may lie on one die or one drive, and writes to the same place may wait for each other; `kurabe history` or a repeated sweep would tell noise",
             "狭い範囲はひとつのダイやドライブに集まり、同じ場所への書き込みは互いに待つことがあります。測り直せば外乱かどうか分かります"

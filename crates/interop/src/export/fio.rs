@@ -195,7 +195,7 @@ impl JobFile {
     }
 
     fn job(&mut self, name: &str, workload: &Workload, cell: &Cell, notes: &[Text], place: &Place) {
-        let job = Job::of(workload, cell.engine.as_ref());
+        let job = Job::of(workload, cell.engine.as_ref(), place.direct);
         for note in notes.iter().chain(&job.notes) {
             self.comment(note);
         }

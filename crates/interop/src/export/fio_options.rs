@@ -25,8 +25,8 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// The jobs that do what a workload does, with the engine that kurabe used.
-    pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>) -> Self {
+    /// The jobs that do what a workload does, with the engine that kurabe used, around the page cache or through it.
+    pub(super) fn of(workload: &Workload, engine: Option<&EngineRecord>, direct: bool) -> Self {
         let Workload {
             pattern,
             thread_share: _,
@@ -54,6 +54,15 @@ impl Job {
         common.extend(order_options(*pattern, jobs, &mut notes));
         let share = reads(workload, *read_percent, *rewrite_every_reads, &mut notes);
         common.extend(end_options(workload, jobs, *warm_up_ns, &mut notes));
+        if !direct && covers_again(workload) {
+            common.push(("invalidate", "0".to_owned()));
+            notes.push(text!(
+                "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
+                 drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
+                "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は一巡ごとに破棄するため、しないよう指定しています。\
+                 先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
+            ));
+        }
         common.extend(
             open_loop.iter().flat_map(|open| rate_options(open, share, jobs, threads_engine, &mut notes)),
         );
@@ -71,6 +80,13 @@ impl Job {
         let sections = laid.groups.iter().map(|group| section(group, *pattern, share, &common)).collect();
         Self { sections, notes }
     }
+}
+
+/// Whether reads may come to a block again, so that it matters whether the page cache still has it.
+fn covers_again(workload: &Workload) -> bool {
+    let all = workload.end.passes == Some(1)
+        || total_bytes(workload).is_some_and(|bytes| bytes <= workload.span_bytes);
+    workload.read_percent > 0 && !all
 }
 
 /// The options of one group: what it does, where, and all that is common.

@@ -178,14 +178,14 @@ pub(super) fn elbencho(
             line.push_str(" --infloop");
         }
     }
+    let target = target.replace("\\:", ":").replace('\'', "'\\''");
     if reads > 0 {
+        let size = size(size_bytes);
         remarks.push(text!(
-            "the file must be there, whole: elbencho -w -b 1M -s {} {{file}}",
-            "ファイル全体が先に必要です: elbencho -w -b 1M -s {} ファイル",
-            size(size_bytes)
+            "the file must be there, whole: elbencho -w -b 1M -s {size} '{target}'",
+            "ファイル全体が先に必要です: elbencho -w -b 1M -s {size} '{target}'"
         ));
     }
-    let target = target.replace("\\:", ":").replace('\'', "'\\''");
     Ok(with_remarks(&format!("{line} --lat '{target}'"), remarks))
 }
 

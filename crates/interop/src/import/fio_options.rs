@@ -58,10 +58,8 @@ impl Options {
         cell.block_bytes = self.block_bytes(direction);
         cell.iodepth = self.iodepth();
         cell.threads = self.threads().filter(|_| !self.threads_apart);
+        (cell.offset_bytes, cell.span_bytes) = (self.place_bytes("offset"), self.span_bytes());
         cell.sequential = sequential(pattern);
-        cell.span_bytes = self.get(&["size"]).and_then(|words| size_bytes(words, self.kb_base()));
-        let offset = self.get(&["offset"]).map(|words| size_bytes(words, self.kb_base()));
-        cell.offset_bytes = offset.unwrap_or_else(|| cell.span_bytes.map(|_| 0));
         if matches!(base(pattern), "rw" | "readwrite" | "randrw") {
             let percent = |names: &[&str]| self.get(names).and_then(|words| words.parse::<f64>().ok());
             let written = percent(&["rwmixwrite"]).map(|percent| 100.0 - percent);
@@ -70,6 +68,22 @@ impl Options {
                 .or(Some(50.0))
                 .filter(|share| (0.0..=100.0).contains(share));
         }
+    }
+
+    /// A place or a length in bytes; shares of the target (`50%`) and ranges are not known here.
+    fn place_bytes(&self, name: &str) -> Option<u64> {
+        size_bytes(self.get(&[name])?, self.kb_base())
+    }
+
+    /// What all jobs of a section cover: each its size, some distance from the one before.
+    fn span_bytes(&self) -> Option<u64> {
+        let jobs = u64::from(self.threads().unwrap_or(1));
+        let apart = self.place_bytes("offset_increment").unwrap_or(0);
+        apart.checked_mul(jobs.saturating_sub(1))?.checked_add(self.place_bytes("size")?)
+    }
+
+    fn kb_base(&self) -> u64 {
+        if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }
 
     /// Whether I/O went past the page cache: `1` or `0`; nothing if there are no options to tell.
@@ -127,10 +141,6 @@ impl Options {
             _ => return None,
         };
         size_bytes(sizes.get(place).or(sizes.last())?, self.kb_base())
-    }
-
-    fn kb_base(&self) -> u64 {
-        if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }
 }
 
@@ -215,5 +225,21 @@ mod tests {
         job("4k").describe("mixed", &mut cell);
         assert_eq!(cell.block_bytes, Some(4096));
         assert_eq!(cell.procedure.as_deref(), Some("rw=randrw:4 bs=4k rwmixread=70"));
+    }
+
+    #[test]
+    fn options_tell_where_a_job_goes() {
+        let job = |offset: &str, size: &str| {
+            let mut cell = ImportedCell::default();
+            let given = [("rw", "read"), ("offset", offset), ("size", size)];
+            let in_order = given.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+            Options { in_order, ..Options::default() }.describe("read", &mut cell);
+            (cell.offset_bytes, cell.span_bytes)
+        };
+        assert_eq!(job("1m", "2097152"), (Some(1 << 20), Some(2 << 20)));
+        assert_eq!(job("10%", "50%"), (None, None), "shares of what nobody told");
+        let parts = [("size", "1m"), ("numjobs", "4"), ("offset_increment", "1m")];
+        let in_order = parts.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        assert_eq!(Options { in_order, ..Options::default() }.span_bytes(), Some(4 << 20));
     }
 }

@@ -307,8 +307,10 @@ impl ResultLine<'_> {
             threads: self.threads,
             sequential: Some(self.sequential),
             read_percent: read_percent.filter(|_| rules.mix_is_total),
+            offset_bytes: None,
+            span_bytes: None,
             figures: std::iter::once(rate).chain(iops).chain(latency).collect(),
-            ..ImportedCell::default()
+            series: Vec::new(),
         };
         Some(parts::cell(self.label(), direction, imported))
     }

@@ -27,7 +27,7 @@ impl Report<'_> {
         Text::sentences(match self.pairs.as_slice() {
             [] => self.of_one(),
             [_] => self.of_two(),
-            pairs => of_many(&self.runs[0].header.id, pairs),
+            pairs => of_many(&self.names[0], pairs),
         })
     }
 
@@ -227,7 +227,7 @@ fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
 }
 
 /// How many runs are faster or slower than the baseline, by whether all their sure cells agree.
-fn of_many(baseline: &str, pairs: &[Pair]) -> Vec<Text> {
+fn of_many(baseline: &Text, pairs: &[Pair]) -> Vec<Text> {
     let (mut faster, mut slower, mut mixed, mut same, mut unclear) = (0, 0, 0, 0, 0);
     for pair in pairs {
         let verdicts: Vec<Verdict> =
@@ -255,7 +255,7 @@ fn of_many(baseline: &str, pairs: &[Pair]) -> Vec<Text> {
         let count = Text { en: format!("{count} {are}"), ja: format!("{count} 件") };
         text!("{count} {words}", "{words}: {count}"; count, words)
     });
-    let (baseline, counts) = (Text::same(baseline), Text::join(counts, ["; ", "、"]));
+    let counts = Text::join(counts, ["; ", "、"]);
     let all = pairs.len();
     vec![text!(
         "Of the {all} runs held against {baseline}, {counts}.",

@@ -3,9 +3,9 @@
 //! The model: every line has the same columns, in base units (bytes per second, ns, shares); what is not known is empty,
 //! never 0. The baseline's own lines have no ratio. Single repetitions are in `kurabe export --format csv`.
 
+use super::Report;
 use super::rows::{CellRow, RunCell};
-use super::{Report, run_name};
-use kurabe_compare::CellKey;
+use kurabe_compare::{CellKey, subject};
 use kurabe_core::record::{Measure, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_interop::csv_field;
@@ -99,7 +99,7 @@ fn line(report: &Report<'_>, run: &RunRecord, row: &CellRow<'_>, entry: &RunCell
         header.measured_at().to_owned(),
         source.to_owned(),
         header.target_name().to_owned(),
-        run_name(run).take(report.lang),
+        subject(run).take(report.lang),
         header.profile_name(),
         cell.label.clone(),
         cell.part.clone(),

@@ -3,17 +3,17 @@
 //! The model: the answer, the table, the charts, why, the stutter, what else differed, how it was measured, on what, and
 //! what to mind. Of several runs, method and environment are folded by run.
 
+use super::Report;
 use super::extent::Extent;
 use super::method::{self, Reasons};
-use super::{Report, run_name};
-use crate::compare::fairness_words;
+use crate::compare::{Asked, fairness_words};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Table, TableForm};
 use crate::facts::Spoken;
 use crate::pictures::Picture;
 use crate::style::Role;
 use crate::why::is_brief;
 use crate::{sweep_curves, tails};
-use kurabe_compare::{Pair, Weight};
+use kurabe_compare::{Pair, Weight, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, number, text};
 
@@ -30,11 +30,13 @@ impl Report<'_> {
         let several = self.runs.len() > 1;
         for (place, run) in self.runs.iter().enumerate().take(NAMED) {
             let header = &run.header;
-            let mut facts = vec![Text::same(&header.id), run_name(run)];
-            facts.push(header.profile_name().into());
-            facts.push(number::date_minute(header.measured_at()).into());
+            let mut facts = if several { vec![self.names[place].clone()] } else { Vec::new() };
+            facts.extend([subject(run), header.profile_name().into()]);
+            facts.push(number::date_minute_with_offset(header.measured_at()).into());
             facts.extend(run.labels.iter().map(|(key, value)| Text::same(format!("{key}={value}"))));
+            facts.push(Text::same(&header.id));
             facts.retain(|fact| !fact.is_empty());
+            facts.dedup();
             let tags = [
                 (place == 0 && several).then(|| text!("baseline", "基準")),
                 header.model.as_ref().map(|_| text!("model", "モデル")),
@@ -116,13 +118,14 @@ impl Report<'_> {
     fn reading(&self) -> Vec<Text> {
         let margin = self.pairs.first().map_or(0.0, |pair| pair.margin * 100.0);
         let margin = format!("{} %", (margin * 100.0).round() / 100.0);
-        let baseline = &self.runs[0].header.id;
+        let baseline = &self.names[0];
         let mut notes = vec![
             text!(
                 "Figures are means of the repetitions. Speed is how many times as fast a run is as the baseline {baseline}: \
                  above 1 it is faster, also where the figure is a time.",
                 "値は繰り返しの平均です。「速さの比」は基準 {baseline} に対する速さの倍率で、値が時間の項目でも 1 より大きければ\
-                 速いことを示します。"
+                 速いことを示します。";
+                baseline
             ),
             text!(
                 "The interval holds the true ratio with 95 % confidence, corrected for the number of cells. Differences up \
@@ -150,13 +153,13 @@ impl Report<'_> {
     /// each. Of more runs it stands in what is folded.
     fn why(&self) -> Doc {
         let (mut doc, several) = (Doc::new(), self.runs.len() > 1);
-        for run in self.runs.iter().filter(|_| self.runs.len() <= TOLD_WHY) {
+        for (run, name) in self.runs.iter().zip(&self.names).filter(|_| self.runs.len() <= TOLD_WHY) {
             let reasons = method::why(run);
             if reasons.is_empty() {
                 continue;
             }
             if several {
-                doc.heading(4, run.header.id.clone());
+                doc.heading(4, name.clone());
             }
             doc.list(Purpose::Item, sweep_curves::findings(run));
             let count = reasons.len();
@@ -189,10 +192,9 @@ impl Report<'_> {
         doc.append(
             left_out.map(|words| Paragraph::new(words).used_as(Purpose::Notice)).into_iter().collect(),
         );
-        for (place, run) in self.runs.iter().enumerate() {
+        for (place, (run, name)) in self.runs.iter().zip(&self.names).enumerate() {
             let id = &run.header.id;
-            let title = run_name(run).map(|name| format!("{id} · {name}"));
-            doc.push(Block::Fold(title, self.of_run(place)));
+            doc.push(Block::Fold(name.map(|name| format!("{name} · {id}")), self.of_run(place)));
         }
         let title = text!("Runs: figures, method, environment, notices", "各測定の値、方法、環境、注意");
         let mut section = Doc::new();
@@ -206,11 +208,13 @@ impl Report<'_> {
         let pair = place.checked_sub(1).and_then(|place| self.pairs.get(place));
         let pair = pair.filter(|_| self.pairs.len() > 1);
         if let Some(pair) = pair {
-            let title = text!("Against {}", "{} との比較", pair.baseline);
+            let baseline = &pair.names[0];
+            let title = text!("Against {baseline}", "{baseline} との比較"; baseline);
             doc.heading(4, title.clone());
             if self.extent < Extent::MainTable {
                 let runs = vec![self.runs[0], run];
-                let both = Report { runs, pairs: vec![pair.clone()], ..self.clone() };
+                let names = pair.names.to_vec();
+                let both = Report { runs, names, pairs: vec![pair.clone()], ..self.clone() };
                 doc.push(both.table_of_two(&title, &both.pairs[0]));
             }
             doc.append(fairness(pair, &self.about));
@@ -249,7 +253,7 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
 
 /// What else differed between two runs.
 fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let (sentence, rest) = fairness_words(&pair.differences, about);
+    let (sentence, rest) = fairness_words(&pair.differences, &Asked { facts: &pair.facts, about });
     let mut doc = Doc::new();
     doc.say(sentence);
     if rest.is_empty() {
@@ -257,8 +261,8 @@ fn fairness(pair: &Pair, about: &[String]) -> Doc {
     }
     let columns = [
         Column::left(text!("What differs", "違い")),
-        Column::left(pair.baseline.clone()),
-        Column::left(pair.other.clone()),
+        Column::left(pair.names[0].clone()),
+        Column::left(pair.names[1].clone()),
         Column::left(text!("What it can do", "影響")),
     ];
     let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {

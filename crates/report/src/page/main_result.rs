@@ -11,15 +11,14 @@ impl Report<'_> {
     /// The main results of the only run, or of both.
     pub(super) fn main_results(&self) -> Vec<Text> {
         let derived = match self.runs.as_slice() {
-            [one, other] => derived::side_by_side(one, other),
+            [one, other] => derived::side_by_side(one, other, &self.names),
             [one, ..] => derived::sentences(one),
             [] => Vec::new(),
         };
         let several = self.runs.len() > 1;
-        let worst = self.runs.iter().filter_map(|run| {
+        let worst = self.runs.iter().zip(&self.names).filter_map(|(run, name)| {
             let words = beside_writes(run).into_iter().next()?;
-            let id = &run.header.id;
-            Some(if several { words.map(|words| format!("{id} · {words}")) } else { words })
+            Some(if several { text!("{name} · {words}", "{name} · {words}"; name, words) } else { words })
         });
         derived.into_iter().chain(worst).collect()
     }

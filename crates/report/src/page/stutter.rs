@@ -16,23 +16,22 @@ impl Report<'_> {
     pub(super) fn stutter(&self) -> Doc {
         let (mut doc, rows) = (Doc::new(), self.rows());
         let several = self.runs.len() > 1;
-        let named = |run: &RunRecord, words: Text| match several {
-            true => words.map(|words| format!("{} · {words}", run.header.id)),
+        let named = |name: &Text, words: Text| match several {
+            true => text!("{name} · {words}", "{name} · {words}"; name, words),
             false => words,
         };
-        let beside = |run: &&RunRecord| {
-            let run: &RunRecord = run;
-            beside_writes(run).into_iter().map(|words| named(run, words)).collect::<Vec<_>>()
+        let beside = |(run, name): (&&RunRecord, &Text)| {
+            beside_writes(run).into_iter().map(|words| named(name, words)).collect::<Vec<_>>()
         };
-        doc.list(Purpose::Item, self.runs.iter().flat_map(beside));
+        doc.list(Purpose::Item, self.runs.iter().zip(&self.names).flat_map(beside));
         let (mut felt, mut smooth) = (Vec::new(), 0);
-        for (place, run) in self.runs.iter().enumerate() {
+        for (place, name) in self.names.iter().enumerate() {
             for row in &rows {
                 let Some(stutter) = row.entries[place].as_ref().and_then(|entry| entry.stutter) else {
                     continue;
                 };
                 match stutter_words(&stutter) {
-                    Some(words) => felt.push(named(run, sentence(row, &words, &stutter))),
+                    Some(words) => felt.push(named(name, sentence(row, &words, &stutter))),
                     None => smooth += 1,
                 }
             }

@@ -1,14 +1,14 @@
 //! Tables of a report: of one run its cells with latencies and stalls, of two their ratio, of more a column or a row each.
 
+use super::Report;
 use super::extent::Extent;
 use super::rows::{CellRow, RunCell};
-use super::{Report, run_name};
 use crate::compare::verdict;
 use crate::derived::{self, DerivedFigure};
 use crate::doc::{Column, Entry, Table, TableForm, TableRow};
 use crate::remarks;
 use crate::style::Role;
-use kurabe_compare::{ComparedCell, Pair};
+use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{Estimate, Verdict};
 
@@ -30,7 +30,8 @@ impl Report<'_> {
     /// The figures of one run: of each cell its figure, latencies and stalls.
     pub(super) fn table_of_one(&self, caption: &Text, place: usize) -> Table {
         let run = self.runs[place];
-        let alone = Report { runs: vec![run], pairs: Vec::new(), ..self.clone() };
+        let names = vec![self.names[place].clone()];
+        let alone = Report { runs: vec![run], names, pairs: Vec::new(), ..self.clone() };
         let mut columns = vec![Column::left(text!("Cell", "項目")), Column::right(text!("Figure", "値"))];
         columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
         columns.push(Column::right(text!("Longest", "最長")));
@@ -54,8 +55,8 @@ impl Report<'_> {
     pub(super) fn table_of_two(&self, caption: &Text, pair: &Pair) -> Table {
         let columns = [
             Column::left(text!("Cell", "項目")),
-            Column::right(pair.baseline.clone()).under(text!("baseline", "基準")),
-            Column::right(pair.other.clone()),
+            Column::right(pair.names[0].clone()).under(text!("baseline", "基準")),
+            Column::right(pair.names[1].clone()),
             Column::right(text!("Speed", "速さの比")),
             Column::right(text!("95 % interval", "95 % 区間")),
             Column::left(text!("Verdict", "判定")),
@@ -72,8 +73,8 @@ impl Report<'_> {
                 .unwrap_or_else(Entry::missing);
             let verdict = against.map_or_else(
                 || {
-                    let run = if row.entries[0].is_some() { &pair.baseline } else { &pair.other };
-                    Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"))
+                    let run = &pair.names[usize::from(row.entries[0].is_none())];
+                    Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run))
                 },
                 verdict_entry,
             );
@@ -86,8 +87,8 @@ impl Report<'_> {
     fn side_by_side(&self, caption: &Text) -> Table {
         let mut columns = vec![Column::left(text!("Cell", "項目"))];
         columns.extend(self.runs.iter().enumerate().map(|(place, run)| {
-            let under = if place == 0 { text!("baseline", "基準") } else { run_name(run) };
-            Column::right(run.header.id.clone()).under(under)
+            let under = if place == 0 { text!("baseline", "基準") } else { Text::same(&run.header.id) };
+            Column::right(self.names[place].clone()).under(under)
         }));
         let rows = self.rows();
         let rows = rows.iter().map(|row| {
@@ -105,9 +106,9 @@ impl Report<'_> {
         columns.extend(rows.iter().map(|row| Column::right(row.name.clone())));
         let with_hints = self.extent < Extent::OneTable;
         let of_runs = self.runs.iter().enumerate().map(|(place, run)| {
-            // What tells runs apart: the user's labels, or else what was measured.
-            let under = remarks::labels(run).map_or_else(|| run_name(run), Text::from);
-            let mut entries = vec![Entry::plain(run.header.id.clone()).under(under)];
+            let under = remarks::labels(run).map_or_else(|| subject(run), Text::from);
+            let under = under.map(|under| format!("{under} · {}", run.header.id));
+            let mut entries = vec![Entry::plain(self.names[place].clone()).under(under)];
             entries.extend(rows.iter().map(|row| judged(row, place, false, with_hints)));
             entries
         });

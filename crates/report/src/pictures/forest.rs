@@ -4,9 +4,7 @@ use super::{Picture, View};
 use crate::compare::{cell_name, verdict};
 use kurabe_chart::{Chart, Forest, ForestRow, Outcome, Plot};
 use kurabe_compare::Pair;
-use kurabe_core::number;
-use kurabe_core::shown;
-use kurabe_core::text;
+use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{Estimate, Verdict};
 
 pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
@@ -28,18 +26,22 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     if rows.is_empty() {
         return None;
     }
-    let (baseline, other) = (shown::line(&pair.baseline), shown::line(&pair.other));
-    let margin = number::percent(pair.margin);
-    let axis = text!("speed of {other}, {baseline} = 1", "{baseline} を 1 とした {other} の速さ");
+    let [baseline, other] = &pair.names.clone().map(|name| name.map(shown::line));
+    let margin = Text::same(number::percent(pair.margin));
+    let axis =
+        text!("speed of {other}, {baseline} = 1", "{baseline} を 1 とした {other} の速さ"; other, baseline);
     let how = text!(
         "dot: how many times as fast; line: its 95 % interval, corrected for the number of cells; band: ±{margin}, \
          which does not matter; right of 1: {other} is faster",
-        "点: 速さの比、線: 95 % 信頼区間(項目数で補正)、帯: 問題にしない ±{margin}。1 より右なら {other} が速い"
+        "点: 速さの比、線: 95 % 信頼区間(項目数で補正)、帯: 問題にしない ±{margin}。1 より右なら {other} が速い";
+        margin, other
     );
     Some(Picture {
         name: "forest",
         chart: Chart {
-            title: view.say(&text!("{other} against {baseline}", "{other} と {baseline}(基準)の比較")),
+            title: view.say(
+                &text!("{other} against {baseline}", "{other} と {baseline}(基準)の比較"; other, baseline),
+            ),
             notes: [vec![view.say(&how)], view.provenance(view.runs)].concat(),
             plot: Plot::Forest(Forest { axis_label: view.say(&axis), rows, margin: pair.margin }),
         },

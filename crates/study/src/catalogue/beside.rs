@@ -1,10 +1,11 @@
 //! A run beside a published entry: the figures that both have, and what differs between the two procedures.
 //!
 //! The model: a figure of the entry is looked for in the run by what it is (the name of its step and its direction), not
-//! by its place, so that a run of another profile still gives what it has in common; in a run of another tool by what its
-//! cells did. The statistic is the run's own; if it is another than the entry's, that is said.
+//! by its place, so that a run of another profile still gives what it has in common; in a run of another tool, and of a
+//! sheet that no profile repeats, by what the cells did. Of several that did it the fastest is taken. The statistic is the run's own; if it is another than the entry's, that is said.
 
 use super::imported::{in_unit, printed_figure};
+use super::work::{CellWork, bytes_per_s, rate_of, unit_of};
 use super::{Entry, PublishedColumn, PublishedStatistic};
 use crate::published::Published;
 use kurabe_core::Text;
@@ -203,6 +204,24 @@ fn other_differences(record: &RunRecord, entry: &Entry<'_>) -> Vec<Text> {
 
 /// The run's figure for a column.
 fn value(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Option<f64> {
+    by_formula(record, entry, column).or_else(|| by_work(record, column))
+}
+
+/// The best figure among the run's cells that did what the column is of.
+fn by_work(record: &RunRecord, column: &PublishedColumn) -> Option<f64> {
+    let (work, unit) = (column.work?, unit_of(&column.unit)?);
+    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let values = record.cells.iter().filter_map(|cell| {
+        let done = CellWork::of(cell).filter(|done| work.is_done_by(done))?;
+        let rate = rate_of(cell, statistic)?;
+        let one = bytes_per_s(1.0, unit, work.block_bytes.or(done.block_bytes()))?;
+        Some(rate / one)
+    });
+    values.reduce(f64::max)
+}
+
+/// The run's figure for a column whose table has a profile.
+fn by_formula(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Option<f64> {
     let (formula, profile) = (column.figure.as_ref()?, entry.table.profile()?);
     let tasks = profile.tasks(profile.rules.size_bytes);
     let task = |name: &Name| task_of(&tasks, &profile, name);

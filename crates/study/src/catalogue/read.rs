@@ -1,6 +1,6 @@
 //! The reader of catalogue files.
 
-use super::{PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable};
+use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, PublishedWork};
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::profile_library::profile_named;
@@ -22,8 +22,16 @@ const TABLE_KEYS: [&str; 13] = [
     "column",
     "row",
 ];
-const COLUMN_KEYS: [&str; 5] = ["key", "name", "unit", "decimals", "figure"];
-const ROW_KEYS: [&str; 5] = ["id", "device", "source", "model", "note"];
+const COLUMN_KEYS: [&str; 6] = ["key", "name", "unit", "decimals", "figure", "work"];
+const ROW_KEYS: [&str; 6] = ["id", "device", "source", "model", "class", "note"];
+const CLASSES: [(&str, DeviceClass); 6] = [
+    ("hard-disk", DeviceClass::HardDisk),
+    ("usb-stick", DeviceClass::UsbStick),
+    ("sata-ssd", DeviceClass::SataSsd),
+    ("nvme-pcie-3", DeviceClass::NvmePcie3),
+    ("nvme-pcie-4", DeviceClass::NvmePcie4),
+    ("nvme-pcie-5", DeviceClass::NvmePcie5),
+];
 
 /// The tables of a file.
 pub(super) fn read_tables(name: &str, source: &str) -> Result<Vec<PublishedTable>> {
@@ -44,7 +52,7 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
         .map(|value| read_column(value, profile.as_ref()))
         .collect::<Result<Vec<_>>>()?;
     let rows = table.require("row")?;
-    Ok(PublishedTable {
+    let mut table = PublishedTable {
         id: table.require("id")?.string()?.to_owned(),
         title: table.require("title")?.text()?,
         source: match (table.get("source"), shared_source) {
@@ -68,7 +76,19 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
         note: table.get("note").map(|value| value.text()).transpose()?,
         rows: rows.elements().iter().map(|value| read_row(value, &columns)).collect::<Result<Vec<_>>>()?,
         columns,
-    })
+    };
+    let works: Vec<Option<PublishedWork>> = table
+        .columns
+        .iter()
+        .map(|column| {
+            let of_figure = || PublishedWork::of_figure(column.figure.as_ref()?, &table);
+            column.work.or_else(of_figure)
+        })
+        .collect();
+    for (column, work) in table.columns.iter_mut().zip(works) {
+        column.work = work;
+    }
+    Ok(table)
 }
 
 fn read_profile(value: &Value<'_>) -> Result<Profile> {
@@ -100,6 +120,7 @@ fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<Published
             (Some(figure), Some(profile)) => Some(read_figure(&figure, profile)?),
             _ => None,
         },
+        work: table.get("work").map(|value| PublishedWork::read(&value)).transpose()?,
     })
 }
 
@@ -147,6 +168,7 @@ fn read_row(value: &Value<'_>, columns: &[PublishedColumn]) -> Result<PublishedR
         device: read_device(&table.require("device")?)?,
         source: words(&table, "source")?,
         model: words(&table, "model")?,
+        class: table.get("class").map(|value| value.choice(&CLASSES)).transpose()?,
         note: table.get("note").map(|value| value.text()).transpose()?,
         figures: columns
             .iter()

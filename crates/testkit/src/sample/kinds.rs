@@ -210,6 +210,8 @@ pub fn sample_foreign() -> RunRecord {
         threads: Some(1),
         sequential: Some(true),
         read_percent: Some(100.0),
+        offset_bytes: None,
+        span_bytes: None,
         figures: vec![
             figure(Quantity::Rate, PrintedStatistic::Highest, 3_512_345_600.0, "3512.346", "MB/s"),
             figure_of(
@@ -217,7 +219,7 @@ pub fn sample_foreign() -> RunRecord {
                 figure(Quantity::Latency, PrintedStatistic::Percentile(99.9), 2_384_510.0, "2384.51", "us"),
             ),
         ],
-        ..ImportedCell::default()
+        series: Vec::new(),
     };
     let trims = ImportedCell {
         figures: vec![PrintedFigure {

@@ -1,0 +1,174 @@
+//! What a published figure was measured with, as far as its source tells, and what a cell of a run did: by this they meet,
+//! whatever a tool or a sheet calls its cells.
+//!
+//! The model: direction and order must be the same, and whatever else the source tells. A sheet that tells no block size
+//! means large blocks where offsets ascend; one that tells no depth means the depth that is best.
+
+use super::PublishedTable;
+use kurabe_core::profile::{Formula, FormulaUnit, Statistic, Work};
+use kurabe_core::quantity::{KIB, parse_bytes};
+use kurabe_core::record::{Cell, Measure};
+use kurabe_core::workload::{Direction, Pattern, Workload};
+use kurabe_core::{Result, Value, text};
+use kurabe_stats::figure_in;
+
+/// Blocks from this size on are large: operations of their own cost little there.
+const LARGE_BYTES: u64 = 128 * KIB;
+
+/// The work behind a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedWork {
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Whether offsets ascend.
+    pub sequential: bool,
+    /// Block size, if it is told.
+    pub block_bytes: Option<u64>,
+    /// Fewest and most operations in flight, if that is told.
+    pub in_flight: Option<(u64, u64)>,
+}
+
+/// What a cell of a run did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CellWork {
+    direction: Direction,
+    sequential: bool,
+    block_bytes: Option<u64>,
+    in_flight: Option<u64>,
+}
+
+impl PublishedWork {
+    /// Reads `{ order = "random", direction = "read", block = "4 KiB", in_flight = 1 }`; `in_flight = [32, 1024]` is a span.
+    pub(super) fn read(value: &Value<'_>) -> Result<Self> {
+        let table = value.table(&["order", "direction", "block", "in_flight"])?;
+        let in_flight = |value: &Value<'_>| -> Result<(u64, u64)> {
+            let depth = |value: &Value<'_>| value.integer(1..=1 << 20);
+            if !value.is_array() {
+                return depth(value).map(|depth| (depth, depth));
+            }
+            match value.elements().as_slice() {
+                [least, most] => Ok((depth(least)?, depth(most)?)),
+                _ => Err(value.error(&text!("a span has two ends", "範囲は 2 つの値で書きます"))),
+            }
+        };
+        Ok(Self {
+            direction: table
+                .require("direction")?
+                .choice(&[("read", Direction::Read), ("write", Direction::Write)])?,
+            sequential: table.require("order")?.choice(&[("sequential", true), ("random", false)])?,
+            block_bytes: table.get("block").map(|value| value.parsed(parse_bytes)).transpose()?,
+            in_flight: table.get("in_flight").map(|value| in_flight(&value)).transpose()?,
+        })
+    }
+
+    /// The work that a column's formula names in its table's profile, if it is one figure of one workload.
+    pub(super) fn of_figure(figure: &Formula, table: &PublishedTable) -> Option<Self> {
+        let [name] = figure.names()[..] else { return None };
+        let profile = table.profile()?;
+        let tasks = profile.tasks(profile.rules.size_bytes);
+        let task = tasks.iter().find(|task| {
+            profile.steps[task.step_index].id() == Some(&name.step)
+                && task.cells.iter().any(|cell| cell.part == name.part)
+        })?;
+        let Work::Io(workload) = &task.work else { return None };
+        let direction = task.cells.iter().find(|cell| cell.part == name.part)?.direction?;
+        let CellWork { direction, sequential, block_bytes, in_flight } =
+            CellWork::of_workload(workload, direction)?;
+        Some(Self { direction, sequential, block_bytes, in_flight: in_flight.map(|depth| (depth, depth)) })
+    }
+
+    /// Whether a cell did this.
+    pub(super) fn is_done_by(&self, cell: &CellWork) -> bool {
+        let block = match (self.block_bytes, cell.block_bytes) {
+            (Some(one), Some(two)) => one == two,
+            (None, Some(bytes)) => !self.sequential || bytes >= LARGE_BYTES,
+            // A tool that names no block of its sequential work means large ones, too.
+            (_, None) => self.sequential,
+        };
+        let depth = self
+            .in_flight
+            .is_none_or(|(least, most)| cell.in_flight.is_none_or(|depth| (least..=most).contains(&depth)));
+        self.direction == cell.direction && self.sequential == cell.sequential && block && depth
+    }
+}
+
+impl CellWork {
+    /// What a cell did; `None` of what is no plain reading or writing of blocks.
+    pub(super) fn of(cell: &Cell) -> Option<Self> {
+        let direction = cell.direction.filter(|direction| *direction != Direction::Mix)?;
+        if cell.measure != Measure::Rate {
+            return None;
+        }
+        if let Some(workload) = &cell.workload {
+            return Self::of_workload(workload, direction);
+        }
+        let imported = cell.imported.as_ref()?;
+        let in_flight = imported
+            .iodepth
+            .map(|depth| u64::from(depth).saturating_mul(u64::from(imported.threads.unwrap_or(1))));
+        let sequential = imported.sequential?;
+        Some(Self { direction, sequential, block_bytes: imported.block_bytes, in_flight })
+    }
+
+    fn of_workload(workload: &Workload, direction: Direction) -> Option<Self> {
+        let [block] = workload.block_sizes.as_slice() else { return None };
+        let sequential = match workload.pattern {
+            Pattern::Sequential | Pattern::Interleaved => true,
+            Pattern::Random | Pattern::Permutation => false,
+            Pattern::Zipf { .. } => return None,
+        };
+        let plain = workload.open_loop.is_none() && workload.rewrite_every_reads.is_none();
+        plain.then_some(Self {
+            direction,
+            sequential,
+            block_bytes: Some(u64::from(block.size_bytes)),
+            in_flight: Some(u64::from(workload.iodepth).saturating_mul(u64::from(workload.threads))),
+        })
+    }
+
+    /// Whether this is the same work with more in flight.
+    pub(super) fn is_deeper_than(&self, other: &Self) -> bool {
+        self.direction == other.direction
+            && self.sequential == other.sequential
+            && self.block_bytes == other.block_bytes
+            && self.in_flight > other.in_flight
+    }
+
+    /// The block by which a rate and operations per second become each other.
+    pub(super) fn block_bytes(&self) -> Option<u64> {
+        self.block_bytes
+    }
+}
+
+/// The unit of a column, as a formula takes it; `None` of what is no figure of operations.
+pub(super) fn unit_of(word: &str) -> Option<FormulaUnit> {
+    Some(match word {
+        "kB/s" => FormulaUnit::KilobytesPerSecond,
+        "MB/s" => FormulaUnit::MegabytesPerSecond,
+        "MiB/s" => FormulaUnit::MebibytesPerSecond,
+        "IOPS" => FormulaUnit::Iops,
+        _ => return None,
+    })
+}
+
+/// Bytes per second of a figure in a unit; operations per second need the block.
+pub(super) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64>) -> Option<f64> {
+    match unit {
+        FormulaUnit::KilobytesPerSecond => Some(value * 1e3),
+        FormulaUnit::MegabytesPerSecond => Some(value * 1e6),
+        FormulaUnit::MebibytesPerSecond => Some(value * 1_048_576.0),
+        FormulaUnit::Iops => Some(value * block_bytes? as f64),
+        FormulaUnit::Seconds | FormulaUnit::Milliseconds => None,
+    }
+}
+
+/// The rate of a cell in bytes per second: its figure by the run's statistic, or what its tool printed first of that kind.
+pub(super) fn rate_of(cell: &Cell, statistic: Statistic) -> Option<f64> {
+    let Some(imported) = &cell.imported else {
+        return figure_in(cell, statistic, FormulaUnit::KilobytesPerSecond).map(|rate| rate * 1e3);
+    };
+    use kurabe_core::imported::Quantity;
+    let first = |quantity| imported.figures.iter().find(|figure| figure.quantity == quantity);
+    let by_iops = || Some(first(Quantity::Iops)?.value * imported.block_bytes? as f64);
+    first(Quantity::Rate).map(|figure| figure.value).or_else(by_iops)
+}
