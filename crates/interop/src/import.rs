@@ -170,6 +170,9 @@ static TEXTS: [Importer; 20] = [
 /// Whole files that tell little of their tool.
 static LAST: [Importer; 1] = [file("zpool iostat -H", zpool_iostat::read_scripted, &[])];
 
+/// Results that a remark names as left out; more are counted.
+const LEFT_OUT_NAMED: usize = 20;
+
 /// Reads a file of another tool: every result in it as a run. `name` is the file's name, used in errors and kept in the
 /// record. Results that cannot be read beside others that can are named in a remark of the first run.
 ///
@@ -193,8 +196,10 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     if runs.iter().any(|run| run.origin.tool == "fio") {
         left_out.retain(|(block, _)| block.importer.what != fio_normal::IMPORTER.what);
     }
-    let notices: Vec<Notice> = left_out
+    let beyond = left_out.len().saturating_sub(LEFT_OUT_NAMED);
+    let mut notices: Vec<Notice> = left_out
         .iter()
+        .take(LEFT_OUT_NAMED)
         .map(|(block, error)| {
             let what = block.importer.what;
             let cause = error.what();
@@ -205,6 +210,12 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
             ))
         })
         .collect();
+    if beyond > 0 {
+        notices.push(parts::notice(text!(
+            "left out of this file besides: {beyond} more that cannot be read",
+            "このほかに、読めない {beyond} 件を取り込んでいません"
+        )));
+    }
     match (runs.first_mut(), left_out.into_iter().next()) {
         (Some(first), _) => {
             first.notices.extend(notices);

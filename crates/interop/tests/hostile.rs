@@ -109,6 +109,30 @@ fn thousands_of_jobs_tests_and_targets() {
 }
 
 #[test]
+fn texts_that_begin_much_and_end_nothing() {
+    for (name, line) in [
+        ("objects", "{\n"),
+        ("objects with keys", "{\"fio version\":\n"),
+        ("objects of a shell", "{ \"fio version\" echo; }\n"),
+        ("elements", "<"),
+        ("long elements", "<pre aaaaaaaaaaaaaaaaaaaaaaaaa"),
+        ("marks", "> "),
+        ("lists", "- * "),
+        ("columns", "SEQ 1MiB (Q=  8, T= 1):   1.000 MB/s"),
+        ("more columns", "   1.000 MB/s [  1.0 IOPS]"),
+        ("sections", "[Read]\nSEQ 1MiB (Q=  8, T= 1):   1.000 MB/s\n"),
+        ("headings", "CrystalDiskMark 8\nKDiskMark (3.0.0): x\nAS SSD Benchmark 2\nHD Tune: x Benchmark\n"),
+        ("commands", "dd if=a of=b bs=1\n"),
+        ("counts", "1+0 records in\n"),
+        ("logs", "Linux 6.1.0 (host) x\n"),
+        ("tables", "Device r/s w/s\n"),
+    ] {
+        drop(within_limit(name, grown("", |_| line.to_owned(), "").as_bytes()));
+        drop(within_limit(name, grown("SEQ 1MiB (Q=  8, T= 1): ", |_| line.to_owned(), "").as_bytes()));
+    }
+}
+
+#[test]
 fn thousands_of_devices_rows_and_results() {
     let header = "Device r/s w/s rkB/s wkB/s\n";
     let row = |number: usize| format!("disk{number} 1.00 2.00 3.00 4.00\n");

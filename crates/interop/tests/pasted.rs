@@ -65,7 +65,7 @@ fn a_session_of_a_shell_is_as_many_runs_as_tools_ran() {
     assert_eq!(runs(session)[2].origin.target.as_deref(), Some("/srv"));
     let json = fixture("lab/fio3-read.json");
     let terse = fixture("lab/fio-terse3.txt");
-    let with_fio = format!("{session}{json}root@nas:~# fio --minimal\n{terse}");
+    let with_fio = format!("{{ date; uname -a; }}\n{session}{json}root@nas:~# fio --minimal\n{terse}");
     let expected = [&expected[..], &[("fio 3.33", "1290555076"), ("fio 3.33", "819200")]].concat();
     assert_eq!(tools(&with_fio), pairs(&expected));
 }

@@ -17,6 +17,7 @@ fn a_sequential_read_behind_a_note() {
     assert_eq!((cell.label.as_str(), cell.direction), ("SEQ 1 MiB Q1 T1", Some(Direction::Read)));
     let printed = of(cell);
     assert_eq!((printed.block_bytes, printed.iodepth, printed.threads), (Some(1 << 20), Some(1), Some(1)));
+    assert_eq!((printed.offset_bytes, printed.span_bytes), (None, Some(16 << 20)));
     assert_eq!((printed.sequential, printed.runs, printed.read_percent), (Some(true), Some(1), None));
     let options = "name=seqread filename=t.dat size=16m rw=read bs=1m iodepth=8 ioengine=psync";
     assert_eq!(printed.procedure.as_deref(), Some(options));

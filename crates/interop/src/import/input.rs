@@ -10,8 +10,18 @@ pub(crate) struct Input<'a> {
     pub(crate) bytes: &'a [u8],
     /// Its text with `\n` as the end of a line, if it is text.
     text: Option<String>,
-    /// What a part is of: the file's own text, and the numbers there of the lines here.
-    part_of: Option<(&'a str, Vec<usize>)>,
+    /// Where its lines begin.
+    starts: Vec<usize>,
+    /// What a part is of.
+    part_of: Option<Whole<'a>>,
+}
+
+/// The file that a part is of.
+struct Whole<'a> {
+    text: &'a str,
+    starts: &'a [usize],
+    /// The numbers there of the part's lines.
+    numbers: Vec<usize>,
 }
 
 impl<'a> Input<'a> {
@@ -19,7 +29,9 @@ impl<'a> Input<'a> {
     pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let text = decode(bytes).map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
-        Self { name, bytes, text, part_of: None }
+        let ends = text.as_deref().unwrap_or("").match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(ends).collect();
+        Self { name, bytes, text, starts, part_of: None }
     }
 
     /// A part: lines with their numbers in this file, without what stood around them.
@@ -30,7 +42,8 @@ impl<'a> Input<'a> {
             name: self.name,
             bytes: self.bytes,
             text: Some(words.join("\n")),
-            part_of: Some((self.text().unwrap_or(""), numbers)),
+            starts: Vec::new(),
+            part_of: Some(Whole { text: self.text().unwrap_or(""), starts: &self.starts, numbers }),
         }
     }
 
@@ -46,15 +59,18 @@ impl<'a> Input<'a> {
 
     /// The number in the file of a line of this text, both from 1.
     pub(super) fn number(&self, line: usize) -> usize {
-        let number =
-            self.part_of.as_ref().map(|(_, numbers)| numbers.get(line.saturating_sub(1)).or(numbers.last()));
-        number.flatten().copied().unwrap_or(line)
+        let Some(whole) = &self.part_of else { return line };
+        whole.numbers.get(line.saturating_sub(1)).or(whole.numbers.last()).copied().unwrap_or(line)
     }
 
     /// A line of the file as it stands there.
     pub(super) fn as_written(&self, number: usize) -> &str {
-        let whole = self.part_of.as_ref().map_or(self.text().unwrap_or(""), |(whole, _)| whole);
-        whole.lines().nth(number.saturating_sub(1)).unwrap_or("")
+        let (text, starts) = match &self.part_of {
+            Some(whole) => (whole.text, whole.starts),
+            None => (self.text().unwrap_or(""), self.starts.as_slice()),
+        };
+        let start = starts.get(number.saturating_sub(1)).copied().unwrap_or(text.len());
+        text[start..].lines().next().unwrap_or("")
     }
 }
 

@@ -67,7 +67,7 @@ impl Json {
 }
 
 /// All documents of a text that begin with `{` at the start of a line, blanks apart. Other lines between them are passed
-/// over.
+/// over, also those of a shell that begin so: no key follows their `{`.
 pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
     let mut trees = Vec::new();
     let (mut at, mut line) = (0, 1);
@@ -78,6 +78,15 @@ pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
             let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
             let raw = match stream.next() {
                 Some(Ok(raw)) => raw,
+                Some(Err(error)) if is_no_object(rest, &error) => {
+                    at += 1;
+                    match text[at..].find('\n') {
+                        Some(end) => at += end + 1,
+                        None => break,
+                    }
+                    line += 1;
+                    continue;
+                }
                 Some(Err(error)) => {
                     return Err(JsonError {
                         line: line + error.line().saturating_sub(1),
@@ -102,6 +111,11 @@ pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
         line += 1;
     }
     Ok(trees)
+}
+
+/// Whether what was read up to the error is no object that was damaged.
+fn is_no_object(text: &str, error: &serde_json::Error) -> bool {
+    !error.is_eof() && error.line() == 1 && !text.chars().take(error.column()).any(|c| c == '"')
 }
 
 fn tree(raw: &str, depth: u32) -> Result<Json, String> {
@@ -177,5 +191,7 @@ mod tests {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(documents(&deep).unwrap_err().cause.contains("within each other"));
         assert_eq!(documents(""), Ok(Vec::new()));
+        assert_eq!(documents("{ echo a; }\n{\"a\": 1}\n").map(|trees| trees.len()), Ok(1));
+        assert_eq!(documents("{ \"a\"; }\n").unwrap_err().line, 1);
     }
 }

@@ -95,9 +95,12 @@ struct Objects {
     text: String,
     /// Where each line begins in the text.
     starts: Vec<usize>,
-    /// Whether one did not end: the rest of the text is taken for it once, and not looked through again at each `{`.
-    cut: bool,
+    /// Objects that were begun and are none.
+    failed: u32,
 }
+
+/// Objects that are damaged or no JSON at all, as of a shell, in one text; each costs a look at the rest of the text.
+const FAILED_MOST: u32 = 64;
 
 impl Objects {
     fn of(lines: &[(usize, Cow<'_, str>)]) -> Self {
@@ -108,17 +111,22 @@ impl Objects {
             text += line;
             text.push('\n');
         }
-        Self { text, starts, cut: false }
+        Self { text, starts, failed: 0 }
     }
 
     /// The line after the object that begins at a line, and the object's text.
     fn at(&mut self, line: usize) -> Option<(usize, &str)> {
         let rest = self.text.get(*self.starts.get(line)?..)?.trim_start_matches([' ', '\t']);
-        if self.cut || !rest.starts_with('{') {
+        if self.failed >= FAILED_MOST || !rest.starts_with('{') {
             return None;
         }
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-        while let Some(Ok(_)) = stream.next() {
+        while let Some(next) = stream.next() {
+            if let Err(error) = next {
+                // Nothing but this one follows where the text ends in it.
+                self.failed = if error.is_eof() { FAILED_MOST } else { self.failed + 1 };
+                break;
+            }
             let end = stream.byte_offset();
             // The next may follow without an end of line between.
             if !rest[end..].trim_start_matches([' ', '\t']).starts_with('{') {
@@ -126,7 +134,6 @@ impl Objects {
                 return Some((next, &rest[..end]));
             }
         }
-        self.cut = true;
         Some((line + 1, rest))
     }
 }
