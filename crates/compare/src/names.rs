@@ -61,10 +61,10 @@ pub fn subject(run: &RunRecord) -> Text {
     model(run).or_else(|| device(run)).or_else(|| target(run)).unwrap_or_default()
 }
 
-type Caller = fn(&RunRecord) -> Option<Text>;
+type Naming = fn(&RunRecord) -> Option<Text>;
 
 /// The ways to call a run, those that say more first. A model stands before a target, which only repeats its name.
-const WAYS: [&[Caller]; 3] = [&[model, device, target, changes], &[procedure], &[day]];
+const WAYS: [&[Naming]; 3] = [&[model, device, target, changes], &[procedure], &[day]];
 
 fn words(words: &str) -> Option<Text> {
     (!words.is_empty()).then(|| Text::same(words))
