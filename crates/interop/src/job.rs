@@ -103,7 +103,7 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
     note_the_whole(&jobs, &mut notes);
     Ok(FioJob {
         target: jobs.iter().find_map(|job| job.target.clone()),
-        keeps_cache: jobs.iter().any(|job| job.keeps_cache),
+        keeps_cache: jobs.iter().all(|job| job.keeps_cache),
         profile: profile(file, jobs, laid_out, notes),
     })
 }
@@ -122,10 +122,15 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
             "fio では filename= がなければセクションごとに別のファイルを使いますが、ここでは 1 つのファイルを使います"
         ));
     }
-    if jobs.iter().any(|job| job.keeps_cache) {
+    if jobs.iter().all(|job| job.keeps_cache) {
         notes.add(text!(
             "invalidate=0: the page cache is left as it is by `kurabe run JOBFILE`; with --profile add --cache keep",
             "invalidate=0: `kurabe run ジョブファイル` ではページキャッシュを破棄しません。--profile では --cache keep を付けてください"
+        ));
+    } else if jobs.iter().any(|job| job.keeps_cache) {
+        notes.add(text!(
+            "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every job, and not within one",
+            "一部のジョブの invalidate=0: kurabe はどのジョブでも、各回の前に 1 度だけページキャッシュを破棄し、その途中では破棄しません"
         ));
     }
     notes.add(text!(
@@ -174,7 +179,6 @@ fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &Reader<'_>
     let Some(first) = first else { return Ok(()) };
     let differing = [
         ("direct", first.direct != job.direct),
-        ("invalidate", first.keeps_cache != job.keeps_cache),
         ("randseed", first.seed.is_some() && job.seed.is_some() && first.seed != job.seed),
         ("filename", first.target != job.target),
     ];

@@ -46,7 +46,7 @@ fn section(record: &RunRecord, lang: Lang) -> String {
         let _ = writeln!(out, "| {} |", row(record, cell, lang).join(" | "));
     }
     for derived in derived(record) {
-        let (name, figure) = (escaped(derived.label.get(lang)), unbroken(&number::ratio(derived.value)));
+        let (name, figure) = (escaped(derived.label.get(lang)), number::ratio(derived.value));
         let _ = writeln!(out, "| {name} | {NONE} | {figure} | {NONE} | {NONE} | {NONE} |");
     }
     out.push('\n');
@@ -118,7 +118,7 @@ fn measured_figures(record: &RunRecord, cell: &Cell) -> [String; 4] {
             Some(unit) if unit.bytes > 0 => {
                 // In the tool's unit the number has as many digits as in MB/s.
                 let number = number::rate(value / unit.bytes as f64 * 1e6).number;
-                format!("{} {}", unbroken(&number), escaped(&unit.unit))
+                format!("{number} {}", escaped(&unit.unit))
             }
             _ => show(value),
         });
@@ -127,7 +127,7 @@ fn measured_figures(record: &RunRecord, cell: &Cell) -> [String; 4] {
         [Some(show(interval.mean)), half].into_iter().flatten().collect::<Vec<_>>().join(" ")
     });
     let iops = cell_iops(cell, statistic).filter(|_| cell.measure == Measure::Rate);
-    let iops = iops.map(|value| unbroken(&number::iops(value).number));
+    let iops = iops.map(|value| number::iops(value).number);
     let p99 = percentile_ns(&cell_latency(cell), 0.99).map(number::latency_ns);
     [figure, mean, iops, p99].map(|shown| shown.unwrap_or_else(|| NONE.to_owned()))
 }
@@ -145,18 +145,13 @@ fn printed_figures(imported: &ImportedCell) -> [String; 4] {
             statistic => format!("{shown} ({})", statistic_word(statistic)),
         }
     });
-    let iops = printed(imported, Quantity::Iops).map(|figure| unbroken(&number::iops(figure.value).number));
+    let iops = printed(imported, Quantity::Iops).map(|figure| number::iops(figure.value).number);
     let latency = printed_mean_latency(imported).map(|figure| shown(&number::latency(figure.value)));
     [main_figure, None, iops, latency].map(|shown| shown.unwrap_or_else(|| NONE.to_owned()))
 }
 
-/// A figure in which no line breaks between the digits.
 fn shown(figure: &Figure) -> String {
-    format!("{} {}", unbroken(&figure.number), figure.unit).trim_end().to_owned()
-}
-
-fn unbroken(number: &str) -> String {
-    number.replace(' ', "\u{a0}")
+    format!("{} {}", figure.number, figure.unit).trim_end().to_owned()
 }
 
 fn notes(record: &RunRecord) -> Vec<Text> {
