@@ -1,11 +1,12 @@
 //! What runs are called where several are spoken of: by what tells them apart, and not by their ids.
 //!
 //! The model: a run that the user named (`run --name`, or the label `name`) is called that. The others are called by the one
-//! thing in which all of them differ: what they are models of, the device, the target or what was changed in a model, the shortest
-//! if several do; else the procedure, else the day. If nothing tells them apart, the id does.
+//! thing in which all of them differ: the device, the target, or what was changed in the one model that they are of, the shortest if
+//! several do; else the target with what was changed in it, the model's title, the procedure, the day. If nothing tells them apart,
+//! the id does.
 
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number};
+use kurabe_core::{Text, number, text};
 use std::collections::BTreeSet;
 
 /// The label by which a user names a run.
@@ -22,27 +23,25 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
     let unnamed: Vec<&RunRecord> =
         runs.iter().zip(&given).filter(|(_, name)| name.is_none()).map(|(run, _)| *run).collect();
     let length = |names: &Vec<Text>| names.iter().map(|name| name.en.chars().count()).sum::<usize>();
-    let apart = WAYS.iter().find_map(|ways| {
-        ways.iter()
-            .filter_map(|way| unnamed.iter().map(|run| way(run)).collect::<Option<Vec<Text>>>())
-            .filter(|names| {
-                let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
-                different.len() == names.len() && different.is_disjoint(&taken)
-            })
-            .min_by_key(length)
-    });
+    let each = |way: &Naming| unnamed.iter().map(|run| way(run)).collect::<Option<Vec<Text>>>();
+    let are_apart = |names: &Vec<Text>| {
+        let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
+        different.len() == names.len() && different.is_disjoint(&taken)
+    };
+    let short = [each(&(device as Naming)), each(&(target as Naming)), changes_of_one_model(&unnamed)];
+    let shortest = short.into_iter().flatten().filter(are_apart).min_by_key(length);
+    let apart = shortest.or_else(|| LONGER.iter().filter_map(each).find(are_apart));
     let ids = || unnamed.iter().map(|run| with_id(run)).collect();
     let mut called = apart.unwrap_or_else(ids).into_iter();
-    let mut names: Vec<Text> =
-        given.iter().cloned().map(|name| name.or_else(|| called.next()).unwrap_or_default()).collect();
-    // Two runs may have been given one name.
-    for place in 0..names.len() {
-        if names[..place].contains(&names[place]) || names[place + 1..].contains(&names[place]) {
-            let (name, id) = (names[place].clone(), &runs[place].header.id);
-            names[place] = name.map(|name| format!("{name} ({id})"));
-        }
-    }
-    names
+    let names: Vec<Text> =
+        given.into_iter().map(|name| name.or_else(|| called.next()).unwrap_or_default()).collect();
+    let of_place = |(name, run): (&Text, &&RunRecord)| {
+        // Two runs may have been given one name.
+        let is_shared = names.iter().filter(|other| *other == name).count() > 1;
+        let id = &run.header.id;
+        if is_shared { name.map(|name| format!("{name} ({id})")) } else { name.clone() }
+    };
+    names.iter().zip(runs).map(of_place).collect()
 }
 
 /// What configurations of one target differ in, if all runs are such of one measurement.
@@ -63,8 +62,18 @@ pub fn subject(run: &RunRecord) -> Text {
 
 type Naming = fn(&RunRecord) -> Option<Text>;
 
-/// The ways to call a run, those that say more first. A model stands before a target, which only repeats its name.
-const WAYS: [&[Naming]; 3] = [&[model, device, target, changes], &[procedure], &[day]];
+/// The ways to call a run where neither device nor target nor changes alone tell runs apart, in their order.
+const LONGER: [Naming; 4] = [target_with_changes, model, procedure, day];
+
+/// What was changed in the model, if all runs are of the same.
+fn changes_of_one_model(runs: &[&RunRecord]) -> Option<Vec<Text>> {
+    let first = &runs.first()?.header.model.as_ref()?.name;
+    let changes = |run: &&RunRecord| {
+        let model = run.header.model.as_ref().filter(|model| model.name == *first)?;
+        Some(words(&model.changes().join(", ")).unwrap_or_else(|| text!("unchanged", "変更なし")))
+    };
+    runs.iter().map(changes).collect()
+}
 
 fn words(words: &str) -> Option<Text> {
     (!words.is_empty()).then(|| Text::same(words))
@@ -91,8 +100,10 @@ fn target(run: &RunRecord) -> Option<Text> {
     words(run.header.target_name())
 }
 
-fn changes(run: &RunRecord) -> Option<Text> {
-    words(&run.header.model.as_ref()?.changes().join(", "))
+fn target_with_changes(run: &RunRecord) -> Option<Text> {
+    let changes = run.header.model.as_ref()?.changes();
+    let parts = [&[run.header.target_name().to_owned()], changes.as_slice()].concat();
+    words(&parts.join(", "))
 }
 
 fn procedure(run: &RunRecord) -> Option<Text> {
