@@ -267,3 +267,23 @@ fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
     let few = report(&runs[..2], Lang::En).html(PageTheme::Auto, |_| Embedded::default());
     assert!(few.left_out.is_empty() && few.html.len() < MOST_PAGE_BYTES, "{:?}", few.left_out);
 }
+
+#[test]
+fn of_several_runs_those_that_differ_are_named() {
+    let named = |name: &str, times: u64| {
+        let mut run = common::run();
+        run.header.id = format!("{name}id");
+        run.labels.insert("name".to_owned(), name.to_owned());
+        for repetition in run.cells.iter_mut().flat_map(|cell| &mut cell.repetitions) {
+            repetition.elapsed_ns *= times;
+        }
+        run
+    };
+    let runs = [named("usual", 2), named("slow", 20), named("fast", 1)];
+    let runs: Vec<&RunRecord> = runs.iter().collect();
+    let answer = report(&runs, Lang::En).answer();
+    assert!(answer.en.starts_with("Held against usual: "), "{answer:?}");
+    assert!(answer.en.contains("slower in some cells and faster in none: slow"), "{answer:?}");
+    assert!(answer.ja.contains("遅い(速い項目なし): slow"), "{answer:?}");
+    assert!(answer.en.contains("fast") && !answer.en.contains("id"), "{answer:?}");
+}

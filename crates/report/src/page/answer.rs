@@ -1,7 +1,7 @@
 //! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
 //!
 //! The model: of one run what its profile is there for (the figures that it derives, reads beside writes), the best
-//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more how many of them are faster or
+//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more which of them are faster or
 //! slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
@@ -226,40 +226,43 @@ fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
     ))
 }
 
-/// How many runs are faster or slower than the baseline, by whether all their sure cells agree.
+/// Runs of one outcome that are named; of more their number is told.
+const NAMED: usize = 4;
+
+/// Which runs are faster or slower than the baseline, by whether all their sure cells agree.
 fn of_many(baseline: &Text, pairs: &[Pair]) -> Vec<Text> {
-    let (mut faster, mut slower, mut mixed, mut same, mut unclear) = (0, 0, 0, 0, 0);
-    for pair in pairs {
+    let outcome = |pair: &Pair| {
         let verdicts: Vec<Verdict> =
             pair.cells.iter().filter_map(|cell| Some(cell.compared.as_ref()?.verdict)).collect();
         let any = |verdict: Verdict| verdicts.contains(&verdict);
         match (any(Verdict::Faster), any(Verdict::Slower)) {
-            (true, true) => mixed += 1,
-            (true, false) => faster += 1,
-            (false, true) => slower += 1,
-            (false, false) if !verdicts.is_empty() && verdicts.iter().all(|one| *one == Verdict::Same) => {
-                same += 1;
-            }
-            (false, false) => unclear += 1,
+            (true, false) => 0,
+            (false, true) => 1,
+            (true, true) => 2,
+            (false, false) if !verdicts.is_empty() && verdicts.iter().all(|one| *one == Verdict::Same) => 3,
+            (false, false) => 4,
         }
-    }
+    };
     let kinds = [
-        (faster, text!("faster in some cells and slower in none", "遅い項目がなく、速い項目がある")),
-        (slower, text!("slower in some cells and faster in none", "速い項目がなく、遅い項目がある")),
-        (mixed, text!("faster in some and slower in others", "速い項目と遅い項目がある")),
-        (same, text!("not measurably different in any", "どの項目にも有意な差がない")),
-        (unclear, text!("not clear yet", "まだ判断できない")),
+        text!("faster in some cells and slower in none", "速い(遅い項目なし)"),
+        text!("slower in some cells and faster in none", "遅い(速い項目なし)"),
+        text!("faster in some cells and slower in others", "項目により速くも遅くもある"),
+        text!("not measurably different in any cell", "有意な差なし"),
+        text!("not clear yet", "まだ判断できない"),
     ];
-    let counts = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| {
-        let are = if count == 1 { "is" } else { "are" };
-        let count = Text { en: format!("{count} {are}"), ja: format!("{count} 件") };
-        text!("{count} {words}", "{words}: {count}"; count, words)
+    let said = kinds.into_iter().enumerate().filter_map(|(place, kind)| {
+        let runs: Vec<&Text> =
+            pairs.iter().filter(|pair| outcome(pair) == place).map(|pair| &pair.names[1]).collect();
+        let more = runs.len().saturating_sub(NAMED);
+        let mut names: Vec<Text> = runs.into_iter().take(NAMED).cloned().collect();
+        names.extend((more > 0).then(|| text!("{more} more", "ほか {more} 件")));
+        let names = Text::list(names);
+        (!names.is_empty()).then(|| text!("{kind}: {names}", "{kind}: {names}"; kind, names))
     });
-    let counts = Text::join(counts, ["; ", "、"]);
-    let all = pairs.len();
+    let said = Text::join(said, ["; ", "。"]);
     vec![text!(
-        "Of the {all} runs held against {baseline}, {counts}.",
-        "基準 {baseline} と比べた {all} 件の内訳です({counts})。";
-        baseline, counts
+        "Held against {baseline}: {said}.",
+        "基準 {baseline} との比較です。{said}。";
+        baseline, said
     )]
 }
