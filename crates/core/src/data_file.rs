@@ -314,7 +314,14 @@ pub fn nearest(word: &str, known: &[&str]) -> Text {
 
 /// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
 pub fn nearest_of_many(word: &str, known: &[&str], command: &str) -> Text {
-    match closest(word, known) {
+    let small = word.to_lowercase();
+    let stem = format!("{small}-");
+    // Half a name means the first that begins so: lists have the newest first.
+    let meant = known
+        .iter()
+        .find(|name| **name == small)
+        .or_else(|| known.iter().find(|name| name.starts_with(&stem)));
+    match meant.copied().or_else(|| closest(&small, known)) {
         Some(name) => text!(
             "did you mean `{name}`? `{command}` lists all",
             "`{name}` ではありませんか。`{command}` で一覧できます"

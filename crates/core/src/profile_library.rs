@@ -61,6 +61,9 @@ pub const PROFILES: &[(&str, &str)] = library![
     "git-pull-ports",
 ];
 
+/// Tools by their full names, and how the names of their profiles begin.
+const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmark", "adm")];
+
 /// Reads a profile by its name.
 ///
 /// # Errors
@@ -70,11 +73,13 @@ pub fn profile_named(name: &str) -> Result<Profile> {
         Some((name, source)) => Profile::parse(name, source),
         None => {
             let names: Vec<&str> = PROFILES.iter().map(|(name, _)| *name).collect();
+            let short =
+                TOOLS.iter().fold(name.to_lowercase(), |name, (tool, short)| name.replace(tool, short));
             Err(Error::new(
                 ErrorKind::Usage,
                 text!("there is no profile `{name}`", "`{name}` というプロファイルはありません"),
             )
-            .remedy(nearest_of_many(name, &names, "kurabe profiles")))
+            .remedy(nearest_of_many(&short, &names, "kurabe profiles")))
         }
     }
 }
@@ -84,6 +89,24 @@ mod tests {
     use super::*;
     use crate::profile::{AccessOrder, IoStep, Name, Statistic, Step, Tracked};
     use crate::workload::{Arrival, Data, Direction, EndSync, OpenLoop, ThreadShare, TimeCheck, Workload};
+
+    #[test]
+    fn who_writes_a_tools_name_his_way_is_told_the_profiles() {
+        for (word, name) in [
+            ("cdm", "cdm-9"),
+            ("CDM-9", "cdm-9"),
+            ("CrystalDiskMark", "cdm-9"),
+            ("crystaldiskmark-6", "cdm-6"),
+            ("AmorphousDiskMark", "adm-4"),
+            ("kdiskmark", "kdiskmark-3"),
+            ("gnome", "gnome-disks"),
+            ("cmd-9", "cdm-9"),
+        ] {
+            let error = profile_named(word).unwrap_err();
+            let remedy = &error.remedy_text().unwrap().en;
+            assert!(remedy.contains(&format!("did you mean `{name}`?")), "{word}: {remedy}");
+        }
+    }
 
     #[test]
     fn every_profile_is_valid_and_named_as_its_file() {
