@@ -6,7 +6,7 @@
 //! the id does.
 
 use kurabe_core::record::RunRecord;
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number};
 use std::collections::BTreeSet;
 
 /// The label by which a user names a run.
@@ -65,12 +65,12 @@ type Naming = fn(&RunRecord) -> Option<Text>;
 /// The ways to call a run where neither device nor target nor changes alone tell runs apart, in their order.
 const LONGER: [Naming; 4] = [target_with_changes, model, procedure, day];
 
-/// What was changed in the model, if all runs are of the same.
+/// What was changed in the model, if all runs are of the same; the target where nothing was.
 fn changes_of_one_model(runs: &[&RunRecord]) -> Option<Vec<Text>> {
     let first = &runs.first()?.header.model.as_ref()?.name;
     let changes = |run: &&RunRecord| {
         let model = run.header.model.as_ref().filter(|model| model.name == *first)?;
-        Some(words(&model.changes().join(", ")).unwrap_or_else(|| text!("unchanged", "変更なし")))
+        words(&model.changes().join(", ")).or_else(|| target(run))
     };
     runs.iter().map(changes).collect()
 }

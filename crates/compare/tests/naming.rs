@@ -42,13 +42,16 @@ fn the_shortest_of_device_and_target_that_tells_runs_apart_is_their_name() {
 
 #[test]
 fn what_was_changed_in_one_model_tells_its_runs_apart() {
-    let found = named(&[modelled(0), modelled(1)]);
-    assert!(found[0] == "unchanged" && found[1].contains(" = "), "{found:?}");
+    let called = named(&[modelled(0), modelled(1)]);
+    assert!(
+        called[0].starts_with("model:") && called[1].contains(" = ") && !called[1].contains("model:"),
+        "{called:?}"
+    );
     let mut other = modelled(0);
     other.header.model.as_mut().expect("a model").name = "another".to_owned();
     is_at(&mut other, "model:another");
-    let found = named(&[modelled(0), modelled(1), other]);
-    assert!(found[1].starts_with(&format!("{}, ", found[0])) && found[2] == "model:another", "{found:?}");
+    let called = named(&[modelled(0), modelled(1), other]);
+    assert!(called[1].starts_with(&format!("{}, ", called[0])) && called[2] == "model:another", "{called:?}");
 }
 
 #[test]
@@ -61,7 +64,7 @@ fn a_name_that_the_user_gave_stands_and_equal_ones_have_their_ids() {
     for run in &mut runs[..2] {
         run.labels.insert(NAME_LABEL.to_owned(), "before".to_owned());
     }
-    let found = named(&runs);
-    assert_eq!(found[..2], ["before (x1)", "before (x2)"]);
-    assert_eq!(found[2], "A1");
+    let called = named(&runs);
+    assert_eq!(called[..2], ["before (x1)", "before (x2)"]);
+    assert_eq!(called[2], "A1");
 }
