@@ -7,6 +7,7 @@ use crate::lang::{lang, t};
 use crate::output::{print, print_json, print_page, print_record, say, style};
 use crate::words::parse_label;
 use kurabe_core::outside::{self, Outside};
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
 use kurabe_lab::{Became, Imported, owner_is_elsewhere, owner_lives};
@@ -14,7 +15,7 @@ use kurabe_report::{
     charts_of, explain, headline, leftover_words, render_details, render_list, render_pictures, render_run,
     render_why, run_figures,
 };
-use kurabe_store::{Filter, Owner, SqliteStore, Store, default_path, export_with_figures};
+use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -176,7 +177,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     for id in ids {
         let is_elsewhere = Cell::new(false);
-        let is_kept = |owner: &Owner| {
+        let is_kept = |owner: &ProcessIdentity| {
             is_elsewhere.set(owner_is_elsewhere(owner));
             owner_lives(owner) && !(args.force && is_elsewhere.get())
         };

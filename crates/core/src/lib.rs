@@ -16,6 +16,7 @@ pub mod made;
 pub mod model;
 pub mod number;
 pub mod outside;
+pub mod process;
 pub mod profile;
 pub mod profile_library;
 pub mod quantity;

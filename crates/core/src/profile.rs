@@ -14,7 +14,7 @@ pub use step::{
     ReplayStep, ReplayTiming, Step,
 };
 
-use crate::quantity::NS_PER_S;
+use crate::quantity::{GIB, NS_PER_S};
 use crate::record::Measure;
 use crate::text::Text;
 use crate::workload::{Data, Direction, Workload};
@@ -337,7 +337,46 @@ impl PlannedWrites {
     }
 }
 
+impl Rules {
+    /// What holds where nothing is said: every cell once for 5 s, on random data in 1 GiB, around the page cache.
+    pub fn once() -> Self {
+        Self {
+            size_bytes: GIB,
+            whole_device: false,
+            size_at_least_bytes: None,
+            fill_time_limit_ns: None,
+            runs: 1,
+            discarded_runs: 0,
+            time_ns: 5 * NS_PER_S,
+            write_limit_bytes: None,
+            interval_ns: 0,
+            order: Order::ByDirection,
+            direct: true,
+            data: Data::Random,
+            same_offsets: false,
+            seed: 1,
+        }
+    }
+}
+
 impl Profile {
+    /// A profile of these steps and no more: the mean of their repetitions, no rounds, nothing before or derived.
+    pub fn of_steps(name: &str, title: Text, rules: Rules, steps: Vec<Step>) -> Self {
+        Self {
+            name: name.to_owned(),
+            title,
+            source: None,
+            differs: None,
+            statistic: Statistic::Mean,
+            as_printed: None,
+            rules,
+            rounds: None,
+            preconditions: Vec::new(),
+            steps,
+            derived: Vec::new(),
+        }
+    }
+
     /// What is to be done, in order, on a target with this many usable bytes.
     pub fn tasks(&self, span_bytes: u64) -> Vec<Task> {
         let mut tasks: Vec<(Direction, Task)> = self

@@ -14,7 +14,7 @@ pub use repetition::{
 use crate::environment::Environment;
 use crate::imported::{ImportedCell, Origin};
 use crate::model::ModelRecord;
-use crate::profile::Profile;
+use crate::profile::{Profile, Statistic};
 use crate::text::Text;
 use crate::workload::{Direction, Workload};
 use serde::{Deserialize, Serialize};
@@ -266,6 +266,11 @@ impl RunHeader {
             (None, Some(origin)) => origin.target.as_deref().unwrap_or(""),
             (None, None) => "",
         }
+    }
+
+    /// What becomes of a cell's repetitions: the profile's statistic, the mean where no profile says.
+    pub fn statistic(&self) -> Statistic {
+        self.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
     }
 
     /// The profile's name, or the other tool and its version.

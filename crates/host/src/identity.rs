@@ -7,6 +7,7 @@
 
 use crate::platform;
 use crate::roots::{self, Roots};
+use kurabe_core::process::ProcessIdentity;
 use sha2::{Digest, Sha256};
 
 /// The fields of a process's `stat` after its name, from field 3. The name is in parentheses and may hold blanks
@@ -28,21 +29,6 @@ pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
         return None;
     }
     stat_field(&fields, 22)?.parse().ok()
-}
-
-/// A process, as others may look for it later.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessIdentity {
-    /// Its number.
-    pub pid: u32,
-    /// Its start in clock ticks since boot; 0 for unknown.
-    pub start_ticks: u64,
-    /// The boot's id; empty for unknown.
-    pub boot_id: String,
-    /// The namespace in which it has its number.
-    pub pid_namespace: Option<u64>,
-    /// The machine's id and name, hashed.
-    pub host_id: Option<String>,
 }
 
 /// Whether a process lives.

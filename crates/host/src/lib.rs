@@ -45,7 +45,7 @@ pub use claims::{Claim, claims, contents};
 pub use counters::DeviceCounters;
 pub use devices_under::{devices_right_under, devices_under};
 pub use health::health;
-pub use identity::{Liveness, ProcessIdentity, life_of, own_identity};
+pub use identity::{Liveness, life_of, own_identity};
 pub use noise::{
     NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
     STEAL_SHARE, noise_remarks,

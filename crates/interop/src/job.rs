@@ -10,8 +10,7 @@ mod step;
 
 use crate::job::options::{Reader, Section, sections};
 use crate::job::step::{SectionJob, read_job};
-use kurabe_core::profile::{Order, Profile, Rules, Statistic, Step};
-use kurabe_core::quantity::{GIB, NS_PER_S};
+use kurabe_core::profile::{Order, Profile, Rules, Step};
 use kurabe_core::workload::Data;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::collections::BTreeSet;
@@ -140,37 +139,25 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
 }
 
 fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Notes) -> Profile {
-    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+    let name = file.rsplit('/').next().unwrap_or(file);
     let end = |job: &SectionJob| Some(job.step.offset_bytes.saturating_add(job.step.span_bytes?));
     let size_bytes = jobs.iter().filter_map(end).max();
+    let once = Rules::once();
     let rules = Rules {
-        size_bytes: size_bytes.unwrap_or(GIB),
+        size_bytes: size_bytes.unwrap_or(once.size_bytes),
         whole_device: size_bytes.is_none(),
-        size_at_least_bytes: None,
-        fill_time_limit_ns: None,
-        runs: 1,
-        discarded_runs: 0,
-        time_ns: 5 * NS_PER_S,
-        write_limit_bytes: None,
-        interval_ns: 0,
         order: Order::ByStep,
         direct: jobs.iter().all(|job| job.direct),
-        data: laid_out.unwrap_or(Data::Random),
-        same_offsets: false,
-        seed: jobs.iter().find_map(|job| job.seed).unwrap_or(1),
+        data: laid_out.unwrap_or(once.data),
+        seed: jobs.iter().find_map(|job| job.seed).unwrap_or(once.seed),
+        ..once
     };
+    let title = text!("fio's jobs of {name}", "fio のジョブ {name}");
+    let steps = jobs.into_iter().map(|job| Step::Io(job.step)).collect();
     Profile {
-        title: text!("fio's jobs of {name}", "fio のジョブ {name}"),
-        name,
         source: Some("fio".to_owned()),
         differs: notes.told(),
-        statistic: Statistic::Mean,
-        as_printed: None,
-        rules,
-        rounds: None,
-        preconditions: Vec::new(),
-        steps: jobs.into_iter().map(|job| Step::Io(job.step)).collect(),
-        derived: Vec::new(),
+        ..Profile::of_steps(name, title, rules, steps)
     }
 }
 

@@ -16,8 +16,8 @@ use kurabe_core::made::MadeFile;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_engine::Remains;
-use kurabe_host::{ProcessIdentity, health, own_identity};
-use kurabe_store::{Owner, Store};
+use kurabe_host::{health, own_identity};
+use kurabe_store::Store;
 
 /// Where runs are kept, who hears of them, and what stops them.
 #[derive(Clone, Copy)]
@@ -51,9 +51,7 @@ pub(crate) struct Journal<'a> {
 impl<'a> Journal<'a> {
     /// Takes an id.
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
-        let ProcessIdentity { pid, start_ticks, boot_id, pid_namespace, host_id } = own_identity();
-        let owner = Owner { pid, start_ticks, boot_id, pid_namespace, host_id };
-        lab.store.begin_run(&mut header, &owner)?;
+        lab.store.begin_run(&mut header, &own_identity())?;
         let record = RunRecord::begun(header);
         Ok(Self { lab, record, lost: false, made: None })
     }

@@ -3,11 +3,11 @@
 use crate::request::{Overrides, Procedure, RunRequest};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::outside::text_of_file;
-use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S};
+use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::trace::Trace;
-use kurabe_core::workload::{Data, Direction};
+use kurabe_core::workload::Direction;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_explain::{Axis, SweepPlan};
 use kurabe_interop::{FioJob, is_job_name, read_fio_job};
@@ -201,32 +201,5 @@ fn one_step(step: Step) -> Profile {
             text!("a single workload from the command line", "コマンドラインで指定した単独のワークロード"),
         ),
     };
-    Profile {
-        name: name.to_owned(),
-        title,
-        source: None,
-        differs: None,
-        statistic: Statistic::Mean,
-        as_printed: None,
-        rounds: None,
-        preconditions: Vec::new(),
-        derived: Vec::new(),
-        rules: Rules {
-            size_bytes: GIB,
-            whole_device: false,
-            size_at_least_bytes: None,
-            fill_time_limit_ns: None,
-            runs: 1,
-            discarded_runs: 0,
-            time_ns: 5 * NS_PER_S,
-            write_limit_bytes: None,
-            interval_ns: 0,
-            order: Order::ByDirection,
-            direct: true,
-            data: Data::Random,
-            same_offsets: false,
-            seed: 1,
-        },
-        steps: vec![step],
-    }
+    Profile::of_steps(name, title, Rules::once(), vec![step])
 }

@@ -7,10 +7,11 @@
 use crate::clock::now;
 use crate::limited::{GivenUp, within};
 use kurabe_core::made::{MadeFile, StillThere};
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::{Fate, Mandate, take_away};
-use kurabe_host::{Liveness, ProcessIdentity, life_of};
-use kurabe_store::{Owner, Store};
+use kurabe_host::{Liveness, life_of};
+use kurabe_store::Store;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,23 +45,13 @@ pub enum Became {
 }
 
 /// Whether the process that measures a run lives, or may live where it cannot be seen.
-pub fn owner_lives(owner: &Owner) -> bool {
-    life(owner) != Liveness::Dead
+pub fn owner_lives(owner: &ProcessIdentity) -> bool {
+    life_of(owner) != Liveness::Dead
 }
 
 /// Whether the process that measures a run belongs to another machine or container, so that nothing is known of it.
-pub fn owner_is_elsewhere(owner: &Owner) -> bool {
-    life(owner) == Liveness::Elsewhere
-}
-
-fn life(owner: &Owner) -> Liveness {
-    life_of(&ProcessIdentity {
-        pid: owner.pid,
-        start_ticks: owner.start_ticks,
-        boot_id: owner.boot_id.clone(),
-        pid_namespace: owner.pid_namespace,
-        host_id: owner.host_id.clone(),
-    })
+pub fn owner_is_elsewhere(owner: &ProcessIdentity) -> bool {
+    life_of(owner) == Liveness::Elsewhere
 }
 
 /// Removes what runs that died left behind, and marks these runs as interrupted. Returns what was there, and what is
@@ -76,7 +67,7 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
     let mut running: HashMap<String, Liveness> = store
         .running()?
         .into_iter()
-        .map(|(run, owner)| (run, owner.as_ref().map_or(Liveness::Dead, life)))
+        .map(|(run, owner)| (run, owner.as_ref().map_or(Liveness::Dead, life_of)))
         .collect();
     let mut made_files = store.made_files()?;
     made_files.retain(|(run, _)| running.get(run) != Some(&Liveness::Alive));

@@ -29,7 +29,7 @@ const STALLS_LISTED: usize = 10;
 
 /// What stands behind the figures of a run.
 pub fn render_details(record: &RunRecord, style: &Style) -> String {
-    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = record.header.statistic();
     let mut lines = Vec::new();
     for cell in &record.cells {
         lines.extend(render_cell(cell, statistic, style));

@@ -24,7 +24,6 @@ use crate::words;
 use kurabe_chart::Chart;
 use kurabe_compare::{NAME_LABEL, Pair, names};
 use kurabe_core::display::clip;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Lang, Text, shown, text};
 
@@ -209,9 +208,4 @@ pub(crate) fn target(run: &RunRecord) -> String {
     let mut models: Vec<&str> = devices.iter().filter_map(|device| device.model.as_deref()).collect();
     models.dedup();
     if models.is_empty() { shown::line(run.header.target_name()) } else { shown::line(&models.join(" + ")) }
-}
-
-/// The profile's statistic; the mean where no profile says.
-fn statistic(run: &RunRecord) -> Statistic {
-    run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
 }

@@ -222,7 +222,7 @@ impl Progress {
     }
 
     fn start(&mut self, header: &RunHeader, writes: PlannedWrites) {
-        self.statistic = header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+        self.statistic = header.statistic();
         let headline = self.headline.as_ref().map_or_else(|| Text::same(""), |make| make(header));
         for line in render_header(header, &headline, &self.style).lines() {
             self.print(line);

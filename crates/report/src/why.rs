@@ -21,7 +21,6 @@ use crate::stutter::{reads_beside_words, stutter_words};
 use crate::style::{Role, Style};
 use crate::{model, times, words};
 use kurabe_core::number;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, shown, text};
@@ -223,7 +222,7 @@ fn sentence(words: Text) -> Paragraph {
 
 /// The cell's figure, and the time that is taken apart.
 fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text> {
-    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = record.header.statistic();
     let figures = Figures::of(cell, statistic);
     let mut items: Vec<Text> = figures.main.map(|main| figures.value(main).into()).into_iter().collect();
     let Some(time) = time else {

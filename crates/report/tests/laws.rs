@@ -304,7 +304,7 @@ proptest! {
         draw(&[&record], &style);
         draw(&[&record, &common::run()], &style);
         for cell in &record.cells {
-            let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+            let statistic = record.header.statistic();
             render_cell(cell, statistic, &style);
         }
     }

@@ -74,7 +74,7 @@ pub enum FigureStatistic {
 
 /// The figures of all cells of a run.
 pub fn run_figures(run: &RunRecord) -> Vec<CellFigures<'_>> {
-    let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = run.header.statistic();
     let cells = run.cells.iter().enumerate();
     cells
         .map(|(place, cell)| match &cell.imported {

@@ -14,13 +14,14 @@ pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
 use crate::label::check_label_key;
-use crate::store::{Owner, Store, StoreCheck, being_measured, is_same_run, no_such_run};
+use crate::store::{Store, StoreCheck, being_measured, is_same_run, no_such_run};
 use crate::{json, platform, rescue};
 use checksum::seal_ending;
 use digest::{BATCH, Words, keep};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
@@ -39,7 +40,7 @@ impl Store for SqliteStore {
         read_salt(&self.connection).map_err(self.cannot_read())
     }
 
-    fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
+    fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         let mut stored = storable(header);
         header.id = self.transaction(|transaction| {
             stored.id = draw_id(transaction)?;
@@ -168,7 +169,7 @@ impl Store for SqliteStore {
         self.change_run(id, |transaction| write_label(transaction, id, key, value))
     }
 
-    fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()> {
+    fn remove(&self, id: &str, alive: &dyn Fn(&ProcessIdentity) -> bool) -> Result<()> {
         let (removed, owner) = self.transaction(|transaction| {
             let sql = format!("SELECT {OWNER} FROM runs WHERE id = ?1 AND status = 'running'");
             let owner = transaction.query_row(&sql, [id], owner).optional()?.flatten();
@@ -184,7 +185,7 @@ impl Store for SqliteStore {
         }
     }
 
-    fn running(&self) -> Result<Vec<(String, Option<Owner>)>> {
+    fn running(&self) -> Result<Vec<(String, Option<ProcessIdentity>)>> {
         let read = || {
             if !schema::keeps_made_files(&self.connection)? {
                 return Ok(Vec::new());

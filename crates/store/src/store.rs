@@ -4,6 +4,7 @@
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
@@ -15,22 +16,6 @@ const LAST: &str = "last";
 
 /// How many of the runs that a prefix may mean are named.
 const NAMED: usize = 8;
-
-/// The process that measures a run. Process numbers are used again, and counted anew in every PID namespace; together
-/// with the start, the boot and the namespace, one belongs to one process only.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// Process number.
-    pub pid: u32,
-    /// Start of the process, in clock ticks since the machine was started.
-    pub start_ticks: u64,
-    /// Id of the machine's boot.
-    pub boot_id: String,
-    /// The PID namespace in which it has its number; `None` in stores of before it was noted.
-    pub pid_namespace: Option<u64>,
-    /// What tells the machine from others; `None` where it has nothing that does.
-    pub host_id: Option<String>,
-}
 
 /// What a look at a whole store came to.
 #[derive(Debug)]
@@ -58,7 +43,7 @@ pub trait Store {
     ///
     /// # Errors
     /// When the store cannot be written.
-    fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String>;
+    fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String>;
 
     /// Replaces the header of a run, once more is known of its target. The id stays.
     ///
@@ -183,13 +168,13 @@ pub trait Store {
     /// # Errors
     /// When it is being measured by a process that lives ([`ErrorKind::Refused`]), when there is no such run, or when
     /// the store cannot be written.
-    fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()>;
+    fn remove(&self, id: &str, alive: &dyn Fn(&ProcessIdentity) -> bool) -> Result<()>;
 
     /// The runs marked running and who measures them, in the order of their start.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn running(&self) -> Result<Vec<(String, Option<Owner>)>>;
+    fn running(&self) -> Result<Vec<(String, Option<ProcessIdentity>)>>;
 
     /// What runs made and is not known to be gone, by the ids of the runs.
     ///
@@ -249,7 +234,7 @@ pub fn no_such_run(id: &str) -> Error {
 }
 
 /// The error for a run that must not be removed.
-pub fn being_measured(id: &str, owner: &Owner) -> Error {
+pub fn being_measured(id: &str, owner: &ProcessIdentity) -> Error {
     let pid = owner.pid;
     Error::new(
         ErrorKind::Refused,

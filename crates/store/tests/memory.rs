@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::made::MadeFile;
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
 use kurabe_core::{Result, Text};
 use kurabe_store::{
-    Owner, Store, StoreCheck, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
+    Store, StoreCheck, being_measured, check_label_key, export, is_same_run, no_such_run, parse_export,
 };
 use std::cell::{Cell as Counter, RefCell, RefMut};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 
 struct Stored {
     record: RunRecord,
-    owner: Option<Owner>,
+    owner: Option<ProcessIdentity>,
     digest: Option<(u32, RunDigest)>,
 }
 
@@ -44,7 +45,7 @@ impl MemoryStore {
         format!("m{:03}", self.drawn.get())
     }
 
-    fn insert(&self, record: RunRecord, owner: Option<Owner>) -> String {
+    fn insert(&self, record: RunRecord, owner: Option<ProcessIdentity>) -> String {
         let id = record.header.id.clone();
         let mut runs = self.runs.borrow_mut();
         runs.push(Stored { record, owner, digest: None });
@@ -58,7 +59,7 @@ impl Store for MemoryStore {
         Ok(vec![7; 16])
     }
 
-    fn begin_run(&self, header: &mut RunHeader, owner: &Owner) -> Result<String> {
+    fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         header.id = self.draw_id();
         let record = RunRecord::begun(header.clone());
         Ok(self.insert(record, Some(owner.clone())))
@@ -186,7 +187,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn remove(&self, id: &str, alive: &dyn Fn(&Owner) -> bool) -> Result<()> {
+    fn remove(&self, id: &str, alive: &dyn Fn(&ProcessIdentity) -> bool) -> Result<()> {
         let run = self.run(id)?;
         let is_running = run.record.status == RunStatus::Running;
         if let Some(owner) = run.owner.as_ref().filter(|owner| is_running && alive(owner)) {
@@ -197,7 +198,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn running(&self) -> Result<Vec<(String, Option<Owner>)>> {
+    fn running(&self) -> Result<Vec<(String, Option<ProcessIdentity>)>> {
         let runs = self.runs.borrow();
         let running = runs.iter().filter(|run| run.record.status == RunStatus::Running);
         Ok(running.map(|run| (run.record.header.id.clone(), run.owner.clone())).collect())

@@ -44,44 +44,30 @@ fn step(pattern: Pattern, size_bytes: u32, iodepth: u32, directions: &[Direction
 }
 
 pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
+    let title = text!(
+        "Four patterns that tell most of a disk: large and small blocks, deep and shallow queue",
+        "大小のブロックと深浅のキューの 4 パターンで、ディスクの性格をひととおり示す"
+    );
+    let rules = Rules {
+        size_at_least_bytes: Some(64 << 20),
+        fill_time_limit_ns: Some(60 * S),
+        runs: 3,
+        ..Rules::once()
+    };
+    let steps = vec![
+        step(Pattern::Sequential, 1 << 20, 8, directions),
+        step(Pattern::Sequential, 1 << 20, 1, directions),
+        step(Pattern::Random, 4 << 10, 32, directions),
+        step(Pattern::Random, 4 << 10, 1, directions),
+    ];
     Profile {
-        name: "default".into(),
-        title: text!(
-            "Four patterns that tell most of a disk: large and small blocks, deep and shallow queue",
-            "大小のブロックと深浅のキューの 4 パターンで、ディスクの性格をひととおり示す"
-        ),
         source: Some("CrystalDiskMark 8, CrystalDiskMark8.ini and DiskBench.cpp".into()),
         differs: Some(text!(
             "Every written block has its own random data, because a disk that removes duplicates would otherwise look faster than it is.",
             "書き込むデータはブロックごとに別のランダムデータです。重複を除くディスクが実際より速く見えるのを防ぐためです。"
         )),
         statistic,
-        as_printed: None,
-        rules: Rules {
-            size_bytes: 1 << 30,
-            whole_device: false,
-            size_at_least_bytes: Some(64 << 20),
-            fill_time_limit_ns: Some(60 * S),
-            runs: 3,
-            discarded_runs: 0,
-            time_ns: 5 * S,
-            write_limit_bytes: None,
-            interval_ns: 0,
-            order: Order::ByDirection,
-            direct: true,
-            data: Data::Random,
-            same_offsets: false,
-            seed: 1,
-        },
-        rounds: None,
-        preconditions: Vec::new(),
-        derived: Vec::new(),
-        steps: vec![
-            step(Pattern::Sequential, 1 << 20, 8, directions),
-            step(Pattern::Sequential, 1 << 20, 1, directions),
-            step(Pattern::Random, 4 << 10, 32, directions),
-            step(Pattern::Random, 4 << 10, 1, directions),
-        ],
+        ..Profile::of_steps("default", title, rules, steps)
     }
 }
 

@@ -6,11 +6,11 @@
 //! `id` tells the axis, and its workload the place on it.
 
 use super::{Axis, curves};
-use kurabe_core::profile::{IoStep, Order, Profile, Rules, Statistic, Step};
+use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::quantity::{GIB, KIB, MIB, NS_PER_S, format_bytes};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::text;
-use kurabe_core::workload::{BlockSize, Data, Direction, End, Pattern, SyncRule, ThreadShare};
+use kurabe_core::workload::{BlockSize, Direction, End, Pattern, SyncRule, ThreadShare};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -55,37 +55,22 @@ impl SweepPlan {
     pub fn profile(&self) -> Profile {
         let size_bytes = self.max_bytes.unwrap_or(GIB);
         let fills_in_time = self.max_bytes.is_none();
-        Profile {
-            name: "sweep".to_owned(),
-            title: text!(
-                "working set, block size and queue depth, one at a time",
-                "ワーキングセット、ブロックサイズ、キュー深さをひとつずつ変える"
-            ),
-            source: Some("kurabe".to_owned()),
-            differs: None,
-            statistic: Statistic::Mean,
-            as_printed: None,
-            rules: Rules {
-                size_bytes,
-                whole_device: false,
-                size_at_least_bytes: fills_in_time.then_some(64 * MIB),
-                fill_time_limit_ns: fills_in_time.then_some(FILL_LIMIT_NS),
-                runs: self.runs,
-                discarded_runs: 0,
-                time_ns: self.time_ns,
-                write_limit_bytes: None,
-                interval_ns: 0,
-                order: Order::ByDirection,
-                direct: self.direct,
-                data: Data::Random,
-                same_offsets: false,
-                seed: self.seed,
-            },
-            rounds: None,
-            preconditions: Vec::new(),
-            steps: self.axes.iter().flat_map(|axis| self.steps(*axis, size_bytes)).map(Step::Io).collect(),
-            derived: Vec::new(),
-        }
+        let rules = Rules {
+            size_bytes,
+            size_at_least_bytes: fills_in_time.then_some(64 * MIB),
+            fill_time_limit_ns: fills_in_time.then_some(FILL_LIMIT_NS),
+            runs: self.runs,
+            time_ns: self.time_ns,
+            direct: self.direct,
+            seed: self.seed,
+            ..Rules::once()
+        };
+        let title = text!(
+            "working set, block size and queue depth, one at a time",
+            "ワーキングセット、ブロックサイズ、キュー深さをひとつずつ変える"
+        );
+        let steps = self.axes.iter().flat_map(|axis| self.steps(*axis, size_bytes)).map(Step::Io).collect();
+        Profile { source: Some("kurabe".to_owned()), ..Profile::of_steps("sweep", title, rules, steps) }
     }
 
     fn steps(&self, axis: Axis, size_bytes: u64) -> Vec<IoStep> {

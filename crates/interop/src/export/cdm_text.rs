@@ -5,7 +5,7 @@
 //! know the one read the other. As there, IOPS are the rate divided by the block. A line `Statistic` is added, because
 //! only CrystalDiskMark's own is always the best run. Cells that its lines cannot tell are named in the comment.
 
-use super::facts::{of_model, one_line, printed, printed_mean_latency, single_block_bytes, statistic};
+use super::facts::{of_model, one_line, printed, printed_mean_latency, single_block_bytes};
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::quantity::{GIB, KIB, format_bytes};
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -57,7 +57,7 @@ impl Line {
         let closed = workload.open_loop.is_none() && workload.rewrite_every_reads.is_none();
         let plain =
             closed && !matches!(workload.pattern, Pattern::Zipf { .. }) && cell.measure == Measure::Rate;
-        let statistic = statistic(record);
+        let statistic = record.header.statistic();
         Some(Self {
             sequential: workload.pattern.is_sequential(),
             block_kib: kib(single_block_bytes(workload).filter(|_| plain)?)?,
@@ -199,7 +199,7 @@ fn foot(out: &mut String, record: &RunRecord, left_out: &[String], lang: Lang) {
 /// How the figures were made, if they all were made so.
 fn statistic_of(record: &RunRecord) -> Option<&'static str> {
     if record.header.origin.is_none() {
-        return Some(statistic(record).word());
+        return Some(record.header.statistic().word());
     }
     let mut words = record.cells.iter().filter_map(|cell| {
         Some(match cell.imported.as_ref()?.figures.first()?.statistic {

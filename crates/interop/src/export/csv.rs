@@ -7,8 +7,7 @@
 //! base units; what is not known is empty, never 0. Hand-written, because writing needs no more than the quotes.
 
 use super::facts::{
-    DerivedFigure, derived, device, printed, printed_latency, printed_mean_latency, shape, statistic,
-    statistic_word,
+    DerivedFigure, derived, device, printed, printed_latency, printed_mean_latency, shape, statistic_word,
 };
 use kurabe_core::Lang;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
@@ -98,7 +97,7 @@ fn lines(record: &RunRecord, cell: &Cell) -> Vec<Line> {
 }
 
 fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> Line {
-    let statistic = statistic(record);
+    let statistic = record.header.statistic();
     let values = repetition_values(cell, repetition);
     let latency = repetition_latency(repetition, cell.direction);
     let (bytes, operations) = match cell.direction {
@@ -128,7 +127,7 @@ fn repetition_line(record: &RunRecord, cell: &Cell, repetition: &Repetition) -> 
 }
 
 fn figure_line(record: &RunRecord, cell: &Cell) -> Line {
-    let statistic = statistic(record);
+    let statistic = record.header.statistic();
     let mut line = Line {
         repetition: "figure".to_owned(),
         statistic: statistic.word().to_owned(),

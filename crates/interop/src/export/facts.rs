@@ -1,16 +1,11 @@
 //! What all exports ask of a record: statistics, devices, shapes of cells, printed figures.
 
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
-use kurabe_core::profile::{Statistic, Step};
+use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::Workload;
 use kurabe_core::{Lang, Text, shown};
 use kurabe_stats::derived_values;
-
-/// The profile's statistic; the mean where no profile says.
-pub(super) fn statistic(record: &RunRecord) -> Statistic {
-    record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
-}
 
 /// The models of the devices below the target, if known; of a computed target what it is, said to be a model.
 pub(super) fn device(record: &RunRecord, lang: Lang) -> Option<String> {

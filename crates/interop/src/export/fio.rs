@@ -5,7 +5,7 @@
 //! file is laid out by a job of its own, because kurabe removed it. fio asks nobody before it writes, so jobs that would
 //! write to a file or a device that is not kurabe's own test file are commented out.
 
-use super::facts::{of_model, one_line, statistic, step};
+use super::facts::{of_model, one_line, step};
 use super::fio_options::{Job, Options, data_options};
 use super::other_tools;
 use kurabe_core::imported::ImportedCell;
@@ -128,7 +128,7 @@ impl JobFile {
              このファイルを同じ回数だけ実行してください",
             rules.runs,
             rules.discarded_runs,
-            statistic(record).word()
+            record.header.statistic().word()
         ));
         if rules.interval_ns > 0 {
             self.comment(&text!(

@@ -3,9 +3,7 @@
 //! The model: a heading that says what was measured on what, when and how; a row for each cell with the tool's own
 //! statistic beside kurabe's mean and interval; below it what a reader of the figures must know. MB is 10^6 bytes.
 
-use super::facts::{
-    derived, device, of_model, one_line, printed, printed_mean_latency, statistic, statistic_word,
-};
+use super::facts::{derived, device, of_model, one_line, printed, printed_mean_latency, statistic_word};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure, NONE};
 use kurabe_core::profile::{Profile, Statistic};
@@ -60,7 +58,7 @@ fn heads(record: &RunRecord, lang: Lang) -> Vec<String> {
     let figure = if record.header.origin.is_some() {
         text!("Figure", "値")
     } else {
-        let name = statistic_name(statistic(record));
+        let name = statistic_name(record.header.statistic());
         Text { en: format!("Figure ({})", name.en), ja: format!("値({})", name.ja) }
     };
     [
@@ -111,7 +109,7 @@ fn direction_name(direction: kurabe_core::workload::Direction) -> Text {
 
 fn measured_figures(record: &RunRecord, cell: &Cell) -> [String; 4] {
     let show = |value: f64| shown(&number::measured(cell.measure, value));
-    let statistic = statistic(record);
+    let statistic = record.header.statistic();
     let unit = record.header.profile.as_ref().and_then(|profile| profile.as_printed.as_ref());
     let figure =
         cell_figure(cell, statistic).map(|value| match unit.filter(|_| cell.measure == Measure::Rate) {

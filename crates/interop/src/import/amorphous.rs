@@ -29,11 +29,8 @@ pub(super) fn run(
     column: usize,
 ) -> Result<ImportedRun> {
     let mut origin = Origin {
-        tool: PRODUCT.trim().to_owned(),
         version: Some(version.to_owned()),
-        format: "amorphousdiskmark-text".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
+        ..input.origin(PRODUCT.trim(), "amorphousdiskmark-text")
     };
     let mut environment = Environment::default();
     let mut runs = None;

@@ -47,13 +47,8 @@ fn read(input: &Input<'_>) -> Outcome {
 
 fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
     let version = lines.first().and_then(|(_, line)| line.trim().strip_prefix(HEADING)).map(str::trim);
-    let mut origin = Origin {
-        tool: HEADING.trim().to_owned(),
-        version: version.map(str::to_owned),
-        format: "as-ssd-text".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let mut origin =
+        Origin { version: version.map(str::to_owned), ..input.origin(HEADING.trim(), "as-ssd-text") };
     let (mut section, mut cells) = ("", Vec::new());
     for &(number, line) in lines.iter().skip(1) {
         let line = line.trim();

@@ -169,12 +169,9 @@ fn run(input: &Input<'_>, fields: &[&str], places: &Places, format: &str) -> Imp
     ];
     let facts = named.iter().filter_map(|(key, at)| Some(((*key).to_owned(), get((*at)?)?.to_owned())));
     let origin = Origin {
-        tool: "bonnie++".to_owned(),
         version: Some(if is_old { format } else { fields[1] }.to_owned()),
-        format: format!("bonnie-csv-{format}"),
-        file: input.name.to_owned(),
         facts: facts.collect(),
-        ..Origin::default()
+        ..input.origin("bonnie++", &format!("bonnie-csv-{format}"))
     };
     let copies: Option<u32> = fields[3].parse().ok().filter(|_| !is_old);
     let cells = TESTS.iter().enumerate().filter_map(|(at, test)| {

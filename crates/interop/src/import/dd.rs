@@ -80,11 +80,8 @@ fn read(input: &Input<'_>) -> Outcome {
     }
     targets.dedup();
     let origin = Origin {
-        tool: "dd".to_owned(),
-        format: "dd".to_owned(),
-        file: input.name.to_owned(),
         target: if let [Some(target)] = targets.as_slice() { Some(target.clone()) } else { None },
-        ..Origin::default()
+        ..input.origin("dd", "dd")
     };
     let environment = Environment::default();
     Outcome::Runs(vec![ImportedRun { origin, environment, cells: numbered(cells), notices: Vec::new() }])

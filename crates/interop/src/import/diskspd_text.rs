@@ -78,12 +78,7 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
             "`thread |       bytes     |` で始まる表がありません"
         ));
     }
-    let mut origin = Origin {
-        tool: "DiskSpd".to_owned(),
-        format: "diskspd-text".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let mut origin = input.origin("DiskSpd", "diskspd-text");
     let mut targets: Vec<Target> = Vec::new();
     let mut spans: Vec<Span> = Vec::new();
     let mut place = Place::Elsewhere;

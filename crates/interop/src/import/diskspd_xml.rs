@@ -110,15 +110,11 @@ fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
     let span = path(root, &["Profile", "TimeSpans", "TimeSpan"]);
     let fact = |key: &'static str| Some((key.to_owned(), text_of(span?, key)?.to_owned()));
     Origin {
-        tool: "DiskSpd".to_owned(),
         version: tool.and_then(|tool| text_of(tool, "Version")).map(str::to_owned),
-        format: "diskspd-xml".to_owned(),
-        file: input.name.to_owned(),
         measured_at: system.and_then(|system| text_of(system, "RunTime")).and_then(dates::from_year_first),
         target: (!names.is_empty()).then(|| names.join(", ")),
-        procedure: None,
-        profile: None,
         facts: ["Duration", "Warmup", "Cooldown"].into_iter().filter_map(fact).collect(),
+        ..input.origin("DiskSpd", "diskspd-xml")
     }
 }
 

@@ -224,16 +224,12 @@ fn add(runs: &mut Vec<ImportedRun>, input: &Input<'_>, format: &str, phase: Phas
             phase.facts.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value)?.to_owned())));
         let label = phase.label.clone().map(|label| ("label".to_owned(), label));
         let origin = Origin {
-            tool: "elbencho".to_owned(),
             version: phase.version.clone(),
-            format: format.to_owned(),
-            file: input.name.to_owned(),
             measured_at: phase.date.clone(),
-            // The paths are the last words of the command line, but so may be a flag's value.
-            target: None,
+            // No target: the paths are the last words of the command line, but so may be a flag's value.
             procedure: phase.command.clone(),
-            profile: None,
             facts: facts.chain(label).collect(),
+            ..input.origin("elbencho", format)
         };
         runs.push(ImportedRun { origin, ..ImportedRun::default() });
     }
@@ -307,12 +303,7 @@ pub(super) fn read_live(input: &Input<'_>) -> Outcome {
         ));
     };
     let header: Vec<&str> = header.split(',').collect();
-    let mut origin = Origin {
-        tool: "elbencho".to_owned(),
-        format: "elbencho-live-csv".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let mut origin = input.origin("elbencho", "elbencho-live-csv");
     let mut phases: Vec<LivePhase> = Vec::new();
     let mut places: HashMap<[&str; 3], usize> = HashMap::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("ISO Date,"))

@@ -182,15 +182,12 @@ fn run(input: &Input<'_>, document: &Json) -> ImportedRun {
         document.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
     let epoch = document.count_of("timestamp").and_then(dates::from_epoch);
     let origin = Origin {
-        tool: "fio".to_owned(),
         version,
-        format: "fio-json".to_owned(),
-        file: input.name.to_owned(),
         measured_at: epoch.or_else(|| document.text_of("time").and_then(dates::from_ctime)),
         target,
         procedure: (!procedures.is_empty()).then(|| procedures.join("\n")),
-        profile: None,
         facts,
+        ..input.origin("fio", "fio-json")
     };
     let cells = parts::numbered(told_apart(cells));
     ImportedRun { origin, environment: environment(document), cells, notices }

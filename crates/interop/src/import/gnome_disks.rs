@@ -64,13 +64,10 @@ fn read_mine(input: &Input<'_>) -> Result<ImportedRun> {
         return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)));
     }
     let mut origin = Origin {
-        tool: "GNOME Disks".to_owned(),
-        format: "gnome-disks".to_owned(),
-        file: input.name.to_owned(),
         measured_at: u64::try_from(saved.timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
         target: input.name.strip_suffix(SUFFIX).map(str::to_owned),
         procedure: Some(format!("samples of {} spread over the device", format_bytes(saved.sample_bytes))),
-        ..Origin::default()
+        ..input.origin("GNOME Disks", "gnome-disks")
     };
     for (key, bytes) in [("device-size", saved.device_bytes), ("sample-size", saved.sample_bytes)] {
         origin.facts.insert(key.to_owned(), bytes.to_string());

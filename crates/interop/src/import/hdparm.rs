@@ -73,13 +73,7 @@ fn read_mine(input: &Input<'_>) -> Result<Vec<ImportedRun>> {
 }
 
 fn run(input: &Input<'_>, path: Option<&str>, cells: Vec<Cell>, failed: bool) -> ImportedRun {
-    let origin = Origin {
-        tool: "hdparm".to_owned(),
-        format: "hdparm".to_owned(),
-        file: input.name.to_owned(),
-        target: path.map(str::to_owned),
-        ..Origin::default()
-    };
+    let origin = Origin { target: path.map(str::to_owned), ..input.origin("hdparm", "hdparm") };
     let mut notices = vec![notice(text!(
         "hdparm prints MiB/s as MB/sec; its rates are multiplied by 1.048576",
         "hdparm は MiB/s を MB/sec と表示します。速度は 1.048576 倍に補正しました"

@@ -44,11 +44,8 @@ fn heading(line: &str) -> Option<&str> {
 fn run(input: &Input<'_>, lines: &[(usize, &str)]) -> Result<ImportedRun> {
     let drive = lines.first().and_then(|(_, line)| heading(line)).unwrap_or_default();
     let mut origin = Origin {
-        tool: "HD Tune".to_owned(),
-        format: "hdtune-text".to_owned(),
-        file: input.name.to_owned(),
         target: (!drive.is_empty()).then(|| drive.to_owned()),
-        ..Origin::default()
+        ..input.origin("HD Tune", "hdtune-text")
     };
     let (mut rates, mut access, mut burst) = (Vec::new(), None, None);
     for &(number, line) in lines.iter().skip(1) {

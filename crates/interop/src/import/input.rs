@@ -1,6 +1,7 @@
 //! A file as importers see it: its bytes, and its text if it is one, in whatever encoding.
 
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use kurabe_core::imported::Origin;
 
 /// A file to be read, or a part of one.
 pub(crate) struct Input<'a> {
@@ -32,6 +33,16 @@ impl<'a> Input<'a> {
         let ends = text.as_deref().unwrap_or("").match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(ends).collect();
         Self { name, bytes, text, starts, part_of: None }
+    }
+
+    /// What a tool wrote into this file, in one of its formats; nothing else is known of it so far.
+    pub(super) fn origin(&self, tool: &str, format: &str) -> Origin {
+        Origin {
+            tool: tool.to_owned(),
+            format: format.to_owned(),
+            file: self.name.to_owned(),
+            ..Origin::default()
+        }
     }
 
     /// A part: lines with their numbers in this file, without what stood around them.

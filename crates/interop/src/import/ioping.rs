@@ -56,15 +56,6 @@ fn heading(line: &str) -> Option<&str> {
     line.trim().strip_prefix("--- ")?.strip_suffix(" ioping statistics ---")
 }
 
-fn origin(input: &Input<'_>) -> Origin {
-    Origin {
-        tool: "ioping".to_owned(),
-        format: "ioping".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    }
-}
-
 fn run(origin: Origin, cells: Vec<Cell>) -> ImportedRun {
     ImportedRun {
         origin,
@@ -232,7 +223,7 @@ impl Summary<'_> {
                 text!("no request was counted", "数えられた要求がありません"),
             ));
         }
-        let mut origin = origin(input);
+        let mut origin = input.origin("ioping", "ioping");
         let (path, device) = match self.heading.rsplit_once(" (") {
             Some((path, device)) => (path, device.strip_suffix(')')),
             None => (self.heading, None),

@@ -124,14 +124,11 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
         }
     }
     let origin = Origin {
-        tool: "IOR".to_owned(),
         version: owned(document, "Version"),
-        format: "ior-json".to_owned(),
-        file: input.name.to_owned(),
         measured_at: document.text_of("Began").and_then(dates::from_ctime),
         target,
         procedure: owned(document, "Command line"),
-        ..Origin::default()
+        ..input.origin("IOR", "ior-json")
     };
     ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }
 }
@@ -251,17 +248,14 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
         }
     }
     let origin = Origin {
-        tool: "IOR".to_owned(),
         version: Some(version.to_owned()),
-        format: "ior-text".to_owned(),
-        file: input.name.to_owned(),
         measured_at: after("Began").and_then(|_| {
             let (_, line) = input.lines().find(|(_, line)| line.trim().starts_with("Began"))?;
             dates::from_ctime(line.split_once(':')?.1)
         }),
         target: after("test filename").map(str::to_owned),
         procedure: setting.procedure.clone(),
-        ..Origin::default()
+        ..input.origin("IOR", "ior-text")
     };
     finish(input, origin, cells)
 }
@@ -385,12 +379,7 @@ pub(super) fn read_csv(input: &Input<'_>) -> Outcome {
     let cells = WORDS.iter().filter_map(|(word, direction)| {
         cell(ONLY_TEST, (word, *direction), &setting, Vec::new(), &repetitions)
     });
-    let origin = Origin {
-        tool: "IOR".to_owned(),
-        format: "ior-csv".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let origin = input.origin("IOR", "ior-csv");
     finish(input, origin, cells.collect())
 }
 

@@ -222,7 +222,7 @@ pub(super) fn read_text(input: &Input<'_>) -> Outcome {
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
     }
-    let mut origin = origin(input, "iostat-text");
+    let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
     let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
     let runs = logs.into_iter().filter_map(|log| {
@@ -285,7 +285,7 @@ fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
     let names: Vec<&str> =
         first.as_ref().map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str()).collect();
     let columns: Vec<Column> = ordered(&names).into_iter().map(|(_, column)| column).collect();
-    let mut origin = origin(input, "iostat-json");
+    let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
     let reports = statistics.iter().map(|report| Report {
         time: report.text_of("timestamp").and_then(dates::from_numeric).filter(|iso| iso.contains('T')),
@@ -301,15 +301,6 @@ fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
             .collect(),
     });
     run(origin, &columns, reports.collect(), First::SinceBoot)
-}
-
-fn origin(input: &Input<'_>, format: &str) -> Origin {
-    Origin {
-        tool: "iostat".to_owned(),
-        format: format.to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    }
 }
 
 fn run(origin: Origin, columns: &[Column], reports: Vec<Report>, first: First) -> Option<ImportedRun> {

@@ -78,22 +78,13 @@ fn run(origin: Origin, environment: Environment, cells: Vec<Cell>) -> Result<Imp
     Ok(ImportedRun { origin, environment, cells: numbered(cells), notices })
 }
 
-fn origin(input: &Input<'_>, format: &str) -> Origin {
-    Origin {
-        tool: "JDiskMark".to_owned(),
-        format: format.to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    }
-}
-
 fn from_tree(input: &Input<'_>, tree: &Json) -> Result<ImportedRun> {
     let empty = Json::Null;
     let part = |key: &str| tree.get(key).unwrap_or(&empty);
     let (config, drive, system) = (part("config"), part("driveInfo"), part("systemInfo"));
     let owned =
         |words: Option<&str>| words.map(str::trim).filter(|words| !words.is_empty()).map(str::to_owned);
-    let mut origin = origin(input, "jdiskmark");
+    let mut origin = input.origin("JDiskMark", "jdiskmark");
     origin.version = owned(config.text_of("appVersion"));
     origin.measured_at = tree.text_of("startTimeString").and_then(from_year_first);
     origin.target = owned(drive.text_of("driveModel")).or_else(|| owned(config.text_of("testDir")));
@@ -241,7 +232,7 @@ fn series_of(
 
 /// The comments of a CSV, and its table.
 fn from_csv(input: &Input<'_>) -> Result<ImportedRun> {
-    let mut origin = origin(input, "jdiskmark-csv");
+    let mut origin = input.origin("JDiskMark", "jdiskmark-csv");
     let (mut results, mut rows) = (Vec::new(), Vec::new());
     for (line, words) in input.lines() {
         let Some(comment) = words.strip_prefix('#') else {

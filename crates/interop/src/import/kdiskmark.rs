@@ -33,13 +33,8 @@ pub(super) fn run(
     version: &str,
     column: usize,
 ) -> Result<ImportedRun> {
-    let mut origin = Origin {
-        tool: "KDiskMark".to_owned(),
-        version: Some(version.to_owned()),
-        format: "kdiskmark-text".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let mut origin =
+        Origin { version: Some(version.to_owned()), ..input.origin("KDiskMark", "kdiskmark-text") };
     let mut environment = Environment::default();
     for (_, line) in lines {
         if let Some(fio) = version_after(line, "Flexible I/O Tester (") {

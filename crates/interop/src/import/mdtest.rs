@@ -61,12 +61,9 @@ fn read(input: &Input<'_>) -> Outcome {
         return lab::nothing_measured(input, "mdtest");
     }
     let origin = Origin {
-        tool: "mdtest".to_owned(),
         version: heading.and_then(|(_, line)| version(line)).map(str::to_owned),
-        format: "mdtest-text".to_owned(),
-        file: input.name.to_owned(),
         procedure: setting.procedure.clone(),
-        ..Origin::default()
+        ..input.origin("mdtest", "mdtest-text")
     };
     Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
 }

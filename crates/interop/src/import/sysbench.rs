@@ -86,13 +86,8 @@ fn read(input: &Input<'_>) -> Outcome {
     }
     let version =
         input.lines().find_map(|(_, line)| line.trim().strip_prefix("sysbench ")?.split(' ').next());
-    let origin = Origin {
-        tool: "sysbench".to_owned(),
-        version: version.map(str::to_owned),
-        format: "sysbench-fileio".to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let origin =
+        Origin { version: version.map(str::to_owned), ..input.origin("sysbench", "sysbench-fileio") };
     Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
 }
 

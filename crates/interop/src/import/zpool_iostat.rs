@@ -10,7 +10,7 @@ use super::lab::{self, Unit};
 use super::reports::{self, Column, First, Report, Row};
 use super::split::{Claim, Mark};
 use super::{Importer, Input, Outcome, dates};
-use kurabe_core::imported::{Origin, Quantity};
+use kurabe_core::imported::Quantity;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
 
@@ -203,12 +203,7 @@ fn finish(input: &Input<'_>, format: &str, columns: &[Column], mut reports: Vec<
     for row in reports.iter_mut().flat_map(|report| &mut report.rows) {
         row.fields = order.iter().map(|at| row.fields.get(*at).cloned().unwrap_or_default()).collect();
     }
-    let origin = Origin {
-        tool: "zpool iostat".to_owned(),
-        format: format.to_owned(),
-        file: input.name.to_owned(),
-        ..Origin::default()
-    };
+    let origin = input.origin("zpool iostat", format);
     match reports::run(origin, &columns, reports, First::SinceBoot) {
         Some(run) => Outcome::Runs(vec![run]),
         None => lab::nothing_measured(input, "zpool iostat"),

@@ -48,7 +48,7 @@ pub(super) struct BarRow {
 
 /// The rows of a run, in the order of its steps.
 pub(super) fn rows(run: &RunRecord, style: &Style) -> Vec<BarRow> {
-    let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = run.header.statistic();
     let mut keyed: Vec<((u32, String), BarRow)> = Vec::new();
     for cell in &run.cells {
         let Some(entry) = entry(cell, statistic, style) else { continue };

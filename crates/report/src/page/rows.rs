@@ -9,7 +9,6 @@ use crate::figures::Figures;
 use crate::words;
 use kurabe_compare::{CellKey, CellName, ComparedCell, Pair, values};
 use kurabe_core::number::{self, Figure};
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, text};
 use kurabe_stats::{Stutter, stutter};
@@ -78,7 +77,7 @@ fn entry<'a>(
     against: Option<&'a ComparedCell>,
     of_several: bool,
 ) -> RunCell<'a> {
-    let statistic = run.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = run.header.statistic();
     let figures = Figures::of(cell, statistic);
     let all = values(cell);
     let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);

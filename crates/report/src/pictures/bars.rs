@@ -4,7 +4,7 @@
 //! statistic the range of the repetitions. Runs with different statistics are shown by the mean, as `compare` takes them.
 //! Where another tool printed a figure, that figure is the bar.
 
-use super::{Picture, View, statistic};
+use super::{Picture, View};
 use crate::facts::note;
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Bar, BarGroup, Bars, Chart, Plot, Scale, Unit};
@@ -144,7 +144,8 @@ fn groups(view: &View<'_>, kind: Kind, basis: Basis) -> Vec<BarGroup> {
 }
 
 fn basis(runs: &[&RunRecord]) -> Basis {
-    let mut measured = runs.iter().filter(|run| run.header.origin.is_none()).map(|run| statistic(run));
+    let mut measured =
+        runs.iter().filter(|run| run.header.origin.is_none()).map(|run| run.header.statistic());
     let Some(first) = measured.next() else { return Basis::Own(Statistic::Mean) };
     let alone = runs.iter().all(|run| run.header.origin.is_none());
     if alone && measured.all(|other| other == first) { Basis::Own(first) } else { Basis::Mean }

@@ -2,7 +2,7 @@
 
 use super::shapes::{Dimension, Shape, distinct, families, fill_plane, shapes};
 use super::sweep::{dimension_words, order_word};
-use super::{Picture, View, statistic};
+use super::{Picture, View};
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Chart, Heat, Plot, Scale, Unit};
 use kurabe_compare::values;
@@ -35,14 +35,14 @@ fn one(run: &RunRecord, family: &[(&Cell, Shape)], view: &View<'_>) -> Option<Pi
             .find(|(_, shape)| shape.get(PLANE[0]) == Some(block) && shape.get(PLANE[1]) == Some(depth))?;
         match &cell.imported {
             Some(_) => values(cell).first().copied(),
-            None => Figures::of(cell, statistic(run)).main,
+            None => Figures::of(cell, run.header.statistic()).main,
         }
     };
     let (cell, shape) = &family[0];
     let direction = view.style.say(&crate::words::of_direction(cell.direction));
     let order = order_word(shape.rest.order, view);
     let what = view.say(&text!("Throughput, {order} {direction}", "速度({order}{direction})"));
-    let how = view.style.say(&crate::words::statistic(statistic(run))).to_owned();
+    let how = view.style.say(&crate::words::statistic(run.header.statistic())).to_owned();
     let [x_label, y_label] = PLANE.map(|dimension| dimension_words(dimension, view));
     Some(Picture {
         name: "heat",

@@ -6,7 +6,7 @@
 //! table: the geometric mean of the repetitions.
 
 use super::shapes::{Dimension, SWEEP, Shape, distinct, families, fill_plane, shapes};
-use super::{Picture, View, statistic};
+use super::{Picture, View};
 use crate::figures::Figures;
 use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
 use kurabe_compare::values;
@@ -39,7 +39,7 @@ impl Found<'_> {
         let Some(sweep) = self.of(run) else {
             let value = |cell: &Cell| match &cell.imported {
                 Some(_) => values(cell).first().copied(),
-                None => Figures::of(cell, statistic(run)).main,
+                None => Figures::of(cell, run.header.statistic()).main,
             };
             return course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
         };
@@ -255,7 +255,7 @@ fn statistic_words(runs: &[&RunRecord], explained: &Found<'_>) -> String {
     let style = &explained.view.style;
     let of_run = |run: &RunRecord| match explained.of(run) {
         Some(_) => style.say(&crate::words::geometric_mean()),
-        None => style.say(&crate::words::statistic(statistic(run))),
+        None => style.say(&crate::words::statistic(run.header.statistic())),
     };
     let measured = runs.iter().filter(|run| run.header.origin.is_none());
     let mut words: Vec<String> = measured.map(|run| of_run(run)).collect();
@@ -274,8 +274,9 @@ fn latencies(
     for run in runs {
         for course in courses(run, dimension, view) {
             for (name, fraction) in [("p50", 0.5), ("p99", 0.99)] {
-                let value =
-                    |cell: &Cell| Some(Figures::of(cell, statistic(run)).percentile_ns(fraction)? as f64);
+                let value = |cell: &Cell| {
+                    Some(Figures::of(cell, run.header.statistic()).percentile_ns(fraction)? as f64)
+                };
                 let points = course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
                 lines.push(line(view.line(run, format!("{} {name}", course.name).trim()), points));
             }

@@ -5,7 +5,6 @@ use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Table};
 use crate::figures::Figures;
 use crate::style::Role;
 use crate::words;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Text, text};
 use kurabe_explain::{Limit, LimitKind, Strength};
@@ -20,7 +19,7 @@ pub(crate) fn is_brief(cells: usize) -> bool {
 
 /// The table, and how one of its cells is seen in full.
 pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
-    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = record.header.statistic();
     let columns = [
         Column::right(Text::default()),
         Column::left(text!("cell", "項目")).cut(Cut::Wrap),

@@ -5,9 +5,10 @@ use super::checksum::{
 };
 use super::open::SqliteStore;
 use super::schema;
-use crate::store::{Owner, no_such_run};
+use crate::store::no_such_run;
 use crate::{json, platform};
 use kurabe_core::made::MadeFile;
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
@@ -57,11 +58,11 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 }
 
 /// The owner in the first five columns of a row.
-pub(super) fn owner(row: &Row<'_>) -> rusqlite::Result<Option<Owner>> {
+pub(super) fn owner(row: &Row<'_>) -> rusqlite::Result<Option<ProcessIdentity>> {
     let (pid, start_ticks, boot_id): (Option<u32>, Option<i64>, Option<String>) =
         (row.get(0)?, row.get(1)?, row.get(2)?);
     Ok(match (pid, start_ticks, boot_id) {
-        (Some(pid), Some(ticks), Some(boot_id)) => Some(Owner {
+        (Some(pid), Some(ticks), Some(boot_id)) => Some(ProcessIdentity {
             pid,
             start_ticks: ticks as u64,
             boot_id,

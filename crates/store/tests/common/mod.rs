@@ -5,8 +5,9 @@ mod digesting;
 pub use digesting::{ask, assert_true, digest, spelled};
 
 use kurabe_core::Error;
+use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_store::{Owner, SqliteStore, Store};
+use kurabe_store::{SqliteStore, Store};
 use tempfile::TempDir;
 
 /// A store of its own for a test; it is gone with the directory.
@@ -16,8 +17,8 @@ pub fn fresh_store() -> (TempDir, SqliteStore) {
     (directory, store)
 }
 
-pub fn owner() -> Owner {
-    Owner {
+pub fn owner() -> ProcessIdentity {
+    ProcessIdentity {
         pid: 4242,
         start_ticks: u64::MAX - 7,
         boot_id: "5e1c2f0a-boot".to_owned(),

@@ -210,7 +210,7 @@ fn value(record: &RunRecord, entry: &Entry<'_>, column: &PublishedColumn) -> Opt
 /// The best figure among the run's cells that did what the column is of.
 fn by_work(record: &RunRecord, column: &PublishedColumn) -> Option<f64> {
     let (work, unit) = (column.work?, unit_of(&column.unit)?);
-    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = record.header.statistic();
     let values = record.cells.iter().filter_map(|cell| {
         let done = CellWork::of(cell).filter(|done| work.is_done_by(done))?;
         let rate = rate_of(cell, statistic)?;

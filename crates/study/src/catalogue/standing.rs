@@ -9,7 +9,6 @@ use super::work::{CellWork, bytes_per_s, rate_of, unit_of};
 use super::{Catalogue, DeviceClass, Entry, PublishedColumn, PublishedWork};
 use crate::published::Published;
 use kurabe_core::Text;
-use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
 use serde::Serialize;
@@ -73,7 +72,7 @@ pub struct Standing {
 
 /// What stands beside the cells of a run; only cells that the catalogue has something for.
 pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
-    let statistic = record.header.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic);
+    let statistic = record.header.statistic();
     let cells = record.cells.iter().enumerate().filter_map(|(index, cell)| {
         let (work, rate) = (CellWork::of(cell)?, rate_of(cell, statistic)?);
         let deepest = !record.cells.iter().filter_map(CellWork::of).any(|other| other.is_deeper_than(&work));

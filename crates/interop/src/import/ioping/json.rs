@@ -4,7 +4,7 @@ use super::super::consumer::{self, figure};
 use super::super::dates;
 use super::super::json_tree::Json;
 use super::super::parts::{broken, cell, documents_of, number};
-use super::{ImportedRun, Input, Outcome, origin, run, series};
+use super::{ImportedRun, Input, Outcome, run, series};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Result, text};
@@ -36,7 +36,7 @@ fn read_mine(input: &Input<'_>, words: &str) -> Result<ImportedRun> {
         );
         figures.extend(load.map(|figure| consumer::of(figure, FigureOf::GeneratedLoad)));
     }
-    let mut origin = origin(input);
+    let mut origin = input.origin("ioping", "ioping");
     let target = total.get("target");
     origin.target = target.and_then(|target| target.text_of("path")).map(str::to_owned);
     origin.measured_at =

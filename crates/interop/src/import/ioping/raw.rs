@@ -5,7 +5,7 @@
 
 use super::super::consumer::figure;
 use super::super::parts::{cell, number};
-use super::{Input, Outcome, origin, run};
+use super::{Input, Outcome, run};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::Cell;
 use kurabe_core::text;
@@ -14,7 +14,7 @@ pub(super) fn read(input: &Input<'_>) -> Outcome {
     let lines = input.lines().map(|(_, line)| line.trim()).filter(|line| !line.is_empty());
     let cells: Option<Vec<Cell>> = lines.map(line_cell).collect();
     match cells {
-        Some(cells) if !cells.is_empty() => Outcome::Runs(vec![run(origin(input), cells)]),
+        Some(cells) if !cells.is_empty() => Outcome::Runs(vec![run(input.origin("ioping", "ioping"), cells)]),
         _ => Outcome::NotMine(text!(
             "its lines are not ten whole numbers that agree with each other",
             "各行が、互いに矛盾しない 10 個の整数ではありません"
