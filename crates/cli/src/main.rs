@@ -17,6 +17,8 @@ mod profiles;
 mod record;
 mod report;
 mod run;
+mod serve;
+mod served_words;
 mod signals;
 mod stored;
 mod study;
@@ -79,6 +81,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),
+        Command::Serve(args) => serve::serve(args, global),
+        Command::Control(args) => serve::control(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => {
             let mut script = Vec::new();

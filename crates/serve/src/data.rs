@@ -9,9 +9,9 @@ mod open;
 mod pattern;
 mod sparse;
 
-pub use open::{DataPlace, OpenedData};
+pub use open::DataPlace;
 
-use crate::protocol::{Extent, ExtentKind};
+use crate::protocol::{ExtentKind, StatusExtent};
 use image::OverImage;
 use sparse::Sparse;
 use std::io;
@@ -97,16 +97,16 @@ impl DiskData {
     }
 
     /// What is data and what are holes, from an offset on; perhaps not all of it, but never nothing.
-    pub fn extents(&self, offset_bytes: u64, length_bytes: u32) -> Vec<Extent> {
+    pub fn extents(&self, offset_bytes: u64, length_bytes: u32) -> Vec<StatusExtent> {
         let end = offset_bytes + u64::from(length_bytes);
-        let mut extents: Vec<Extent> = Vec::new();
+        let mut extents: Vec<StatusExtent> = Vec::new();
         let mut at = offset_bytes;
         while at < end && extents.len() < MOST_EXTENTS {
             let (length, kind) = self.stretch(at, end);
             at += length;
             match extents.last_mut() {
                 Some(last) if last.kind == kind => last.length_bytes += length as u32,
-                _ => extents.push(Extent { length_bytes: length as u32, kind }),
+                _ => extents.push(StatusExtent { length_bytes: length as u32, kind }),
             }
         }
         extents

@@ -10,7 +10,7 @@ mod options;
 mod replies;
 mod request;
 
-pub use replies::{Extent, ExtentKind};
+pub use replies::{ExtentKind, StatusExtent};
 pub use request::{NbdCommand, NbdError, NbdRequest};
 
 use std::sync::Arc;

@@ -1,1 +1,7 @@
-mod skip;
+//! A served stack, with a small client of the tests' own and with clients that nobody here wrote.
+
+mod bad_days;
+mod client;
+mod conformance;
+mod power;
+mod serving;

@@ -126,8 +126,7 @@ impl OverImage {
         let on_top = self.on_top.read().unwrap_or_else(PoisonError::into_inner);
         let kind = |from: u64, to: u64| {
             let has_hole = || self.top.stretch(from, to) == (to - from, ExtentKind::Hole);
-            let is_hole =
-                if on_top.has(from / BLOCK_BYTES) { has_hole() } else { from >= self.image_bytes };
+            let is_hole = if on_top.has(from / BLOCK_BYTES) { has_hole() } else { from >= self.image_bytes };
             if is_hole { ExtentKind::Hole } else { ExtentKind::Data }
         };
         let mut stretch: Option<(u64, ExtentKind)> = None;

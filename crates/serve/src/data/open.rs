@@ -108,7 +108,10 @@ fn one_only(exports: usize, path: &Path) -> Result<()> {
     let shown = shown::path(path);
     Err(Error::new(
         ErrorKind::Usage,
-        text!("{exports} exports cannot share the file {shown}", "{exports} 個のエクスポートで {shown} は共有できません"),
+        text!(
+            "{exports} exports cannot share the file {shown}",
+            "{exports} 個のエクスポートで {shown} は共有できません"
+        ),
     )
     .remedy(text!("use --data memory with --exports", "--exports には --data memory を使ってください")))
 }
@@ -214,19 +217,22 @@ fn lock(file: &File, shown: &str) -> Result<()> {
 /// An image, open for reading only, and its bytes.
 fn open_image(path: &Path, size_bytes: u64) -> Result<(File, u64)> {
     let shown = shown::path(path);
-    let cannot =
-        |error: &io::Error| Error::os(text!("cannot read {shown}", "{shown} を読めません"), error);
+    let cannot = |error: &io::Error| Error::os(text!("cannot read {shown}", "{shown} を読めません"), error);
     let image = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let image = image.map_err(|error| cannot(&error))?;
     let kind = image.metadata().map_err(|error| cannot(&error))?.file_type();
     if !kind.is_file() && !kind.is_block_device() {
         return Err(Error::new(
             ErrorKind::Target,
-            text!("{shown} is neither a file nor a block device", "{shown} はファイルでもブロックデバイスでもありません"),
+            text!(
+                "{shown} is neither a file nor a block device",
+                "{shown} はファイルでもブロックデバイスでもありません"
+            ),
         ));
     }
     // The end is where a device ends, too, which has no length.
-    let bytes = rustix::fs::seek(&image, rustix::fs::SeekFrom::End(0)).map_err(|error| cannot(&error.into()))?;
+    let bytes =
+        rustix::fs::seek(&image, rustix::fs::SeekFrom::End(0)).map_err(|error| cannot(&error.into()))?;
     if bytes > size_bytes {
         return Err(Error::new(
             ErrorKind::Target,

@@ -146,10 +146,7 @@ impl Conversation {
         }
         for export in self.exports.iter() {
             let name = export.name.as_bytes();
-            answers.add(
-                SERVER,
-                &[&(name.len() as u32).to_be_bytes(), name, export.description.as_bytes()],
-            );
+            answers.add(SERVER, &[&(name.len() as u32).to_be_bytes(), name, export.description.as_bytes()]);
         }
         answers.add(ACK, &[]);
     }

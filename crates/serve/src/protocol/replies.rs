@@ -24,7 +24,7 @@ pub enum ExtentKind {
 
 /// A stretch of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct StatusExtent {
     /// Its bytes.
     pub length_bytes: u32,
     /// What is there.
@@ -83,7 +83,7 @@ impl Conversation {
     }
 
     /// What is data and what are holes, from the request's first byte on.
-    pub fn block_status(&self, request: &NbdRequest, extents: &[Extent], out: &mut Vec<u8>) {
+    pub fn block_status(&self, request: &NbdRequest, extents: &[StatusExtent], out: &mut Vec<u8>) {
         chunk(BLOCK_STATUS, 4 + 8 * extents.len() as u32, request, out);
         out.extend(ALLOCATION_ID.to_be_bytes());
         for extent in extents {

@@ -56,66 +56,103 @@ fn the_greeting_is_that_of_fixed_newstyle() {
     assert_eq!(Conversation::greeting(), bytes("'NBDMAGIC 'IHAVEOPT 0003"));
 }
 
+/// An answer to an option, as the protocol's text has it.
+fn answered(option: &str, kind: &str, body: &str) -> Vec<u8> {
+    let body = bytes(body);
+    let length = (body.len() as u32).to_be_bytes().to_vec();
+    [bytes("0003e889045565a9"), bytes(option), bytes(kind), length, body].concat()
+}
+
+const ACK: &str = "00000001";
+const INVALID: &str = "80000003";
+const UNKNOWN: &str = "80000006";
+const UNSUPPORTED: &str = "80000001";
+
+/// The name of a case, what the client says, and the answers to the last of it.
+type OptionCase = (&'static str, Vec<Vec<u8>>, Vec<Vec<u8>>);
+
+fn hexadecimal(words: &str) -> String {
+    words.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn compare_answers(cases: &[OptionCase]) {
+    for (case, options, answers) in cases {
+        assert_eq!(answer(options), answers.concat(), "{case}");
+    }
+}
+
 #[test]
 fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
-    let reply = |option: &str, kind: &str, body: &str| {
-        let body = bytes(body);
-        let length = (body.len() as u32).to_be_bytes().to_vec();
-        [bytes("0003e889045565a9"), bytes(option), bytes(kind), length, body].concat()
-    };
-    let (ack, invalid, unknown, unsupported) = ("00000001", "80000003", "80000006", "80000001");
-    let text = |words: &'static str| words.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let sizes = "0003 00000001 00001000 02000000";
-    let table: [(&str, Vec<Vec<u8>>, Vec<Vec<u8>>); 13] = [
+    compare_answers(&[
         (
             "LIST",
             vec![option("00000003", "")],
             vec![
-                reply("00000003", "00000002", &format!("00000001 'a {}", text("disk a"))),
-                reply("00000003", "00000002", &format!("00000001 'b {}", text("disk b"))),
-                reply("00000003", ack, ""),
+                answered("00000003", "00000002", &format!("00000001 'a {}", hexadecimal("disk a"))),
+                answered("00000003", "00000002", &format!("00000001 'b {}", hexadecimal("disk b"))),
+                answered("00000003", ACK, ""),
             ],
         ),
-        ("LIST with a body", vec![option("00000003", "00")], vec![reply("00000003", invalid, "")]),
-        ("STRUCTURED_REPLY", vec![option(STRUCTURED, "")], vec![reply(STRUCTURED, ack, "")]),
-        ("STRUCTURED_REPLY with a body", vec![option(STRUCTURED, "01")], vec![reply(STRUCTURED, invalid, "")]),
+        ("LIST with a body", vec![option("00000003", "00")], vec![answered("00000003", INVALID, "")]),
+        ("STRUCTURED_REPLY", vec![option(STRUCTURED, "")], vec![reply(STRUCTURED, ACK, "")]),
+        (
+            "STRUCTURED_REPLY with a body",
+            vec![option(STRUCTURED, "01")],
+            vec![reply(STRUCTURED, INVALID, "")],
+        ),
         (
             "GO to the first, by no name",
             vec![option("00000007", "00000000 0000")],
             vec![
-                reply("00000007", "00000003", "0000 0000000000100000 056d"),
-                reply("00000007", "00000003", sizes),
-                reply("00000007", ack, ""),
+                answered("00000007", "00000003", "0000 0000000000100000 056d"),
+                answered("00000007", "00000003", sizes),
+                answered("00000007", ACK, ""),
             ],
         ),
         (
             "INFO on the second: its name, its description; fragments mean something by now",
             vec![option(STRUCTURED, ""), option("00000006", "00000001 'b 0003 0001 0002 0003")],
             vec![
-                reply("00000006", "00000003", "0000 0004000000000000 05fd"),
-                reply("00000006", "00000003", "0001 'b"),
-                reply("00000006", "00000003", &format!("0002 {}", text("disk b"))),
-                reply("00000006", "00000003", sizes),
-                reply("00000006", ack, ""),
+                answered("00000006", "00000003", "0000 0004000000000000 05fd"),
+                answered("00000006", "00000003", "0001 'b"),
+                answered("00000006", "00000003", &format!("0002 {}", hexadecimal("disk b"))),
+                answered("00000006", "00000003", sizes),
+                answered("00000006", ACK, ""),
             ],
         ),
         (
             "GO to what is not there",
             vec![option("00000007", "00000001 'c 0000")],
-            vec![reply("00000007", unknown, &text("kurabe serves nothing of this name"))],
+            vec![answered("00000007", UNKNOWN, &hexadecimal("kurabe serves nothing of this name"))],
         ),
-        ("GO cut short", vec![option("00000007", "00000009 'a 0000")], vec![reply("00000007", invalid, "")]),
+        (
+            "GO cut short",
+            vec![option("00000007", "00000009 'a 0000")],
+            vec![answered("00000007", INVALID, "")],
+        ),
+        (
+            "STARTTLS",
+            vec![option("00000005", "")],
+            vec![answered("00000005", UNSUPPORTED, &hexadecimal("kurabe does not know this option"))],
+        ),
+    ]);
+}
+
+#[test]
+fn contexts_are_listed_and_agreed_with_the_bytes_of_the_protocols_text() {
+    compare_answers(&[
         (
             "contexts before structured replies",
             vec![option("0000000a", "00000000 00000000")],
-            vec![reply("0000000a", invalid, "")],
+            vec![answered("0000000a", INVALID, "")],
         ),
         (
             "LIST_META_CONTEXT",
             vec![option(STRUCTURED, ""), option("00000009", "00000000 00000000")],
             vec![
-                reply("00000009", "00000004", "00000000 'base:allocation"),
-                reply("00000009", ack, ""),
+                answered("00000009", "00000004", "00000000 'base:allocation"),
+                answered("00000009", ACK, ""),
             ],
         ),
         (
@@ -125,24 +162,16 @@ fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
                 option("0000000a", "00000001 'a 00000002 00000003 'x:y 0000000f 'base:allocation"),
             ],
             vec![
-                reply("0000000a", "00000004", "00000001 'base:allocation"),
-                reply("0000000a", ack, ""),
+                answered("0000000a", "00000004", "00000001 'base:allocation"),
+                answered("0000000a", ACK, ""),
             ],
         ),
         (
             "SET_META_CONTEXT of a name space alone selects nothing",
             vec![option(STRUCTURED, ""), option("0000000a", "00000000 00000001 00000005 'base:")],
-            vec![reply("0000000a", ack, "")],
+            vec![answered("0000000a", ACK, "")],
         ),
-        (
-            "STARTTLS",
-            vec![option("00000005", "")],
-            vec![reply("00000005", unsupported, &text("kurabe does not know this option"))],
-        ),
-    ];
-    for (case, options, replies) in table {
-        assert_eq!(answer(&options), replies.concat(), "{case}");
-    }
+    ]);
 }
 
 #[test]
@@ -150,7 +179,9 @@ fn the_old_way_to_choose_has_its_zeroes_unless_they_are_not_wanted() {
     assert_eq!(answer(&[option("00000001", "'b")]), bytes("0004000000000000 057d"));
     let mut conversation = Conversation::new(exports());
     conversation.next(&bytes("00000001"));
-    let Turn::Answer { bytes: with_zeroes, .. } = conversation.next(&option("00000001", "")) else { panic!() };
+    let Turn::Answer { bytes: with_zeroes, .. } = conversation.next(&option("00000001", "")) else {
+        panic!()
+    };
     assert_eq!(with_zeroes, [bytes("0000000000100000 056d"), vec![0; 124]].concat());
     assert!(conversation.has_begun());
     // It has no way to say no.
@@ -254,7 +285,9 @@ fn replies_are_the_bytes_of_the_protocols_text() {
     assert_eq!(reply(true, 0, &data), bytes(&chunk));
     let hole = reply(true, 0, &|conversation, request, out| assert!(conversation.hole(request, out)));
     assert_eq!(hole, bytes(&format!("668e33ef 0001 0002 {cookie} 0000000c 0000000000001000 00000200")));
-    assert!(reply(false, 0, &|conversation, request, out| assert!(!conversation.hole(request, out))).is_empty());
+    assert!(
+        reply(false, 0, &|conversation, request, out| assert!(!conversation.hole(request, out))).is_empty()
+    );
     let failed = |conversation: &Conversation, request: &NbdRequest, out: &mut Vec<u8>| {
         conversation.failure(request, NbdError::Io, out);
     };
@@ -268,8 +301,9 @@ fn replies_are_the_bytes_of_the_protocols_text() {
         assert_eq!(reply(structured, command, &failed), bytes(&error), "{structured} {command}");
     }
     let extents = [(512, ExtentKind::Data), (4096, ExtentKind::Hole)]
-        .map(|(length_bytes, kind)| Extent { length_bytes, kind });
-    let status = reply(true, 7, &|conversation, request, out| conversation.block_status(request, &extents, out));
+        .map(|(length_bytes, kind)| StatusExtent { length_bytes, kind });
+    let status =
+        reply(true, 7, &|conversation, request, out| conversation.block_status(request, &extents, out));
     let extents = "00000001 00000200 00000000 00001000 00000003";
     assert_eq!(status, bytes(&format!("668e33ef 0001 0005 {cookie} 00000014 {extents}")));
 }
@@ -317,7 +351,8 @@ fn listen(bytes: &[u8], piece: usize) -> Vec<String> {
 
 /// Parts of a conversation, whole or not.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
-    let options = prop_oneof![Just(1u32), Just(3), Just(6), Just(7), Just(8), Just(9), Just(10), any::<u32>()];
+    let options =
+        prop_oneof![Just(1u32), Just(3), Just(6), Just(7), Just(8), Just(9), Just(10), any::<u32>()];
     let body = prop::collection::vec(prop_oneof![Just(0u8), Just(1), Just(b'a'), any::<u8>()], 0..40);
     let option_of = |(number, body): (u32, Vec<u8>)| {
         [&b"IHAVEOPT"[..], &number.to_be_bytes(), &(body.len() as u32).to_be_bytes(), &body].concat()
