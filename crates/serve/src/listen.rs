@@ -67,7 +67,9 @@ impl Doorway {
                 "書き込めるフォルダーのソケット名を指定してください(パスは 107 バイトまで)"
             ))
         };
-        make_way(path)?;
+        if path.symlink_metadata().is_ok() {
+            return Err(exists_already(path));
+        }
         let listen = || -> io::Result<(OwnedFd, Stat)> {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -109,30 +111,33 @@ pub(crate) fn control_path(socket: &Path) -> PathBuf {
     name.into()
 }
 
-/// Removes the sockets of a kurabe that was killed: both are there, and nobody listens at either. Refuses anything else
-/// that has the name.
-fn make_way(path: &Path) -> Result<()> {
-    let Ok(facts) = rustix::fs::lstat(path) else { return Ok(()) };
-    let is_control = path.extension().is_some_and(|end| end == "control");
-    let other = if is_control { path.with_extension("") } else { control_path(path) };
-    // Of the two, the control socket is made first and goes first.
-    if is_dead(path, &facts) && (is_control || rustix::fs::lstat(&other).is_err() || is_dead_path(&other)) {
-        return rustix::fs::unlink(path).map_err(|error| {
+/// Removes the sockets of a kurabe that was killed: a socket never stands without its control, and nobody listens at either.
+///
+/// # Errors
+/// When anything else has one of the names.
+pub(crate) fn make_way(socket: Option<&Path>, control: Option<&Path>) -> Result<()> {
+    let facts = |path: &Path| rustix::fs::lstat(path).ok();
+    let taken: Vec<&Path> =
+        [socket, control].into_iter().flatten().filter(|path| facts(path).is_some()).collect();
+    let has_control = control.is_some_and(|path| taken.contains(&path));
+    let is_left = |path: &Path| has_control && facts(path).is_some_and(|facts| is_dead(path, &facts));
+    if let Some(path) = taken.iter().find(|path| !is_left(path)) {
+        return Err(exists_already(path));
+    }
+    taken.into_iter().try_for_each(|path| {
+        rustix::fs::unlink(path).map_err(|error| {
             let shown = shown::path(path);
             Error::os(text!("cannot remove {shown}", "{shown} を削除できません"), &error.into())
-        });
-    }
-    let shown = shown::path(path);
-    Err(Error::new(ErrorKind::Refused, text!("{shown} exists already", "{shown} は既にあります")).remedy(
-        text!(
-            "choose another name; the socket of a kurabe that was killed is taken over by itself",
-            "別の名前を指定してください。強制終了した kurabe のソケットであれば自動で引き継ぎます"
-        ),
-    ))
+        })
+    })
 }
 
-fn is_dead_path(path: &Path) -> bool {
-    rustix::fs::lstat(path).is_ok_and(|facts| is_dead(path, &facts))
+fn exists_already(path: &Path) -> Error {
+    let shown = shown::path(path);
+    Error::new(ErrorKind::Refused, text!("{shown} exists already", "{shown} は既にあります")).remedy(text!(
+        "choose another name; the socket of a kurabe that was killed is taken over by itself",
+        "別の名前を指定してください。強制終了した kurabe のソケットであれば自動で引き継ぎます"
+    ))
 }
 
 /// Whether it is a socket as kurabe makes them, this user's, at which nobody listens.
@@ -168,21 +173,30 @@ mod tests {
     fn what_a_kill_left_is_taken_over_and_nothing_else_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.sock");
-        let mut killed = open(&path).unwrap();
-        killed.named = None;
-        drop(killed);
-        assert!(path.exists());
+        let control = control_path(&path);
+        let way = || make_way(Some(&path), Some(&control)).map_err(|error| error.kind());
+        for named in [&control, &path] {
+            let mut killed = open(named).unwrap();
+            killed.named = None;
+        }
+        assert!(path.exists() && control.exists());
+        way().unwrap();
+        assert!(!path.exists() && !control.exists());
         let again = open(&path).unwrap();
+        // Somebody listens, or there is no control that would say that it was kurabe's.
+        assert_eq!(way().unwrap_err(), ErrorKind::Refused);
         // Another file under its name is not removed.
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "precious").unwrap();
         drop(again);
+        assert_eq!(way().unwrap_err(), ErrorKind::Refused);
         assert_eq!(open(&path).unwrap_err(), ErrorKind::Refused);
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
         // Nor is somebody else's dead socket.
         let other = folder.path().join("other.sock");
         drop(std::os::unix::net::UnixListener::bind(&other).unwrap());
-        assert_eq!(open(&other).unwrap_err(), ErrorKind::Refused);
+        let way = make_way(Some(&other), Some(&control_path(&other)));
+        assert_eq!(way.unwrap_err().kind(), ErrorKind::Refused);
         assert!(other.exists());
     }
 

@@ -5,7 +5,7 @@ use crate::control::{ControlDoor, Controls};
 use crate::data::DataPlace;
 use crate::disk::Disk;
 use crate::hub::{Command, Hub, HubParts, ServedFigures};
-use crate::listen::{Address, Doorway, control_path};
+use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::power::PowerRules;
 use crate::protocol::Export;
 use crate::round_trip;
@@ -97,6 +97,11 @@ impl Serving {
             Address::Socket(path) => Some(control_path(path)),
             Address::Port(_) => None,
         });
+        let socket = match &request.address {
+            Address::Socket(path) => Some(path.as_path()),
+            Address::Port(_) => None,
+        };
+        make_way(socket, control.as_deref())?;
         let door = control.as_ref().map(|path| Doorway::open(&Address::Socket(path.clone()))).transpose()?;
         let listener = Doorway::open(&request.address)?;
         let facts = ServedFacts {

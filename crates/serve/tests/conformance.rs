@@ -11,7 +11,7 @@ fn have(programs: &[&str]) -> bool {
         !std::env::split_paths(&path).any(|folder| folder.join(program).exists())
     });
     if let Some(program) = missing {
-        println!("skipped: {program} is not installed");
+        eprintln!("skipped: {program} is not installed");
     }
     missing.is_none()
 }
@@ -159,7 +159,7 @@ fn fio_verifies_256_mib_at_depth_32() {
         return;
     }
     if !words(&run("fio", &["--enghelp"])).contains("nbd") {
-        println!("skipped: this fio has no engine for NBD");
+        eprintln!("skipped: this fio has no engine for NBD");
         return;
     }
     let server = serve(|_| {});

@@ -24,7 +24,7 @@ fn a_served_disk_is_an_array_whoever_asks() {
         let offset = random.below((array.len() - length) as u64) as usize;
         match random.below(8) {
             0..3 => {
-                assert!(client.read(offset as u64, length).unwrap() == array[offset..][..length], "{round}")
+                assert!(client.read(offset as u64, length).unwrap() == array[offset..][..length], "{round}");
             }
             3..6 => {
                 let bytes: Vec<u8> = (0..length).map(|at| (at as u64 * 31 + round) as u8).collect();

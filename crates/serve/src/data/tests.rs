@@ -106,7 +106,7 @@ fn memory_has_an_end_and_room_that_was_given_back_can_be_written() {
     data.write(0, &piece).unwrap();
 }
 
-fn open(place: DataPlace, write_existing: bool) -> Result<DiskData, ErrorKind> {
+fn open(place: &DataPlace, write_existing: bool) -> Result<DiskData, ErrorKind> {
     let opened = place.open(SIZE, 1, write_existing);
     opened.map(|mut opened| opened.disks.remove(0)).map_err(|error| error.kind())
 }
@@ -119,36 +119,36 @@ fn file(path: &Path) -> DataPlace {
 fn a_file_that_kurabe_made_is_used_again_and_no_other_one() {
     let folder = tempfile::tempdir().unwrap();
     let (ours, theirs) = (folder.path().join("ours"), folder.path().join("theirs"));
-    let data = open(file(&ours), false).unwrap();
+    let data = open(&file(&ours), false).unwrap();
     data.write(5, b"kept").unwrap();
     // It is locked as long as it is served.
-    assert_eq!(open(file(&ours), false).unwrap_err(), ErrorKind::Refused);
+    assert_eq!(open(&file(&ours), false).unwrap_err(), ErrorKind::Refused);
     drop(data);
     let mut read = [0; 4];
-    open(file(&ours), false).unwrap().read(5, &mut read).unwrap();
+    open(&file(&ours), false).unwrap().read(5, &mut read).unwrap();
     assert_eq!(&read, b"kept");
     std::fs::write(&theirs, "precious").unwrap();
-    assert_eq!(open(file(&theirs), false).unwrap_err(), ErrorKind::Refused);
+    assert_eq!(open(&file(&theirs), false).unwrap_err(), ErrorKind::Refused);
     assert_eq!(std::fs::read(&theirs).unwrap(), b"precious");
-    open(file(&theirs), true).unwrap().read(0, &mut read).unwrap();
+    open(&file(&theirs), true).unwrap().read(0, &mut read).unwrap();
     assert_eq!(&read, b"prec");
     // Nothing of it is cut off, with leave or without.
     std::fs::write(&theirs, vec![1; SIZE as usize + 1]).unwrap();
-    assert_eq!(open(file(&theirs), true).unwrap_err(), ErrorKind::Target);
+    assert_eq!(open(&file(&theirs), true).unwrap_err(), ErrorKind::Target);
     assert_eq!(std::fs::metadata(&theirs).unwrap().len(), SIZE + 1);
 }
 
 #[test]
 fn what_is_no_file_is_refused_and_a_file_in_use_is_too() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(open(file(folder.path()), true).unwrap_err(), ErrorKind::Refused);
-    assert_eq!(open(DataPlace::Over(folder.path().into()), false).unwrap_err(), ErrorKind::Target);
-    assert_eq!(open(DataPlace::Over("/dev/zero".into()), false).unwrap_err(), ErrorKind::Target);
+    assert_eq!(open(&file(folder.path()), true).unwrap_err(), ErrorKind::Refused);
+    assert_eq!(open(&DataPlace::Over(folder.path().into()), false).unwrap_err(), ErrorKind::Target);
+    assert_eq!(open(&DataPlace::Over("/dev/zero".into()), false).unwrap_err(), ErrorKind::Target);
     let held = folder.path().join("held");
     let writer = std::fs::File::create(&held).unwrap();
-    assert_eq!(open(file(&held), true).unwrap_err(), ErrorKind::Refused);
+    assert_eq!(open(&file(&held), true).unwrap_err(), ErrorKind::Refused);
     drop(writer);
-    open(file(&held), true).unwrap();
+    open(&file(&held), true).unwrap();
     for words in ["", "file:", "over:", "disk", "file"] {
         assert_eq!(DataPlace::parse(words).unwrap_err().kind(), ErrorKind::Usage, "{words}");
     }

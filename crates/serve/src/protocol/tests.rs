@@ -95,11 +95,11 @@ fn every_option_is_answered_with_the_bytes_of_the_protocols_text() {
             ],
         ),
         ("LIST with a body", vec![option("00000003", "00")], vec![answered("00000003", INVALID, "")]),
-        ("STRUCTURED_REPLY", vec![option(STRUCTURED, "")], vec![reply(STRUCTURED, ACK, "")]),
+        ("STRUCTURED_REPLY", vec![option(STRUCTURED, "")], vec![answered(STRUCTURED, ACK, "")]),
         (
             "STRUCTURED_REPLY with a body",
             vec![option(STRUCTURED, "01")],
-            vec![reply(STRUCTURED, INVALID, "")],
+            vec![answered(STRUCTURED, INVALID, "")],
         ),
         (
             "GO to the first, by no name",
@@ -225,12 +225,14 @@ fn asked(conversation: &mut Conversation, bytes: &[u8]) -> NbdRequest {
     }
 }
 
+/// Flags, command, offset, length: what a plain client and one with all options are answered.
+type CheckCase = (u16, u16, u64, u32, Option<NbdError>, Option<NbdError>);
+
 #[test]
 fn requests_are_checked_against_what_was_agreed() {
     use NbdError::{Invalid, NoSpace, TooLong};
     let end = 1 << 20;
-    // Flags, command, offset, length: what a plain client and one with all options are answered.
-    let table: [(u16, u16, u64, u32, Option<NbdError>, Option<NbdError>); 24] = [
+    let table: [CheckCase; 24] = [
         (0, 0, 0, 512, None, None),
         (0, 0, end - 1, 1, None, None),
         (0, 0, end - 1, 2, Some(Invalid), Some(Invalid)),
