@@ -5,12 +5,15 @@
 //! issues (discards, operations of length 0) is left out and counted. Nothing is guessed: where formats look alike and
 //! differ in meaning, the user says which it is.
 //!
+//! All formats are texts but one, `vscsi`, whose records tell it.
+//!
 //! Not here: packed files, and blktrace's binary form, which `blkparse` turns into text.
 
 mod ascii;
 mod blkparse;
 mod csv;
 mod iolog;
+mod vscsi;
 
 pub use iolog::write_iolog_v3;
 
@@ -47,11 +50,13 @@ pub enum TraceFormat {
     Ssdsim,
     /// DiskSim's `ascii`: time in ms, device, block, blocks, flags in hexadecimal of which bit 0 is a read.
     Disksim,
+    /// CloudPhysics' virtual SCSI disks: records of 32 or 40 bytes, times in µs, blocks of 512 bytes.
+    Vscsi,
 }
 
 impl TraceFormat {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FioIolog,
         Self::Blkparse,
         Self::BlkparseIssued,
@@ -60,6 +65,7 @@ impl TraceFormat {
         Self::Mqsim,
         Self::Ssdsim,
         Self::Disksim,
+        Self::Vscsi,
     ];
 
     /// The word for it in profiles and flags.
@@ -73,6 +79,7 @@ impl TraceFormat {
             Self::Mqsim => "mqsim",
             Self::Ssdsim => "ssdsim",
             Self::Disksim => "disksim",
+            Self::Vscsi => "vscsi",
         }
     }
 
@@ -102,6 +109,12 @@ fn choose(formats: &[TraceFormat]) -> Text {
 /// # Errors
 /// When the format cannot be told, a line does not fit it (the error shows the line), or nothing in it can be done again.
 pub fn read_trace(name: &str, bytes: &[u8], format: Option<TraceFormat>) -> Result<Trace> {
+    let is_vscsi = format.map_or_else(|| vscsi::fits(bytes), |format| format == TraceFormat::Vscsi);
+    if is_vscsi {
+        let mut builder = Builder::default();
+        vscsi::read(name, bytes, &mut builder)?;
+        return builder.finish(name);
+    }
     refuse_binary(name, bytes)?;
     let content = String::from_utf8_lossy(bytes);
     let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
@@ -120,12 +133,17 @@ pub fn read_trace(name: &str, bytes: &[u8], format: Option<TraceFormat>) -> Resu
         TraceFormat::Mqsim | TraceFormat::Ssdsim | TraceFormat::Disksim => {
             ascii::read(source, &mut builder, format)?;
         }
+        // Read above: it is no text.
+        TraceFormat::Vscsi => {}
     }
     builder.finish(name)
 }
 
 /// The word of a file's format, if its beginning is that of a trace.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Option<&'static str> {
+    if vscsi::fits(bytes) {
+        return Some(TraceFormat::Vscsi.word());
+    }
     refuse_binary(name, bytes).ok()?;
     let content = String::from_utf8_lossy(bytes);
     let source = Source { name, content: content.strip_prefix('\u{feff}').unwrap_or(&content) };
@@ -159,7 +177,10 @@ fn refuse_binary(name: &str, bytes: &[u8]) -> Result<()> {
     } else if bytes.contains(&0) {
         (
             text!("{name} is no text", "{name} はテキストではありません"),
-            text!("give a trace in one of the text formats", "テキスト形式のトレースを指定してください"),
+            text!(
+                "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
+                "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
+            ),
         )
     } else {
         return Ok(());
@@ -209,7 +230,7 @@ fn empty(name: &str) -> Error {
     .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
 
-fn too_long(name: &str, beyond: usize) -> Error {
+fn too_long(name: &str, beyond: usize, record_bytes: Option<usize>) -> Error {
     let count = MOST_OPERATIONS + beyond;
     Error::new(
         ErrorKind::Import,
@@ -218,10 +239,13 @@ fn too_long(name: &str, beyond: usize) -> Error {
             "{name} の操作は {count} 件です。再生できるのは {MOST_OPERATIONS} 件までです"
         ),
     )
-    .remedy(text!(
-        "replay a part of it: head -n {MOST_OPERATIONS} {name}",
-        "一部を再生してください: head -n {MOST_OPERATIONS} {name}"
-    ))
+    .remedy({
+        let part = match record_bytes {
+            None => format!("head -n {MOST_OPERATIONS} {name}"),
+            Some(bytes) => format!("head -c {} {name}", MOST_OPERATIONS * bytes),
+        };
+        text!("replay a part of it: {part}", "一部を再生してください: {part}")
+    })
 }
 
 /// A file to be read.
@@ -351,6 +375,8 @@ struct Builder {
     units: HashMap<String, u32>,
     /// Operations beyond those that are kept.
     beyond: usize,
+    /// Bytes of each record where these are no lines.
+    record_bytes: Option<usize>,
 }
 
 impl Builder {
@@ -393,7 +419,7 @@ impl Builder {
             return Err(empty(name));
         }
         if self.beyond > 0 {
-            return Err(too_long(name, self.beyond));
+            return Err(too_long(name, self.beyond, self.record_bytes));
         }
         self.trace.settle();
         Ok(self.trace)

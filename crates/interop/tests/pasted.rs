@@ -192,6 +192,23 @@ fn traces_say_how_they_are_replayed() {
     }
 }
 
+#[test]
+fn a_job_file_says_how_it_is_run() {
+    let job = "; my disk\n[global]\ndirect=1\nsize=64m\n[reads]\nrw=randread\nbs=4k\n";
+    // What is refused of it is told when it is run.
+    let refused = "[reads]\nrw=randread\nioengine=rados\n";
+    for (name, text) in [("disk.fio", job), ("disk.txt", job), ("disk.fio", refused)] {
+        let error = import(name, text.as_bytes()).unwrap_err().render(Lang::En);
+        assert!(error.contains("is a job file of fio") && error.contains("kurabe run disk"), "{error}");
+    }
+    for other in [refused, "[Read]\nnothing\n", "rw=randread\n"] {
+        assert!(
+            !import("a.txt", other.as_bytes()).unwrap_err().render(Lang::En).contains("job file"),
+            "{other}"
+        );
+    }
+}
+
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
 const KIB: f64 = 1024.0;
