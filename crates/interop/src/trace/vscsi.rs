@@ -5,10 +5,12 @@
 //! the time). The version is in the upper byte of its field. Blocks are 512 bytes, as VMware counts them. The command is
 //! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
 
+use super::lines::{Line, MOST_BYTES, too_large, unreadable};
 use super::{Builder, SECTOR_BYTES, TraceFormat, discards, empty};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
+use std::io::{BufRead, Read};
 
 /// Records that must show the version before a file is taken for such a trace: other bytes hold it once by chance.
 const SHOWN: usize = 4;
@@ -51,47 +53,65 @@ pub(super) fn fits(bytes: &[u8]) -> bool {
     Layout::of(bytes).is_some()
 }
 
-pub(super) fn read(name: &str, bytes: &[u8], builder: &mut Builder) -> Result<()> {
+pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut Builder) -> Result<()> {
     builder.trace.timed = true;
     builder.trace.format = TraceFormat::Vscsi.word().to_owned();
-    if bytes.is_empty() {
+    let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
+    if beginning.is_empty() {
         return Err(empty(name));
     }
-    let Some(layout) = Layout::of(bytes) else {
+    let Some(layout) = Layout::of(beginning) else {
+        let what = text!("no record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
+        return Err(broken(name, 0, &what));
+    };
+    let mut record = Vec::with_capacity(layout.size);
+    for index in 0.. {
+        record.clear();
+        let taken = (&mut input).take(layout.size as u64).read_to_end(&mut record);
+        taken.map_err(|error| unreadable(name, &error))?;
+        if record.is_empty() {
+            break;
+        }
+        let at = index * layout.size as u64;
+        if at > MOST_BYTES {
+            return Err(too_large(name));
+        }
+        if builder.trace.operations.len() == builder.most_operations {
+            return Err(too_long(name, at, builder.most_operations));
+        }
+        take(name, at, layout, &record, builder)?;
+    }
+    Ok(())
+}
+
+/// Takes one record, which begins at a byte of the file.
+fn take(name: &str, at: u64, layout: &Layout, record: &[u8], builder: &mut Builder) -> Result<()> {
+    if record.len() < layout.size {
+        return Err(broken(name, at, &text!("the record is cut off", "レコードが途中で切れています")));
+    }
+    if !layout.shows_version(record) {
         return Err(broken(
             name,
-            0,
-            &text!("no record of version 1 or 2", "バージョン 1 または 2 のレコードではありません"),
+            at,
+            &text!("a record of another version", "バージョンの異なるレコードです"),
+        ));
+    }
+    // Errors of lines do not come up here: there is one unit, and the limit was looked at.
+    let line = Line { file: name, number: 0, text: "" };
+    let unit = builder.unit(line, "disk")?;
+    let Some(operation) = operation(layout, record, unit) else {
+        return Err(broken(
+            name,
+            at,
+            &text!("block or time is too large", "ブロック番号か時刻が大きすぎます"),
         ));
     };
-    builder.record_bytes = Some(layout.size);
-    let unit = builder.unit("disk");
-    for (index, record) in bytes.chunks(layout.size).enumerate() {
-        let at = index * layout.size;
-        if record.len() < layout.size {
-            return Err(broken(name, at, &text!("the record is cut off", "レコードが途中で切れています")));
-        }
-        if !layout.shows_version(record) {
-            return Err(broken(
-                name,
-                at,
-                &text!("a record of another version", "バージョンの異なるレコードです"),
-            ));
-        }
-        let Some(operation) = operation(layout, record, unit) else {
-            return Err(broken(
-                name,
-                at,
-                &text!("block or time is too large", "ブロック番号か時刻が大きすぎます"),
-            ));
-        };
-        match operation {
-            Operation::Io(operation) => builder.push(operation),
-            Operation::Sync(at_ns) => builder.push_sync(at_ns, unit),
-            Operation::Discard => builder.trace.leave_out(1, discards()),
-            Operation::Other => {
-                builder.trace.leave_out(1, text!("other commands of SCSI", "そのほかの SCSI コマンド"));
-            }
+    match operation {
+        Operation::Io(operation) => builder.push(line, operation)?,
+        Operation::Sync(at_ns) => builder.push_sync(line, at_ns, unit)?,
+        Operation::Discard => builder.trace.leave_out(1, discards()),
+        Operation::Other => {
+            builder.trace.leave_out(1, text!("other commands of SCSI", "そのほかの SCSI コマンド"));
         }
     }
     Ok(())
@@ -129,12 +149,24 @@ fn field<const SIZE: usize>(record: &[u8], at: usize) -> Option<[u8; SIZE]> {
     record.get(at..at + SIZE)?.try_into().ok()
 }
 
-fn broken(name: &str, at: usize, what: &kurabe_core::Text) -> Error {
+fn broken(name: &str, at: u64, what: &Text) -> Error {
     let what = text!("{name}, byte {at}: {what}", "{name} の {at} バイト目: {what}"; what);
     Error::new(ErrorKind::Import, what).remedy(text!(
         "give the trace as it was published, unpacked and whole",
         "公開されたままの、展開済みで欠けのないトレースを指定してください"
     ))
+}
+
+fn too_long(name: &str, at: u64, most_operations: usize) -> Error {
+    let count = number::count(most_operations as u64);
+    Error::new(
+        ErrorKind::Import,
+        text!(
+            "{name} has more than {count} operations, and no more are replayed",
+            "{name} の操作は {count} 件を超えています(再生できる上限です)"
+        ),
+    )
+    .remedy(text!("replay a part of it: head -c {at} {name}", "一部を再生してください: head -c {at} {name}"))
 }
 
 #[cfg(test)]
@@ -175,7 +207,7 @@ mod tests {
         for version in [1, 2] {
             let bytes = bytes_of(version, &RECORDS);
             assert_eq!(super::super::recognised("w01.vscsi", &bytes), Some("vscsi"));
-            let trace = read_trace("w01.vscsi", &bytes, None).unwrap();
+            let trace = read_trace("w01.vscsi", &bytes[..], None).unwrap();
             let operations: Vec<_> = trace
                 .operations
                 .iter()
@@ -202,6 +234,9 @@ mod tests {
         assert!(refused(&mixed).contains("byte 200: a record of another version"));
         let far = bytes_of(1, &[(0x28, 4096, u64::MAX / 512, 5), RECORDS[0]]);
         assert!(refused(&far).contains("byte 0: block or time is too large"));
+        let mut few = Builder::new(3);
+        let error = read("w", &whole[..], &mut few).unwrap_err();
+        assert!(error.render(Lang::En).contains("head -c 120 w"), "{error}");
         // Zeros hold no version.
         assert!(refused(&[0; 320]).contains("no text"));
     }

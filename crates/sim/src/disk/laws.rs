@@ -265,7 +265,7 @@ fn parameters_that_do_not_fit_are_told() {
     refuse(&line("3000", "[[0, 5], [10, 4]]", ""), "zones");
     refuse(&line("3000", "[[0, 5]]", "capacity = { value = \"1 GiB\", source = \"test\" }"), "capacity");
     refuse(&line("3000", "[[0, 5]]", "sector = { value = \"0 B\", source = \"test\" }"), "sector");
-    refuse(&line("3000", "[[0, 5]]", "slips = { value = [[1, 0]], source = \"test\" }"), "slips");
+    refuse(&line("3000", "[[0, 5]]", "slips = { value = [[1, 0, 1]], source = \"test\" }"), "slips");
     refuse(
         &line("3000", "[[0, 5]]", "zone_skews = { value = [[0, 0, 0, 50, 0]], source = \"test\" }"),
         "zones",

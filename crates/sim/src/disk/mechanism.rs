@@ -43,7 +43,8 @@ impl Mechanism {
         if to.cylinder == from.cylinder + 1 && to.head == 0 && from.head + 1 == self.geometry.heads {
             return self.switch_ns.1 + settle_ns;
         }
-        let head_ns = if to.head == from.head { 0 } else { self.switch_ns.0 };
+        let same_head = self.geometry.head_of(to) == self.geometry.head_of(from);
+        let head_ns = if same_head { 0 } else { self.switch_ns.0 };
         self.seek.ns(to.cylinder.abs_diff(from.cylinder)).max(head_ns) + settle_ns
     }
 

@@ -48,12 +48,22 @@ const ZONE_SKEWS: Parameter = Parameter::usual(
 .derived_from(&["head_switch", "cylinder_switch", "write_settle"]);
 const SLIPS: Parameter = Parameter::usual(
     "slips",
-    Rows(&["zone", "data sector of the zone"]),
+    Rows(&["zone", "data sector of the zone", "sectors"]),
     "[]",
     "assumed: no bad sectors",
     (
-        "bad sectors that are left out: before which data sector, zones counted from 0",
-        "読み飛ばす不良セクター(ゾーン番号と、その直後のデータセクター)",
+        "bad and spare sectors that are left out: before which data sector, and how many; zones counted from 0",
+        "読み飛ばす不良・予備セクター(ゾーン番号、その直後のデータセクター、数)",
+    ),
+);
+const SERPENTINE: Parameter = Parameter::usual(
+    "serpentine",
+    Flag,
+    "false",
+    "assumed: every cylinder begins at the first head",
+    (
+        "whether every other cylinder goes from the last head to the first, so that the next begins at the same head",
+        "1 シリンダーおきにヘッドを逆順に使うか(次のシリンダーが同じヘッドから始まる)",
     ),
 );
 const SEEK_SINGLE: Parameter = Parameter::usual(
@@ -160,6 +170,7 @@ pub const DISK: LayerKind = LayerKind {
         ZONES,
         ZONE_SKEWS,
         SLIPS,
+        SERPENTINE,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -267,6 +278,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         ZONES,
         ZONE_SKEWS,
         SLIPS,
+        SERPENTINE,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -314,6 +326,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         ZONES,
         ZONE_SKEWS,
         SLIPS,
+        SERPENTINE,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
