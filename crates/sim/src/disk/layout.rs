@@ -39,7 +39,8 @@ pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
 pub(super) fn reader(builder: &Builder<'_>, segments: u64, sector_bytes: u64) -> Result<Reader> {
     let segment = builder.bytes("segment") / sector_bytes;
     let ahead = builder.bytes("look_ahead") / sector_bytes;
-    Ok(Reader::new(mechanism(builder)?, segments as usize, segment, ahead))
+    let of_runs_only = builder.flag("look_ahead_of_runs_only");
+    Ok(Reader::new(mechanism(builder)?, segments as usize, segment, ahead, of_runs_only))
 }
 
 /// Bytes that can be addressed: what is given, or all that the zones hold.

@@ -146,6 +146,16 @@ const LOOK_AHEAD: Parameter = Parameter::usual(
     "assumed: until the segment is full",
     ("most bytes read ahead after a request", "先読みの最大長"),
 );
+const LOOK_AHEAD_OF_RUNS_ONLY: Parameter = Parameter::usual(
+    "look_ahead_of_runs_only",
+    Flag,
+    "false",
+    "assumed: after every read",
+    (
+        "whether only a read that goes on where the one before ended is read ahead of",
+        "直前の読み出しに続く場合だけ先読みするか",
+    ),
+);
 const BUFFER_RATE: Parameter = Parameter::usual(
     "buffer_rate",
     Rate,
@@ -208,7 +218,30 @@ pub const DISK: LayerKind = LayerKind {
         ),
         SEGMENT,
         LOOK_AHEAD,
+        LOOK_AHEAD_OF_RUNS_ONLY,
         BUFFER_RATE,
+        Parameter::usual(
+            "read_start",
+            Number(0.0, 1.0),
+            "0",
+            "assumed: sector by sector",
+            (
+                "share of a read that is in the memory before the bus takes it (SCSI's buffer full ratio)",
+                "バスへの転送を始める前にメモリーに溜める読み出しの割合(SCSI の buffer full ratio)",
+            ),
+        )
+        .live(),
+        Parameter::usual(
+            "write_start",
+            Number(0.0, 1.0),
+            "0",
+            "assumed: at once, sector by sector",
+            (
+                "share of a write that is in the memory before the medium takes it, while the arm moves",
+                "媒体への書き込みを始める前にメモリーに溜める書き込みの割合(シークと並行)",
+            ),
+        )
+        .live(),
         Parameter::usual(
             "write_cache",
             Flag,
@@ -222,6 +255,16 @@ pub const DISK: LayerKind = LayerKind {
             "0 B",
             "assumed: no write cache",
             ("bytes of the write cache", "書き込みキャッシュの容量"),
+        ),
+        Parameter::usual(
+            "writes_empty_segments",
+            Flag,
+            "false",
+            "assumed: the write cache has memory of its own",
+            (
+                "whether a write to the cache takes the memory of what was read",
+                "書き込みをキャッシュするとき、読み出しキャッシュのメモリーを明け渡すか",
+            ),
         ),
         Parameter::usual(
             "write_back",
@@ -290,6 +333,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         WRITE_OVERHEAD,
         SEGMENT,
         LOOK_AHEAD,
+        LOOK_AHEAD_OF_RUNS_ONLY,
         BUFFER_RATE,
         WRITE_PIECE,
         Parameter::usual(
@@ -338,6 +382,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         WRITE_OVERHEAD,
         SEGMENT,
         LOOK_AHEAD,
+        LOOK_AHEAD_OF_RUNS_ONLY,
         BUFFER_RATE,
         WRITE_PIECE,
     ],
