@@ -102,7 +102,7 @@ mod tests {
             bytes_per_s: mb_per_s * 1e6,
             bands: vec![
                 band(DeviceClass::HardDisk, 100.0, 120.0),
-                band(DeviceClass::UsbStick, 300.0, 400.0),
+                band(DeviceClass::Usb3Stick, 300.0, 400.0),
                 band(DeviceClass::SataSsd, 560.0, 560.0),
             ],
             nearest: None,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(words(550.0), "SATA SSD (560.0 MB/s)");
         assert_eq!(
             words(200.0),
-            "between hard disk (100.0 MB/s to 120.0 MB/s) and USB stick (300.0 MB/s to 400.0 MB/s)"
+            "between hard disk (100.0 MB/s to 120.0 MB/s) and USB 3 stick (300.0 MB/s to 400.0 MB/s)"
         );
         assert_eq!(words(2.0), "below hard disk (100.0 MB/s to 120.0 MB/s)");
         assert_eq!(words(3000.0), "above SATA SSD (560.0 MB/s)");
