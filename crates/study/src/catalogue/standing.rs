@@ -56,8 +56,8 @@ pub struct NearFigure {
 /// A cell of a run with what stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standing {
-    /// Place of the cell in the run, from 1.
-    pub number: usize,
+    /// Place of the cell in the run, from 0.
+    pub cell_index: usize,
     /// The step's name.
     pub label: String,
     /// Its direction.
@@ -84,7 +84,7 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
             key(one).0.cmp(&key(two).0).then(key(one).1.total_cmp(&key(two).1))
         });
         Some(Standing {
-            number: index + 1,
+            cell_index: index,
             label: cell.label.clone(),
             direction: cell.direction?,
             bytes_per_s: rate,
@@ -213,7 +213,7 @@ mod tests {
             (false, "read", 512, 1, 1.0),
         ]);
         let standings = standings(&run, &catalogue);
-        let of = |number: usize| standings.iter().find(|one| one.number == number);
+        let of = |number: usize| standings.iter().find(|one| one.cell_index + 1 == number);
         assert_eq!(bands_of(of(1).unwrap()), [DeviceClass::UsbSsd, DeviceClass::SataSsd]);
         // A sheet is nearer by the figure, but this was measured as the run was.
         let nearest = of(1).unwrap().nearest.as_ref().unwrap();
@@ -283,7 +283,8 @@ mod tests {
         let standings = standings(&run, &catalogue);
         let missing = |class: DeviceClass| -> Vec<usize> {
             let has = |standing: &&Standing| standing.bands.iter().any(|band| band.class == class);
-            let there: Vec<usize> = standings.iter().filter(has).map(|standing| standing.number).collect();
+            let there: Vec<usize> =
+                standings.iter().filter(has).map(|standing| standing.cell_index + 1).collect();
             (1..=CELLS.len()).filter(|number| !there.contains(number)).collect()
         };
         for class in DeviceClass::ALL {
