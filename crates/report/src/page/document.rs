@@ -10,6 +10,7 @@ use crate::compare::{Asked, fairness_words};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Table, TableForm};
 use crate::facts::Spoken;
 use crate::pictures::Picture;
+use crate::standing::standings_doc;
 use crate::style::Role;
 use crate::why::is_brief;
 use crate::{sweep_curves, tails};
@@ -100,6 +101,8 @@ impl Report<'_> {
         }
         let mut doc = Doc::new();
         doc.section("results", text!("Results", "結果"), results);
+        let published = standings_doc(&self.standings).unwrap_or_default();
+        doc.section("published", text!("Beside published figures", "公表値との比較"), published);
         doc.section("charts", text!("Charts", "グラフ"), self.charts(pictures));
         doc.section("why", text!("Why", "理由"), self.why());
         doc.section("stutter", text!("Stutter", "停滞"), self.stutter());
