@@ -9,8 +9,9 @@ use kurabe_compare::{Use, check_about, measured_again, names, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
-    answer, answer_for, asked_json, forest_of, render_history, render_pair, render_pictures,
-    render_recommendation, run_figures, spoken_json,
+    MeasuredLatencies, answer, answer_for, asked_json, demerit_pictures, demerits, forest_of,
+    render_demerits, render_history, render_pair, render_pictures, render_recommendation, run_figures,
+    spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -21,6 +22,9 @@ use kurabe_store::Filter;
 pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.pivot.by.is_empty() {
         return pivot(args, global);
+    }
+    if let Some(trace) = &args.measured {
+        return compare_with_measured(trace, args, global);
     }
     check_about(&args.about)?;
     let runs = load(&args.runs, global)?;
@@ -41,6 +45,31 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         }));
     }
     print_page(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
+}
+
+/// One run, and the latencies that a trace says were measured.
+fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Result<()> {
+    let runs = load(&args.runs, global)?;
+    let [run] = runs.as_slice() else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("--measured compares one run with a trace", "--measured で比べられる測定は 1 つです"),
+        )
+        .remedy(text!("name one run", "測定を 1 つだけ指定してください")));
+    };
+    let latencies = kurabe_lab::measured_latencies(trace)?;
+    let measured: Vec<MeasuredLatencies> =
+        latencies.into_iter().map(|(direction, latency)| MeasuredLatencies { direction, latency }).collect();
+    let rows = demerits(run, &measured);
+    if global.json {
+        return print_json(
+            &serde_json::json!({ "event": "demerit", "run": run.header.id, "demerits": rows }),
+        );
+    }
+    if args.chart {
+        return print_page(&render_pictures(&demerit_pictures(run, &measured, lang()), &style()));
+    }
+    print_page(&render_demerits(run, trace, &rows, &style()))
 }
 
 /// `kurabe recommend`
