@@ -41,6 +41,8 @@ pub(crate) const MOST_CONNECTIONS: usize = 16;
 const HOUSEKEEPING_NS: u64 = 500_000_000;
 /// Closer than this, a look at the sockets could make what is due late.
 const LAST_LOOK_NS: u64 = 5_000;
+/// Steps of the stack in one round: a model that takes longer to compute than it says must not keep clients from being heard.
+const MOST_STEPS: usize = 4096;
 /// Events taken at once.
 const MOST_EVENTS: usize = 64;
 
@@ -215,7 +217,9 @@ impl Hub {
     /// Takes the stack to every event that is due, and answers what leaves it.
     fn drive_stack(&mut self) -> bool {
         let mut worked = self.take_completions();
-        while let Some(due_ns) = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= self.now_ns()) {
+        for _ in 0..MOST_STEPS {
+            let due_ns = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= self.now_ns());
+            let Some(due_ns) = due_ns else { break };
             self.parts.stack.advance(due_ns);
             worked |= self.take_completions();
         }

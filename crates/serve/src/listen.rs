@@ -195,6 +195,7 @@ mod tests {
         // Nor is somebody else's dead socket.
         let other = folder.path().join("other.sock");
         drop(std::os::unix::net::UnixListener::bind(&other).unwrap());
+        rustix::fs::chmod(&other, OWNER_ALONE).unwrap();
         let way = make_way(Some(&other), Some(&control_path(&other)));
         assert_eq!(way.unwrap_err().kind(), ErrorKind::Refused);
         assert!(other.exists());

@@ -44,8 +44,6 @@ pub enum NbdError {
     NoSpace = 28,
     /// Longer than was agreed.
     TooLong = 75,
-    /// The server is going.
-    ShutDown = 108,
 }
 
 /// A request.
