@@ -25,7 +25,7 @@ use commands::Counts;
 use connection::Connection;
 use kurabe_core::{Error, text};
 use kurabe_sim::{DeviceSpec, Stack};
-use operations::Operation;
+use operations::PendingRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
 use std::collections::{HashMap, HashSet};
@@ -75,7 +75,7 @@ pub(crate) struct Hub {
     workers: Workers,
     connections: HashMap<u64, Connection>,
     next_connection: u64,
-    operations: HashMap<u64, Operation>,
+    operations: HashMap<u64, PendingRequest>,
     next_operation: u64,
     /// Place of a write in the order of all, by which it is known after a power cut.
     writes: u64,

@@ -214,7 +214,7 @@ impl Hub {
     }
 
     fn writes_in_flight(&self) -> HashSet<u64> {
-        self.operations.values().filter_map(super::Operation::write_in_flight).collect()
+        self.operations.values().filter_map(super::PendingRequest::write_in_flight).collect()
     }
 
     /// Forgets what no cut can take any more, where more than so many bytes are noted.

@@ -12,7 +12,7 @@ const SECTOR_BYTES: u64 = 512;
 
 /// A request that was not answered yet.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct PendingRequest {
     connection: u64,
     export: usize,
     request: NbdRequest,
@@ -29,7 +29,7 @@ pub(super) struct Operation {
     is_in_stack: bool,
 }
 
-impl Operation {
+impl PendingRequest {
     fn writes(&self) -> bool {
         matches!(self.request.command, NbdCommand::Write | NbdCommand::WriteZeroes)
     }
@@ -55,7 +55,7 @@ impl Hub {
             connection.bytes += moved_bytes(request);
             connection.conversation.export()
         });
-        let mut new = Operation {
+        let mut new = PendingRequest {
             connection: id,
             export,
             request: *request,
@@ -144,7 +144,7 @@ impl Hub {
 
     /// Answers an operation if both its bytes and its time have come.
     fn answer_if_ready(&mut self, operation: u64) {
-        let is_ready = |waiting: &Operation| waiting.outcome.is_some() && waiting.due.is_some();
+        let is_ready = |waiting: &PendingRequest| waiting.outcome.is_some() && waiting.due.is_some();
         if !self.operations.get(&operation).is_some_and(is_ready) {
             return;
         }
@@ -171,7 +171,7 @@ impl Hub {
         }
     }
 
-    fn release(&mut self, done: &Operation) {
+    fn release(&mut self, done: &PendingRequest) {
         if let Some(connection) = self.connections.get_mut(&done.connection) {
             connection.requests -= 1;
             connection.bytes -= moved_bytes(&done.request);
@@ -180,7 +180,7 @@ impl Hub {
         }
     }
 
-    fn reply(&mut self, done: &Operation, outcome: Result<Body, NbdError>, timing: Option<Timing>) {
+    fn reply(&mut self, done: &PendingRequest, outcome: Result<Body, NbdError>, timing: Option<Timing>) {
         let id = done.connection;
         let Some(connection) = self.connections.get(&id) else { return };
         let (conversation, request) = (&connection.conversation, &done.request);
@@ -212,7 +212,7 @@ impl Hub {
         self.release(done);
     }
 
-    fn count(&mut self, done: &Operation) {
+    fn count(&mut self, done: &PendingRequest) {
         if !done.is_in_stack {
             return;
         }
@@ -233,7 +233,7 @@ impl Hub {
     }
 
     /// Power may be cut after a write, and a flush leaves less to be cut.
-    fn after_answer(&mut self, done: &Operation) {
+    fn after_answer(&mut self, done: &PendingRequest) {
         self.acknowledged_writes += u64::from(done.writes());
         let Some(rules) = &self.parts.power else { return };
         if done.writes() && rules.after_writes == Some(self.acknowledged_writes) {
