@@ -28,7 +28,7 @@ use kurabe_sim::{DeviceSpec, Stack};
 use operations::PendingRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -80,6 +80,8 @@ pub(crate) struct Hub {
     /// Place of a write in the order of all, by which it is known after a power cut.
     writes: u64,
     acknowledged_writes: u64,
+    /// Requests of kurabe's own client, and when each is answered.
+    own: VecDeque<(u64, u64)>,
     /// Connections with something to send.
     dirty: HashSet<u64>,
     round_trip_ns: u64,
@@ -107,6 +109,7 @@ impl Hub {
             next_operation: 0,
             writes: 0,
             acknowledged_writes: 0,
+            own: VecDeque::new(),
             dirty: HashSet::new(),
             round_trip_ns: parts.round_trip_ns.unwrap_or(0),
             account: Account::default(),
@@ -177,7 +180,8 @@ impl Hub {
         loop {
             events.clear();
             // While nobody waits for an answer, what goes on in the stack is nobody's hurry.
-            let due = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
+            let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
+            let due = of_stack.into_iter().chain(self.own.front().map(|(due_ns, _)| *due_ns)).min();
             match wait_for(due, self.now_ns(), self.parts.spin_ns, HOUSEKEEPING_NS) {
                 WaitFor::Not => return self.look(events),
                 WaitFor::Awake
@@ -222,6 +226,11 @@ impl Hub {
             let Some(due_ns) = due_ns else { break };
             self.parts.stack.advance(due_ns);
             worked |= self.take_completions();
+        }
+        while let Some((due_ns, operation)) =
+            self.own.pop_front_if(|(due_ns, _)| *due_ns <= self.parts.time.now_ns())
+        {
+            self.own_is_due(operation, due_ns);
         }
         worked
     }

@@ -1,7 +1,8 @@
 //! What the way to a client and back costs by itself.
 //!
-//! The model: a client of kurabe's own reads 4 KiB again and again, which the stack never sees. What that takes is the
-//! socket, the wake-ups and the copying, and no client of a modelled device should be charged with it.
+//! The model: a client of kurabe's own reads 4 KiB again and again, which the stack never sees and which is answered after
+//! [`ANSWER_NS`], so that the client sleeps as one of a modelled device does. What it takes on top of that is the socket, the
+//! wake-ups and the copying, and no client of a modelled device should be charged with it.
 
 use crate::protocol::Conversation;
 use std::io::{self, Read, Write};
@@ -9,9 +10,11 @@ use std::time::{Duration, Instant};
 
 /// A read as most clients ask.
 const READ_BYTES: usize = 4096;
-/// Reads that warm up, and reads that count: a tenth of a second where a round trip takes 50 µs.
-const WARM_UP: usize = 200;
-const COUNTED: usize = 2000;
+/// After so long it is answered: as a quick SSD would, and long enough that a processor goes to sleep meanwhile.
+pub(crate) const ANSWER_NS: u64 = 200_000;
+/// Reads that warm up, and reads that count: a quarter of a second.
+const WARM_UP: usize = 50;
+const COUNTED: usize = 1000;
 /// No longer than this, whatever the machine is busy with.
 const MOST: Duration = Duration::from_secs(2);
 
@@ -34,7 +37,7 @@ pub(crate) fn measure(mut connection: impl Read + Write) -> io::Result<u64> {
         connection.write_all(&request)?;
         connection.read_exact(&mut answer)?;
         if round >= WARM_UP {
-            times.push(start.elapsed().as_nanos() as u64);
+            times.push((start.elapsed().as_nanos() as u64).saturating_sub(ANSWER_NS));
         }
         if begun.elapsed() > MOST {
             break;

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::Builder;
+use std::thread::{Builder, JoinHandle};
 
 /// As many as keep one busy connection going in both directions.
 const THREADS: usize = 2;
@@ -88,6 +88,7 @@ pub(crate) struct Workers {
     shared: Arc<(Mutex<Queue>, Condvar)>,
     returned: Receiver<Returned>,
     under_way: usize,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
@@ -95,6 +96,7 @@ impl Workers {
     pub(crate) fn start(time: RealTime, bell: &Arc<OwnedFd>) -> Result<Self> {
         let shared: Arc<(Mutex<Queue>, Condvar)> = Arc::default();
         let (sender, returned) = channel();
+        let mut threads = Vec::new();
         for _ in 0..THREADS {
             let worker = Worker {
                 shared: Arc::clone(&shared),
@@ -103,9 +105,9 @@ impl Workers {
                 time,
             };
             let thread = Builder::new().name("kurabe-data".to_owned()).spawn(move || worker.work());
-            thread.map_err(|error| Error::no_thread(&error))?;
+            threads.push(thread.map_err(|error| Error::no_thread(&error))?);
         }
-        Ok(Self { shared, returned, under_way: 0 })
+        Ok(Self { shared, returned, under_way: 0, threads })
     }
 
     pub(crate) fn give(&mut self, job: PayloadJob) {
@@ -135,6 +137,10 @@ impl Drop for Workers {
         let (queue, bell) = &*self.shared;
         queue.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         bell.notify_all();
+        // Who waits for the server to end may want its data next; no job takes long.
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Hub, SMALL_BYTES};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
+use crate::round_trip::ANSWER_NS;
 use crate::workers::{Body, Deed, PayloadJob, Segment, act};
 use kurabe_sim::{Completion, Kind, Request};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(super) struct PendingRequest {
     /// When the stack was done with it; beside the stack: when it came.
     due: Option<(u64, Result<(), NbdError>)>,
     is_in_stack: bool,
+    /// The stack never sees it.
+    is_beside: bool,
 }
 
 impl PendingRequest {
@@ -65,6 +68,7 @@ impl Hub {
             outcome: None,
             due: None,
             is_in_stack: false,
+            is_beside: false,
         };
         if new.writes() {
             self.writes += 1;
@@ -86,7 +90,12 @@ impl Hub {
         if let Some(waiting) = self.operations.get_mut(&operation)
             && beside
         {
-            waiting.due = Some((came_ns, Ok(())));
+            waiting.is_beside = true;
+            if request.command == NbdCommand::BlockStatus {
+                waiting.due = Some((came_ns, Ok(())));
+            } else {
+                self.own.push_back((came_ns + ANSWER_NS, operation));
+            }
         }
         match deed {
             None => self.data_done(operation, Ok(Body::Nothing)),
@@ -104,7 +113,7 @@ impl Hub {
     /// What becomes of the bytes of an operation is known.
     pub(super) fn data_done(&mut self, operation: u64, outcome: Result<Body, NbdError>) {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
-        if waiting.is_in_stack || waiting.due.is_some() {
+        if waiting.is_in_stack || waiting.is_beside {
             waiting.outcome = Some(outcome);
             return self.answer_if_ready(operation);
         }
@@ -140,6 +149,14 @@ impl Hub {
         let outcome = completion.outcome.map(|_| ()).map_err(|_| NbdError::Io);
         operation.due = Some((completion.at_ns, outcome));
         self.answer_if_ready(completion.token);
+    }
+
+    /// A request of kurabe's own client is answered now.
+    pub(super) fn own_is_due(&mut self, operation: u64, due_ns: u64) {
+        if let Some(waiting) = self.operations.get_mut(&operation) {
+            waiting.due = Some((due_ns, Ok(())));
+        }
+        self.answer_if_ready(operation);
     }
 
     /// Answers an operation if both its bytes and its time have come.
