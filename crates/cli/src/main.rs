@@ -16,6 +16,7 @@ mod pivot;
 mod profiles;
 mod record;
 mod report;
+mod rm;
 mod run;
 mod signals;
 mod stored;
@@ -69,7 +70,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::History(args) => compare::history(args, global),
         Command::Report(args) => report::report(args, global),
         Command::Card(args) => card::card(args, global),
-        Command::Rm(args) => stored::remove(args, global),
+        Command::Rm(args) => rm::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
         Command::Check => check::check(global),

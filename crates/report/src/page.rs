@@ -26,7 +26,7 @@ use crate::doc::Html;
 use crate::pictures::Picture;
 use extent::Extent;
 use kurabe_chart::Theme;
-use kurabe_compare::{Pair, names, pair, subject};
+use kurabe_compare::{Fastest, Pair, fastest, names, pair, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
 use rows::{CellRow, rows};
@@ -62,6 +62,7 @@ pub struct Report<'a> {
     /// What the runs are called, in their order.
     names: Vec<Text>,
     pairs: Vec<Pair>,
+    fastest: Option<Fastest>,
     about: Vec<String>,
     title: Option<String>,
     lang: Lang,
@@ -92,7 +93,8 @@ impl<'a> Report<'a> {
             None => Vec::new(),
         };
         let title = title.map(str::to_owned);
-        Self { runs, names, pairs, about: about.to_vec(), title, lang, extent: Extent::Whole }
+        let fastest = fastest(&runs, margin);
+        Self { runs, names, pairs, fastest, about: about.to_vec(), title, lang, extent: Extent::Whole }
     }
 
     fn rows(&self) -> Vec<CellRow<'_>> {

@@ -35,7 +35,7 @@ pub fn render_standings(record: &RunRecord, catalogue: &Catalogue, style: &Style
         ]
     });
     let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows).indent(2));
+    doc.push(Table::new(columns, rows).indent(2).stacks());
     let note = text!(
         "makers' sheets are best cases of new drives; sources: kurabe catalogue",
         "メーカーの仕様値は新品での最良の値です。出典は kurabe catalogue で確認できます"

@@ -45,6 +45,7 @@ mod scripts;
 mod shells;
 mod shown;
 mod signals;
+mod slips;
 mod studies;
 mod sweeping;
 mod terminal;
