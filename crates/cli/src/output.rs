@@ -37,6 +37,11 @@ pub fn progress_mode(global: &Global) -> Mode {
     }
 }
 
+/// Whether somebody can be asked: a terminal shows the question and takes the answer.
+pub fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Whether progress and result are seen below each other: both streams lead to one place, such as a terminal or a log.
 pub fn result_follows_progress(global: &Global) -> bool {
     let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);

@@ -2,14 +2,14 @@
 
 use crate::args::{Global, RunIds};
 use crate::lang::{lang, t};
-use crate::output::{say, tell};
+use crate::output::{can_ask, say, tell};
 use crate::stored::store_with_runs;
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_lab::{owner_is_elsewhere, owner_lives};
 use kurabe_store::{LAST, Store};
 use std::cell::Cell;
-use std::io::{BufRead, IsTerminal};
+use std::io::BufRead;
 
 /// Runs the command.
 ///
@@ -53,7 +53,7 @@ fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
         Err(Error::new(ErrorKind::Refused, what)
             .remedy(text!("`kurabe rm --yes` does not ask", "`kurabe rm --yes` なら確認しません")))
     };
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !can_ask() {
         return refused(text!(
             "several runs, or the last one, are removed only after a question, and there is no terminal to ask on",
             "複数の測定や last の削除には確認が必要ですが、確認できる端末がありません"

@@ -36,7 +36,7 @@ pub fn fastest(runs: &[&RunRecord], margin: f64) -> Option<Fastest> {
             let pair = pair(run, other, margin);
             let verdicts = || pair.cells.iter().filter_map(|cell| Some(cell.compared?.verdict));
             verdicts().next()?;
-            let has = |wanted: Verdict| verdicts().any(|verdict| verdict == wanted);
+            let has = |kind: Verdict| verdicts().any(|verdict| verdict == kind);
             is_slower[place] |= has(Verdict::Faster);
             is_slower[other_place] |= has(Verdict::Slower);
             is_decided |= has(Verdict::Faster) || has(Verdict::Slower);

@@ -20,25 +20,25 @@ fn run(times: &[u64]) -> RunRecord {
 #[test]
 fn who_is_slower_than_none_in_any_cell_is_the_fastest() {
     let [slow, fast, same] = [run(&[4]), run(&[1]), run(&[1])];
-    let found = fastest(&[&slow, &fast, &slow], MARGIN).unwrap();
-    assert_eq!((found.unbeaten, found.is_decided), (vec![1], true));
-    assert_eq!(found.leads, [0, found.cell_count, 0]);
+    let standings = fastest(&[&slow, &fast, &slow], MARGIN).unwrap();
+    assert_eq!((standings.unbeaten, standings.is_decided), (vec![1], true));
+    assert_eq!(standings.leads, [0, standings.cell_count, 0]);
     assert_eq!(fastest(&[&slow, &fast, &same], MARGIN).unwrap().unbeaten, [1, 2]);
 }
 
 #[test]
 fn who_is_slower_in_one_cell_is_not_the_fastest() {
     let [one, other, slow] = [run(&[4, 1]), run(&[1, 4]), run(&[8])];
-    let found = fastest(&[&one, &other, &slow], MARGIN).unwrap();
-    assert!(found.unbeaten.is_empty() && found.is_decided, "{found:?}");
-    assert_eq!(found.leads, [found.cell_count - 1, 1, 0]);
+    let standings = fastest(&[&one, &other, &slow], MARGIN).unwrap();
+    assert!(standings.unbeaten.is_empty() && standings.is_decided, "{standings:?}");
+    assert_eq!(standings.leads, [standings.cell_count - 1, 1, 0]);
 }
 
 #[test]
 fn nothing_is_said_where_nothing_is_clear_or_there_is_nothing_to_rank() {
     let same = run(&[1]);
-    let found = fastest(&[&same, &same, &same], MARGIN).unwrap();
-    assert!(!found.is_decided, "{found:?}");
+    let standings = fastest(&[&same, &same, &same], MARGIN).unwrap();
+    assert!(!standings.is_decided, "{standings:?}");
     assert_eq!(fastest(&[&same, &same], MARGIN), None);
     let mut other = run(&[1]);
     other.cells.clear();

@@ -75,10 +75,10 @@ pub(crate) fn below(record: &RunRecord) -> Doc {
     let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();
     let (noise, others): (Vec<_>, Vec<_>) =
         distinct(record).partition(|notice| notice.kind == NoticeKind::Noise);
-    remarks.extend(others.into_iter().map(told));
+    remarks.extend(others.into_iter().map(in_a_line));
     remarks.extend(match noise.as_slice() {
         [] => None,
-        [only] => Some(told(only)),
+        [only] => Some(in_a_line(only)),
         several => Some((Role::Warn, noise_in_short(record, several))),
     });
     remarks.extend(labels(record).map(|labels| (Role::Plain, text!("labels: {labels}", "ラベル: {labels}"))));
@@ -105,7 +105,7 @@ fn distinct(record: &RunRecord) -> impl Iterator<Item = &Notice> {
 }
 
 /// A notice as a line.
-fn told(notice: &Notice) -> (Role, Text) {
+fn in_a_line(notice: &Notice) -> (Role, Text) {
     let (kind, words) = (words::notice(notice.kind), &notice.text);
     (notice_role(notice.kind), text!("{kind}: {words}", "{kind}: {words}"; kind, words))
 }
@@ -152,7 +152,7 @@ pub(crate) fn all_noise(record: &RunRecord) -> Doc {
     if noise.len() < 2 {
         return Doc::new();
     }
-    let lines = noise.into_iter().map(told).map(|(role, words)| remark(role, words));
+    let lines = noise.into_iter().map(in_a_line).map(|(role, words)| remark(role, words));
     lines.collect::<Doc>().and([Block::Gap].into_iter().collect())
 }
 

@@ -241,8 +241,8 @@ fn disturbed() -> RunRecord {
     let mut record = common::run();
     record.notices.retain(|notice| notice.kind != NoticeKind::Noise);
     for (place, cell) in record.cells.iter_mut().enumerate() {
-        let label = cell.label.clone();
-        let text = text!("others wrote a little during {label}", "{label} の間に少し書き込みがありました");
+        let text =
+            text!("others wrote a little during cell {place}", "項目 {place} の間に書き込みがありました");
         record.notices.push(Notice { kind: NoticeKind::Noise, text });
         for (number, repetition) in cell.repetitions.iter_mut().enumerate() {
             let is_worst = (place, number) == (1, 1);
