@@ -165,8 +165,11 @@ pub enum Command {
         #[arg(help = t("The shell", "シェル"))]
         shell: clap_complete::Shell,
     },
-    #[command(about = t("Print the manual page", "マニュアルページを出力"))]
-    Man,
+    #[command(about = t("Print the manual page, or that of a command", "マニュアルページを出力(コマンドごとのページも)"))]
+    Man {
+        #[arg(value_name = "COMMAND", help = t("The command: kurabe man run", "コマンド。例: kurabe man run"))]
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
