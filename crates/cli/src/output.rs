@@ -5,7 +5,8 @@ use crate::lang::lang;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_report::{Mode, Style, run_figures};
+use kurabe_report::{Mode, Style, run_figures, run_standings};
+use kurabe_study::catalogue::Catalogue;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,7 +124,13 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn print_record(record: &RunRecord) -> Result<()> {
-    print_json(&serde_json::json!({ "event": "record", "run": record, "figures": run_figures(record) }))
+    let published = run_standings(record, &Catalogue::load()?);
+    print_json(&serde_json::json!({
+        "event": "record",
+        "run": record,
+        "figures": run_figures(record),
+        "published": published,
+    }))
 }
 
 /// Says what clap has said, which may be coloured, on standard error.

@@ -10,6 +10,7 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, nearest, number, shown, text};
 use kurabe_report::{PageTheme, Report, png};
+use kurabe_study::catalogue::Catalogue;
 use std::io::Write;
 use std::path::Path;
 
@@ -31,6 +32,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     let runs = in_order(args, global)?;
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.margin, &args.about, title, lang());
+    let report = report.beside(&Catalogue::load()?);
     let made = match format {
         "html" => {
             let page = report.html(theme(args), |page_bytes| report.records(page_bytes));

@@ -16,8 +16,6 @@ pub const MOST_DATA_FILE_BYTES: u64 = 4 << 20;
 /// A result of another tool or an exported run. A day of `iostat 1` with 20 devices has about 150 MiB; reading takes some
 /// ten times the file's size in memory.
 pub const MOST_IMPORT_BYTES: u64 = 256 << 20;
-/// A trace: 20 million operations have at most about this.
-pub const MOST_TRACE_BYTES: u64 = 512 << 20;
 
 /// A kind of file from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +24,6 @@ pub enum Outside {
     DataFile,
     /// What is taken into the store.
     Import,
-    /// A trace to be replayed.
-    Trace,
 }
 
 impl Outside {
@@ -36,7 +32,6 @@ impl Outside {
         match self {
             Self::DataFile => MOST_DATA_FILE_BYTES,
             Self::Import => MOST_IMPORT_BYTES,
-            Self::Trace => MOST_TRACE_BYTES,
         }
     }
 
@@ -52,10 +47,6 @@ impl Outside {
             Self::Import => Error::new(ErrorKind::Import, what).remedy(text!(
                 "name the file that the tool wrote; where it is that long, have the tool write less often, or split it",
                 "ツールが書いたファイルを指定してください。本当に大きい場合は、記録の間隔を広げるか、ファイルを分けてください"
-            )),
-            Self::Trace => Error::new(ErrorKind::Import, what).remedy(text!(
-                "replay a part of the trace: head -n 1000000 FILE",
-                "トレースの一部を再生してください: head -n 1000000 ファイル名"
             )),
         }
     }

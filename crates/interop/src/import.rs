@@ -250,6 +250,16 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
             "再生してください: kurabe run --replay {name} 測定対象"
         ));
     }
+    if is_job_file(input) {
+        return Error::new(
+            ErrorKind::Import,
+            text!(
+                "{name} is a job file of fio, not a result",
+                "{name} は測定結果ではなく fio のジョブファイルです"
+            ),
+        )
+        .remedy(text!("run it: kurabe run {name} TARGET", "実行してください: kurabe run {name} 測定対象"));
+    }
     let what = match nearest(input) {
         Some((kind, why)) => text!(
             "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
@@ -264,6 +274,13 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
         "give the file as the tool wrote it, complete and unedited",
         "ツールが書いたままのファイルを指定してください"
     ))
+}
+
+/// Whether the file has sections, and its name or what is in them says that these are jobs of fio.
+fn is_job_file(input: &Input<'_>) -> bool {
+    let has_section = input.lines().any(|(_, line)| line.starts_with('[') && line.trim_end().ends_with(']'));
+    let reads = || input.text().is_some_and(|text| crate::job::read_fio_job(input.name, text).is_ok());
+    has_section && (crate::job::is_job_name(input.name) || reads())
 }
 
 /// The kind of file whose tool is named in the file, or in its name, and what it misses there.

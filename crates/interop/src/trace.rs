@@ -1,9 +1,11 @@
 //! Traces of other tools: read into the one form that kurabe can do again, and written for fio.
 //!
-//! The model: the format is told by the first line that is not blank, or given. Every line is read strictly; one that
-//! does not fit ends the reading with its place and a remedy. What is an operation of the format but none that kurabe
+//! The model: a trace is read once, line by line. The format is told by the first line that is not blank, or given. Every
+//! line is read strictly; one that does not fit ends the reading with its place and a remedy. What is an operation of the format but none that kurabe
 //! issues (discards, operations of length 0) is left out and counted. Nothing is guessed: where formats look alike and
 //! differ in meaning, the user says which it is.
+//!
+//! All formats are texts but one, `vscsi`, whose first records tell it.
 //!
 //! Not here: packed files, and blktrace's binary form, which `blkparse` turns into text.
 
@@ -11,21 +13,26 @@ mod ascii;
 mod blkparse;
 mod csv;
 mod iolog;
+mod lines;
+mod vscsi;
 
 pub use iolog::write_iolog_v3;
 
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
+use lines::{Line, Lines, decimal_ns};
 use std::collections::HashMap;
+use std::io::BufRead;
 
 /// Bytes of a sector in all formats that count in sectors.
 const SECTOR_BYTES: u64 = 512;
 /// Operations that a trace has at most: 640 MB of memory, and as many again while they are put in order. A disk that does
 /// 1 000 operations a second does as many in five and a half hours.
 const MOST_OPERATIONS: usize = 20_000_000;
-/// Characters of a line that an error shows at most.
-const LINE_SHOWN: usize = 160;
+/// Bytes that the names of files and disks have together: a million names of usual length. They stay in memory, twice.
+const MOST_NAME_BYTES: usize = 64 << 20;
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,11 +54,13 @@ pub enum TraceFormat {
     Ssdsim,
     /// DiskSim's `ascii`: time in ms, device, block, blocks, flags in hexadecimal of which bit 0 is a read.
     Disksim,
+    /// CloudPhysics' virtual SCSI disks: records of 32 or 40 bytes, times in µs, blocks of 512 bytes.
+    Vscsi,
 }
 
 impl TraceFormat {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FioIolog,
         Self::Blkparse,
         Self::BlkparseIssued,
@@ -60,6 +69,7 @@ impl TraceFormat {
         Self::Mqsim,
         Self::Ssdsim,
         Self::Disksim,
+        Self::Vscsi,
     ];
 
     /// The word for it in profiles and flags.
@@ -73,6 +83,7 @@ impl TraceFormat {
             Self::Mqsim => "mqsim",
             Self::Ssdsim => "ssdsim",
             Self::Disksim => "disksim",
+            Self::Vscsi => "vscsi",
         }
     }
 
@@ -97,102 +108,90 @@ fn choose(formats: &[TraceFormat]) -> Text {
     text!("give the format, one of {words}", "次のいずれかを形式として指定してください: {words}")
 }
 
-/// Reads a trace. `name` is the file's name, for errors. Without a format it is told by the content.
+/// Reads a trace from its start to its end, without holding more of it than a line and its operations. `name` is the
+/// file's name, for errors. Without a format it is told by the content.
 ///
 /// # Errors
-/// When the format cannot be told, a line does not fit it (the error shows the line), or nothing in it can be done again.
-pub fn read_trace(name: &str, bytes: &[u8], format: Option<TraceFormat>) -> Result<Trace> {
-    refuse_binary(name, bytes)?;
-    let content = String::from_utf8_lossy(bytes);
-    let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
-    let source = Source { name, content };
-    let format = match format {
-        Some(format) => format,
-        None => recognise(source)?,
-    };
-    let mut builder = Builder::default();
-    match format {
-        TraceFormat::FioIolog => iolog::read(source, &mut builder)?,
-        TraceFormat::Blkparse => blkparse::read(source, &mut builder, blkparse::QUEUED)?,
-        TraceFormat::BlkparseIssued => blkparse::read(source, &mut builder, blkparse::ISSUED)?,
-        TraceFormat::Msr => csv::read_msr(source, &mut builder)?,
-        TraceFormat::Spc => csv::read_spc(source, &mut builder)?,
-        TraceFormat::Mqsim | TraceFormat::Ssdsim | TraceFormat::Disksim => {
-            ascii::read(source, &mut builder, format)?;
-        }
+/// When it cannot be read, the format cannot be told, a line does not fit it (the error shows the line), nothing in it
+/// can be done again, or it is larger than a trace can be.
+pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceFormat>) -> Result<Trace> {
+    let beginning = input.fill_buf().map_err(|error| lines::unreadable(name, &error))?;
+    if format.map_or_else(|| vscsi::fits(beginning), |format| format == TraceFormat::Vscsi) {
+        let mut trace = Builder::new(MOST_OPERATIONS);
+        vscsi::read(name, input, &mut trace)?;
+        return trace.finish(name);
     }
-    builder.finish(name)
+    let mut lines = Lines::new(name, input)?;
+    let content = match format {
+        Some(format) => Content::Of(format),
+        None => recognise(name, &mut lines)?,
+    };
+    let mut trace = Builder::new(MOST_OPERATIONS);
+    match content {
+        Content::Blkparse => blkparse::read_either(&mut lines, &mut trace)?,
+        Content::Columns => ascii::read_disksim_if_told(name, &mut lines, &mut trace)?,
+        Content::Of(format) => match format {
+            TraceFormat::FioIolog => iolog::read(&mut lines, &mut trace)?,
+            TraceFormat::Blkparse => blkparse::read(&mut lines, &mut trace, blkparse::QUEUED)?,
+            TraceFormat::BlkparseIssued => blkparse::read(&mut lines, &mut trace, blkparse::ISSUED)?,
+            TraceFormat::Msr => csv::read_msr(&mut lines, &mut trace)?,
+            TraceFormat::Spc => csv::read_spc(&mut lines, &mut trace)?,
+            TraceFormat::Mqsim | TraceFormat::Ssdsim | TraceFormat::Disksim => {
+                ascii::read(&mut lines, &mut trace, format)?;
+            }
+            // Read above: it is no text.
+            TraceFormat::Vscsi => {}
+        },
+    }
+    trace.finish(name)
 }
 
 /// The word of a file's format, if its beginning is that of a trace.
 pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Option<&'static str> {
-    refuse_binary(name, bytes).ok()?;
-    let content = String::from_utf8_lossy(bytes);
-    let source = Source { name, content: content.strip_prefix('\u{feff}').unwrap_or(&content) };
-    let first = source.lines().next()?;
-    match recognise(source) {
-        Ok(format) => Some(format.word()),
-        // Columns that two simulators write in different orders, and these lines do not tell which.
-        Err(_) if ascii::fits(first.text) => Some("mqsim, ssdsim, disksim"),
-        Err(_) => None,
+    if vscsi::fits(bytes) {
+        return Some(TraceFormat::Vscsi.word());
     }
+    let mut lines = Lines::new(name, bytes).ok()?;
+    Some(match recognise(name, &mut lines).ok()? {
+        Content::Of(format) => format.word(),
+        Content::Blkparse => TraceFormat::Blkparse.word(),
+        Content::Columns => "mqsim, ssdsim, disksim",
+    })
 }
 
-/// What is no text is told apart, because the remedy differs.
-fn refuse_binary(name: &str, bytes: &[u8]) -> Result<()> {
-    // 0x65617400 and the version in the last byte, in the byte order of the recording machine (blktrace_api.h).
-    let blktrace =
-        bytes.starts_with(&[0x07, 0x74, 0x61, 0x65]) || bytes.starts_with(&[0x65, 0x61, 0x74, 0x07]);
-    let (what, remedy) = if bytes.starts_with(&[0x1f, 0x8b]) {
-        (
-            text!("{name} is packed with gzip", "{name} は gzip で圧縮されています"),
-            text!("unpack it first: gunzip --keep {name}", "先に展開してください: gunzip --keep {name}"),
-        )
-    } else if blktrace {
-        (
-            text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です"),
-            text!(
-                "turn it into text first: blkparse -i {name} -o trace.txt",
-                "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
-            ),
-        )
-    } else if bytes.contains(&0) {
-        (
-            text!("{name} is no text", "{name} はテキストではありません"),
-            text!("give a trace in one of the text formats", "テキスト形式のトレースを指定してください"),
-        )
-    } else {
-        return Ok(());
-    };
-    Err(Error::new(ErrorKind::Import, what).remedy(remedy))
+/// What the first line of a trace tells.
+enum Content {
+    /// The format.
+    Of(TraceFormat),
+    /// A text of blkparse: the operations as they were queued, or as they were issued if it was filtered down to these.
+    Blkparse,
+    /// The columns that three simulators read, with times in ns or ms.
+    Columns,
 }
 
-/// Tells the format by the first line, and where that is not enough, by all.
-fn recognise(source: Source<'_>) -> Result<TraceFormat> {
-    let Some(first) = source.lines().next() else { return Err(empty(source.name)) };
+/// Tells the format by the first line, as far as that does.
+fn recognise(name: &str, lines: &mut Lines<'_, impl BufRead>) -> Result<Content> {
+    let Some(first) = lines.peek()? else { return Err(empty(name)) };
     if first.text.starts_with("fio version ") {
-        return Ok(TraceFormat::FioIolog);
+        return Ok(Content::Of(TraceFormat::FioIolog));
     }
     if blkparse::fits(first.text) {
-        // A text that was filtered down to `D` has no `Q`.
-        let queued = source.lines().any(|line| blkparse::is_operation(line.text, blkparse::QUEUED));
-        return Ok(if queued { TraceFormat::Blkparse } else { TraceFormat::BlkparseIssued });
+        return Ok(Content::Blkparse);
     }
     if csv::fits_msr(first.text) {
-        return Ok(TraceFormat::Msr);
+        return Ok(Content::Of(TraceFormat::Msr));
     }
     if csv::fits_spc(first.text) {
-        return Ok(TraceFormat::Spc);
+        return Ok(Content::Of(TraceFormat::Spc));
     }
     if ascii::fits(first.text) {
-        return ascii::tell(source);
+        return Ok(Content::Columns);
     }
     let error = first.fault(
         first.text,
         text!(
-            "{} is no trace that kurabe can tell by its content",
-            "{} の内容からトレースの形式を判別できません",
-            source.name
+            "{name} is no trace that kurabe can tell by its content",
+            "{name} の内容からトレースの形式を判別できません"
         ),
     );
     Err(error.remedy(choose(&TraceFormat::ALL)))
@@ -209,191 +208,90 @@ fn empty(name: &str) -> Error {
     .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
 
-fn too_long(name: &str, beyond: usize) -> Error {
-    let count = MOST_OPERATIONS + beyond;
+fn too_long(line: Line<'_>, most_operations: usize) -> Error {
+    let count = number::count(most_operations as u64);
     Error::new(
         ErrorKind::Import,
         text!(
-            "{name} has {count} operations; at most {MOST_OPERATIONS} are replayed",
-            "{name} の操作は {count} 件です。再生できるのは {MOST_OPERATIONS} 件までです"
+            "{} has more than {count} operations, and no more are replayed",
+            "{} の操作は {count} 件を超えています(再生できる上限です)",
+            line.file
         ),
     )
     .remedy(text!(
-        "replay a part of it: head -n {MOST_OPERATIONS} {name}",
-        "一部を再生してください: head -n {MOST_OPERATIONS} {name}"
+        "replay a part of it: head -n {} {}",
+        "一部を再生してください: head -n {} {}",
+        line.number - 1,
+        line.file
     ))
 }
 
-/// A file to be read.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    name: &'a str,
-    content: &'a str,
-}
-
-impl<'a> Source<'a> {
-    /// Lines that are not blank.
-    fn lines(self) -> impl Iterator<Item = Line<'a>> {
-        self.content
-            .lines()
-            .enumerate()
-            .map(move |(index, text)| Line { file: self.name, number: index + 1, text })
-            .filter(|line| !line.text.trim().is_empty())
-    }
-}
-
-/// A line of it.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    file: &'a str,
-    number: usize,
-    text: &'a str,
-}
-
-impl<'a> Line<'a> {
-    /// An error at a part of the line.
-    fn fault(self, part: &str, what: Text) -> Error {
-        let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-        let before = self.text.get(..start).map_or(0, |before| before.chars().count());
-        let shown: String = self.text.chars().take(LINE_SHOWN).collect();
-        let before = if before < LINE_SHOWN { before } else { 0 };
-        Error::new(ErrorKind::Import, what).at(Place {
-            file: self.file.to_owned(),
-            line: self.number,
-            column: before + 1,
-            width: part.chars().count().clamp(1, LINE_SHOWN - before),
-            text: shown,
-        })
-    }
-
-    /// The usual error: this part should be something else.
-    fn wrong(self, part: &str, expected: &Text) -> Error {
-        let shown: String = part.chars().take(40).collect();
-        let (en, ja) = (&expected.en, &expected.ja);
-        self.fault(
-            part,
-            Text {
-                en: format!("`{shown}` is not {en}"), ja: format!("`{shown}` は{ja}ではありません")
-            },
-        )
-        .remedy(text!(
-            "correct or remove the line, or give another format if the file is of another",
-            "その行を直すか取り除いてください。別の形式のファイルなら、その形式を指定してください"
-        ))
-    }
-
-    /// A whole number.
-    fn number(self, part: &str) -> Result<u64> {
-        part.parse().map_err(|_| self.wrong(part, &text!("a whole number", "整数")))
-    }
-
-    /// A time with or without a fraction, in units of `unit_ns`, as ns. Digits beyond a ns are cut off.
-    fn time_ns(self, part: &str, unit_ns: u64) -> Result<u64> {
-        decimal_ns(part, unit_ns).ok_or_else(|| self.wrong(part, &text!("a time", "時刻")))
-    }
-
-    /// A length in bytes that an operation can have.
-    fn length(self, part: &str, unit_bytes: u64) -> Result<u32> {
-        let bytes = self.number(part)?.checked_mul(unit_bytes);
-        bytes
-            .and_then(|bytes| u32::try_from(bytes).ok())
-            .ok_or_else(|| self.wrong(part, &text!("a length below 4 GiB", "4 GiB 未満の長さ")))
-    }
-
-    /// An offset in bytes; its operation ends below 2^64.
-    fn offset(self, part: &str, unit_bytes: u64, length_bytes: u32) -> Result<u64> {
-        let bytes = self.number(part)?.checked_mul(unit_bytes);
-        bytes
-            .filter(|bytes| bytes.checked_add(u64::from(length_bytes)).is_some())
-            .ok_or_else(|| self.wrong(part, &text!("an offset below 16 EiB", "16 EiB 未満のオフセット")))
-    }
-
-    /// The fields between blanks, which must be `COUNT`.
-    fn fields<const COUNT: usize>(self) -> Result<[&'a str; COUNT]> {
-        let fields: Vec<&str> = self.text.split_whitespace().collect();
-        let count = fields.len();
-        fields.try_into().map_err(|_| self.miscounted(count, COUNT))
-    }
-
-    fn miscounted(self, count: usize, expected: usize) -> Error {
-        self.fault(
-            self.text,
-            text!(
-                "the line has {count} fields, not {expected}",
-                "この行のフィールド数は {count} で、{expected} ではありません"
-            ),
-        )
-        .remedy(text!(
-            "the file may be cut off here: record it anew, or remove the line",
-            "ファイルがここで切れている可能性があります。記録し直すか、その行を取り除いてください"
-        ))
-    }
-}
-
-/// A decimal number of units as ns, exactly; `None` for anything else, signs and exponents included.
-fn decimal_ns(words: &str, unit_ns: u64) -> Option<u64> {
-    let (whole, fraction) = words.split_once('.').unwrap_or((words, ""));
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    let whole_ns = whole.parse::<u64>().ok()?.checked_mul(unit_ns)?;
-    let fraction = &fraction[..fraction.len().min(18)];
-    let parts = 10_u128.pow(fraction.len() as u32);
-    let numerator = if fraction.is_empty() { 0 } else { fraction.parse::<u128>().ok()? };
-    whole_ns.checked_add((numerator * u128::from(unit_ns) / parts) as u64)
+fn too_many_units(line: Line<'_>) -> Error {
+    let most = format_bytes(MOST_NAME_BYTES as u64);
+    line.fault(
+        line.text,
+        text!("the names of its files have more than {most}", "ファイル名の合計が {most} を超えています"),
+    )
+    .remedy(text!(
+        "replay a part of the trace, or record it with shorter names",
+        "トレースの一部を再生するか、短い名前で記録し直してください"
+    ))
 }
 
 /// A trace as it grows.
-#[derive(Default)]
 struct Builder {
     trace: Trace,
+    most_operations: usize,
     units: HashMap<String, u32>,
-    /// Operations beyond those that are kept.
-    beyond: usize,
+    /// Bytes of their names.
+    name_bytes: usize,
 }
 
 impl Builder {
+    fn new(most_operations: usize) -> Self {
+        Self { trace: Trace::default(), most_operations, units: HashMap::new(), name_bytes: 0 }
+    }
+
     /// The index of a unit, which is new or known.
-    fn unit(&mut self, name: &str) -> u32 {
+    fn unit(&mut self, line: Line<'_>, name: &str) -> Result<u32> {
         if let Some(&unit) = self.units.get(name) {
-            return unit;
+            return Ok(unit);
+        }
+        self.name_bytes += name.len();
+        if self.name_bytes > MOST_NAME_BYTES {
+            return Err(too_many_units(line));
         }
         let unit = self.trace.units.len() as u32;
         self.trace.units.push(name.to_owned());
         self.units.insert(name.to_owned(), unit);
-        unit
+        Ok(unit)
     }
 
     /// A read or a write; one of length 0 is left out.
-    fn push(&mut self, operation: TraceOp) {
+    fn push(&mut self, line: Line<'_>, operation: TraceOp) -> Result<()> {
         if operation.length_bytes == 0 {
             self.trace.leave_out(1, text!("operations of length 0", "長さ 0 の操作"));
-        } else {
-            self.take(operation);
+            return Ok(());
         }
+        self.take(line, operation)
     }
 
-    /// Beyond the limit they are only counted, so that the error can say how many there are.
-    fn take(&mut self, operation: TraceOp) {
-        if self.trace.operations.len() < MOST_OPERATIONS {
-            self.trace.operations.push(operation);
-        } else {
-            self.beyond += 1;
+    fn take(&mut self, line: Line<'_>, operation: TraceOp) -> Result<()> {
+        if self.trace.operations.len() == self.most_operations {
+            return Err(too_long(line, self.most_operations));
         }
+        self.trace.operations.push(operation);
+        Ok(())
     }
 
     /// A sync.
-    fn push_sync(&mut self, at_ns: u64, unit: u32) {
-        self.take(TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit });
+    fn push_sync(&mut self, line: Line<'_>, at_ns: u64, unit: u32) -> Result<()> {
+        self.take(line, TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit })
     }
 
     fn finish(mut self, name: &str) -> Result<Trace> {
         if self.trace.operations.is_empty() {
             return Err(empty(name));
-        }
-        if self.beyond > 0 {
-            return Err(too_long(name, self.beyond));
         }
         self.trace.settle();
         Ok(self.trace)

@@ -8,4 +8,5 @@ mod hostile;
 mod import_laws;
 mod job;
 mod pasted;
+mod shapes;
 mod trace_fio;

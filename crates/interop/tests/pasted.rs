@@ -192,6 +192,47 @@ fn traces_say_how_they_are_replayed() {
     }
 }
 
+#[test]
+fn no_result_is_lost_to_how_it_is_spelt_or_laid_out() {
+    // The tool's own misspelling.
+    let adm = fixture("consumer/amorphousdiskmark-4.0.2.txt");
+    let misspelt = adm.replace("Sequential Write", "Sequantial Write");
+    assert_ne!(misspelt, adm);
+    let cells = |text: &str| -> Vec<_> {
+        runs(text).remove(0).cells.into_iter().map(|cell| (cell.label, cell.direction)).collect()
+    };
+    assert_eq!(cells(&misspelt), cells(&adm));
+    // A table of a page.
+    let row =
+        |words: &str| -> String { words.split_whitespace().map(|word| format!("<td>{word}</td>")).collect() };
+    let head = row("kB reclen write rewrite read reread read write read rewrite read");
+    let numbers = row("1048576 4 81747 35641 73644 73894 2770 805 40026 29575 7645");
+    let page = format!("<table><tbody><tr>{head}</tr>\n<tr>{numbers}</tr></tbody></table>\n");
+    let iozone = runs(&page).remove(0);
+    assert_eq!((iozone.origin.tool.as_str(), iozone.cells.len()), ("iozone", 9));
+    assert_eq!(iozone.cells[4].imported.as_ref().unwrap().figures[0].printed, "2770");
+    // Groups of devices are indented.
+    let iostat = fixture("lab/iostat.json").replacen("\"disk_device\": \"", "\"disk_device\": \" ", 50);
+    assert!(runs(&iostat)[0].cells.iter().all(|cell| !cell.label.starts_with(' ')));
+}
+
+#[test]
+fn a_job_file_says_how_it_is_run() {
+    let job = "; my disk\n[global]\ndirect=1\nsize=64m\n[reads]\nrw=randread\nbs=4k\n";
+    // What is refused of it is told when it is run.
+    let refused = "[reads]\nrw=randread\nioengine=rados\n";
+    for (name, text) in [("disk.fio", job), ("disk.txt", job), ("disk.fio", refused)] {
+        let error = import(name, text.as_bytes()).unwrap_err().render(Lang::En);
+        assert!(error.contains("is a job file of fio") && error.contains("kurabe run disk"), "{error}");
+    }
+    for other in [refused, "[Read]\nnothing\n", "rw=randread\n"] {
+        assert!(
+            !import("a.txt", other.as_bytes()).unwrap_err().render(Lang::En).contains("job file"),
+            "{other}"
+        );
+    }
+}
+
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
 const KIB: f64 = 1024.0;

@@ -76,7 +76,7 @@ fn a_log_of_fio_is_read() {
     let Some(output) = fio(directory.path(), &arguments) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let log = std::fs::read(directory.path().join("log")).expect("fio's log");
-    let trace = read_trace("log", &log, None).expect("fio's log is read");
+    let trace = read_trace("log", &log[..], None).expect("fio's log is read");
     assert_eq!(trace.flaw(), None);
     let written: Vec<u64> = trace
         .operations

@@ -1,11 +1,12 @@
 //! The traces of replay steps.
 
-use kurabe_core::outside::{Outside, bytes_of_file};
 use kurabe_core::profile::{Profile, ReplayStep, Step};
 use kurabe_core::trace::Trace;
-use kurabe_core::{ErrorKind, Result, text};
+use kurabe_core::{Error, Result, text};
 use kurabe_interop::{TraceFormat, read_trace};
 use kurabe_study::embedded_trace;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,19 +40,15 @@ fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
         TraceNames::FilesFirst if Path::new(name).exists() => None,
         TraceNames::FilesFirst | TraceNames::EmbeddedFirst => embedded_trace(name),
     };
-    let bytes = match embedded {
-        Some(text) => text.as_bytes().to_vec(),
-        None => {
-            let what = text!("cannot read the trace {name}", "トレース {name} を読めません");
-            bytes_of_file(name, what, Outside::Trace).map_err(|error| match error.kind() {
-                ErrorKind::Target => error.remedy(text!(
-                    "check the path, which begins in the current directory; `kurabe record` makes a trace",
-                    "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
-                )),
-                _ => error,
-            })?
-        }
-    };
     let format = step.format.as_deref().map(TraceFormat::from_word).transpose()?;
-    read_trace(name, &bytes, format)
+    if let Some(text) = embedded {
+        return read_trace(name, text.as_bytes(), format);
+    }
+    let file = File::open(name).map_err(|error| {
+        Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(text!(
+            "check the path, which begins in the current directory; `kurabe record` makes a trace",
+            "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
+        ))
+    })?;
+    read_trace(name, BufReader::new(file), format)
 }

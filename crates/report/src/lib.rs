@@ -85,7 +85,7 @@ pub use recommend::{answer_for, render_recommendation};
 pub use recording::{beneath_line, recording_lines, traffic_line};
 pub use run::{render_cell, render_header, render_result, render_run, render_sweep_result, render_sweep_run};
 pub use spark::sparkline;
-pub use standing::render_standings;
+pub use standing::{render_standings, run_standings};
 pub use study::{
     render_studies, render_study, render_study_file, render_study_markdown, study_json, study_result_json,
     verdict_answer,

@@ -24,11 +24,13 @@ pub use extent::{MOST_PAGE_BYTES, Page};
 
 use crate::doc::Html;
 use crate::pictures::Picture;
+use crate::standing::run_standings;
 use extent::Extent;
 use kurabe_chart::Theme;
 use kurabe_compare::{Fastest, Pair, fastest, names, pair, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
+use kurabe_study::catalogue::{Catalogue, Standing};
 use rows::{CellRow, rows};
 
 const STYLE: &str = include_str!("page/page.css");
@@ -67,6 +69,8 @@ pub struct Report<'a> {
     title: Option<String>,
     lang: Lang,
     extent: Extent,
+    /// What stands beside the cells of the one run, if the catalogue was asked.
+    standings: Vec<Standing>,
 }
 
 impl<'a> Report<'a> {
@@ -94,7 +98,27 @@ impl<'a> Report<'a> {
         };
         let title = title.map(str::to_owned);
         let fastest = fastest(&runs, margin);
-        Self { runs, names, pairs, fastest, about: about.to_vec(), title, lang, extent: Extent::Whole }
+        Self {
+            runs,
+            names,
+            pairs,
+            fastest,
+            about: about.to_vec(),
+            title,
+            lang,
+            extent: Extent::Whole,
+            standings: Vec::new(),
+        }
+    }
+
+    /// With what was published of devices beside the cells, if it is of one run.
+    #[must_use]
+    pub fn beside(self, catalogue: &Catalogue) -> Self {
+        let standings = match self.runs.as_slice() {
+            [run] => run_standings(run, catalogue),
+            _ => Vec::new(),
+        };
+        Self { standings, ..self }
     }
 
     fn rows(&self) -> Vec<CellRow<'_>> {

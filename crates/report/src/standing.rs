@@ -11,12 +11,20 @@ use kurabe_core::{Text, number, text};
 use kurabe_explain::{LimitKind, limits};
 use kurabe_study::catalogue::{Band, Catalogue, NearFigure, Standing, standings};
 
-/// The table; `None` if nothing published stands beside any cell.
-pub fn render_standings(record: &RunRecord, catalogue: &Catalogue, style: &Style) -> Option<String> {
+/// What stands beside the cells of a run, for every output: without cells that memory answered.
+pub fn run_standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
     let limits = limits(record);
-    let of_memory = |standing: &Standing| limits[standing.number - 1].limit.kind == LimitKind::HostMemory;
-    let standings: Vec<Standing> =
-        standings(record, catalogue).into_iter().filter(|standing| !of_memory(standing)).collect();
+    let of_memory = |standing: &Standing| limits[standing.cell_index].limit.kind == LimitKind::HostMemory;
+    standings(record, catalogue).into_iter().filter(|standing| !of_memory(standing)).collect()
+}
+
+/// The table for a terminal; `None` if nothing published stands beside any cell.
+pub fn render_standings(record: &RunRecord, catalogue: &Catalogue, style: &Style) -> Option<String> {
+    standings_doc(&run_standings(record, catalogue)).map(|doc| doc.terminal(style))
+}
+
+/// The table, and what it is made of; `None` if there is nothing in it.
+pub(crate) fn standings_doc(standings: &[Standing]) -> Option<Doc> {
     if standings.is_empty() {
         return None;
     }
@@ -41,7 +49,7 @@ pub fn render_standings(record: &RunRecord, catalogue: &Catalogue, style: &Style
         "メーカーの仕様値は新品での最良の値です。出典は kurabe catalogue で確認できます"
     );
     doc.push(Paragraph::new(note).role(Role::Quiet).indent(2, 2));
-    Some(doc.terminal(style))
+    Some(doc)
 }
 
 /// The kinds of devices that a cell is like, or between which it lies.
@@ -96,13 +104,13 @@ mod tests {
             entries: Vec::new(),
         };
         Standing {
-            number: 1,
+            cell_index: 0,
             label: "SEQ 1 MiB Q8 T1".to_owned(),
             direction: Direction::Read,
             bytes_per_s: mb_per_s * 1e6,
             bands: vec![
                 band(DeviceClass::HardDisk, 100.0, 120.0),
-                band(DeviceClass::UsbStick, 300.0, 400.0),
+                band(DeviceClass::Usb3Stick, 300.0, 400.0),
                 band(DeviceClass::SataSsd, 560.0, 560.0),
             ],
             nearest: None,
@@ -116,7 +124,7 @@ mod tests {
         assert_eq!(words(550.0), "SATA SSD (560.0 MB/s)");
         assert_eq!(
             words(200.0),
-            "between hard disk (100.0 MB/s to 120.0 MB/s) and USB stick (300.0 MB/s to 400.0 MB/s)"
+            "between hard disk (100.0 MB/s to 120.0 MB/s) and USB 3 stick (300.0 MB/s to 400.0 MB/s)"
         );
         assert_eq!(words(2.0), "below hard disk (100.0 MB/s to 120.0 MB/s)");
         assert_eq!(words(3000.0), "above SATA SSD (560.0 MB/s)");

@@ -9,8 +9,11 @@ use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::RunRecord;
 use kurabe_interop::{ExportFormat, export};
-use kurabe_report::{Embedded, PageTheme, Report, card, render_pair, render_run};
+use kurabe_report::{
+    Embedded, PageTheme, Report, card, render_pair, render_run, render_standings, run_standings,
+};
 use kurabe_stats::{cell_figure, compared_values};
+use kurabe_study::catalogue::Catalogue;
 use kurabe_testkit::{any_record, ssd};
 use proptest::prelude::*;
 
@@ -97,4 +100,66 @@ proptest! {
             prop_assert!(same || mean.is_nan() || compared.baseline.count != values.len(), "{compared:?} {mean}");
         }
     }
+}
+
+/// Words without the breaks and marks of an output.
+fn flat(page: &str) -> String {
+    let mut text = String::new();
+    let mut in_element = false;
+    for c in page.chars() {
+        match c {
+            '<' => in_element = true,
+            '>' => in_element = false,
+            c if !in_element && !c.is_whitespace() && c != '\\' => text.push(c),
+            _ => {}
+        }
+    }
+    text
+}
+
+#[test]
+fn every_output_tells_the_same_of_published_figures() {
+    let (run, catalogue) = (ssd::run(), Catalogue::load().unwrap());
+    let standings = run_standings(&run, &catalogue);
+    assert!(standings.len() > 1, "{standings:?}");
+    let embedded = |_| Embedded::default();
+    for lang in [Lang::En, Lang::Ja] {
+        let report = Report::new(vec![&run], 0.05, &[], None, lang);
+        assert!(!flat(&report.markdown()).contains("kurabecatalogue"), "only where it is asked for");
+        let report = report.beside(&catalogue);
+        let outputs = [
+            ("terminal", render_standings(&run, &catalogue, &style(lang, 400)).unwrap()),
+            ("page", report.html(PageTheme::Auto, embedded).html),
+            ("report in Markdown", report.markdown()),
+        ];
+        for (name, words) in outputs {
+            let words = flat(&words);
+            for standing in &standings {
+                let nearest = standing.nearest.as_ref().unwrap();
+                let device = nearest.device.get(lang);
+                let mut expected = vec![
+                    number::rate(standing.bytes_per_s).to_string(),
+                    format!("{device}:{}", number::rate(nearest.bytes_per_s)),
+                ];
+                for band in standing.bands.iter().filter(|band| band.holds(standing.bytes_per_s)) {
+                    expected.push(band.class.name().take(lang));
+                    expected.push(number::rate(band.high_bytes_per_s).to_string());
+                }
+                for part in expected {
+                    assert!(words.contains(&flat(&part)), "{name}, {lang:?}: no {part} in {words}");
+                }
+            }
+        }
+    }
+    // What `--json` has are the very figures, with their units in the names.
+    let json = serde_json::to_value(&standings).unwrap();
+    for (standing, told) in standings.iter().zip(json.as_array().unwrap()) {
+        assert_eq!(told["bytes_per_s"], standing.bytes_per_s);
+        assert_eq!(told["nearest"]["bytes_per_s"], standing.nearest.as_ref().unwrap().bytes_per_s);
+        assert_eq!(told["bands"][0]["low_bytes_per_s"], standing.bands[0].low_bytes_per_s);
+        assert_eq!(told["cell_index"], standing.cell_index);
+    }
+    // Of several runs the table is one of comparison.
+    let several = Report::new(vec![&run, &run], 0.05, &[], None, Lang::En);
+    assert_eq!(several.clone().beside(&catalogue).markdown(), several.markdown());
 }

@@ -28,8 +28,16 @@ macro_rules! library {
 }
 
 /// Name and text of every file, in the order in which its tables are listed.
-pub const CATALOGUE: &[(&str, &str)] =
-    library!["scsi-emulators", "raid-card", "usb-exfat-apfs", "sata-usb", "toshiba-ssd", "today"];
+pub const CATALOGUE: &[(&str, &str)] = library![
+    "scsi-emulators",
+    "raid-card",
+    "usb-exfat-apfs",
+    "sata-usb",
+    "toshiba-ssd",
+    "today",
+    "crystaldiskmark",
+    "portable"
+];
 
 /// How repetitions became the printed figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -88,8 +96,14 @@ pub struct PublishedColumn {
 pub enum DeviceClass {
     /// A disk that turns.
     HardDisk,
-    /// A USB stick.
-    UsbStick,
+    /// An SD card, microSD included.
+    SdCard,
+    /// A stick on USB 2, at 480 Mbit/s.
+    Usb2Stick,
+    /// A stick on USB 3.
+    Usb3Stick,
+    /// An SSD in a box on USB 3.
+    UsbSsd,
     /// An SSD on SATA at 6 Gbit/s.
     SataSsd,
     /// An NVMe SSD on four lanes of PCIe 3.
@@ -102,14 +116,26 @@ pub enum DeviceClass {
 
 impl DeviceClass {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::HardDisk, Self::UsbStick, Self::SataSsd, Self::NvmePcie3, Self::NvmePcie4, Self::NvmePcie5];
+    pub const ALL: [Self; 9] = [
+        Self::HardDisk,
+        Self::SdCard,
+        Self::Usb2Stick,
+        Self::Usb3Stick,
+        Self::UsbSsd,
+        Self::SataSsd,
+        Self::NvmePcie3,
+        Self::NvmePcie4,
+        Self::NvmePcie5,
+    ];
 
     /// In words.
     pub fn name(self) -> Text {
         match self {
             Self::HardDisk => text!("hard disk", "ハードディスク"),
-            Self::UsbStick => text!("USB stick", "USB メモリー"),
+            Self::SdCard => text!("SD card", "SD カード"),
+            Self::Usb2Stick => text!("USB 2 stick", "USB 2 メモリー"),
+            Self::Usb3Stick => text!("USB 3 stick", "USB 3 メモリー"),
+            Self::UsbSsd => text!("SSD on USB", "USB 接続の SSD"),
             Self::SataSsd => text!("SATA SSD", "SATA SSD"),
             Self::NvmePcie3 => text!("NVMe PCIe 3", "NVMe PCIe 3"),
             Self::NvmePcie4 => text!("NVMe PCIe 4", "NVMe PCIe 4"),

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 /// Elements that pages put around the lines of a text.
-const ELEMENTS: [&str; 19] = [
+const ELEMENTS: [&str; 22] = [
     "a",
     "b",
     "blockquote",
@@ -24,7 +24,10 @@ const ELEMENTS: [&str; 19] = [
     "pre",
     "span",
     "strong",
+    "table",
+    "tbody",
     "td",
+    "th",
     "tr",
     "tt",
 ];
@@ -79,6 +82,10 @@ fn without_elements(line: &str) -> String {
         if matches!(name, "br" | "p" | "div" | "li" | "tr") && !after.trim().is_empty() {
             text.push('\n');
         }
+        // Fields of a row would run into each other.
+        if matches!(name, "td" | "th") && text.ends_with(|c: char| !c.is_whitespace()) {
+            text.push(' ');
+        }
         rest = after;
     }
     text + rest
@@ -119,5 +126,6 @@ mod tests {
             assert_eq!(cleaned(line), [expected], "{line}");
         }
         assert_eq!(cleaned("<td class=\"x\">a<br/>b<br>"), ["a", "b"]);
+        assert_eq!(cleaned("<td>64</td><td>4</td><td>98</td>"), ["64 4 98 "]);
     }
 }

@@ -100,7 +100,7 @@ impl Options {
             None => 1,
         };
         match self.get(&["ioengine"]) {
-            Some("sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap") => Some(1),
+            Some(engine) if is_one_by_one(engine) => Some(1),
             None => Some(given).filter(|depth| *depth == 1),
             Some(_) => Some(given),
         }
@@ -170,6 +170,11 @@ pub(super) fn sequential(pattern: &str) -> Option<bool> {
         "randread" | "randwrite" | "randtrim" | "randrw" | "randtrimwrite" => Some(false),
         _ => None,
     }
+}
+
+/// Whether an engine waits for each operation, whatever depth is asked for.
+pub(super) fn is_one_by_one(engine: &str) -> bool {
+    matches!(engine, "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
 }
 
 /// The label of a job's cell: the job alone where the direction tells the rest.

@@ -5,11 +5,12 @@
 //! as one are a single block or, with `unified_rw_reporting=both`, one more. Rates are KiB/s, latencies µs, amounts
 //! KiB. fio's HOWTO, section "Terse output", and `show_ddir_status_terse` in stat.c.
 
-use super::fio_options::{direction, label, sequential};
+use super::fio_options::{direction, is_one_by_one, label, sequential, size_bytes};
 use super::split::{Claim, Mark};
 use super::{ImportedRun, Importer, Input, Outcome, lab, parts};
 use kurabe_core::environment::{BlockDevice, Environment};
 use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic as Statistic};
+use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::Cell;
 use kurabe_core::text;
 use std::collections::{BTreeMap, HashSet};
@@ -172,15 +173,37 @@ fn cell(name: &str, word: &str, block: &[&str], pattern: Option<&str>) -> Option
     figures.extend(lab::KIB.figure_of(FigureOf::DataMoved, Statistic::Sum, block[0]));
     figures.extend(lab::RUN_MILLISECONDS.figure_of(FigureOf::RunTime, Statistic::Sum, block[3]));
     let option = |key: &str| pattern?.split(", ").find_map(|part| part.strip_prefix(key)).map(str::trim);
+    let iodepth = option("iodepth=").and_then(|words| words.parse().ok());
     let imported = ImportedCell {
         procedure: pattern.map(parts::repeated),
         runs: Some(1),
-        iodepth: option("iodepth=").and_then(|words| words.parse().ok()),
+        iodepth: if option("ioengine=").is_some_and(is_one_by_one) { Some(1) } else { iodepth },
+        block_bytes: pattern.and_then(|pattern| block_bytes(pattern, word)),
         sequential: option("rw=").and_then(sequential),
         figures,
         ..ImportedCell::default()
     };
     Some(parts::cell(label(name, word), direction(word), imported))
+}
+
+/// The block size of a direction in `bs=(R) 4096B-4096B, (W) 1024KiB-1024KiB, (T) …`, or `bs=4K-4K/4K-4K/4K-4K` of version
+/// 2; nothing if it is a range.
+fn block_bytes(pattern: &str, word: &str) -> Option<u64> {
+    let (place, letter) = match word {
+        "read" => (0, "(R) "),
+        "write" => (1, "(W) "),
+        "trim" => (2, "(T) "),
+        _ => return None,
+    };
+    let (_, sizes) = pattern.split_once("bs=")?;
+    let range = match sizes.split_once(letter) {
+        Some((_, rest)) => rest.split(',').next()?,
+        None => sizes.split(", ").next()?.split('/').nth(place)?,
+    };
+    let (least, most) = range.trim().split_once('-')?;
+    // Version 3 prints `64.0KiB`, version 2 `64K`: both are 65 536 bytes.
+    let size = if least.ends_with('B') { parse_bytes(least).ok() } else { size_bytes(least, 1024) };
+    size.filter(|_| least == most)
 }
 
 fn spread<'a>(low: &'a str, high: &'a str, mean: &'a str, deviation: &'a str) -> [lab::Named<'a>; 4] {
@@ -252,6 +275,41 @@ mod tests {
         assert_eq!(old.origin.version, None);
         assert_figure(&of(&old.cells[1]).figures[0], "55512", "KiB/s", 55_512.0 * 1024.0);
         assert_eq!(labels("lab/fio2-terse2.txt"), ["seq write"]);
+    }
+
+    #[test]
+    fn lines_above_tell_what_the_jobs_did() {
+        for (pattern, word, expected) in [
+            (
+                "rw=read, bs=(R) 1024KiB-1024KiB, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio",
+                "read",
+                Some(1 << 20),
+            ),
+            (
+                "rw=write, bs=(R) 1024KiB-1024KiB, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio",
+                "write",
+                Some(4096),
+            ),
+            ("rw=randrw, bs=4K-4K/64K-64K/4K-4K, ioengine=sync, iodepth=1", "write", Some(65_536)),
+            ("rw=randread, bs=(R) 4096B-64.0KiB, (W) 4096B-4096B, (T) 4096B-4096B", "read", None),
+            ("rw=randread", "read", None),
+        ] {
+            assert_eq!(block_bytes(pattern, word), expected, "{pattern}");
+        }
+        let above = |engine: &str| {
+            let line = format!(
+                "a: (g=0): rw=read, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, ioengine={engine}, iodepth=32\n"
+            );
+            let text = String::from_utf8(fixture("lab/fio-terse3.txt")).unwrap();
+            let terse: Vec<&str> = text.lines().filter(|line| line.starts_with("3;")).collect();
+            let run = super::super::import("a", format!("{line}{}\n", terse.join("\n")).as_bytes())
+                .unwrap()
+                .remove(0);
+            let cell = of(&run.cells[0]).clone();
+            (cell.iodepth, cell.block_bytes)
+        };
+        assert_eq!(above("libaio"), (Some(32), Some(65_536)));
+        assert_eq!(above("psync"), (Some(1), Some(65_536)), "an engine without a queue");
     }
 
     #[test]

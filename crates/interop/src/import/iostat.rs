@@ -292,7 +292,7 @@ fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
         rows: disks(report)
             .iter()
             .map(|disk| Row {
-                device: disk.text_of("disk_device").unwrap_or("").to_owned(),
+                device: disk.text_of("disk_device").unwrap_or("").trim().to_owned(),
                 fields: columns
                     .iter()
                     .map(|column| disk.text_of(&column.name).unwrap_or("").to_owned())

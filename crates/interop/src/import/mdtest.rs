@@ -1,8 +1,10 @@
-//! mdtest's summary of rates, as IO500 keeps it.
+//! mdtest's summary of rates, as IO500 keeps it, and of times.
 //!
 //! The model: under `SUMMARY rate` a line for each operation on files or directories with the highest, lowest and mean rate of
-//! the iterations and their deviation, in operations per second; versions before 3 write `SUMMARY` alone. Zero stands for what
-//! was not run. The summary of times, where there is one, tells the same. mdtest.c of hpc/ior.
+//! the iterations and their deviation, in operations per second; versions before 3 write `SUMMARY` alone. Version 4 may put
+//! highest, lowest and mean of the ranks before these. Zero stands for what was not run. `SUMMARY time` (`-t` of version 3)
+//! has the seconds that all operations of a kind took; it is read where there is no summary of rates, which tells the same.
+//! Version 4 heads it `in ms/op`, and its source prints seconds there: that is refused. mdtest.c of hpc/ior.
 
 use super::lab::{self, Unit};
 use super::parts::{self, number};
@@ -16,6 +18,8 @@ pub(super) const IMPORTER: Importer =
     Importer { what: "mdtest text", read, claim: Claim::Lines(line_mark), names: &["mdtest"] };
 
 const OPERATIONS: Unit = lab::unit("ops/s", Quantity::Iops, 1.0);
+/// Of a whole phase.
+const SECONDS: Unit = lab::RUN_SECONDS;
 
 fn line_mark(line: &str) -> Mark {
     match () {
@@ -30,19 +34,37 @@ fn version(line: &str) -> Option<&str> {
     line.trim().strip_prefix("mdtest-")?.split_once(" was launched with ").map(|(version, _)| version)
 }
 
-/// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3 iterations)`.
+/// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3 iterations)`, and
+/// the same of times.
 fn is_summary(line: &str) -> bool {
     let line = line.trim();
-    line.starts_with("SUMMARY") && !line.starts_with("SUMMARY time") && line.ends_with(" iterations)")
+    line.starts_with("SUMMARY") && line.ends_with(" iterations)")
+}
+
+fn is_of_times(line: &str) -> bool {
+    line.trim().starts_with("SUMMARY time")
 }
 
 fn read(input: &Input<'_>) -> Outcome {
-    let Some(summary) = input.lines().find(|(_, line)| is_summary(line)) else {
+    let summaries = || input.lines().filter(|(_, line)| is_summary(line));
+    let Some(summary) = summaries().find(|(_, line)| !is_of_times(line)).or_else(|| summaries().next())
+    else {
         return Outcome::NotMine(text!(
             "no line such as `SUMMARY rate: (of 1 iterations)`",
             "`SUMMARY rate: (of 1 iterations)` のような行がありません"
         ));
     };
+    let unit = if is_of_times(summary.1) { SECONDS } else { OPERATIONS };
+    if unit == SECONDS && summary.1.contains("ms/op") {
+        let what = text!(
+            "mdtest's heading says ms/op, and versions of it print seconds there",
+            "見出しには ms/op とありますが、mdtest のバージョンによっては秒が印字されます"
+        );
+        return Outcome::Broken(parts::broken_line(input, summary.0, what).remedy(text!(
+            "have mdtest print rates: without `-t`, or with `-P` both",
+            "`-t` を付けずに実行して毎秒の操作数を印字させてください(`-P` なら両方を印字します)"
+        )));
+    }
     let heading = input.lines().find(|(_, line)| version(line).is_some());
     let tasks =
         heading.and_then(|(_, line)| line.split_once(" launched with ")?.1.split(' ').next()?.parse().ok());
@@ -56,7 +78,7 @@ fn read(input: &Input<'_>) -> Outcome {
     };
     let rows = input.lines().skip_while(|(number, _)| *number <= summary.0);
     let rows = rows.take_while(|(_, line)| !line.trim().starts_with("SUMMARY"));
-    let cells: Vec<Cell> = rows.filter_map(|(_, line)| cell(line, &setting)).collect();
+    let cells: Vec<Cell> = rows.filter_map(|(_, line)| cell(line, unit, &setting)).collect();
     if cells.is_empty() {
         return lab::nothing_measured(input, "mdtest");
     }
@@ -69,20 +91,22 @@ fn read(input: &Input<'_>) -> Outcome {
 }
 
 /// `File stat     :     153052.166     153052.166     153052.166          0.000`.
-fn cell(line: &str, setting: &ImportedCell) -> Option<Cell> {
+fn cell(line: &str, unit: Unit, setting: &ImportedCell) -> Option<Cell> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let (name, numbers) = words.split_at_checked(words.len().checked_sub(4)?)?;
-    let &[highest, lowest, mean, deviation] = numbers else { return None };
+    let (name, numbers) = words.split_at(words.iter().position(|word| number(word).is_some())?);
+    let (4 | 7, Some(&[highest, lowest, mean, deviation])) = (numbers.len(), numbers.last_chunk()) else {
+        return None;
+    };
     let name = name.join(" ");
     let name = name.trim_end_matches([' ', ':']);
     if name.is_empty() || number(highest)? <= 0.0 {
         return None;
     }
     let figures = [
-        OPERATIONS.figure(Statistic::Mean, mean)?,
-        OPERATIONS.figure(Statistic::Highest, highest)?,
-        OPERATIONS.figure(Statistic::Lowest, lowest)?,
-        OPERATIONS.figure(Statistic::StandardDeviation, deviation)?,
+        unit.figure(Statistic::Mean, mean)?,
+        unit.figure(Statistic::Highest, highest)?,
+        unit.figure(Statistic::Lowest, lowest)?,
+        unit.figure(Statistic::StandardDeviation, deviation)?,
     ];
     Some(parts::cell(
         parts::repeated(name),
@@ -118,5 +142,39 @@ mod tests {
             19_841.732,
         );
         assert_survives_damage("lab/mdtest.txt");
+    }
+
+    /// A text of version 3 with this summary.
+    fn read_of(summary: &str) -> kurabe_core::Result<Vec<ImportedRun>> {
+        let head = "mdtest-3.3.0 was launched with 8 total task(s) on 2 node(s)\n";
+        super::super::import("a.txt", format!("{head}{summary}").as_bytes())
+    }
+
+    #[test]
+    fn times_alone_are_seconds_and_not_of_an_operation() {
+        let summary = "SUMMARY time: (of 2 iterations)\n   Operation   Max   Min   Mean   Std Dev\n";
+        let rows =
+            "   Directory stat  :  0.120  0.118  0.119  0.001\n   File read  :  0.000  0.000  0.000  0.000\n";
+        let runs = read_of(&format!("{summary}{rows}")).unwrap();
+        assert_eq!(runs[0].cells.len(), 1, "what was not run is absent");
+        let stat = find(&runs[0], "Directory stat");
+        assert_eq!((of(stat).runs, of(stat).threads, stat.direction), (Some(2), Some(8), None));
+        assert_figure(&of(stat).figures[0], "0.119", "s", 0.119e9);
+        let figure = |statistic| figure(stat, Quantity::Duration, statistic, None);
+        assert_figure(figure(Statistic::Highest), "0.120", "s", 0.12e9);
+        assert_figure(figure(Statistic::Lowest), "0.118", "s", 0.118e9);
+        // Rates beside them are what is read, whichever comes first.
+        let rates = "SUMMARY rate: (of 2 iterations)\n   Directory stat  :  900.5  880.5  890.5  9.0\n";
+        let runs = read_of(&format!("{summary}{rows}\n{rates}")).unwrap();
+        assert_figure(&of(find(&runs[0], "Directory stat")).figures[0], "890.5", "ops/s", 890.5);
+        let error = read_of(&format!("{}{rows}", summary.replace("time", "time (in ms/op)"))).unwrap_err();
+        assert!(error.what().en.contains("ms/op") && error.place().is_some(), "{error}");
+    }
+
+    #[test]
+    fn figures_of_ranks_before_those_of_iterations_are_passed_over() {
+        let rows = "   File creation   910.5  450.25  700.125   7210.5  6882.5  7031.5  134.5\n";
+        let run = &read_of(&format!("SUMMARY rate (in ops/sec): (of 3 iterations)\n{rows}")).unwrap()[0];
+        assert_figure(&of(find(run, "File creation")).figures[0], "7031.5", "ops/s", 7031.5);
     }
 }

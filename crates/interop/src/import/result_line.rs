@@ -76,7 +76,8 @@ pub(super) fn parse(line: &str) -> Line<'_> {
     let line = line.trim();
     let Some(first) = line.split([' ', ':']).next() else { return Line::Other };
     let sequential = match first {
-        "Sequential" | "SEQ" => true,
+        // AmorphousDiskMark's own word for some of its writes.
+        "Sequential" | "Sequantial" | "SEQ" => true,
         "Random" | "RND" => false,
         _ => return Line::Other,
     };

@@ -1,7 +1,9 @@
-//! sysbench's `fileio` of 1.0.
+//! sysbench's `fileio`.
 //!
-//! The model: the options in sentences, then `reads/s`, `writes/s` and `fsyncs/s`, the rates in MiB/s, and the latencies of all
-//! operations, fsync included, in ms. Reads and writes of a mixed test are its two halves. sysbench's `sb_fileio.c`.
+//! The model: the options in sentences, then, in 1.0, `reads/s`, `writes/s` and `fsyncs/s`, the rates in MiB/s, and the
+//! latencies of all operations, fsync included, in ms. Reads and writes of a mixed test are its two halves. 0.4 and 0.5 count
+//! the operations, and print one rate of all that was moved (`Mb` are 2^20 bytes), requests per second, and the latency of a
+//! request, fsync not included. sysbench's `sb_fileio.c`.
 
 use super::consumer::key_value;
 use super::lab::{self, Unit};
@@ -23,12 +25,14 @@ pub(super) const IMPORTER: Importer = Importer {
 
 const READS: Unit = lab::unit("reads/s", Quantity::Iops, 1.0);
 const WRITES: Unit = lab::unit("writes/s", Quantity::Iops, 1.0);
+const REQUESTS: Unit = lab::unit("Requests/sec", Quantity::Iops, 1.0);
 const SYNCS: Unit = lab::unit("fsyncs/s", Quantity::Iops, 1.0);
 
 fn line_mark(line: &str) -> Mark {
     let line = line.trim();
     match () {
-        () if line.starts_with("sysbench 1.") => Mark::Begins,
+        () if line.starts_with("sysbench 1.") || line.starts_with("sysbench 0.") => Mark::Begins,
+        () if transferred(line).is_some() || requests(line).is_some() => Mark::Belongs,
         () if ["reads/s:", "writes/s:", "fsyncs/s:", "read, MiB/s:", "written, MiB/s:"]
             .iter()
             .any(|key| line.starts_with(key)) =>
@@ -39,56 +43,107 @@ fn line_mark(line: &str) -> Mark {
     }
 }
 
+/// Rate and its unit in `Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (5.2007Mb/sec)`.
+fn transferred(line: &str) -> Option<(&str, Unit)> {
+    let (_, rate) = line.trim().split_once("Total transferred ")?.1.split_once('(')?;
+    let rate = rate.strip_suffix("b/sec)")?;
+    let power = ["", "K", "M", "G", "T"].iter().rposition(|prefix| rate.ends_with(prefix))?;
+    const UNITS: [Unit; 5] = [
+        lab::unit("b/sec", Quantity::Rate, 1.0),
+        lab::unit("Kb/sec", Quantity::Rate, 1024.0),
+        lab::unit("Mb/sec", Quantity::Rate, 1_048_576.0),
+        lab::unit("Gb/sec", Quantity::Rate, 1_073_741_824.0),
+        lab::unit("Tb/sec", Quantity::Rate, 1_099_511_627_776.0),
+    ];
+    Some((rate.trim_end_matches(|c: char| c.is_ascii_alphabetic()), UNITS[power]))
+}
+
+/// The number in `332.84 Requests/sec executed`.
+fn requests(line: &str) -> Option<&str> {
+    line.trim().strip_suffix(" Requests/sec executed")
+}
+
+/// The value behind a key.
+fn value<'a>(input: &'a Input<'_>, name: &str) -> Option<&'a str> {
+    input
+        .lines()
+        .filter_map(|(_, line)| key_value(line))
+        .find_map(|(key, value)| (key == name).then_some(value))
+}
+
 fn read(input: &Input<'_>) -> Outcome {
-    let value = |name: &str| {
-        let mut pairs = input.lines().filter_map(|(_, line)| key_value(line));
-        pairs.find_map(|(key, value)| (key == name).then_some(value))
+    let has_total = input.lines().any(|(_, line)| transferred(line).is_some());
+    let has_halves = value(input, "reads/s").is_some() || value(input, "writes/s").is_some();
+    let test = FileTest::of(input);
+    let cells = match () {
+        () if has_halves => halves(input, &test),
+        () if has_total => total(input, &test),
+        () => {
+            return Outcome::NotMine(text!(
+                "no line such as `reads/s: …` of sysbench 1.0, or `Read … Written … Total transferred …` of 0.4",
+                "sysbench 1.0 の `reads/s: …` のような行も、0.4 の `Read … Written … Total transferred …` の行もありません"
+            ));
+        }
     };
-    if value("reads/s").is_none() && value("writes/s").is_none() {
-        return Outcome::NotMine(text!(
-            "no line such as `reads/s: …` of sysbench 1.0",
-            "sysbench 1.0 の `reads/s: …` のような行がありません"
-        ));
+    if cells.is_empty() {
+        return lab::nothing_measured(input, "sysbench");
     }
-    let test = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Doing ")?.strip_suffix(" test"));
-    let block = input.lines().find_map(|(_, line)| line.trim().strip_prefix("Block size "));
-    let test = FileTest {
-        name: test.unwrap_or_default(),
-        block_bytes: block.and_then(|words| parse_bytes(words.trim()).ok()),
-        threads: value("Number of threads").and_then(|words| words.parse().ok()),
-        ratio: value("Read/Write ratio for combined random IO test").and_then(parts::number),
-    };
-    let figure = |unit: Unit, key: &str, statistic: Statistic| unit.figure(statistic, value(key)?);
-    let rate_first = |rate: &str, unit: Unit, key: &str| -> Vec<PrintedFigure> {
-        let figures = [figure(lab::MIB_PER_S, rate, Statistic::Mean), figure(unit, key, Statistic::Mean)];
-        figures.into_iter().flatten().filter(|figure| figure.value > 0.0).collect()
-    };
-    let latencies = [
+    let version = input.lines().find_map(|(_, line)| {
+        let version = line.trim().strip_prefix("sysbench ")?.split(' ').next()?.trim_end_matches(':');
+        version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
+    });
+    let origin =
+        Origin { version: version.map(str::to_owned), ..input.origin("sysbench", "sysbench-fileio") };
+    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+}
+
+/// The latencies of a test, with what stands behind the number of 95 %: in 0.4 `approx.`, and the unit behind each.
+fn latencies(input: &Input<'_>) -> Vec<PrintedFigure> {
+    const KEYS: [(&str, Statistic); 5] = [
         ("avg", Statistic::Mean),
         ("min", Statistic::Lowest),
         ("max", Statistic::Highest),
         ("95th percentile", Statistic::Percentile(95.0)),
+        ("approx.  95 percentile", Statistic::Percentile(95.0)),
     ];
-    let latencies =
-        latencies.iter().filter_map(|(key, statistic)| figure(lab::MILLISECONDS, key, *statistic));
-    let time = value("total time").and_then(|words| words.strip_suffix('s'));
-    let time = time.and_then(|words| lab::RUN_SECONDS.figure(Statistic::Sum, words));
-    let syncs = figure(SYNCS, "fsyncs/s", Statistic::Mean).filter(|figure| figure.value > 0.0);
+    let figure = |(key, statistic): &(&str, Statistic)| {
+        let words = value(input, key)?;
+        lab::MILLISECONDS.figure(*statistic, words.strip_suffix("ms").unwrap_or(words))
+    };
+    KEYS.iter().filter_map(figure).collect()
+}
+
+/// How long it took in all.
+fn time(input: &Input<'_>) -> Option<PrintedFigure> {
+    lab::RUN_SECONDS.figure(Statistic::Sum, value(input, "total time")?.strip_suffix('s')?)
+}
+
+/// Cells of 1.0.
+fn halves(input: &Input<'_>, test: &FileTest<'_>) -> Vec<Cell> {
+    let figure = |unit: Unit, key: &str| unit.figure(Statistic::Mean, value(input, key)?);
+    let rate_first = |rate: &str, unit: Unit, key: &str| -> Vec<PrintedFigure> {
+        let figures = [figure(lab::MIB_PER_S, rate), figure(unit, key)];
+        figures.into_iter().flatten().filter(|figure| figure.value > 0.0).collect()
+    };
+    let syncs = figure(SYNCS, "fsyncs/s").filter(|figure| figure.value > 0.0);
     let cells = [
         test.cell(Some(Direction::Read), "", rate_first("read, MiB/s", READS, "reads/s")),
         test.cell(Some(Direction::Write), "", rate_first("written, MiB/s", WRITES, "writes/s")),
-        test.cell(None, " all with fsync", latencies.chain(time).collect()),
+        test.cell(None, " all with fsync", latencies(input).into_iter().chain(time(input)).collect()),
         test.cell(None, " fsync", syncs.into_iter().collect()),
     ];
-    let cells: Vec<Cell> = cells.into_iter().flatten().collect();
-    if cells.is_empty() {
-        return lab::nothing_measured(input, "sysbench");
-    }
-    let version =
-        input.lines().find_map(|(_, line)| line.trim().strip_prefix("sysbench ")?.split(' ').next());
-    let origin =
-        Origin { version: version.map(str::to_owned), ..input.origin("sysbench", "sysbench-fileio") };
-    Outcome::Runs(vec![ImportedRun { origin, cells: parts::numbered(cells), ..ImportedRun::default() }])
+    cells.into_iter().flatten().collect()
+}
+
+/// The cell of 0.4: all that was moved.
+fn total(input: &Input<'_>, test: &FileTest<'_>) -> Vec<Cell> {
+    let rate = input.lines().find_map(|(_, line)| transferred(line));
+    let rate = rate.and_then(|(printed, unit)| unit.figure(Statistic::Mean, printed));
+    let iops = input.lines().find_map(|(_, line)| requests(line));
+    let iops = iops.and_then(|printed| REQUESTS.figure(Statistic::Mean, printed));
+    let figures = rate.into_iter().chain(iops).filter(|figure| figure.value > 0.0);
+    let figures: Vec<PrintedFigure> = figures.chain(latencies(input)).chain(time(input)).collect();
+    test.cell(test.direction(), "", figures).into_iter().collect()
 }
 
 /// What the sentences tell of a test.
@@ -100,7 +155,30 @@ struct FileTest<'a> {
     ratio: Option<f64>,
 }
 
-impl FileTest<'_> {
+impl<'a> FileTest<'a> {
+    fn of(input: &'a Input<'_>) -> Self {
+        let after = |key: &str| input.lines().find_map(|(_, line)| line.trim().strip_prefix(key));
+        let block = after("Block size ").map(|words| words.trim().replace("b", "B"));
+        Self {
+            name: after("Doing ").and_then(|words| words.strip_suffix(" test")).unwrap_or_default(),
+            // 0.4 writes `16Kb` for 16 KiB.
+            block_bytes: block
+                .and_then(|words| parse_bytes(&words.replace("KB", "KiB").replace("MB", "MiB")).ok()),
+            threads: value(input, "Number of threads").and_then(|words| words.parse().ok()),
+            ratio: value(input, "Read/Write ratio for combined random IO test").and_then(parts::number),
+        }
+    }
+
+    /// `random r/w`, `random read`, `sequential write`, `sequential rewrite (1)`.
+    fn direction(&self) -> Option<Direction> {
+        match () {
+            () if self.name.contains("r/w") => Some(Direction::Mix),
+            () if self.name.contains("write") => Some(Direction::Write),
+            () if self.name.contains("read") => Some(Direction::Read),
+            () => None,
+        }
+    }
+
     fn cell(&self, direction: Option<Direction>, what: &str, figures: Vec<PrintedFigure>) -> Option<Cell> {
         let sequential = match () {
             () if self.name.starts_with("sequential") => Some(true),
@@ -153,5 +231,58 @@ mod tests {
         );
         assert_figure(figure(all, Quantity::Duration, Statistic::Sum, None), "10.0214", "s", 10.0214e9);
         assert_survives_damage("lab/sysbench-rndrw.txt");
+    }
+
+    /// What 0.4 prints; the test and the line of the amounts differ.
+    fn text_of_old(test: &str, amounts: &str) -> String {
+        format!(
+            "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nRunning the test with following options:\n\
+             Number of threads: 8\n\nExtra file open flags: 0\n128 files, 16Mb each\n2Gb total file size\nBlock size 16Kb\n\
+             Read/Write ratio for combined random IO test: 1.50\nUsing synchronous I/O mode\nDoing {test} test\n\
+             Threads started!\nDone.\n\nOperations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total\n{amounts}\n  \
+             1920.25 Requests/sec executed\n\nTest execution summary:\n    total time:                          5.2077s\n    \
+             total number of events:              10000\n    per-request statistics:\n         \
+             min:                                  0.02ms\n         avg:                                  2.12ms\n         \
+             max:                                 97.50ms\n         approx.  95 percentile:               9.25ms\n"
+        )
+    }
+
+    #[test]
+    fn the_old_form_has_one_rate_of_all() {
+        let amounts = "Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (30.004Mb/sec)";
+        let run = &super::super::import("a.txt", text_of_old("random r/w", amounts).as_bytes()).unwrap()[0];
+        assert_eq!((run.origin.tool_name().as_str(), run.cells.len()), ("sysbench 0.4.12", 1));
+        let all = find(run, "RND 16 KiB mix");
+        assert_figure(&of(all).figures[0], "30.004", "Mb/sec", 30.004 * 1_048_576.0);
+        let figure = |quantity, statistic| figure(all, quantity, statistic, None);
+        assert_figure(figure(Quantity::Iops, Statistic::Mean), "1920.25", "Requests/sec", 1920.25);
+        assert_figure(figure(Quantity::Latency, Statistic::Mean), "2.12", "ms", 2.12e6);
+        assert_figure(figure(Quantity::Latency, Statistic::Percentile(95.0)), "9.25", "ms", 9.25e6);
+        assert_figure(figure(Quantity::Duration, Statistic::Sum), "5.2077", "s", 5.2077e9);
+        assert_eq!(
+            (of(all).read_percent, of(all).threads, of(all).block_bytes),
+            (Some(60.0), Some(8), Some(16_384))
+        );
+        for (test, amounts, label, unit, value) in [
+            (
+                "sequential write (creation)",
+                "Read 0b  Written 2Gb  Total transferred 2Gb  (1.5Gb/sec)",
+                "SEQ 16 KiB write",
+                "Gb/sec",
+                1.5 * 1_073_741_824.0,
+            ),
+            (
+                "random read",
+                "Read 156.25Mb  Written 0b  Total transferred 156.25Mb  (812.5Kb/sec)",
+                "RND 16 KiB read",
+                "Kb/sec",
+                812.5 * 1024.0,
+            ),
+        ] {
+            let run = &super::super::import("a.txt", text_of_old(test, amounts).as_bytes()).unwrap()[0];
+            let figure = &of(find(run, label)).figures[0];
+            assert_eq!((figure.unit_printed.as_str(), figure.value), (unit, value));
+            assert_eq!(of(find(run, label)).read_percent, None);
+        }
     }
 }

@@ -6,10 +6,11 @@
 //! (its readme) are whole ns. A fraction, or flags above 1, can only be DiskSim's; without them the three look alike, and
 //! a time taken in the wrong unit would be wrong a million times.
 
-use super::{Builder, Line, SECTOR_BYTES, Source, TraceFormat, choose};
+use super::{Builder, Line, Lines, SECTOR_BYTES, TraceFormat, choose};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Error, ErrorKind, Result, text};
+use std::io::BufRead;
 
 /// Columns of a line.
 const COLUMNS: usize = 5;
@@ -26,56 +27,80 @@ pub(super) fn fits(line: &str) -> bool {
         && disksim_flags(flags).is_some()
 }
 
-/// Tells which of them it is.
-pub(super) fn tell(source: Source<'_>) -> Result<TraceFormat> {
-    let disksim_only = |line: Line<'_>| {
-        let mut fields = line.text.split_whitespace();
-        let fraction = fields.next().is_some_and(|time| time.contains('.'));
-        fraction || fields.nth(3).is_some_and(|flags| !matches!(flags, "0" | "1"))
-    };
-    if source.lines().any(disksim_only) {
-        return Ok(TraceFormat::Disksim);
-    }
-    Err(Error::new(
-        ErrorKind::Import,
-        text!(
-            "{} may be a trace of MQSim, SSDSim (times in ns) or DiskSim (times in ms)",
-            "{} は MQSim・SSDSim(時刻は ns)と DiskSim(時刻は ms)のどれの形式か判別できません",
-            source.name
-        ),
-    )
-    .remedy(choose(&[TraceFormat::Mqsim, TraceFormat::Ssdsim, TraceFormat::Disksim])))
+/// Whether a line can only be DiskSim's.
+fn is_disksim(line: &str) -> bool {
+    let mut fields = line.split_whitespace();
+    let fraction = fields.next().is_some_and(|time| time.contains('.'));
+    fraction || fields.nth(3).is_some_and(|flags| !matches!(flags, "0" | "1"))
 }
 
-pub(super) fn read(source: Source<'_>, builder: &mut Builder, format: TraceFormat) -> Result<()> {
-    builder.trace.timed = true;
-    builder.trace.format = format.word().to_owned();
-    for line in source.lines() {
-        let [time, device, sector, sectors, kind] = line.fields::<COLUMNS>()?;
-        let (at_ns, reads) = if format == TraceFormat::Disksim {
-            let flags = disksim_flags(kind)
-                .ok_or_else(|| line.wrong(kind, &text!("a hexadecimal number", "16 進数")))?;
-            (line.time_ns(time, 1_000_000)?, flags & DISKSIM_READ != 0)
-        } else {
-            let reads = match kind {
-                "0" => false,
-                "1" => true,
-                other => {
-                    return Err(
-                        line.wrong(other, &text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み取り)"))
-                    );
-                }
-            };
-            (line.number(time)?, reads)
-        };
-        let kind = if reads { OpKind::Read } else { OpKind::Write };
-        let length_bytes = line.length(sectors, SECTOR_BYTES)?;
-        let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
-        let device = line.number(device)?;
-        let unit = builder.unit(&format!("device{device}"));
-        builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+fn cannot_tell(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Import,
+        text!(
+            "{name} may be a trace of MQSim, SSDSim (times in ns) or DiskSim (times in ms)",
+            "{name} は MQSim・SSDSim(時刻は ns)と DiskSim(時刻は ms)のどれの形式か判別できません"
+        ),
+    )
+    .remedy(choose(&[TraceFormat::Mqsim, TraceFormat::Ssdsim, TraceFormat::Disksim]))
+}
+
+/// Reads a trace that is DiskSim's if any of its lines can only be that.
+pub(super) fn read_disksim_if_told(
+    name: &str,
+    lines: &mut Lines<'_, impl BufRead>,
+    builder: &mut Builder,
+) -> Result<()> {
+    begin(builder, TraceFormat::Disksim);
+    let mut told = false;
+    while let Some(line) = lines.next()? {
+        told |= is_disksim(line.text);
+        // A time of ns may be too large to be one of ms.
+        let operation = read_line(line, builder, TraceFormat::Disksim);
+        operation.map_err(|error| if told { error } else { cannot_tell(line.file) })?;
+    }
+    if told { Ok(()) } else { Err(cannot_tell(name)) }
+}
+
+pub(super) fn read(
+    lines: &mut Lines<'_, impl BufRead>,
+    builder: &mut Builder,
+    format: TraceFormat,
+) -> Result<()> {
+    begin(builder, format);
+    while let Some(line) = lines.next()? {
+        read_line(line, builder, format)?;
     }
     Ok(())
+}
+
+fn begin(builder: &mut Builder, format: TraceFormat) {
+    builder.trace.timed = true;
+    builder.trace.format = format.word().to_owned();
+}
+
+fn read_line(line: Line<'_>, builder: &mut Builder, format: TraceFormat) -> Result<()> {
+    let [time, device, sector, sectors, kind] = line.fields::<COLUMNS>()?;
+    let (at_ns, reads) = if format == TraceFormat::Disksim {
+        let flags =
+            disksim_flags(kind).ok_or_else(|| line.wrong(kind, &text!("a hexadecimal number", "16 進数")))?;
+        (line.time_ns(time, 1_000_000)?, flags & DISKSIM_READ != 0)
+    } else {
+        let reads = match kind {
+            "0" => false,
+            "1" => true,
+            other => {
+                return Err(line.wrong(other, &text!("0 (write) or 1 (read)", "0(書き込み)か 1(読み取り)")));
+            }
+        };
+        (line.number(time)?, reads)
+    };
+    let kind = if reads { OpKind::Read } else { OpKind::Write };
+    let length_bytes = line.length(sectors, SECTOR_BYTES)?;
+    let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
+    let device = line.number(device)?;
+    let unit = builder.unit(line, &format!("device{device}"))?;
+    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })
 }
 
 /// Flags as C's `%x` reads them, with or without `0x`.

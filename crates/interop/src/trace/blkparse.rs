@@ -7,10 +7,11 @@
 //! Of all actions one is taken: `Q`, as queued, or `D`, as handed to the device. A flush before a write becomes a sync
 //! before it.
 
-use super::{Builder, Line, SECTOR_BYTES, Source, discards};
+use super::{Builder, Line, Lines, SECTOR_BYTES, discards};
 use kurabe_core::trace::{BlockLetters, BlockVerb, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
+use std::io::BufRead;
 
 /// The action of an operation that was queued.
 pub(super) const QUEUED: &str = "Q";
@@ -32,21 +33,33 @@ pub(super) fn fits(line: &str) -> bool {
         && fields.next().is_some_and(|time| super::decimal_ns(time, 1).is_some() && time.contains('.'))
 }
 
-/// Whether a line has this action.
-pub(super) fn is_operation(line: &str, action: &str) -> bool {
-    line.split_whitespace().nth(5) == Some(action)
-}
-
-pub(super) fn read(source: Source<'_>, builder: &mut Builder, action: &str) -> Result<()> {
-    builder.trace.timed = true;
-    builder.trace.format = if action == QUEUED { "blkparse-queued" } else { "blkparse-issued" }.to_owned();
-    for line in source.lines() {
-        if is_statistics(line.text) {
-            break;
+/// Reads the operations as they were queued, or as they were issued where nothing says that it was queued: a text that
+/// was filtered down to `D`.
+pub(super) fn read_either(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
+    let mut action = ISSUED;
+    begin(builder, action);
+    while let Some(line) = lines.next()?.filter(|line| !is_statistics(line.text)) {
+        if action == ISSUED && line.text.split_whitespace().nth(5) == Some(QUEUED) {
+            action = QUEUED;
+            *builder = Builder::new(builder.most_operations);
+            begin(builder, action);
         }
         read_line(line, builder, action)?;
     }
     Ok(())
+}
+
+pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder, action: &str) -> Result<()> {
+    begin(builder, action);
+    while let Some(line) = lines.next()?.filter(|line| !is_statistics(line.text)) {
+        read_line(line, builder, action)?;
+    }
+    Ok(())
+}
+
+fn begin(builder: &mut Builder, action: &str) {
+    builder.trace.timed = true;
+    builder.trace.format = if action == QUEUED { "blkparse-queued" } else { "blkparse-issued" }.to_owned();
 }
 
 /// `CPU0 (sda):`, or `Total (sda):` where there is one CPU.
@@ -77,7 +90,7 @@ fn read_line(line: Line<'_>, builder: &mut Builder, point: &str) -> Result<()> {
         [sector, "+", sectors, ..] => Some((*sector, *sectors)),
         _ => None,
     };
-    let unit = builder.unit(device);
+    let unit = builder.unit(line, device)?;
     push(line, builder, letters_read, place, at_ns, unit)
 }
 
@@ -93,12 +106,10 @@ fn push(
         BlockVerb::Read => OpKind::Read,
         BlockVerb::Write => OpKind::Write,
         BlockVerb::Flush => {
-            builder.push_sync(at_ns, unit);
-            return Ok(());
+            return builder.push_sync(line, at_ns, unit);
         }
         BlockVerb::Other if letters.flush_before && place.is_none() => {
-            builder.push_sync(at_ns, unit);
-            return Ok(());
+            return builder.push_sync(line, at_ns, unit);
         }
         BlockVerb::Discard => {
             builder.trace.leave_out(1, discards());
@@ -110,7 +121,7 @@ fn push(
         }
     };
     if letters.flush_before {
-        builder.push_sync(at_ns, unit);
+        builder.push_sync(line, at_ns, unit)?;
     }
     let Some((sector, sectors)) = place else {
         if !letters.flush_before {
@@ -132,8 +143,7 @@ fn push(
             ),
         );
     }
-    builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
-    Ok(())
+    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })
 }
 
 fn other_commands() -> kurabe_core::Text {

@@ -8,10 +8,11 @@
 //! (`R`, `W`, either case), time in s, and further fields that are not read. The specification leaves the size of a block
 //! to the trace's description; the traces that are around use 512 bytes, and that is taken.
 
-use super::{Builder, Line, SECTOR_BYTES, Source};
+use super::{Builder, Line, Lines, SECTOR_BYTES};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
+use std::io::BufRead;
 
 /// ns of a tick of Windows' file time.
 const FILE_TIME_NS: u64 = 100;
@@ -56,15 +57,17 @@ fn spc_kind(word: &str) -> Option<OpKind> {
     }
 }
 
-pub(super) fn read_msr(source: Source<'_>, builder: &mut Builder) -> Result<()> {
+pub(super) fn read_msr(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
     builder.trace.timed = true;
     builder.trace.format = "msr".to_owned();
-    for (index, line) in source.lines().enumerate() {
+    let mut first = true;
+    while let Some(line) = lines.next()? {
+        let may_be_header = std::mem::take(&mut first);
         let fields = split(line.text);
         let [time, host, disk, kind, offset, length, _response] = fields[..] else {
             return Err(line.miscounted(fields.len(), MSR_FIELDS));
         };
-        if index == 0 && is_msr_header(&fields) {
+        if may_be_header && is_msr_header(&fields) {
             continue;
         }
         let at_ns = file_time_ns(line, time)?;
@@ -74,8 +77,8 @@ pub(super) fn read_msr(source: Source<'_>, builder: &mut Builder) -> Result<()> 
         let length_bytes = line.length(length, 1)?;
         let offset_bytes = line.offset(offset, 1, length_bytes)?;
         let disk = line.number(disk)?;
-        let unit = builder.unit(&format!("{host}_{disk}"));
-        builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+        let unit = builder.unit(line, &format!("{host}_{disk}"))?;
+        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })?;
     }
     Ok(())
 }
@@ -86,10 +89,10 @@ fn file_time_ns(line: Line<'_>, ticks: &str) -> Result<u64> {
         .ok_or_else(|| line.wrong(ticks, &text!("a time of this age", "この時代の時刻")))
 }
 
-pub(super) fn read_spc(source: Source<'_>, builder: &mut Builder) -> Result<()> {
+pub(super) fn read_spc(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
     builder.trace.timed = true;
     builder.trace.format = "spc".to_owned();
-    for line in source.lines() {
+    while let Some(line) = lines.next()? {
         let fields = split(line.text);
         let [storage, address, length, kind, time, ..] = fields[..] else {
             return Err(line.miscounted(fields.len(), SPC_FIELDS));
@@ -101,8 +104,8 @@ pub(super) fn read_spc(source: Source<'_>, builder: &mut Builder) -> Result<()> 
         let length_bytes = line.length(length, 1)?;
         let offset_bytes = line.offset(address, SECTOR_BYTES, length_bytes)?;
         let at_ns = line.time_ns(time, 1_000_000_000)?;
-        let unit = builder.unit(&format!("asu{storage}"));
-        builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+        let unit = builder.unit(line, &format!("asu{storage}"))?;
+        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })?;
     }
     Ok(())
 }

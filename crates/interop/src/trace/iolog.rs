@@ -7,19 +7,19 @@
 //! Waits of version 2 are left out: the HOWTO takes their number as µs since the wait before, iolog.c as ms since the
 //! start, so their meaning cannot be told.
 
-use super::{Builder, Line, Source, discards};
+use super::{Builder, Line, Lines, discards};
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{Result, text};
+use std::io::BufRead;
 
 /// ns of a time unit in version 3.
 const TIME_UNIT_NS: u64 = 1000;
 /// The longest name that fio reads.
 const NAME_LONGEST: usize = 255;
 
-pub(super) fn read(source: Source<'_>, builder: &mut Builder) -> Result<()> {
-    let mut lines = source.lines();
-    let Some(first) = lines.next() else { return Ok(()) };
+pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
+    let Some(first) = lines.next()? else { return Ok(()) };
     let timed = match first.text.trim_end() {
         "fio version 2 iolog" => false,
         "fio version 3 iolog" => true,
@@ -31,7 +31,7 @@ pub(super) fn read(source: Source<'_>, builder: &mut Builder) -> Result<()> {
     };
     builder.trace.timed = timed;
     builder.trace.format = if timed { "fio-iolog-3" } else { "fio-iolog-2" }.to_owned();
-    for line in lines {
+    while let Some(line) = lines.next()? {
         read_line(line, timed, builder)?;
     }
     Ok(())
@@ -44,7 +44,7 @@ fn read_line(line: Line<'_>, timed: bool, builder: &mut Builder) -> Result<()> {
     match fields[..] {
         [name, action] => match action {
             "add" | "open" | "close" => {
-                builder.unit(name);
+                builder.unit(line, name)?;
                 Ok(())
             }
             other => Err(line.wrong(other, &text!("add, open or close", "add・open・close のどれか"))),
@@ -56,9 +56,8 @@ fn read_line(line: Line<'_>, timed: bool, builder: &mut Builder) -> Result<()> {
                 "read" => OpKind::Read,
                 "write" => OpKind::Write,
                 "sync" | "datasync" => {
-                    let unit = builder.unit(name);
-                    builder.push_sync(at_ns, unit);
-                    return Ok(());
+                    let unit = builder.unit(line, name)?;
+                    return builder.push_sync(line, at_ns, unit);
                 }
                 "trim" => {
                     builder.trace.leave_out(1, discards());
@@ -76,9 +75,8 @@ fn read_line(line: Line<'_>, timed: bool, builder: &mut Builder) -> Result<()> {
                 }
                 other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
             };
-            let unit = builder.unit(name);
-            builder.push(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
-            Ok(())
+            let unit = builder.unit(line, name)?;
+            builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })
         }
         _ => Err(line.miscounted(fields.len() + usize::from(timed), 4 + usize::from(timed))),
     }

@@ -38,6 +38,47 @@ fn refused(bytes: &[u8], format: Option<TraceFormat>) -> String {
 
 use OpKind::{Read, Sync, Write};
 
+/// Lines without an end, of which a reader may take so many bytes.
+fn endless(line: &str, most_bytes: usize) -> impl BufRead {
+    struct Endless(Vec<u8>, usize, usize);
+    impl std::io::Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            for byte in &mut *buffer {
+                *byte = self.0[self.1 % self.0.len()];
+                self.1 += 1;
+            }
+            assert!(self.1 <= self.2, "{} bytes are read", self.1);
+            Ok(buffer.len())
+        }
+    }
+    std::io::BufReader::new(Endless(line.as_bytes().to_vec(), 0, most_bytes))
+}
+
+#[test]
+fn of_what_never_ends_no_more_is_read_than_tells_that() {
+    let refused = |line: &str, most_bytes: usize| {
+        let error = read_trace("t", endless(line, most_bytes), None).expect_err("refused");
+        error.render(Lang::En)
+    };
+    assert!(refused("\0", 16_384).contains("t is no text"));
+    assert!(refused("1,", 16_384).contains("the line has more than 8 KiB"));
+    assert!(refused("cat\n", 16_384).contains("no trace that kurabe can tell"));
+    let mut builder = Builder::new(1);
+    let line = Line { file: "t", number: 1, text: "0 name add" };
+    let long_name = "n".repeat(8000);
+    let error = (0..10_000).find_map(|number| builder.unit(line, &format!("{long_name}{number}")).err());
+    let words = error.expect("refused").render(Lang::En);
+    assert!(words.contains("the names of its files have more than 64 MiB"), "{words}");
+}
+
+#[test]
+fn operations_beyond_the_limit_end_the_reading_and_the_remedy_leaves_a_trace_that_can_be_read() {
+    let mut lines = Lines::new("t", endless("0,0,4096,R,0.5\n", 1 << 14)).expect("begun");
+    let error = csv::read_spc(&mut lines, &mut Builder::new(3)).expect_err("refused");
+    let words = error.render(Lang::En);
+    assert!(words.contains("t has more than 3 operations") && words.contains("head -n 3 t"), "{words}");
+}
+
 #[test]
 fn fios_logs_of_both_versions_are_read() {
     let trace = read(IOLOG_2, None);

@@ -10,6 +10,7 @@ use crate::compare::{Asked, fairness_words};
 use crate::doc::{Block, Column, Doc, Entry, Fields, Paragraph, Purpose, Table, TableForm};
 use crate::facts::Spoken;
 use crate::pictures::Picture;
+use crate::standing::standings_doc;
 use crate::style::Role;
 use crate::why::is_brief;
 use crate::{sweep_curves, tails};
@@ -99,14 +100,16 @@ impl Report<'_> {
             }
         }
         let mut doc = Doc::new();
+        let published = standings_doc(&self.standings).unwrap_or_default();
         let mut sections = [
             ("results", text!("Results", "結果"), results),
+            ("published", text!("Beside published figures", "公表値との比較"), published),
             ("charts", text!("Charts", "グラフ"), self.charts(pictures)),
             ("why", text!("Why", "理由"), self.why()),
         ];
         if matches!(self.runs.as_slice(), [run] if !sweep_curves::findings(run).is_empty()) {
             // A sweep is for its curves and what they show; the cells below are their points.
-            sections.rotate_left(1);
+            sections.rotate_left(2);
         }
         for (id, title, section) in sections {
             doc.section(id, title, section);

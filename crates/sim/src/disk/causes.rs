@@ -51,6 +51,7 @@ impl Causes {
     /// Charges the phases of an access.
     pub(super) fn charge(&self, world: &mut World, job: JobId, access: &Access) {
         world.charge(job, self.seek, access.sought_ns);
+        world.charge(job, self.memory, access.data_ns);
         world.charge(job, self.rotation, access.turned_ns);
         world.charge(job, self.switch, access.turned_ns + access.switch_ns);
         world.charge(job, self.transfer, access.end_ns);

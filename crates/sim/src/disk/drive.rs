@@ -88,6 +88,12 @@ struct Drive {
     /// Whether the command before was a write.
     after_write: bool,
     buffer_bytes_per_s: f64,
+    /// Shares of a request that are in the memory before the other side begins: of a read before the computer takes it,
+    /// of a write before the medium does.
+    read_start: f64,
+    write_start: f64,
+    /// Whether a write that is cached takes the memory of what was read.
+    writes_empty_segments: bool,
     depth: usize,
     age_limit_ns: u64,
     dirty: Dirty,
@@ -130,6 +136,9 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Box<dyn Layer>> {
         measured: Overheads::measured(builder)?,
         after_write: false,
         buffer_bytes_per_s: builder.rate("buffer_rate"),
+        read_start: builder.number("read_start"),
+        write_start: builder.number("write_start"),
+        writes_empty_segments: builder.flag("writes_empty_segments"),
         depth: builder.count("queue_depth") as usize,
         age_limit_ns: builder.ns("age_limit"),
         dirty: Dirty::new(cache),
@@ -258,7 +267,7 @@ impl Drive {
 
     fn write_back(&mut self, world: &mut World) {
         let Some((first, end)) = self.dirty.leave(self.arm_sector, self.write_back_sectors) else { return };
-        let access = self.reader.write(world.now_ns(), first, end);
+        let access = self.reader.write(world.now_ns(), world.now_ns(), first, end);
         (self.arm_free_ns, self.arm_sector, self.leaving) = (access.end_ns, end, end - first);
         self.back = (world.now_ns(), access);
         world.count(self.written_back, 1);
@@ -278,11 +287,15 @@ impl Drive {
             if room {
                 self.dirty.add(first, end, world.request(job).number);
                 self.reader.forget(first, end);
+                if self.writes_empty_segments {
+                    self.reader.empty(now_ns);
+                }
                 world.charge(job, self.causes.memory, ready_ns + bytes_ns);
                 ready_ns + bytes_ns
             } else {
                 self.dirty.remove(first, end);
-                let access = self.reader.write(ready_ns, first, end);
+                let data_ns = ready_ns + (bytes_ns as f64 * self.write_start).round() as u64;
+                let access = self.reader.write(ready_ns, data_ns, first, end);
                 self.use_arm(job, &access, end, world);
                 access.end_ns
             }
@@ -336,7 +349,9 @@ impl Drive {
             }
             Read::Access(access) => {
                 self.use_arm(job, &access, end, world);
-                access.end_ns.max(access.turned_ns + bytes_ns)
+                let passes_ns = access.end_ns - access.turned_ns;
+                let begins_ns = access.turned_ns + (passes_ns as f64 * self.read_start).round() as u64;
+                access.end_ns.max(begins_ns + bytes_ns)
             }
         };
         world.charge(job, self.causes.memory, end_ns);
@@ -406,6 +421,8 @@ impl Layer for Drive {
                 (self.single.write_cached_ns, self.single.write_ns) = (setting.whole(), setting.whole());
             }
             "buffer_rate" => self.buffer_bytes_per_s = setting.real(),
+            "read_start" => self.read_start = setting.real(),
+            "write_start" => self.write_start = setting.real(),
             "write_back" => self.write_back_sectors = (setting.whole() / self.sector_bytes).max(1),
             "age_limit" => self.age_limit_ns = setting.whole(),
             _ => setting.refused(),

@@ -24,8 +24,9 @@ pub(super) struct Zone {
     pub(super) offset_ns: u64,
     /// Sectors at its start and at its end that hold no data.
     pub(super) unused: (u64, u64),
-    /// Sectors left out because they are bad: each by the data sector, counted within the zone, before which it lies.
-    pub(super) slips: Vec<u64>,
+    /// Sectors left out because they are bad or spare: the data sector, counted within the zone, before which they lie,
+    /// and how many are left out until there, these counted.
+    slips: Vec<(u64, u64)>,
     /// First sector of data, and how many follow in the zone; set by [`Geometry::new`].
     first: u64,
     count: u64,
@@ -45,25 +46,43 @@ impl Zone {
         }
     }
 
+    /// Leaves sectors out: each row is the data sector of the zone before which they lie, and how many.
+    pub(super) fn leave_out(&mut self, mut rows: Vec<(u64, u64)>) {
+        rows.sort_unstable();
+        let gone = rows.iter().scan(0u64, |gone, (_, count)| {
+            *gone = gone.saturating_add(*count);
+            Some(*gone)
+        });
+        self.slips = rows.iter().map(|(before, _)| *before).zip(gone).collect();
+    }
+
+    /// Sectors that are left out before the first `index` slips' data sectors.
+    fn left_out(&self, index: usize) -> u64 {
+        index.checked_sub(1).map_or(0, |last| self.slips[last].1)
+    }
+
     /// The sector of the zone, counted with all that is left out, of a data sector of the zone.
     fn physical(&self, sector: u64) -> u64 {
-        self.unused.0 + sector + self.slips.partition_point(|slip| *slip <= sector) as u64
+        let slips = self.slips.partition_point(|(before, _)| *before <= sector);
+        self.unused.0 + sector + self.left_out(slips)
     }
 
     /// How many data sectors lie before a sector of the zone that is counted with all that is left out.
     fn data_before(&self, physical: u64) -> u64 {
         let beyond = physical.saturating_sub(self.unused.0);
-        // The n-th slip stands n places later than the data sector before which it lies.
+        // The n-th slip begins after its data sectors and all that the slips before it leave out.
         let (mut low, mut high) = (0, self.slips.len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.slips[middle] + (middle as u64) < beyond {
+            if self.slips[middle].0 + self.left_out(middle) < beyond {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        beyond - low as u64
+        let data = beyond.saturating_sub(self.left_out(low));
+        // The sector may be among those that the last slip leaves out.
+        low.checked_sub(1).map_or(data, |last| data.max(self.slips[last].0))
     }
 }
 
@@ -72,6 +91,7 @@ impl Zone {
 pub(super) struct Track {
     pub(super) zone: usize,
     pub(super) cylinder: u64,
+    /// Which of its cylinder's tracks it is, in the order of addresses.
     pub(super) head: u64,
 }
 
@@ -90,6 +110,9 @@ pub(super) struct Place {
 pub(super) struct Geometry {
     zones: Vec<Zone>,
     pub(super) heads: u64,
+    /// Whether every other cylinder of a zone is addressed from the last head to the first, so that the next cylinder
+    /// begins at the same head.
+    serpentine: bool,
     /// Time of a turn.
     pub(super) turn_ns: u64,
     /// Sectors of data.
@@ -98,17 +121,31 @@ pub(super) struct Geometry {
 
 impl Geometry {
     /// Zones in order of cylinders, none empty; the last ends before `cylinders`.
-    pub(super) fn new(mut zones: Vec<Zone>, heads: u64, cylinders: u64, turn_ns: u64) -> Self {
+    pub(super) fn new(
+        mut zones: Vec<Zone>,
+        heads: u64,
+        cylinders: u64,
+        turn_ns: u64,
+        serpentine: bool,
+    ) -> Self {
         let mut sectors = 0u64;
         for index in 0..zones.len() {
             let end = zones.get(index + 1).map_or(cylinders, |next| next.cylinder);
             let zone = &mut zones[index];
             let all = (end - zone.cylinder) * heads * zone.sectors;
+            let left_out = zone.left_out(zone.slips.len());
             zone.first = sectors;
-            zone.count = all.saturating_sub(zone.unused.0 + zone.unused.1 + zone.slips.len() as u64);
+            zone.count = all.saturating_sub(zone.unused.0 + zone.unused.1 + left_out);
             sectors += zone.count;
         }
-        Self { zones, heads, turn_ns, sectors }
+        Self { zones, heads, serpentine, turn_ns, sectors }
+    }
+
+    /// The head that a track is under.
+    #[inline]
+    pub(super) fn head_of(&self, track: Track) -> u64 {
+        let reversed = self.serpentine && (track.cylinder - self.zones[track.zone].cylinder) % 2 == 1;
+        if reversed { self.heads - 1 - track.head } else { track.head }
     }
 
     /// The zone of a sector of data.
@@ -179,23 +216,25 @@ impl Geometry {
                 if start_ns > until_ns {
                     return passed;
                 }
+                passed.track = place.track;
                 let base_ns = self.border_ns(index, place.sector);
                 let fits =
                     self.sectors_within(index, base_ns.saturating_add(until_ns - start_ns)) - place.sector;
                 let take = (zone.sectors - place.sector).min(end_here - physical);
-                passed.track = place.track;
+                // Sectors that are left out are passed between others, and not waited for after the track's last one.
+                let data = zone.data_before(physical + fits.min(take));
+                let Some(last) =
+                    data.checked_sub(1).map(|last| zone.physical(last)).filter(|last| *last >= physical)
+                else {
+                    return passed;
+                };
+                passed.switch_ns += start_ns - passed.at_ns;
+                passed.at_ns = start_ns + self.border_ns(index, place.sector + last + 1 - physical) - base_ns;
+                passed.sector = zone.first + data;
                 if fits < take {
-                    if fits > 0 {
-                        passed.switch_ns += start_ns - passed.at_ns;
-                        passed.at_ns = start_ns + self.border_ns(index, place.sector + fits) - base_ns;
-                        passed.sector = zone.first + zone.data_before(physical + fits);
-                    }
                     return passed;
                 }
-                passed.switch_ns += start_ns - passed.at_ns;
-                passed.at_ns = start_ns + self.border_ns(index, place.sector + take) - base_ns;
-                physical += take;
-                passed.sector = zone.first + zone.data_before(physical);
+                physical = zone.physical(data);
                 last_track = Some(place.track);
             }
         }
@@ -236,16 +275,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn geometry(slips: Vec<u64>) -> Geometry {
-        let mut outer = Zone { slips, unused: (3, 5), skew_ns: (2_000_000, 3_000_000), ..Zone::new(0, 100) };
+    fn geometry(slips: Vec<(u64, u64)>) -> Geometry {
+        let mut outer = Zone { unused: (3, 5), skew_ns: (2_000_000, 3_000_000), ..Zone::new(0, 100) };
+        outer.leave_out(slips);
         outer.offset_ns = 77;
         let inner = Zone { skew_ns: (2_100_000, 3_100_000), ..Zone::new(40, 61) };
-        Geometry::new(vec![outer, inner], 3, 100, 11_111_111)
+        Geometry::new(vec![outer, inner], 3, 100, 11_111_111, false)
     }
 
     #[test]
     fn sectors_are_laid_out_track_by_track() {
-        let geometry = geometry(vec![10, 10, 200]);
+        let geometry = geometry(vec![(200, 1), (10, 2)]);
         assert_eq!(geometry.sectors, 40 * 3 * 100 - 3 - 5 - 3 + 60 * 3 * 61);
         let place = |sector| {
             let place = geometry.place(sector);
@@ -268,7 +308,7 @@ mod tests {
             first in 0u64..20_000, counts in prop::collection::vec(1u64..400, 1..8), from_ns in 0u64..1 << 40,
             stop_ns in 0u64..200_000_000,
         ) {
-            let geometry = geometry(vec![50, 51, 51, 700]);
+            let geometry = geometry(vec![(50, 1), (51, 2), (280, 100), (700, 230)]);
             let switch_ns = (1_500_000, 2_500_000);
             let end = first + counts.iter().sum::<u64>();
             let from_ns = geometry.comes_by_ns(&geometry.place(first), from_ns);

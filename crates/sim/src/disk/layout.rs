@@ -26,7 +26,7 @@ pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
         zone.skew_ns = ((head_ns + write_settle_ns) % turn_ns, (cylinder_ns + write_settle_ns) % turn_ns);
     }
     skews(builder, &mut zones, turn_ns)?;
-    let geometry = Geometry::new(zones, heads, cylinders, turn_ns);
+    let geometry = Geometry::new(zones, heads, cylinders, turn_ns, builder.flag("serpentine"));
     if geometry.sectors == 0 {
         let what = text!("the zones hold no sectors", "ゾーンにセクターが 1 つもありません");
         return Err(builder.error("zones", &what));
@@ -39,7 +39,8 @@ pub(super) fn mechanism(builder: &Builder<'_>) -> Result<Mechanism> {
 pub(super) fn reader(builder: &Builder<'_>, segments: u64, sector_bytes: u64) -> Result<Reader> {
     let segment = builder.bytes("segment") / sector_bytes;
     let ahead = builder.bytes("look_ahead") / sector_bytes;
-    Ok(Reader::new(mechanism(builder)?, segments as usize, segment, ahead))
+    let of_runs_only = builder.flag("look_ahead_of_runs_only");
+    Ok(Reader::new(mechanism(builder)?, segments as usize, segment, ahead, of_runs_only))
 }
 
 /// Bytes that can be addressed: what is given, or all that the zones hold.
@@ -109,18 +110,19 @@ fn skews(builder: &Builder<'_>, zones: &mut [Zone], turn_ns: u64) -> Result<()> 
         (zone.skew_ns, zone.offset_ns) = ((angle_ns(row[0]), angle_ns(row[1])), angle_ns(row[2]));
         zone.unused = (row[3] as u64 % (1 << 40), row[4] as u64 % (1 << 40));
     }
+    let mut slips: Vec<Vec<(u64, u64)>> = vec![Vec::new(); zones.len()];
     for row in builder.rows("slips") {
-        let Some(zone) = zones.get_mut(row[0] as usize) else {
+        let Some(slips) = slips.get_mut(row[0] as usize) else {
             let what = text!(
                 "there is no such zone; they count from 0",
                 "その番号のゾーンはありません(0 から数えます)"
             );
             return Err(builder.error("slips", &what));
         };
-        zone.slips.push(row[1] as u64);
+        slips.push((row[1] as u64 % (1 << 40), row[2] as u64 % (1 << 40)));
     }
-    for zone in zones {
-        zone.slips.sort_unstable();
+    for (zone, slips) in zones.iter_mut().zip(slips) {
+        zone.leave_out(slips);
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ pub(super) struct Mechanism {
 pub(super) struct Access {
     /// The arm stands.
     pub(super) sought_ns: u64,
+    /// Of a write: the drive has enough of its data to begin. Never before the arm stands.
+    pub(super) data_ns: u64,
     /// The first sector comes by.
     pub(super) turned_ns: u64,
     /// The end, and how much of the time until then went to switching heads and cylinders.
@@ -43,7 +45,8 @@ impl Mechanism {
         if to.cylinder == from.cylinder + 1 && to.head == 0 && from.head + 1 == self.geometry.heads {
             return self.switch_ns.1 + settle_ns;
         }
-        let head_ns = if to.head == from.head { 0 } else { self.switch_ns.0 };
+        let same_head = self.geometry.head_of(to) == self.geometry.head_of(from);
+        let head_ns = if same_head { 0 } else { self.switch_ns.0 };
         self.seek.ns(to.cylinder.abs_diff(from.cylinder)).max(head_ns) + settle_ns
     }
 
@@ -53,14 +56,20 @@ impl Mechanism {
         self.geometry.comes_by_ns(place, from_ns + self.move_ns(place.track, write))
     }
 
-    /// Reads or writes sectors; the arm is free at `from_ns`.
-    pub(super) fn access(&mut self, from_ns: u64, first: u64, end: u64, write: bool) -> Access {
-        let place = self.geometry.place(first);
+    /// Reads sectors; the arm is free at `from_ns`.
+    fn read(&mut self, from_ns: u64, first: u64, end: u64) -> Access {
+        self.access(from_ns, first, end, None)
+    }
+
+    /// Reads sectors, or writes them once their data are there; the arm is free at `from_ns`.
+    fn access(&mut self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> Access {
+        let (place, write) = (self.geometry.place(first), data_ns.is_some());
         let sought_ns = from_ns + self.move_ns(place.track, write);
-        let turned_ns = self.geometry.comes_by_ns(&place, sought_ns);
+        let data_ns = data_ns.map_or(sought_ns, |data_ns| data_ns.max(sought_ns));
+        let turned_ns = self.geometry.comes_by_ns(&place, data_ns);
         let passed = self.geometry.pass(first, end, turned_ns, u64::MAX, self.switches_ns(write));
         self.track = passed.track;
-        Access { sought_ns, turned_ns, end_ns: passed.at_ns, switch_ns: passed.switch_ns }
+        Access { sought_ns, data_ns, turned_ns, end_ns: passed.at_ns, switch_ns: passed.switch_ns }
     }
 
     fn switches_ns(&self, write: bool) -> (u64, u64) {
@@ -106,17 +115,22 @@ pub(super) struct Reader {
     segments: Vec<Segment>,
     segment_sectors: u64,
     ahead_sectors: u64,
+    /// Whether only a read that goes on where the one before ended is read ahead of.
+    ahead_of_runs_only: bool,
+    /// The sector after the last read.
+    read_until: u64,
     stream: Option<Stream>,
     stamp: u64,
 }
 
 impl Reader {
-    /// With so many segments of so many sectors, and at most so many sectors read ahead.
+    /// With so many segments of so many sectors, and at most so many sectors read ahead, of runs only or of any read.
     pub(super) fn new(
         mechanism: Mechanism,
         segments: usize,
         segment_sectors: u64,
         ahead_sectors: u64,
+        ahead_of_runs_only: bool,
     ) -> Self {
         let segments = if segment_sectors == 0 { 0 } else { segments };
         Self {
@@ -124,6 +138,8 @@ impl Reader {
             segments: vec![Segment::default(); segments],
             segment_sectors,
             ahead_sectors: ahead_sectors.min(segment_sectors),
+            ahead_of_runs_only,
+            read_until: u64::MAX,
             stream: None,
             stamp: 0,
         }
@@ -182,8 +198,9 @@ impl Reader {
     /// Whether a read would move the arm, or would only wait for the head that reads on.
     pub(super) fn read(&mut self, at_ns: u64, first: u64, end: u64) -> Read {
         self.advance(at_ns);
+        let goes_on = std::mem::replace(&mut self.read_until, end) == first;
         if self.segments.is_empty() {
-            return Read::Access(self.mechanism.access(at_ns, first, end, false));
+            return Read::Access(self.mechanism.read(at_ns, first, end));
         }
         self.stamp += 1;
         let found = self.segments.iter().position(|known| known.first <= first && end <= known.end);
@@ -202,11 +219,13 @@ impl Reader {
             }
         }
         self.stop(at_ns);
-        let access = self.mechanism.access(at_ns, first, end, false);
+        let access = self.mechanism.read(at_ns, first, end);
         let oldest = (0..self.segments.len()).min_by_key(|index| self.segments[*index].used).unwrap_or(0);
         self.segments[oldest] = Segment { first, end, used: self.stamp };
         self.keep(oldest, end);
-        self.begin(oldest, end, access.end_ns);
+        if goes_on || !self.ahead_of_runs_only {
+            self.begin(oldest, end, access.end_ns);
+        }
         Read::Access(access)
     }
 
@@ -215,7 +234,7 @@ impl Reader {
         self.segments[stream.segment].used = self.stamp;
         let stopped = stream.sector >= stream.limit && stream.at_ns < at_ns;
         let from_ns = if stopped { at_ns } else { stream.at_ns };
-        let access = self.mechanism.access(from_ns, stream.sector, end, false);
+        let access = self.mechanism.read(from_ns, stream.sector, end);
         self.keep(stream.segment, end);
         self.begin(stream.segment, end, access.end_ns);
         Read::Follows(access.end_ns)
@@ -241,11 +260,17 @@ impl Reader {
         stream.limit = limit;
     }
 
-    /// Writes sectors.
-    pub(super) fn write(&mut self, at_ns: u64, first: u64, end: u64) -> Access {
+    /// Writes sectors, of whose data enough is there at `data_ns`.
+    pub(super) fn write(&mut self, at_ns: u64, data_ns: u64, first: u64, end: u64) -> Access {
         self.stop(at_ns);
         self.forget(first, end);
-        self.mechanism.access(at_ns, first, end, true)
+        self.mechanism.access(at_ns, first, end, Some(data_ns))
+    }
+
+    /// What was read gives its memory to a write.
+    pub(super) fn empty(&mut self, at_ns: u64) {
+        self.stop(at_ns);
+        self.segments.fill(Segment::default());
     }
 
     /// What was read of these sectors is no longer true. A segment goes as a whole, as measured drives have it.

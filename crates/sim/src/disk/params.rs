@@ -48,12 +48,22 @@ const ZONE_SKEWS: Parameter = Parameter::usual(
 .derived_from(&["head_switch", "cylinder_switch", "write_settle"]);
 const SLIPS: Parameter = Parameter::usual(
     "slips",
-    Rows(&["zone", "data sector of the zone"]),
+    Rows(&["zone", "data sector of the zone", "sectors"]),
     "[]",
     "assumed: no bad sectors",
     (
-        "bad sectors that are left out: before which data sector, zones counted from 0",
-        "読み飛ばす不良セクター(ゾーン番号と、その直後のデータセクター)",
+        "bad and spare sectors that are left out: before which data sector, and how many; zones counted from 0",
+        "読み飛ばす不良・予備セクター(ゾーン番号、その直後のデータセクター、数)",
+    ),
+);
+const SERPENTINE: Parameter = Parameter::usual(
+    "serpentine",
+    Flag,
+    "false",
+    "assumed: every cylinder begins at the first head",
+    (
+        "whether every other cylinder goes from the last head to the first, so that the next begins at the same head",
+        "1 シリンダーおきにヘッドを逆順に使うか(次のシリンダーが同じヘッドから始まる)",
     ),
 );
 const SEEK_SINGLE: Parameter = Parameter::usual(
@@ -136,6 +146,16 @@ const LOOK_AHEAD: Parameter = Parameter::usual(
     "assumed: until the segment is full",
     ("most bytes read ahead after a request", "先読みの最大長"),
 );
+const LOOK_AHEAD_OF_RUNS_ONLY: Parameter = Parameter::usual(
+    "look_ahead_of_runs_only",
+    Flag,
+    "false",
+    "assumed: after every read",
+    (
+        "whether only a read that goes on where the one before ended is read ahead of",
+        "直前の読み出しに続く場合だけ先読みするか",
+    ),
+);
 const BUFFER_RATE: Parameter = Parameter::usual(
     "buffer_rate",
     Rate,
@@ -160,6 +180,7 @@ pub const DISK: LayerKind = LayerKind {
         ZONES,
         ZONE_SKEWS,
         SLIPS,
+        SERPENTINE,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -197,7 +218,30 @@ pub const DISK: LayerKind = LayerKind {
         ),
         SEGMENT,
         LOOK_AHEAD,
+        LOOK_AHEAD_OF_RUNS_ONLY,
         BUFFER_RATE,
+        Parameter::usual(
+            "read_start",
+            Number(0.0, 1.0),
+            "0",
+            "assumed: sector by sector",
+            (
+                "share of a read that is in the memory before the bus takes it (SCSI's buffer full ratio)",
+                "バスへの転送を始める前にメモリーに溜める読み出しの割合(SCSI の buffer full ratio)",
+            ),
+        )
+        .live(),
+        Parameter::usual(
+            "write_start",
+            Number(0.0, 1.0),
+            "0",
+            "assumed: at once, sector by sector",
+            (
+                "share of a write that is in the memory before the medium takes it, while the arm moves",
+                "媒体への書き込みを始める前にメモリーに溜める書き込みの割合(シークと並行)",
+            ),
+        )
+        .live(),
         Parameter::usual(
             "write_cache",
             Flag,
@@ -211,6 +255,16 @@ pub const DISK: LayerKind = LayerKind {
             "0 B",
             "assumed: no write cache",
             ("bytes of the write cache", "書き込みキャッシュの容量"),
+        ),
+        Parameter::usual(
+            "writes_empty_segments",
+            Flag,
+            "false",
+            "assumed: the write cache has memory of its own",
+            (
+                "whether a write to the cache takes the memory of what was read",
+                "書き込みをキャッシュするとき、読み出しキャッシュのメモリーを明け渡すか",
+            ),
         ),
         Parameter::usual(
             "write_back",
@@ -267,6 +321,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         ZONES,
         ZONE_SKEWS,
         SLIPS,
+        SERPENTINE,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -278,6 +333,7 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind {
         WRITE_OVERHEAD,
         SEGMENT,
         LOOK_AHEAD,
+        LOOK_AHEAD_OF_RUNS_ONLY,
         BUFFER_RATE,
         WRITE_PIECE,
         Parameter::usual(
@@ -314,6 +370,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         ZONES,
         ZONE_SKEWS,
         SLIPS,
+        SERPENTINE,
         SEEK_SINGLE,
         SEEK_AVERAGE,
         SEEK_FULL,
@@ -325,6 +382,7 @@ pub const REMOVABLE: LayerKind = LayerKind {
         WRITE_OVERHEAD,
         SEGMENT,
         LOOK_AHEAD,
+        LOOK_AHEAD_OF_RUNS_ONLY,
         BUFFER_RATE,
         WRITE_PIECE,
     ],

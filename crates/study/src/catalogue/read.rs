@@ -24,9 +24,12 @@ const TABLE_KEYS: [&str; 13] = [
 ];
 const COLUMN_KEYS: [&str; 6] = ["key", "name", "unit", "decimals", "figure", "work"];
 const ROW_KEYS: [&str; 6] = ["id", "device", "source", "model", "class", "note"];
-const CLASSES: [(&str, DeviceClass); 6] = [
+const CLASSES: [(&str, DeviceClass); 9] = [
     ("hard-disk", DeviceClass::HardDisk),
-    ("usb-stick", DeviceClass::UsbStick),
+    ("sd-card", DeviceClass::SdCard),
+    ("usb-2-stick", DeviceClass::Usb2Stick),
+    ("usb-3-stick", DeviceClass::Usb3Stick),
+    ("usb-ssd", DeviceClass::UsbSsd),
     ("sata-ssd", DeviceClass::SataSsd),
     ("nvme-pcie-3", DeviceClass::NvmePcie3),
     ("nvme-pcie-4", DeviceClass::NvmePcie4),

@@ -56,8 +56,8 @@ pub struct NearFigure {
 /// A cell of a run with what stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standing {
-    /// Place of the cell in the run, from 1.
-    pub number: usize,
+    /// Place of the cell in the run, from 0.
+    pub cell_index: usize,
     /// The step's name.
     pub label: String,
     /// Its direction.
@@ -84,7 +84,7 @@ pub fn standings(record: &RunRecord, catalogue: &Catalogue) -> Vec<Standing> {
             key(one).0.cmp(&key(two).0).then(key(one).1.total_cmp(&key(two).1))
         });
         Some(Standing {
-            number: index + 1,
+            cell_index: index,
             label: cell.label.clone(),
             direction: cell.direction?,
             bytes_per_s: rate,
@@ -166,6 +166,7 @@ fn bands(figures: &[MetFigure<'_>]) -> Vec<Band> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PublishedStatistic;
     use super::*;
     use kurabe_core::record::{Cell, RunRecord};
 
@@ -212,13 +213,19 @@ mod tests {
             (false, "read", 512, 1, 1.0),
         ]);
         let standings = standings(&run, &catalogue);
-        let of = |number: usize| standings.iter().find(|one| one.number == number);
-        assert_eq!(bands_of(of(1).unwrap()), [DeviceClass::SataSsd]);
-        assert_eq!(of(1).unwrap().nearest.as_ref().unwrap().entry, "ssd-today-spec/samsung-870-evo");
+        let of = |number: usize| standings.iter().find(|one| one.cell_index + 1 == number);
+        assert_eq!(bands_of(of(1).unwrap()), [DeviceClass::UsbSsd, DeviceClass::SataSsd]);
+        // A sheet is nearer by the figure, but this was measured as the run was.
+        let nearest = of(1).unwrap().nearest.as_ref().unwrap();
+        assert_eq!((nearest.entry.as_str(), nearest.same_procedure), ("cdm-8/crucial-bx200-240gb", true));
         // A sheet's sequential rate is that of its best depth, which this cell is not.
-        assert!(of(2).is_none_or(|one| one.bands.is_empty()), "{:?}", of(2));
+        let of_sheets =
+            |entry: &String| catalogue.entry(entry).unwrap().table.statistic == PublishedStatistic::Specified;
+        assert!(of(1).unwrap().bands.iter().flat_map(|band| &band.entries).any(of_sheets));
+        assert!(!of(2).unwrap().bands.iter().flat_map(|band| &band.entries).any(of_sheets), "{:?}", of(2));
         // Operations per second and bytes are one by the block: 98 000 of 4 KiB are 401 MB/s.
-        assert_eq!(bands_of(of(3).unwrap()), [DeviceClass::SataSsd]);
+        assert!(bands_of(of(3).unwrap()).contains(&DeviceClass::SataSsd));
+        assert!(!bands_of(of(3).unwrap()).contains(&DeviceClass::HardDisk));
         assert!(bands_of(of(4).unwrap()).contains(&DeviceClass::SataSsd));
         assert_eq!(bands_of(of(5).unwrap()), [DeviceClass::NvmePcie5]);
         assert!(of(6).is_none(), "nobody published that");
@@ -240,7 +247,7 @@ mod tests {
     #[test]
     fn every_band_is_what_rows_with_a_source_span() {
         let catalogue = Catalogue::load().unwrap();
-        let run = run(&[(true, "read", 1 << 20, 8, 2000.0)]);
+        let run = run(&[(true, "read", 1 << 20, 8, 50.0)]);
         let all = standings(&run, &catalogue);
         let bands = &all[0].bands;
         assert_eq!(bands.len(), DeviceClass::ALL.len(), "{bands:?}");
@@ -252,8 +259,60 @@ mod tests {
         }
         let of = |class| bands.iter().find(|band| band.class == class).unwrap();
         let disk = of(DeviceClass::HardDisk);
-        assert_eq!((disk.low_bytes_per_s, disk.high_bytes_per_s), (100e6, 120e6));
+        assert_eq!((disk.low_bytes_per_s, disk.high_bytes_per_s), (100e6, 210e6));
         // Between two bands it is in none.
         assert!(bands_of(&all[0]).is_empty());
+    }
+
+    /// Cells of CrystalDiskMark's default test.
+    const CELLS: [(bool, &str, u64, u32); 8] = [
+        (true, "read", 1 << 20, 8),
+        (true, "write", 1 << 20, 8),
+        (true, "read", 1 << 20, 1),
+        (true, "write", 1 << 20, 1),
+        (false, "read", 4096, 32),
+        (false, "write", 4096, 32),
+        (false, "read", 4096, 1),
+        (false, "write", 4096, 1),
+    ];
+
+    #[test]
+    fn the_default_test_has_a_band_of_every_kind_but_where_nobody_published_one() {
+        let catalogue = Catalogue::load().unwrap();
+        let run = run(&CELLS.map(|(order, direction, block, depth)| (order, direction, block, depth, 100.0)));
+        let standings = standings(&run, &catalogue);
+        let missing = |class: DeviceClass| -> Vec<usize> {
+            let has = |standing: &&Standing| standing.bands.iter().any(|band| band.class == class);
+            let there: Vec<usize> =
+                standings.iter().filter(has).map(|standing| standing.cell_index + 1).collect();
+            (1..=CELLS.len()).filter(|number| !there.contains(number)).collect()
+        };
+        for class in DeviceClass::ALL {
+            let expected: &[usize] = match class {
+                // Sequential work with 1 MiB and nothing else in flight, which nobody told of a card.
+                DeviceClass::SdCard => &[3, 4],
+                // Who measured sticks on USB 2 told large reads and writes alone.
+                DeviceClass::Usb2Stick => &[3, 4, 5, 6, 7, 8],
+                // 64 in flight there.
+                DeviceClass::UsbSsd => &[5, 6],
+                _ => &[],
+            };
+            assert_eq!(missing(class), expected, "{class:?}");
+        }
+    }
+
+    #[test]
+    fn every_version_of_crystaldiskmark_from_6_on_has_figures_with_a_date_or_an_address() {
+        let catalogue = Catalogue::load().unwrap();
+        for profile in ["cdm-6", "cdm-7", "cdm-8", "cdm-9"] {
+            let entries: Vec<_> =
+                catalogue.entries().filter(|entry| entry.table.profile.as_deref() == Some(profile)).collect();
+            assert!(!entries.is_empty(), "{profile}");
+            for entry in entries {
+                let source = entry.source();
+                assert!(source.contains(".com/") || source.contains("(20"), "{}: {source}", entry.id());
+                assert!(entry.row.class.is_some() && entry.figures().count() == 8, "{}", entry.id());
+            }
+        }
     }
 }

@@ -1,0 +1,264 @@
+//! The lines of a trace, of which one is in memory at a time.
+//!
+//! The model: a trace may be far larger than memory, so it is read once from its start to its end, and whatever has to be
+//! known of the whole is found on the way. How long a line, how large a file and how many blank lines can be is limited:
+//! what is named as a trace may be a device that never ends.
+
+use kurabe_core::quantity::{GIB, KIB, format_bytes};
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+use std::io::{BufRead, Read};
+
+/// A trace has at most this: as many operations as are replayed, with ten lines of 80 bytes for each, as `blkparse`
+/// prints them.
+pub(super) const MOST_BYTES: u64 = 16 * GIB;
+/// The longest line: a path of Linux and some numbers need half of it.
+const LONGEST_LINE_BYTES: u64 = 8 * KIB;
+/// Characters of a line that an error shows at most.
+const LINE_SHOWN: usize = 160;
+
+/// Reads lines that are not blank.
+pub(super) struct Lines<'n, R> {
+    name: &'n str,
+    input: R,
+    /// The line that was read last, as it stands in the file and as text.
+    bytes: Vec<u8>,
+    text: String,
+    number: usize,
+    read_bytes: u64,
+    /// Whether the line that was read last is still to be given.
+    peeked: bool,
+}
+
+impl<'n, R: BufRead> Lines<'n, R> {
+    /// Fails if the beginning is that of a packed file or of blktrace's binary form.
+    pub(super) fn new(name: &'n str, mut input: R) -> Result<Self> {
+        let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
+        refuse_packed(name, beginning)?;
+        Ok(Self {
+            name,
+            input,
+            bytes: Vec::new(),
+            text: String::new(),
+            number: 0,
+            read_bytes: 0,
+            peeked: false,
+        })
+    }
+
+    /// The next line, which the call after this gives again.
+    pub(super) fn peek(&mut self) -> Result<Option<Line<'_>>> {
+        if !self.peeked {
+            self.peeked = self.advance()?;
+        }
+        Ok(self.peeked.then(|| self.line()))
+    }
+
+    /// The next line.
+    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>> {
+        let any = std::mem::take(&mut self.peeked) || self.advance()?;
+        Ok(any.then(|| self.line()))
+    }
+
+    fn line(&self) -> Line<'_> {
+        Line { file: self.name, number: self.number, text: &self.text }
+    }
+
+    /// Reads on to a line that is not blank. False at the end.
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            self.bytes.clear();
+            let mut limited = (&mut self.input).take(LONGEST_LINE_BYTES + 1);
+            let count = limited.read_until(b'\n', &mut self.bytes);
+            let count = count.map_err(|error| unreadable(self.name, &error))? as u64;
+            if count == 0 {
+                return Ok(false);
+            }
+            self.number += 1;
+            self.read_bytes += count;
+            if self.bytes.contains(&0) {
+                return Err(no_text(self.name));
+            }
+            self.decode();
+            if count > LONGEST_LINE_BYTES {
+                return Err(self.line().too_long());
+            }
+            if self.read_bytes > MOST_BYTES {
+                return Err(too_large(self.name));
+            }
+            if !self.text.trim().is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn decode(&mut self) {
+        let line = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+        self.text.clear();
+        self.text.push_str(&String::from_utf8_lossy(line));
+    }
+}
+
+/// A line of a trace.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) file: &'a str,
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// An error at a part of the line.
+    pub(super) fn fault(self, part: &str, what: Text) -> Error {
+        let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        let before = self.text.get(..start).map_or(0, |before| before.chars().count());
+        let shown: String = self.text.chars().take(LINE_SHOWN).collect();
+        let before = if before < LINE_SHOWN { before } else { 0 };
+        Error::new(ErrorKind::Import, what).at(Place {
+            file: self.file.to_owned(),
+            line: self.number,
+            column: before + 1,
+            width: part.chars().count().clamp(1, LINE_SHOWN - before),
+            text: shown,
+        })
+    }
+
+    /// The usual error: this part should be something else.
+    pub(super) fn wrong(self, part: &str, expected: &Text) -> Error {
+        let shown: String = part.chars().take(40).collect();
+        let (en, ja) = (&expected.en, &expected.ja);
+        self.fault(
+            part,
+            Text {
+                en: format!("`{shown}` is not {en}"), ja: format!("`{shown}` は{ja}ではありません")
+            },
+        )
+        .remedy(text!(
+            "correct or remove the line, or give another format if the file is of another",
+            "その行を直すか取り除いてください。別の形式のファイルなら、その形式を指定してください"
+        ))
+    }
+
+    fn too_long(self) -> Error {
+        let longest = format_bytes(LONGEST_LINE_BYTES);
+        self.fault(
+            self.text,
+            text!(
+                "the line has more than {longest}, which no trace needs",
+                "この行は {longest} を超えています(トレースの 1 行の上限です)"
+            ),
+        )
+        .remedy(text!("give a trace in one of the text formats", "テキスト形式のトレースを指定してください"))
+    }
+
+    /// A whole number.
+    pub(super) fn number(self, part: &str) -> Result<u64> {
+        part.parse().map_err(|_| self.wrong(part, &text!("a whole number", "整数")))
+    }
+
+    /// A time with or without a fraction, in units of `unit_ns`, as ns. Digits beyond a ns are cut off.
+    pub(super) fn time_ns(self, part: &str, unit_ns: u64) -> Result<u64> {
+        decimal_ns(part, unit_ns).ok_or_else(|| self.wrong(part, &text!("a time", "時刻")))
+    }
+
+    /// A length in bytes that an operation can have.
+    pub(super) fn length(self, part: &str, unit_bytes: u64) -> Result<u32> {
+        let bytes = self.number(part)?.checked_mul(unit_bytes);
+        bytes
+            .and_then(|bytes| u32::try_from(bytes).ok())
+            .ok_or_else(|| self.wrong(part, &text!("a length below 4 GiB", "4 GiB 未満の長さ")))
+    }
+
+    /// An offset in bytes; its operation ends below 2^64.
+    pub(super) fn offset(self, part: &str, unit_bytes: u64, length_bytes: u32) -> Result<u64> {
+        let bytes = self.number(part)?.checked_mul(unit_bytes);
+        bytes
+            .filter(|bytes| bytes.checked_add(u64::from(length_bytes)).is_some())
+            .ok_or_else(|| self.wrong(part, &text!("an offset below 16 EiB", "16 EiB 未満のオフセット")))
+    }
+
+    /// The fields between blanks, which must be `COUNT`.
+    pub(super) fn fields<const COUNT: usize>(self) -> Result<[&'a str; COUNT]> {
+        let fields: Vec<&str> = self.text.split_whitespace().collect();
+        let count = fields.len();
+        fields.try_into().map_err(|_| self.miscounted(count, COUNT))
+    }
+
+    pub(super) fn miscounted(self, count: usize, expected: usize) -> Error {
+        self.fault(
+            self.text,
+            text!(
+                "the line has {count} fields, not {expected}",
+                "この行のフィールド数は {count} で、{expected} ではありません"
+            ),
+        )
+        .remedy(text!(
+            "the file may be cut off here: record it anew, or remove the line",
+            "ファイルがここで切れている可能性があります。記録し直すか、その行を取り除いてください"
+        ))
+    }
+}
+
+/// A decimal number of units as ns, exactly; `None` for anything else, signs and exponents included.
+pub(super) fn decimal_ns(words: &str, unit_ns: u64) -> Option<u64> {
+    let (whole, fraction) = words.split_once('.').unwrap_or((words, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let whole_ns = whole.parse::<u64>().ok()?.checked_mul(unit_ns)?;
+    let fraction = &fraction[..fraction.len().min(18)];
+    let parts = 10_u128.pow(fraction.len() as u32);
+    let numerator = if fraction.is_empty() { 0 } else { fraction.parse::<u128>().ok()? };
+    whole_ns.checked_add((numerator * u128::from(unit_ns) / parts) as u64)
+}
+
+pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Error {
+    Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), error)
+}
+
+pub(super) fn too_large(name: &str) -> Error {
+    let most = format_bytes(MOST_BYTES);
+    let what = text!(
+        "{name} has more than {most}, which no trace that can be replayed needs",
+        "{name} は {most} を超えています(再生できるトレースの上限です)"
+    );
+    Error::new(ErrorKind::Import, what).remedy(text!(
+        "replay a part of the trace: head -n 1000000 FILE",
+        "トレースの一部を再生してください: head -n 1000000 ファイル名"
+    ))
+}
+
+/// What is packed or of another program is told apart, because the remedy differs.
+fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
+    // 0x65617400 and the version in the last byte, in the byte order of the recording machine (blktrace_api.h).
+    let blktrace =
+        beginning.starts_with(&[0x07, 0x74, 0x61, 0x65]) || beginning.starts_with(&[0x65, 0x61, 0x74, 0x07]);
+    let (what, remedy) = if beginning.starts_with(&[0x1f, 0x8b]) {
+        (
+            text!("{name} is packed with gzip", "{name} は gzip で圧縮されています"),
+            text!("unpack it first: gunzip --keep {name}", "先に展開してください: gunzip --keep {name}"),
+        )
+    } else if blktrace {
+        (
+            text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です"),
+            text!(
+                "turn it into text first: blkparse -i {name} -o trace.txt",
+                "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
+            ),
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Import, what).remedy(remedy))
+}
+
+fn no_text(name: &str) -> Error {
+    Error::new(ErrorKind::Import, text!("{name} is no text", "{name} はテキストではありません")).remedy(
+        text!(
+            "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
+            "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
+        ),
+    )
+}

@@ -1,0 +1,243 @@
+//! CloudPhysics' traces of virtual SCSI disks, as its public set has them: records of one size, one after another.
+//!
+//! The model, with little-endian numbers: version 1 has records of 32 bytes (serial number, length in bytes, scatter-gather
+//! entries, command, version, block, time in µs), version 2 of 40 (command and version first, and a response time behind
+//! the time). The version is in the upper byte of its field. Blocks are 512 bytes, as VMware counts them. The command is
+//! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
+
+use super::lines::{Line, MOST_BYTES, too_large, unreadable};
+use super::{Builder, SECTOR_BYTES, TraceFormat, discards, empty};
+use kurabe_core::trace::TraceOp;
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
+use std::io::{BufRead, Read};
+
+/// Records that must show the version before a file is taken for such a trace: other bytes hold it once by chance.
+const SHOWN: usize = 4;
+/// ns of a tick.
+const TICK_NS: u64 = 1000;
+
+/// Where the fields of a record are.
+struct Layout {
+    version: u8,
+    size: usize,
+    command_at: usize,
+    version_at: usize,
+    length_at: usize,
+    block_at: usize,
+    time_at: usize,
+}
+
+const LAYOUTS: [Layout; 2] = [
+    Layout { version: 1, size: 32, command_at: 12, version_at: 14, length_at: 4, block_at: 16, time_at: 24 },
+    Layout { version: 2, size: 40, command_at: 0, version_at: 2, length_at: 8, block_at: 16, time_at: 24 },
+];
+
+impl Layout {
+    /// The layout of a file, by its first records.
+    fn of(bytes: &[u8]) -> Option<&'static Self> {
+        let fits = |layout: &&Self| {
+            let records = bytes.chunks_exact(layout.size).take(SHOWN);
+            bytes.len() >= 2 * layout.size && records.into_iter().all(|record| layout.shows_version(record))
+        };
+        LAYOUTS.iter().find(fits)
+    }
+
+    fn shows_version(&self, record: &[u8]) -> bool {
+        record.get(self.version_at + 1) == Some(&self.version)
+    }
+}
+
+/// Whether the bytes are of such a trace.
+pub(super) fn fits(bytes: &[u8]) -> bool {
+    Layout::of(bytes).is_some()
+}
+
+pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut Builder) -> Result<()> {
+    builder.trace.timed = true;
+    builder.trace.format = TraceFormat::Vscsi.word().to_owned();
+    let beginning = input.fill_buf().map_err(|error| unreadable(name, &error))?;
+    if beginning.is_empty() {
+        return Err(empty(name));
+    }
+    let Some(layout) = Layout::of(beginning) else {
+        let what = text!("no record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
+        return Err(broken(name, 0, &what));
+    };
+    let mut record = Vec::with_capacity(layout.size);
+    for index in 0.. {
+        record.clear();
+        let taken = (&mut input).take(layout.size as u64).read_to_end(&mut record);
+        taken.map_err(|error| unreadable(name, &error))?;
+        if record.is_empty() {
+            break;
+        }
+        let at = index * layout.size as u64;
+        if at > MOST_BYTES {
+            return Err(too_large(name));
+        }
+        if builder.trace.operations.len() == builder.most_operations {
+            return Err(too_long(name, at, builder.most_operations));
+        }
+        take(name, at, layout, &record, builder)?;
+    }
+    Ok(())
+}
+
+/// Takes one record, which begins at a byte of the file.
+fn take(name: &str, at: u64, layout: &Layout, record: &[u8], builder: &mut Builder) -> Result<()> {
+    if record.len() < layout.size {
+        return Err(broken(name, at, &text!("the record is cut off", "レコードが途中で切れています")));
+    }
+    if !layout.shows_version(record) {
+        return Err(broken(
+            name,
+            at,
+            &text!("a record of another version", "バージョンの異なるレコードです"),
+        ));
+    }
+    // Errors of lines do not come up here: there is one unit, and the limit was looked at.
+    let line = Line { file: name, number: 0, text: "" };
+    let unit = builder.unit(line, "disk")?;
+    let Some(operation) = operation(layout, record, unit) else {
+        return Err(broken(
+            name,
+            at,
+            &text!("block or time is too large", "ブロック番号か時刻が大きすぎます"),
+        ));
+    };
+    match operation {
+        Operation::Io(operation) => builder.push(line, operation)?,
+        Operation::Sync(at_ns) => builder.push_sync(line, at_ns, unit)?,
+        Operation::Discard => builder.trace.leave_out(1, discards()),
+        Operation::Other => {
+            builder.trace.leave_out(1, text!("other commands of SCSI", "そのほかの SCSI コマンド"));
+        }
+    }
+    Ok(())
+}
+
+/// What a command asks for.
+enum Operation {
+    Io(TraceOp),
+    Sync(u64),
+    Discard,
+    Other,
+}
+
+/// The operation of a record; `None` if its place or time is beyond what can be.
+fn operation(layout: &Layout, record: &[u8], unit: u32) -> Option<Operation> {
+    let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
+    let at_ns = u64::from_le_bytes(field(record, layout.time_at)?).checked_mul(TICK_NS)?;
+    let offset_bytes = u64::from_le_bytes(field(record, layout.block_at)?).checked_mul(SECTOR_BYTES)?;
+    offset_bytes.checked_add(u64::from(length_bytes))?;
+    let io = |kind| Operation::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+    Some(match u16::from_le_bytes(field(record, layout.command_at)?) {
+        // READ (6), (10), (12), (16).
+        0x08 | 0x28 | 0xa8 | 0x88 => io(OpKind::Read),
+        // WRITE (6), (10), (12), (16), and the same with VERIFY.
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => io(OpKind::Write),
+        // SYNCHRONIZE CACHE (10), (16).
+        0x35 | 0x91 => Operation::Sync(at_ns),
+        // UNMAP.
+        0x42 => Operation::Discard,
+        _ => Operation::Other,
+    })
+}
+
+fn field<const SIZE: usize>(record: &[u8], at: usize) -> Option<[u8; SIZE]> {
+    record.get(at..at + SIZE)?.try_into().ok()
+}
+
+fn broken(name: &str, at: u64, what: &Text) -> Error {
+    let what = text!("{name}, byte {at}: {what}", "{name} の {at} バイト目: {what}"; what);
+    Error::new(ErrorKind::Import, what).remedy(text!(
+        "give the trace as it was published, unpacked and whole",
+        "公開されたままの、展開済みで欠けのないトレースを指定してください"
+    ))
+}
+
+fn too_long(name: &str, at: u64, most_operations: usize) -> Error {
+    let count = number::count(most_operations as u64);
+    Error::new(
+        ErrorKind::Import,
+        text!(
+            "{name} has more than {count} operations, and no more are replayed",
+            "{name} の操作は {count} 件を超えています(再生できる上限です)"
+        ),
+    )
+    .remedy(text!("replay a part of it: head -c {at} {name}", "一部を再生してください: head -c {at} {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read_trace;
+    use super::*;
+    use kurabe_core::Lang;
+
+    /// Command, length, block, time in µs.
+    type Record = (u16, u32, u64, u64);
+
+    fn bytes_of(version: u16, records: &[Record]) -> Vec<u8> {
+        let serial = 7_u32.to_le_bytes();
+        let mut bytes = Vec::new();
+        for (command, length, block, time) in records {
+            let words = [command.to_le_bytes(), (version << 8).to_le_bytes()].concat();
+            let sizes = [serial, length.to_le_bytes(), 1_u32.to_le_bytes()].concat();
+            let rest = [block.to_le_bytes(), time.to_le_bytes()].concat();
+            bytes.extend(if version == 1 {
+                [sizes, words, rest].concat()
+            } else {
+                [words, sizes, rest, 250_u64.to_le_bytes().to_vec()].concat()
+            });
+        }
+        bytes
+    }
+
+    const RECORDS: [Record; 5] = [
+        (0x28, 4096, 64, 1_000_000),
+        (0x8a, 65_536, 1 << 20, 1_000_250),
+        (0x35, 0, 0, 1_000_300),
+        (0x12, 36, 0, 1_000_400),
+        (0x42, 24, 0, 1_000_500),
+    ];
+
+    #[test]
+    fn both_versions_are_told_by_their_content_and_read_alike() {
+        for version in [1, 2] {
+            let bytes = bytes_of(version, &RECORDS);
+            assert_eq!(super::super::recognised("w01.vscsi", &bytes), Some("vscsi"));
+            let trace = read_trace("w01.vscsi", &bytes[..], None).unwrap();
+            let operations: Vec<_> = trace
+                .operations
+                .iter()
+                .map(|op| (op.at_ns, op.kind, op.offset_bytes, op.length_bytes))
+                .collect();
+            let expected = [
+                (0, OpKind::Read, 64 * 512, 4096),
+                (250_000, OpKind::Write, 512 << 20, 65_536),
+                (300_000, OpKind::Sync, 0, 0),
+            ];
+            assert_eq!(operations, expected, "version {version}");
+            let left_out: u64 = trace.left_out.iter().map(|(count, _)| count).sum();
+            assert_eq!((trace.format.as_str(), trace.timed, left_out), ("vscsi", true, 2));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_of_two_versions_is_refused_with_its_place() {
+        let whole = bytes_of(2, &[RECORDS[0]; 6]);
+        let refused = |bytes: &[u8]| read_trace("w", bytes, None).unwrap_err().render(Lang::En);
+        assert!(refused(&whole[..whole.len() - 1]).contains("byte 200: the record is cut off"));
+        let mut mixed = whole.clone();
+        mixed[5 * 40 + 3] = 1;
+        assert!(refused(&mixed).contains("byte 200: a record of another version"));
+        let far = bytes_of(1, &[(0x28, 4096, u64::MAX / 512, 5), RECORDS[0]]);
+        assert!(refused(&far).contains("byte 0: block or time is too large"));
+        let mut few = Builder::new(3);
+        let error = read("w", &whole[..], &mut few).unwrap_err();
+        assert!(error.render(Lang::En).contains("head -c 120 w"), "{error}");
+        // Zeros hold no version.
+        assert!(refused(&[0; 320]).contains("no text"));
+    }
+}
