@@ -6,7 +6,10 @@
 //! refused, too. Meanings of the options: fio's HOWTO, version 3.33.
 
 mod options;
+mod own;
 mod step;
+
+pub(crate) use crate::job::own::OwnStep;
 
 use crate::job::options::{Reader, Section, sections};
 use crate::job::step::{SectionJob, read_job};
@@ -71,9 +74,14 @@ impl Notes {
 pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
     let mut notes = Notes::default();
     let (mut jobs, mut laid_out): (Vec<SectionJob>, Option<Data>) = (Vec::new(), None);
-    for section in sections(file, source)? {
-        let reader = Reader::of(file, source, &section)?;
-        let job = read_job(&reader, &mut notes)?;
+    let sections = sections(file, source)?;
+    let mut at = 0;
+    while let Some(section) = sections.get(at) {
+        let reader = Reader::of(file, source, section)?;
+        let own = own_step(&reader, file, source, &sections[at..])?;
+        at += own.as_ref().map_or(1, |(_, sections)| *sections);
+        let own = own.map(|(step, _)| step);
+        let job = read_job(&reader, own.as_ref(), &mut notes)?;
         if reader.flag("create_only")? {
             notes.add(text!(
                 "kurabe makes its test file itself: [{}] is left out",
@@ -84,7 +92,7 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
             continue;
         }
         if !jobs.is_empty() && !reader.flag("stonewall")? {
-            return Err(at_the_same_time(&reader, &section));
+            return Err(at_the_same_time(&reader, section));
         }
         check_alike(jobs.first(), &job, &reader)?;
         jobs.push(job);
@@ -105,6 +113,33 @@ pub fn read_fio_job(file: &str, source: &str) -> Result<FioJob> {
         keeps_cache: jobs.iter().all(|job| job.keeps_cache),
         profile: profile(file, jobs, laid_out, notes),
     })
+}
+
+/// The step that this section and some behind it are, where kurabe wrote them, and how many sections that are.
+fn own_step(
+    reader: &Reader<'_>,
+    file: &str,
+    source: &str,
+    sections: &[Section<'_>],
+) -> Result<Option<(OwnStep, usize)>> {
+    let own = |reader: &Reader<'_>| -> Result<Option<OwnStep>> {
+        Ok(if reader.has("description") { reader.word("description")?.and_then(OwnStep::read) } else { None })
+    };
+    let Some(step) = own(reader)? else { return Ok(None) };
+    let mut jobs = reader.jobs()?;
+    let mut count = 1;
+    for section in &sections[1..] {
+        if jobs >= step.jobs {
+            break;
+        }
+        let next = Reader::of(file, source, section)?;
+        if next.flag("stonewall")? || own(&next)?.as_ref() != Some(&step) {
+            break;
+        }
+        jobs += next.jobs()?;
+        count += 1;
+    }
+    Ok((jobs == step.jobs).then_some((step, count)))
 }
 
 /// What is done otherwise than fio does it, over all jobs.

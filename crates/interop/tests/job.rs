@@ -17,6 +17,10 @@ const SPAN_BYTES: u64 = 4 << 20;
 
 /// A run in a directory with a cell for each workload, through io_uring.
 fn run_of(workloads: &[Workload]) -> RunRecord {
+    run_through("io_uring", workloads)
+}
+
+fn run_through(name: &str, workloads: &[Workload]) -> RunRecord {
     let cells = workloads.iter().enumerate().map(|(index, workload)| {
         let direction = match workload.read_percent {
             100 => Direction::Read,
@@ -24,7 +28,7 @@ fn run_of(workloads: &[Workload]) -> RunRecord {
             _ => Direction::Mix,
         };
         let mut cell = cell(&format!("cell {index}"), direction, workload.clone());
-        cell.engine = Some(engine("io_uring"));
+        cell.engine = Some(engine(name));
         cell
     });
     record("/tmp", TargetKind::Directory, Statistic::Mean, cells.collect())
@@ -92,6 +96,41 @@ fn an_exported_job_read_back_is_the_same_work() {
         // The run has one seed, and fio is told none where offsets ascend.
         assert_eq!(Workload { seed: before.seed, ..after }, *before);
     }
+}
+
+#[test]
+fn what_fio_needs_several_jobs_for_is_one_step_again() {
+    let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
+    let bytes = End { bytes: Some(2 << 20), ..End::default() };
+    let base = Workload { span_bytes: SPAN_BYTES, end: timed, seed: 7, iodepth: 4, ..workload() };
+    let random = Workload { pattern: Pattern::Random, ..base.clone() };
+    let open_loop = Some(OpenLoop { rate_iops: 800.0, arrival: Arrival::Poisson });
+    let all = [
+        base.clone(),
+        Workload { threads: 2, ..base.clone() },
+        Workload { threads: 2, read_percent: 0, end: bytes, ..base.clone() },
+        Workload { offset_bytes: 1 << 20, span_bytes: 1 << 20, ..base.clone() },
+        random.clone(),
+        Workload { threads: 2, open_loop, ..random.clone() },
+        Workload { threads: 2, thread_share: ThreadShare::Parts, ..random.clone() },
+        Workload { threads: 3, pattern: Pattern::Interleaved, iodepth: 1, ..base.clone() },
+        Workload { threads: 2, pattern: Pattern::Interleaved, ..base.clone() },
+    ];
+    for name in ["threads", "io_uring"] {
+        let jobs = written(&run_through(name, &all));
+        assert_ne!(fio_accepts(&jobs), Some(false), "{jobs}");
+        let job = read_fio_job("job.fio", &jobs)
+            .unwrap_or_else(|error| panic!("{}\n{jobs}", error.render(Lang::En)));
+        let back = workloads(&job.profile);
+        assert_eq!(back.len(), all.len(), "{jobs}");
+        for (before, after) in all.iter().zip(back) {
+            assert_eq!(Workload { seed: before.seed, ..after }, *before, "{name}\n{jobs}");
+        }
+    }
+    // Who changes the number of jobs by hand gets what the options say.
+    let changed = written(&run_through("threads", &all[4..5])).replace("numjobs=4", "numjobs=3");
+    let job = read_fio_job("job.fio", &changed).expect("a job");
+    assert_eq!((workloads(&job.profile)[0].threads, workloads(&job.profile)[0].iodepth), (3, 1));
 }
 
 #[test]

@@ -153,11 +153,11 @@ fn every_output_tells_the_same_of_published_figures() {
     }
     // What `--json` has are the very figures, with their units in the names.
     let json = serde_json::to_value(&standings).unwrap();
-    for (standing, told) in standings.iter().zip(json.as_array().unwrap()) {
-        assert_eq!(told["bytes_per_s"], standing.bytes_per_s);
-        assert_eq!(told["nearest"]["bytes_per_s"], standing.nearest.as_ref().unwrap().bytes_per_s);
-        assert_eq!(told["bands"][0]["low_bytes_per_s"], standing.bands[0].low_bytes_per_s);
-        assert_eq!(told["cell_index"], standing.cell_index);
+    for (standing, entry) in standings.iter().zip(json.as_array().unwrap()) {
+        assert_eq!(entry["bytes_per_s"], standing.bytes_per_s);
+        assert_eq!(entry["nearest"]["bytes_per_s"], standing.nearest.as_ref().unwrap().bytes_per_s);
+        assert_eq!(entry["bands"][0]["low_bytes_per_s"], standing.bands[0].low_bytes_per_s);
+        assert_eq!(entry["cell_index"], standing.cell_index);
     }
     // Of several runs the table is one of comparison.
     let several = Report::new(vec![&run, &run], 0.05, &[], None, Lang::En);

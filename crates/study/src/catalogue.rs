@@ -92,25 +92,33 @@ pub struct PublishedColumn {
 
 /// A kind of device that people tell apart by what it is like to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
 pub enum DeviceClass {
     /// A disk that turns.
+    #[serde(rename = "hard-disk")]
     HardDisk,
     /// An SD card, microSD included.
+    #[serde(rename = "sd-card")]
     SdCard,
     /// A stick on USB 2, at 480 Mbit/s.
+    #[serde(rename = "usb-2-stick")]
     Usb2Stick,
     /// A stick on USB 3.
+    #[serde(rename = "usb-3-stick")]
     Usb3Stick,
     /// An SSD in a box on USB 3.
+    #[serde(rename = "usb-ssd")]
     UsbSsd,
     /// An SSD on SATA at 6 Gbit/s.
+    #[serde(rename = "sata-ssd")]
     SataSsd,
     /// An NVMe SSD on four lanes of PCIe 3.
+    #[serde(rename = "nvme-pcie-3")]
     NvmePcie3,
     /// The same on PCIe 4.
+    #[serde(rename = "nvme-pcie-4")]
     NvmePcie4,
     /// The same on PCIe 5.
+    #[serde(rename = "nvme-pcie-5")]
     NvmePcie5,
 }
 

@@ -5,6 +5,7 @@
 //! version 3.33, and its sources where it is silent.
 
 use super::fio_geometry::{Group, geometry, total_bytes};
+use crate::job::OwnStep;
 use kurabe_core::record::EngineRecord;
 use kurabe_core::workload::{Arrival, Data, EndSync, OpenLoop, Pattern, SyncRule, TimeCheck, Workload};
 use kurabe_core::{Text, text};
@@ -77,8 +78,24 @@ impl Job {
         if end.time_check != TimeCheck::Always {
             notes.push(time_check_note(end.time_check));
         }
+        if lanes > 1 || laid.groups.iter().any(|group| group.hole_bytes > 0) {
+            common.push(("description", own_step(workload, jobs).words()));
+        }
         let sections = laid.groups.iter().map(|group| section(group, *pattern, share, &common)).collect();
         Self { sections, notes }
+    }
+}
+
+/// What several jobs of fio are together, for who reads them here again.
+fn own_step(workload: &Workload, jobs: u64) -> OwnStep {
+    OwnStep {
+        threads: workload.threads,
+        iodepth: workload.iodepth,
+        offset_bytes: workload.offset_bytes,
+        span_bytes: workload.span_bytes,
+        share: workload.thread_share,
+        is_interleaved: workload.pattern == Pattern::Interleaved,
+        jobs,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lines of a job file, and the values of its options.
 
 use crate::import::size_bytes;
+use kurabe_core::profile::MOST_THREADS;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, closest, text};
 use std::ops::{Range, RangeInclusive};
 
@@ -300,6 +301,11 @@ impl<'s> Reader<'s> {
         let (low, high) = (limits.start(), limits.end());
         let remedy = text!("a whole number from {low} to {high}", "{low} から {high} までの整数です");
         self.parsed(name, remedy, |word| word.parse().ok().filter(|number| limits.contains(number)))
+    }
+
+    /// How many jobs the section is.
+    pub(super) fn jobs(&self) -> Result<u64> {
+        Ok(self.number("numjobs", 1..=u64::from(MOST_THREADS))?.unwrap_or(1))
     }
 
     /// On or off; some are on without a value.

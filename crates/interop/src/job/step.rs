@@ -1,7 +1,7 @@
 //! A section of a job file as a step.
 
-use super::Notes;
 use super::options::{Reader, size_remedy};
+use super::{Notes, OwnStep};
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare,
@@ -23,25 +23,35 @@ pub(super) struct SectionJob {
 }
 
 /// Reads a section.
-pub(super) fn read_job(reader: &Reader<'_>, notes: &mut Notes) -> Result<SectionJob> {
-    notes.idle.extend(reader.idle().map(str::to_owned));
-    let (direction, is_random) = direction(reader)?;
+pub(super) fn read_job(reader: &Reader<'_>, own: Option<&OwnStep>, notes: &mut Notes) -> Result<SectionJob> {
+    let is_idle = |name: &&str| own.is_none() || *name != "description";
+    notes.idle.extend(reader.idle().filter(is_idle).map(str::to_owned));
+    let (direction, is_random) = direction(reader, own)?;
     let pattern = pattern(reader, is_random)?;
-    let jobs = reader.number("numjobs", 1..=u64::from(MOST_THREADS))?.unwrap_or(1);
-    let region = region(reader, pattern, jobs, notes)?;
+    let jobs = own.map_or_else(|| reader.jobs(), |own| Ok(own.jobs))?;
+    let region = match own {
+        Some(own) => {
+            Region { each_bytes: reader.bytes("size")?, span_bytes: Some(own.span_bytes), share: own.share }
+        }
+        None => region(reader, pattern, jobs, notes)?,
+    };
+    let iodepth = iodepth(reader, notes)?;
     let block_sizes = block_sizes(reader, direction)?;
     let step = IoStep {
         id: None,
         label: Some(label(reader.name, direction)),
         directions: vec![direction],
         read_percent: read_percent(reader)?,
-        pattern,
+        pattern: own.map_or(pattern, |own| own.pattern(pattern)),
         thread_share: region.share,
         end: end(reader, &region, jobs, &block_sizes)?,
         block_sizes,
-        iodepth: iodepth(reader, notes)?,
-        threads: u32::try_from(jobs).unwrap_or(MOST_THREADS),
-        offset_bytes: reader.bytes("offset")?.unwrap_or(0),
+        iodepth: own.map_or(iodepth, |own| own.iodepth),
+        threads: own.map_or_else(|| u32::try_from(jobs).unwrap_or(MOST_THREADS), |own| own.threads),
+        offset_bytes: match own {
+            Some(own) => own.offset_bytes,
+            None => reader.bytes("offset")?.unwrap_or(0),
+        },
         span_bytes: region.span_bytes,
         rewrite_every_reads: None,
         open_loop: open_loop(reader, direction, jobs, notes)?,
@@ -72,8 +82,10 @@ fn label(name: &str, direction: Direction) -> String {
     }
 }
 
-fn direction(reader: &Reader<'_>) -> Result<(Direction, bool)> {
-    Ok(match reader.word("rw")?.unwrap_or("read") {
+/// Reads or writes, and whether at random; the hole behind each block (`rw=read:HOLE`) is kurabe's own.
+fn direction(reader: &Reader<'_>, own: Option<&OwnStep>) -> Result<(Direction, bool)> {
+    let words = reader.word("rw")?.unwrap_or("read");
+    Ok(match words.split_once(':').filter(|_| own.is_some()).map_or(words, |(word, _)| word) {
         "read" => (Direction::Read, false),
         "write" => (Direction::Write, false),
         "rw" | "readwrite" => (Direction::Mix, false),

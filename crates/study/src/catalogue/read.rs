@@ -207,6 +207,14 @@ row = [{ id = "a", device = "A", read = 845.9 }]
     }
 
     #[test]
+    fn a_class_has_one_word_in_files_and_in_json() {
+        assert_eq!(CLASSES.map(|(_, class)| class), DeviceClass::ALL);
+        for (word, class) in CLASSES {
+            assert_eq!(serde_json::to_value(class).unwrap(), word);
+        }
+    }
+
+    #[test]
     fn a_mistake_shows_its_line_and_says_what_to_do() {
         for (good, bad, line, what) in [
             ("tool =", "tol =", 8, "unknown key"),

@@ -283,9 +283,9 @@ mod tests {
         let standings = standings(&run, &catalogue);
         let missing = |class: DeviceClass| -> Vec<usize> {
             let has = |standing: &&Standing| standing.bands.iter().any(|band| band.class == class);
-            let there: Vec<usize> =
+            let numbers: Vec<usize> =
                 standings.iter().filter(has).map(|standing| standing.cell_index + 1).collect();
-            (1..=CELLS.len()).filter(|number| !there.contains(number)).collect()
+            (1..=CELLS.len()).filter(|number| !numbers.contains(number)).collect()
         };
         for class in DeviceClass::ALL {
             let expected: &[usize] = match class {

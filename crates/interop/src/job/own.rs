@@ -1,0 +1,96 @@
+//! What kurabe writes into `description=` of a section whose jobs fio needs several of for what is one step here: a queue
+//! depth that system threads keep together, and one stream that several threads share.
+//!
+//! The model: fio keeps the words and does nothing by them. They count only while the section and those that go with it
+//! still have as many jobs as they tell; who changes a job by hand gets what its other options say.
+
+use kurabe_core::workload::{Pattern, ThreadShare};
+
+/// What the words begin with.
+const MARK: &str = "kurabe:";
+const SHARES: [(&str, ThreadShare); 3] =
+    [("usual", ThreadShare::Usual), ("parts", ThreadShare::Parts), ("whole", ThreadShare::Whole)];
+
+/// A step that is several jobs of fio.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnStep {
+    pub(crate) threads: u32,
+    pub(crate) iodepth: u32,
+    pub(crate) offset_bytes: u64,
+    pub(crate) span_bytes: u64,
+    pub(crate) share: ThreadShare,
+    /// Whether threads take the blocks of one stream in turn.
+    pub(crate) is_interleaved: bool,
+    /// Jobs of fio in all sections together.
+    pub(crate) jobs: u64,
+}
+
+impl OwnStep {
+    /// The value of `description=`.
+    pub(crate) fn words(&self) -> String {
+        let Self { threads, iodepth, offset_bytes, span_bytes, share, is_interleaved, jobs } = self;
+        let share = SHARES.iter().find(|(_, value)| value == share).map_or("usual", |(word, _)| word);
+        let turn = u8::from(*is_interleaved);
+        format!(
+            "{MARK} threads={threads} iodepth={iodepth} offset={offset_bytes} span={span_bytes} share={share} \
+             interleaved={turn} jobs={jobs}"
+        )
+    }
+
+    /// The step that a `description=` tells; `None` if it is anybody's words.
+    pub(crate) fn read(description: &str) -> Option<Self> {
+        let words: Vec<(&str, &str)> = description
+            .strip_prefix(MARK)?
+            .split_whitespace()
+            .filter_map(|word| word.split_once('='))
+            .collect();
+        let of = |key: &str| words.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+        let share = of("share")?;
+        let step = Self {
+            threads: of("threads")?.parse().ok()?,
+            iodepth: of("iodepth")?.parse().ok()?,
+            offset_bytes: of("offset")?.parse().ok()?,
+            span_bytes: of("span")?.parse().ok()?,
+            share: SHARES.iter().find(|(word, _)| *word == share)?.1,
+            is_interleaved: of("interleaved")? == "1",
+            jobs: of("jobs")?.parse().ok()?,
+        };
+        let (lanes, is_sound) = (u64::from(step.threads) * u64::from(step.iodepth), step.span_bytes > 0);
+        let jobs = [lanes, u64::from(step.threads)].contains(&step.jobs) && step.jobs > 0;
+        (jobs && is_sound && step.offset_bytes.checked_add(step.span_bytes).is_some()).then_some(step)
+    }
+
+    /// The order of blocks, where the section's own is sequential.
+    pub(crate) fn pattern(&self, of_section: Pattern) -> Pattern {
+        if self.is_interleaved && of_section.is_sequential() { Pattern::Interleaved } else { of_section }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_are_written_and_others_are_nobodys() {
+        let step = OwnStep {
+            threads: 2,
+            iodepth: 4,
+            offset_bytes: 4096,
+            span_bytes: 1 << 30,
+            share: ThreadShare::Parts,
+            is_interleaved: true,
+            jobs: 8,
+        };
+        let words = step.words();
+        assert_eq!(OwnStep::read(&words), Some(step));
+        for other in [
+            "",
+            "my disk",
+            "kurabe: fast",
+            &words.replace("jobs=8", "jobs=7"),
+            &words.replace("span=1", "span=-1"),
+        ] {
+            assert_eq!(OwnStep::read(other), None, "{other}");
+        }
+    }
+}
