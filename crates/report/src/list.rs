@@ -83,7 +83,7 @@ fn stacked(listed: &ListedRun) -> Doc {
         device(listed),
         Text::same(labels(listed)),
     ];
-    let rate = |name: Text, rate: Option<f64>| Some(named(&name, number::rate(rate?)));
+    let rate = |name: Text, rate: Option<f64>| Some(named(&name, &number::rate(rate?)));
     let figures = [
         rate(best_read(), listed.best_read_rate_bytes_per_s),
         rate(best_write(), listed.best_write_rate_bytes_per_s),
@@ -110,7 +110,7 @@ fn random_read() -> Text {
     text!("4 KiB Q1 read", "4 KiB Q1 読み出し")
 }
 
-fn named(name: &Text, figure: Figure) -> Text {
+fn named(name: &Text, figure: &Figure) -> Text {
     text!("{name} {figure}", "{name} {figure}"; name)
 }
 
@@ -152,7 +152,7 @@ fn device(listed: &ListedRun) -> Text {
 
 fn first_figure(first: &FirstFigure) -> Text {
     let value = first.rate_bytes_per_s.or(first.time_ns).unwrap_or_default();
-    named(&cell_name(&first.name), number::measured(first.name.measure, value))
+    named(&cell_name(&first.name), &number::measured(first.name.measure, value))
 }
 
 fn labels(listed: &ListedRun) -> String {
