@@ -146,7 +146,7 @@ pub enum Command {
     Export(ExportArgs),
     #[command(about = t("Check that what is stored is what was written", "保存した内容が書いたときのままか確かめる"))]
     Check,
-    #[command(about = t("Take in exported runs, and results of other tools", "書き出した測定や、ほかのツールの結果を取り込む"))]
+    #[command(about = t("Take in exported runs, results of other tools, and disks of DiskSim as device files", "書き出した測定、ほかのツールの結果、DiskSim のディスク(デバイスファイルにする)を取り込む"))]
     Import(ImportArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
     Record(RecordArgs),
@@ -254,6 +254,8 @@ pub struct CompareArgs {
     pub about: Vec<String>,
     #[arg(long, conflicts_with_all = ["json", "about"], help = t("Draw the ratios with their intervals instead of the table", "表の代わりに、速さの比と信頼区間を図で示す"))]
     pub chart: bool,
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["about", "by"], help = t("Compare one run with what a trace says was measured (DiskSim's validate format): the demerit", "1 つの測定を、トレースに記録された実測値(DiskSim の validate 形式)と比べる: demerit"))]
+    pub measured: Option<String>,
     #[command(flatten)]
     pub pivot: PivotArgs,
 }

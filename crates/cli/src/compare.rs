@@ -9,8 +9,9 @@ use kurabe_compare::{Pair, Use, check_about, fastest, measured_again, names, pai
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
-    answer, answer_for, asked_json, fastest_words, forest_of, render_history, render_pair, render_pairs,
-    render_pictures, render_recommendation, run_figures, spoken_json,
+    MeasuredLatencies, answer, answer_for, asked_json, demerit_pictures, demerits, fastest_words, forest_of,
+    render_demerits, render_history, render_pair, render_pairs, render_pictures, render_recommendation,
+    run_figures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -21,6 +22,9 @@ use kurabe_store::Filter;
 pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.pivot.by.is_empty() {
         return pivot(args, global);
+    }
+    if let Some(trace) = &args.measured {
+        return compare_with_measured(trace, args, global);
     }
     check_about(&args.about)?;
     let runs = load(&args.runs, global)?;
@@ -77,6 +81,31 @@ fn compare_several(runs: &[RunRecord], args: &CompareArgs, global: &Global) -> R
 /// Which of several runs is the fastest, in a sentence.
 pub fn fastest_of(runs: &[&RunRecord], margin: f64) -> Option<Text> {
     Some(fastest_words(&fastest(runs, margin)?, &names(runs)))
+}
+
+/// One run, and the latencies that a trace says were measured.
+fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Result<()> {
+    let runs = load(&args.runs, global)?;
+    let [run] = runs.as_slice() else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("--measured compares one run with a trace", "--measured で比べられる測定は 1 つです"),
+        )
+        .remedy(text!("name one run", "測定を 1 つだけ指定してください")));
+    };
+    let latencies = kurabe_lab::measured_latencies(trace)?;
+    let measured: Vec<MeasuredLatencies> =
+        latencies.into_iter().map(|(direction, latency)| MeasuredLatencies { direction, latency }).collect();
+    let rows = demerits(run, &measured);
+    if global.json {
+        return print_json(
+            &serde_json::json!({ "event": "demerit", "run": run.header.id, "demerits": rows }),
+        );
+    }
+    if args.chart {
+        return print_page(&render_pictures(&demerit_pictures(run, &measured, lang()), &style()));
+    }
+    print_page(&render_demerits(run, trace, &rows, &style()))
 }
 
 /// `kurabe recommend`

@@ -259,8 +259,23 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
     };
     args.files.iter().try_for_each(|path| {
         let (name, bytes) = (shown::name(path), read(path)?);
+        if let Some(device) = kurabe_lab::import_device(path, &bytes) {
+            let device = device?;
+            return keep_device(&device.name, &device.toml, global);
+        }
         kurabe_lab::import(&*store, &name, &bytes, command_line, &mut heard)
     })
+}
+
+/// Writes a device file that was made of another simulator's into the current folder, where `model:./NAME.toml` finds it.
+fn keep_device(name: &str, toml: &str, global: &Global) -> Result<()> {
+    let file = format!("{name}.toml");
+    write_out(toml, Some(Path::new(&file)))?;
+    if global.json {
+        return print_json(&serde_json::json!({ "event": "device_imported", "file": file }));
+    }
+    let words = t("device file written; try", "デバイスファイルを書きました。次のように使えます:");
+    if global.quiet { Ok(()) } else { print(&format!("{words} kurabe run model:./{file}\n")) }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
