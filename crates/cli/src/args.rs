@@ -5,6 +5,7 @@ mod fio;
 mod pivot;
 mod report;
 mod run;
+mod serve;
 mod study;
 mod sweep;
 mod vary;
@@ -14,6 +15,7 @@ pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use report::{FORMATS, ReportArgs};
 pub use run::RunArgs;
+pub use serve::{ControlAction, ControlArgs, ServeArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use versus::VersusArgs;
@@ -52,6 +54,8 @@ use std::path::PathBuf;
      Further:\n  \
      kurabe profiles             what it can measure like\n  \
      kurabe models               devices not at hand: kurabe run model:NAME\n  \
+     kurabe serve model:NAME --socket s.sock\n                              \
+     such a device for QEMU, fio and others (NBD)\n  \
      kurabe import result.txt    what another tool measured\n  \
      kurabe record /mnt/usb -o trace.iolog -- COMMAND\n                              \
      what a command does to a device, to replay it\n  \
@@ -75,6 +79,8 @@ use std::path::PathBuf;
      さらに:\n  \
      kurabe profiles             再現できる測り方の一覧\n  \
      kurabe models               手元にないデバイスのモデル(kurabe run model:名前)\n  \
+     kurabe serve model:名前 --socket s.sock\n                              \
+     モデルを QEMU、fio などで使う(NBD)\n  \
      kurabe import result.txt    ほかのツールの結果を取り込む\n  \
      kurabe record /mnt/usb -o trace.iolog -- コマンド\n                              \
      コマンドの I/O を記録し、あとで再生する\n  \
@@ -158,6 +164,10 @@ pub enum Command {
     Profiles(ProfilesArgs),
     #[command(about = t("List the models of devices, or show what one is made of", "デバイスのモデルの一覧と、その構成"))]
     Models(ModelsArgs),
+    #[command(about = t("Serve a model as a block device: NBD, for QEMU, fio, nbd-client and others", "モデルをブロックデバイスとして公開する(NBD。QEMU、fio、nbd-client などから使える)"))]
+    Serve(Box<ServeArgs>),
+    #[command(about = t("Ask a served model how it goes, change it, cut its power", "公開中のモデルの状況確認、設定変更、電源断"))]
+    Control(ControlArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
     Doctor(DoctorArgs),
     #[command(about = t("Print shell completions", "シェル補完を出力"))]

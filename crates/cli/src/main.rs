@@ -20,6 +20,8 @@ mod record;
 mod report;
 mod rm;
 mod run;
+mod serve;
+mod served_words;
 mod signals;
 mod stored;
 mod study;
@@ -84,6 +86,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),
+        Command::Serve(args) => serve::serve(args, global),
+        Command::Control(args) => serve::control(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => complete::script(*shell),
         Command::Man { command } => man::page(command.as_deref()),

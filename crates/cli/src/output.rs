@@ -138,6 +138,12 @@ pub fn say_page(page: &str) {
     let _ = error_style().page(page).write_to(&mut std::io::stderr().lock());
 }
 
+/// Says a line on standard error in place of the one that was said so before; an empty one takes it away.
+pub fn say_over(words: &str) {
+    let line = Shown::lines(words);
+    let _ = Shown::of_ours(format!("\r\x1b[K{}", line.as_ref())).write_to(&mut std::io::stderr().lock());
+}
+
 /// Says something on standard error.
 pub fn say(words: &str) {
     // Standard error that takes nothing leaves no way to say so.

@@ -42,6 +42,7 @@ mod programs;
 mod reports;
 mod round_trip;
 mod scripts;
+mod serving;
 mod shells;
 mod shown;
 mod signals;
