@@ -14,6 +14,7 @@ pub mod model_speed;
 pub mod null_versus;
 pub mod options;
 pub mod overhead;
+pub mod serve;
 pub mod statistics;
 pub mod store_scale;
 pub mod table;

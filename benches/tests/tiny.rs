@@ -1,7 +1,7 @@
 //! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
-use kurabe_benches::{Result, agreement, model_speed, null_versus, overhead, store_scale};
+use kurabe_benches::{Result, agreement, model_speed, null_versus, overhead, serve, store_scale};
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -40,6 +40,20 @@ fn overhead_runs() -> Result<()> {
         assert_eq!(out.starts_with('{'), json);
     }
     assert_eq!(directory.path().read_dir()?.count(), 0, "the test file is gone");
+    Ok(())
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn serve_runs() -> Result<()> {
+    if !serve::has_fio() {
+        eprintln!("skipped: no fio that speaks NBD");
+        return Ok(());
+    }
+    let mut out = Vec::new();
+    serve::run(&serve::Options { seconds: 0.2, only: "stick".to_owned() }, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert_eq!(out.matches("stick 4 KiB random read").count(), 2, "{out}");
     Ok(())
 }
 

@@ -65,6 +65,27 @@ pub fn listen() -> Result<RunHandle> {
     Ok(handle)
 }
 
+/// Starts to listen for what ends a server: `end` is called at the first signal; the second ends the process, whose sockets
+/// the next start removes.
+///
+/// # Errors
+/// When the operating system does not let it.
+pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
+    let leaving = Arc::new(AtomicBool::new(false));
+    for signal in SIGNALS {
+        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving))
+            .map_err(|error| cannot_listen(&error))?;
+    }
+    let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
+    let listening = Builder::new().spawn(move || {
+        for _ in incoming.forever() {
+            leaving.store(true, Ordering::Relaxed);
+            end();
+        }
+    });
+    listening.map(|_| ()).map_err(|error| Error::no_thread(&error))
+}
+
 /// Ends the process without waiting for any thread: what they did last is in the store, or is not kept.
 fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
     handle.kill_programs();

@@ -21,6 +21,8 @@ pub struct TraceOp {
     pub length_bytes: u32,
     /// The file, disk or application storage unit of the trace that it went to: an index of [`Trace::units`].
     pub unit: u32,
+    /// How long it took then, in ns, up to 4.29 s; 0 where the trace does not tell.
+    pub took_ns: u32,
 }
 
 /// A trace, in the order in which operations were issued.
@@ -198,7 +200,7 @@ mod tests {
     use crate::text;
 
     fn op(at_ns: u64, kind: OpKind, offset_bytes: u64, length_bytes: u32) -> TraceOp {
-        TraceOp { at_ns, kind, offset_bytes, length_bytes, unit: 0 }
+        TraceOp { at_ns, kind, offset_bytes, length_bytes, unit: 0, took_ns: 0 }
     }
 
     fn trace(operations: Vec<TraceOp>) -> Trace {

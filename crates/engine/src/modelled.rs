@@ -201,7 +201,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
     ) -> Result<Repetition> {
         let (_, source) = self.replay_source(step, step_index, attempt)?;
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
-        self.run_sources(vec![source], step.iodepth as usize, &plan, false)
+        self.run_sources(vec![source], step.in_flight() as usize, &plan, false)
     }
 
     fn run_sources(

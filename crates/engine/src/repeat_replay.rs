@@ -27,13 +27,13 @@ impl Session<'_, Real<'_>> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let (trace, source) = self.replay_source(step, step_index, attempt)?;
-        let mut choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.iodepth))?;
+        let mut choice = self.choose(&self.trial(&trace, source.fit().longest_bytes, step.in_flight()))?;
         if choice.issue.wait == WaitMode::Poll && has(&trace, OpKind::Sync) {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
             choice.issue.wait = WaitMode::Spin;
         }
         let setup = Setup {
-            iodepth: step.iodepth,
+            iodepth: step.in_flight(),
             largest_bytes: source.fit().longest_bytes,
             warm_up_ns: 0,
             time_ns: None,

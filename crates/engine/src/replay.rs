@@ -7,8 +7,9 @@
 //!
 //! Time: `Fast` gives out an operation whenever it is asked. `Closed` keeps the trace's pauses: an operation comes no
 //! sooner after the one before than it did in the trace, so a slow target delays all that follow; the latency counts
-//! from the issue. `Timestamps` is an open loop: an operation is due at its time, divided by the speed, and its latency
-//! counts from then, whether or not the target kept up.
+//! from the issue. `Think` keeps the pauses from the end of an operation to the start of the next, so that a slow target
+//! is asked as the recorded one was: one operation at a time. `Timestamps` is an open loop: an operation is due at its
+//! time, divided by the speed, and its latency counts from then, whether or not the target kept up.
 
 use crate::source::{Next, Source};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
@@ -110,8 +111,10 @@ pub(crate) struct ReplaySource {
     fit: ReplayFit,
     /// The place in the trace.
     next: usize,
-    /// `Closed`: no operation before this time, in ns from the start.
+    /// `Closed`, `Think`: no operation before this time, in ns from the start.
     ready_ns: u64,
+    /// `Think`: the place of the operation for which that time is.
+    asked: usize,
 }
 
 impl ReplaySource {
@@ -148,6 +151,20 @@ impl ReplaySource {
                 "--timing fast で再生してください。プロファイルでは timing = \"fast\" です"
             )));
         }
+        if timing == ReplayTiming::Think && trace.operations.iter().all(|operation| operation.took_ns == 0) {
+            let format = &trace.format;
+            return Err(Error::new(
+                ErrorKind::DataFile,
+                text!(
+                    "the trace ({format}) does not tell how long its operations took",
+                    "トレース({format})には各操作の所要時間がありません"
+                ),
+            )
+            .remedy(text!(
+                "replay it with --timing closed; in a profile: timing = \"closed\"",
+                "--timing closed で再生してください。プロファイルでは timing = \"closed\" です"
+            )));
+        }
         if let ReplayTiming::Timestamps { speed } = timing
             && !(speed.is_finite() && speed > 0.0)
         {
@@ -161,7 +178,7 @@ impl ReplaySource {
             )));
         }
         let fit = fit(&trace, &span);
-        Ok(Self { trace, timing, span, fit, next: 0, ready_ns: 0 })
+        Ok(Self { trace, timing, span, fit, next: 0, asked: 0, ready_ns: 0 })
     }
 
     /// What mapping the trace to the span changes.
@@ -173,8 +190,21 @@ impl ReplaySource {
         let Some(operation) = self.trace.operations.get(self.next).copied() else { return Next::End };
         let due_ns = match self.timing {
             ReplayTiming::Fast => None,
-            ReplayTiming::Closed if self.ready_ns > now_ns => return Next::NotBefore(self.ready_ns),
-            ReplayTiming::Closed => None,
+            ReplayTiming::Think if self.next > 0 && self.asked != self.next => {
+                // Asked for the first time: the operation before is done.
+                self.asked = self.next;
+                let before = &self.trace.operations[self.next - 1];
+                let end_ns = before.at_ns.saturating_add(u64::from(before.took_ns));
+                self.ready_ns = now_ns.saturating_add(operation.at_ns.saturating_sub(end_ns));
+                if self.ready_ns > now_ns {
+                    return Next::NotBefore(self.ready_ns);
+                }
+                None
+            }
+            ReplayTiming::Closed | ReplayTiming::Think if self.ready_ns > now_ns => {
+                return Next::NotBefore(self.ready_ns);
+            }
+            ReplayTiming::Closed | ReplayTiming::Think => None,
             ReplayTiming::Timestamps { speed } => match (operation.at_ns as f64 / speed) as u64 {
                 due_ns if due_ns > now_ns => return Next::NotBefore(due_ns),
                 due_ns => Some(due_ns),
@@ -183,7 +213,9 @@ impl ReplaySource {
         self.next += 1;
         let following = self.trace.operations.get(self.next);
         let pause_ns = following.map_or(0, |following| following.at_ns.saturating_sub(operation.at_ns));
-        self.ready_ns = now_ns.saturating_add(pause_ns);
+        if self.timing == ReplayTiming::Closed {
+            self.ready_ns = now_ns.saturating_add(pause_ns);
+        }
         Next::Op { op: self.op(&operation), due_ns }
     }
 
@@ -239,7 +271,7 @@ mod tests {
     use proptest::prelude::*;
 
     use OpKind::{Read, Sync, Write};
-    use ReplayTiming::{Closed, Fast, Timestamps};
+    use ReplayTiming::{Closed, Fast, Think, Timestamps};
 
     /// The null device, with a list of what was submitted, and when.
     struct Witness {
@@ -277,6 +309,7 @@ mod tests {
                 offset_bytes,
                 length_bytes,
                 unit: 0,
+                took_ns: 0,
             })
             .collect();
         let trace = Trace {
@@ -360,6 +393,20 @@ mod tests {
         assert_eq!(recorded.sync.latency.max_ns, 15_000);
         let mut source = ReplaySource::new(four(), Closed, SPAN).unwrap();
         assert_eq!(replay(&mut source, 4, 1000, None).0, with_times([0, 10_000, 10_500, 40_000]));
+    }
+
+    #[test]
+    fn think_keeps_the_pauses_after_an_operation_however_long_that_takes() {
+        let mut trace = Arc::unwrap_or_clone(four());
+        for operation in &mut trace.operations {
+            operation.took_ns = 400;
+        }
+        let trace = Arc::new(trace);
+        // Pauses of 9,600, 100 and 29,100 after operations of 15,000 and of 100.
+        for (takes_ns, starts_ns) in [(15_000, [0, 24_600, 39_700, 83_800]), (100, [0, 9700, 9900, 39_100])] {
+            let mut source = ReplaySource::new(Arc::clone(&trace), Think, SPAN).unwrap();
+            assert_eq!(replay(&mut source, 1, takes_ns, None).0, with_times(starts_ns));
+        }
     }
 
     #[test]

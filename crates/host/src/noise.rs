@@ -70,7 +70,7 @@ pub(crate) struct Ticks {
 }
 
 /// Counters at one moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Counters {
     disk: Option<Bytes>,
     own: Option<Bytes>,
@@ -84,7 +84,7 @@ struct Counters {
 }
 
 /// The start of a repetition.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NoiseMark {
     counters: Counters,
     read_record: i64,

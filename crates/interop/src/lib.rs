@@ -2,12 +2,14 @@
 //!
 //! Everything here works on bytes and strings in memory and survives any of them.
 
+mod disksim;
 mod export;
 mod import;
 mod job;
 mod report_page;
 mod trace;
 
+pub use disksim::{DeviceFile, is_disksim, read_disksim};
 pub use export::{ExportFormat, csv_field, escape_markdown, export};
 pub use import::{ImportedRun, import};
 pub use job::{FioJob, is_job_name, read_fio_job};

@@ -14,6 +14,7 @@ mod blkparse;
 mod csv;
 mod iolog;
 mod lines;
+mod validate;
 mod vscsi;
 
 pub use iolog::write_iolog_v3;
@@ -52,6 +53,8 @@ pub enum TraceFormat {
     Mqsim,
     /// SSDSim: the same columns as MQSim, time always in ns.
     Ssdsim,
+    /// DiskSim's `validate`: kind, what the drive's buffer did, block, blocks, measured time and pause in µs.
+    DisksimValidate,
     /// DiskSim's `ascii`: time in ms, device, block, blocks, flags in hexadecimal of which bit 0 is a read.
     Disksim,
     /// CloudPhysics' virtual SCSI disks: records of 32 or 40 bytes, times in µs, blocks of 512 bytes.
@@ -60,7 +63,7 @@ pub enum TraceFormat {
 
 impl TraceFormat {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FioIolog,
         Self::Blkparse,
         Self::BlkparseIssued,
@@ -69,6 +72,7 @@ impl TraceFormat {
         Self::Mqsim,
         Self::Ssdsim,
         Self::Disksim,
+        Self::DisksimValidate,
         Self::Vscsi,
     ];
 
@@ -83,6 +87,7 @@ impl TraceFormat {
             Self::Mqsim => "mqsim",
             Self::Ssdsim => "ssdsim",
             Self::Disksim => "disksim",
+            Self::DisksimValidate => "disksim-validate",
             Self::Vscsi => "vscsi",
         }
     }
@@ -136,6 +141,7 @@ pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceForma
             TraceFormat::BlkparseIssued => blkparse::read(&mut lines, &mut trace, blkparse::ISSUED)?,
             TraceFormat::Msr => csv::read_msr(&mut lines, &mut trace)?,
             TraceFormat::Spc => csv::read_spc(&mut lines, &mut trace)?,
+            TraceFormat::DisksimValidate => validate::read(&mut lines, &mut trace)?,
             TraceFormat::Mqsim | TraceFormat::Ssdsim | TraceFormat::Disksim => {
                 ascii::read(&mut lines, &mut trace, format)?;
             }
@@ -183,6 +189,9 @@ fn recognise(name: &str, lines: &mut Lines<'_, impl BufRead>) -> Result<Content>
     }
     if csv::fits_spc(first.text) {
         return Ok(Content::Of(TraceFormat::Spc));
+    }
+    if validate::fits(first.text) {
+        return Ok(Content::Of(TraceFormat::DisksimValidate));
     }
     if ascii::fits(first.text) {
         return Ok(Content::Columns);
@@ -286,7 +295,10 @@ impl Builder {
 
     /// A sync.
     fn push_sync(&mut self, line: Line<'_>, at_ns: u64, unit: u32) -> Result<()> {
-        self.take(line, TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit })
+        self.take(
+            line,
+            TraceOp { at_ns, kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, unit, took_ns: 0 },
+        )
     }
 
     fn finish(mut self, name: &str) -> Result<Trace> {

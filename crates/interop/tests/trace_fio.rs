@@ -27,6 +27,7 @@ fn fio_does_again_what_kurabe_wrote() {
         offset_bytes,
         length_bytes,
         unit: 0,
+        took_ns: 0,
     };
     let trace = Trace {
         format: "fio-iolog-3".to_owned(),

@@ -37,7 +37,7 @@ pub mod versus;
 
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
-pub use import::{Imported, import};
+pub use import::{Imported, import, import_device};
 pub use journal::Lab;
 pub use kurabe_engine::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
 pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
@@ -53,3 +53,4 @@ pub use request::{Overrides, Procedure, RunRequest, Writing};
 pub use step_change::StepChange;
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};
+pub use trace::measured_latencies;

@@ -1,9 +1,12 @@
 //! The traces of replay steps.
 
 use kurabe_core::profile::{Profile, ReplayStep, Step};
+use kurabe_core::record::LatencyRecord;
 use kurabe_core::trace::Trace;
-use kurabe_core::{Error, Result, text};
+use kurabe_core::workload::{Direction, OpKind};
+use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_interop::{TraceFormat, read_trace};
+use kurabe_stats::Histogram;
 use kurabe_study::embedded_trace;
 use std::fs::File;
 use std::io::BufReader;
@@ -33,6 +36,20 @@ pub(crate) fn traces(profile: &Profile, named: TraceNames) -> Result<Vec<Option<
     profile.steps.iter().map(read).collect()
 }
 
+/// A trace of a file, whatever its format.
+///
+/// # Errors
+/// When it cannot be read.
+fn trace_of_file(name: &str, format: Option<TraceFormat>) -> Result<Trace> {
+    let file = File::open(name).map_err(|error| {
+        Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(text!(
+            "check the path, which begins in the current directory; `kurabe record` makes a trace",
+            "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
+        ))
+    })?;
+    read_trace(name, BufReader::new(file), format)
+}
+
 fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
     let name = &step.trace;
     let embedded = match named {
@@ -44,11 +61,40 @@ fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
     if let Some(text) = embedded {
         return read_trace(name, text.as_bytes(), format);
     }
-    let file = File::open(name).map_err(|error| {
-        Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(text!(
-            "check the path, which begins in the current directory; `kurabe record` makes a trace",
-            "パスを確認してください(現在のディレクトリから見たもの)。トレースは `kurabe record` で作れます"
-        ))
-    })?;
-    read_trace(name, BufReader::new(file), format)
+    trace_of_file(name, format)
+}
+
+/// Latencies that a trace tells, of all its operations, of reads and of writes.
+///
+/// # Errors
+/// When the trace cannot be read, or does not tell how long its operations took.
+pub fn measured_latencies(name: &str) -> Result<Vec<(Option<Direction>, LatencyRecord)>> {
+    let trace = trace_of_file(name, None)?;
+    let latency = |direction: Option<Direction>| {
+        let mut histogram = Histogram::default();
+        let operations = trace.operations.iter().filter(|operation| operation.took_ns > 0);
+        let of_direction = operations.filter(|operation| match direction {
+            None => operation.kind != OpKind::Sync,
+            Some(Direction::Read) => operation.kind == OpKind::Read,
+            Some(_) => operation.kind == OpKind::Write,
+        });
+        of_direction.for_each(|operation| histogram.record(u64::from(operation.took_ns)));
+        (direction, histogram.to_record())
+    };
+    let all = latency(None);
+    if all.1.count == 0 {
+        let format = &trace.format;
+        return Err(Error::new(
+            ErrorKind::Import,
+            text!(
+                "{name} ({format}) does not tell how long its operations took",
+                "{name}({format})には各操作の所要時間がありません"
+            ),
+        )
+        .remedy(text!(
+            "give a trace of DiskSim's `validate` format, which has the measured times",
+            "実測時間を含む DiskSim の `validate` 形式のトレースを指定してください"
+        )));
+    }
+    Ok(vec![all, latency(Some(Direction::Read)), latency(Some(Direction::Write))])
 }

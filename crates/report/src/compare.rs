@@ -18,21 +18,57 @@ use kurabe_stats::{Stutter, Verdict};
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, format!("kurabe compare {} {}", pair.baseline, pair.other));
-    let roles = [text!("baseline", "基準"), text!("other", "比較")];
-    for ((header, role), name) in headers.into_iter().zip(roles).zip(&pair.names) {
-        doc.push(Paragraph::new(side_words(header, &role, name)).indent(2, 4));
+    doc.append(sides(std::slice::from_ref(pair), &headers)).append(compared(pair, about));
+    doc.terminal(style)
+}
+
+/// The page of several runs, each but the first held against the first. `fastest` tells which of all is.
+pub fn render_pairs(
+    pairs: &[Pair],
+    headers: &[&RunHeader],
+    fastest: Option<Text>,
+    about: &[String],
+    style: &Style,
+) -> String {
+    let mut doc = Doc::new();
+    let ids: Vec<&str> = headers.iter().map(|header| header.id.as_str()).collect();
+    doc.heading(1, format!("kurabe compare {}", ids.join(" "))).append(sides(pairs, headers));
+    if let Some(words) = fastest {
+        doc.gap().say(words);
     }
+    for pair in pairs {
+        doc.append(compared(pair, about));
+    }
+    doc.terminal(style)
+}
+
+/// Who is compared: the baseline, and the other one of each pair.
+pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
+    let side = |(place, header): (usize, &&RunHeader)| {
+        let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
+        let name = match pairs.get(place.saturating_sub(1)) {
+            Some(pair) => pair.names[usize::from(place > 0)].clone(),
+            None => Text::same(header.target_name()),
+        };
+        Paragraph::new(side_words(header, &role, &name)).indent(2, 4)
+    };
+    headers.iter().enumerate().map(side).collect()
+}
+
+/// One pair: the answer, the table, and what there is to say of both.
+fn compared(pair: &Pair, about: &[String]) -> Doc {
+    let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
     for words in counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)) {
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
     doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
-    doc.terminal(style)
+    doc
 }
 
 /// A side in a line: what it is called below, and what the record says it is.
-pub(crate) fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
+fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
     let target = header.target_name();
     let facts =
         [target, &header.id, &header.profile_name(), &number::date_minute_with_offset(header.measured_at())];
@@ -116,14 +152,14 @@ pub(crate) fn table(pair: &Pair) -> Table {
         Column::left(text!("cell", "項目")),
         Column::right(head(&pair.names[0])),
         Column::right(head(&pair.names[1])),
-        Column::left(against(pair)).cut(Cut::Wrap),
+        Column::left(against(pair)).cut(Cut::Wrap).bare(),
     ];
     let rows = pair.cells.iter().map(|cell| {
         let (role, words) = verdict(cell);
         let [baseline, other] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure));
         [cell_name(cell).into(), baseline.into(), other.into(), Entry::new(role, words)]
     });
-    Table::new(columns, rows)
+    Table::new(columns, rows).stacks()
 }
 
 /// That the best stands against the best.
@@ -335,6 +371,6 @@ pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc 
             Entry::new(Role::Quiet, effect.unwrap_or_default()),
         ]
     });
-    doc.push(Table::new(columns, rows).indent(2));
+    doc.push(Table::new(columns, rows).indent(2).stacks());
     doc
 }

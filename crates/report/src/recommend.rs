@@ -115,6 +115,13 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
             name, second
         );
     }
+    if times == 1.0 {
+        return text!(
+            "{name} and {second} are equally fast for this use.",
+            "この用途では {name} と {second} の速さは同じです。";
+            name, second
+        );
+    }
     if choice.holds < FIRM_SHARE {
         let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
         let mut tied: Vec<Text> = unsure.map(|standing| names[standing.run].clone()).collect();

@@ -210,9 +210,12 @@ pub(crate) fn programs(step: &CommandStep) -> Fields {
 }
 
 fn replay(step: &ReplayStep) -> (Text, Vec<Text>) {
-    let depth = step.iodepth;
+    let depth = step.in_flight();
     let timing = match step.timing {
         ReplayTiming::Fast => text!("as fast as it goes", "可能な限り速く"),
+        ReplayTiming::Think => {
+            text!("with the trace's pauses after each operation", "操作が終わってから次までの間隔を保つ")
+        }
         ReplayTiming::Closed => text!("with the trace's pauses", "トレースの待ち時間を保つ"),
         ReplayTiming::Timestamps { speed } => {
             text!("at the trace's times, {speed} times as fast", "トレースの時刻どおり({speed} 倍速)")

@@ -45,6 +45,12 @@ pub const DEVICES: &[(&str, &str)] = library!["devices/":
     "iomega-zip100-mac",
     "hitachi-hds721616plat80",
     "hitachi-hua722020ala330",
+    // SCSI disks that DiskSim was validated on.
+    "seagate-cheetah-9lp",
+    "quantum-atlas-10k",
+    "quantum-atlas-iii",
+    "seagate-barracuda-st32171w",
+    "hp-c2247a",
     // RAID cards and their SSDs.
     "raid-9260",
     "raid-9260-cached",

@@ -114,6 +114,29 @@ impl DeviceSpec {
         change(&mut self.layers, layer, key, value)
     }
 
+    /// Takes a layer out; what stood below it stands below what stood above.
+    ///
+    /// # Errors
+    /// When there is no such layer in the device's own list, or it is the medium.
+    pub fn remove_layer(&mut self, name: &str) -> Result<()> {
+        let medium = self.layers.len().saturating_sub(1);
+        let names = || self.layers[..medium].iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>();
+        let place = names().into_iter().position(|layer| layer == name);
+        let place = place.filter(|place| self.layers[*place].members.is_empty()).ok_or_else(|| {
+            let device = &self.name;
+            Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "{device} has no layer `{name}` that could be left out",
+                    "{device} に省ける層 `{name}` はありません"
+                ),
+            )
+            .remedy(nearest(name, &names()))
+        })?;
+        self.layers.remove(place);
+        Ok(())
+    }
+
     /// The text of a parameter, as it stands: `raid.strip`.
     pub fn get(&self, path: &str) -> Option<String> {
         let (layer, key) = path.split_once('.')?;

@@ -76,6 +76,11 @@ impl Stack {
         self.layers.first().map_or(0, |layer| layer.capacity_bytes())
     }
 
+    /// How many things a request can address: more than one where a shared bus is on top.
+    pub fn units(&self) -> u16 {
+        self.layers.first().map_or(1, |layer| layer.units().max(1))
+    }
+
     /// The time to which it has got.
     pub fn now_ns(&self) -> u64 {
         self.world.now_ns()
@@ -326,11 +331,18 @@ impl Stack {
     /// What a power cut at this moment would take, and spare, of the writes that were acknowledged, at the addresses of the
     /// stack.
     pub fn at_risk(&self) -> AtRisk {
-        let mut all = self.at_risk_from(LayerId(0)).swap_remove(0);
+        self.at_risk_by_unit().swap_remove(0)
+    }
+
+    /// The same of each of its units.
+    pub fn at_risk_by_unit(&self) -> Vec<AtRisk> {
         let in_flight = self.world.numbers_in_flight();
-        all.lost.without(&in_flight);
-        all.saved.without(&in_flight);
-        all
+        let mut units = self.at_risk_from(LayerId(0));
+        for unit in &mut units {
+            unit.lost.without(&in_flight);
+            unit.saved.without(&in_flight);
+        }
+        units
     }
 
     /// The same of a layer and those below it, by unit; what was not acknowledged yet is in it.

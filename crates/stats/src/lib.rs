@@ -7,6 +7,7 @@ mod cell;
 mod cell_figures;
 mod change;
 mod compare;
+mod demerit;
 mod derived;
 mod figure;
 mod firm;
@@ -35,6 +36,7 @@ pub use change::{
     change_points, fit_mixing,
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
+pub use demerit::{Demerit, demerit};
 pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;

@@ -149,7 +149,8 @@ impl Assembly {
                 .leave_out(1, text!("commands that are neither reads nor writes", "読み書き以外のコマンド"));
             return;
         };
-        let operation = TraceOp { at_ns: event.at_ns, kind, offset_bytes, length_bytes, unit: unit as u32 };
+        let operation =
+            TraceOp { at_ns: event.at_ns, kind, offset_bytes, length_bytes, unit: unit as u32, took_ns: 0 };
         // A device without requests may be given a flush and a write in one.
         if event.letters.flush_before && kind == OpKind::Write {
             self.push(TraceOp { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, ..operation });

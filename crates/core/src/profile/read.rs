@@ -487,6 +487,7 @@ fn read_replay(value: &Value<'_>) -> Result<ReplayStep> {
             ("fast", ReplayTiming::Fast),
             ("timestamps", ReplayTiming::Timestamps { speed }),
             ("closed", ReplayTiming::Closed),
+            ("think", ReplayTiming::Think),
         ])
     })?;
     let timed = matches!(timing, ReplayTiming::Timestamps { .. });

@@ -204,6 +204,8 @@ pub enum ReplayTiming {
     },
     /// As soon as there is room in the queue, but with the trace's pauses between operations kept.
     Closed,
+    /// Each so long after the one before is done as in the trace, which must tell how long operations took.
+    Think,
 }
 
 /// A `replay` step: a trace, done again.
@@ -222,6 +224,13 @@ pub struct ReplayStep {
     pub timing: ReplayTiming,
     /// Operations in flight at most.
     pub iodepth: u32,
+}
+
+impl ReplayStep {
+    /// Operations in flight at most: one where each waits for the end of the one before.
+    pub fn in_flight(&self) -> u32 {
+        if self.timing == ReplayTiming::Think { 1 } else { self.iodepth }
+    }
 }
 
 impl Step {

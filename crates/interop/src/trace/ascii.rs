@@ -52,14 +52,14 @@ pub(super) fn read_disksim_if_told(
     builder: &mut Builder,
 ) -> Result<()> {
     begin(builder, TraceFormat::Disksim);
-    let mut told = false;
+    let mut is_told = false;
     while let Some(line) = lines.next()? {
-        told |= is_disksim(line.text);
+        is_told |= is_disksim(line.text);
         // A time of ns may be too large to be one of ms.
         let operation = read_line(line, builder, TraceFormat::Disksim);
-        operation.map_err(|error| if told { error } else { cannot_tell(line.file) })?;
+        operation.map_err(|error| if is_told { error } else { cannot_tell(line.file) })?;
     }
-    if told { Ok(()) } else { Err(cannot_tell(name)) }
+    if is_told { Ok(()) } else { Err(cannot_tell(name)) }
 }
 
 pub(super) fn read(
@@ -100,7 +100,7 @@ fn read_line(line: Line<'_>, builder: &mut Builder, format: TraceFormat) -> Resu
     let offset_bytes = line.offset(sector, SECTOR_BYTES, length_bytes)?;
     let device = line.number(device)?;
     let unit = builder.unit(line, &format!("device{device}"))?;
-    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })
+    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
 }
 
 /// Flags as C's `%x` reads them, with or without `0x`.

@@ -143,7 +143,7 @@ fn push(
             ),
         );
     }
-    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })
+    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
 }
 
 fn other_commands() -> kurabe_core::Text {

@@ -78,7 +78,7 @@ pub(super) fn read_msr(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builde
         let offset_bytes = line.offset(offset, 1, length_bytes)?;
         let disk = line.number(disk)?;
         let unit = builder.unit(line, &format!("{host}_{disk}"))?;
-        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })?;
+        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })?;
     }
     Ok(())
 }
@@ -105,7 +105,7 @@ pub(super) fn read_spc(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builde
         let offset_bytes = line.offset(address, SECTOR_BYTES, length_bytes)?;
         let at_ns = line.time_ns(time, 1_000_000_000)?;
         let unit = builder.unit(line, &format!("asu{storage}"))?;
-        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })?;
+        builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ fn read_line(line: Line<'_>, timed: bool, builder: &mut Builder) -> Result<()> {
                 other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
             };
             let unit = builder.unit(line, name)?;
-            builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit })
+            builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 })
         }
         _ => Err(line.miscounted(fields.len() + usize::from(timed), 4 + usize::from(timed))),
     }

@@ -10,6 +10,7 @@ const BLKPARSE: &[u8] = include_bytes!("../../tests/fixtures/traces/blkparse.txt
 const MSR: &[u8] = include_bytes!("../../tests/fixtures/traces/msr.csv");
 const SPC: &[u8] = include_bytes!("../../tests/fixtures/traces/financial.spc");
 const MQSIM: &[u8] = include_bytes!("../../tests/fixtures/traces/mqsim.trace");
+const VALIDATE: &[u8] = include_bytes!("../../tests/fixtures/traces/validate.trace");
 const DISKSIM: &[u8] = include_bytes!("../../tests/fixtures/traces/disksim.trace");
 
 /// An operation in short.
@@ -52,6 +53,22 @@ fn endless(line: &str, most_bytes: usize) -> impl BufRead {
         }
     }
     std::io::BufReader::new(Endless(line.as_bytes().to_vec(), 0, most_bytes))
+}
+
+#[test]
+fn disksims_validate_traces_tell_how_long_each_request_took() {
+    let trace = read(VALIDATE, None);
+    assert_eq!((trace.format.as_str(), trace.timed), ("disksim-validate", true));
+    let expected = [
+        (0, Read, 1_975_456 * 512, 2048, 0),
+        (15_362_000 + 56_074_000, Read, 8_702_844 * 512, 512, 0),
+        (71_436_000 + 487_250 + 27_896_500, Write, 0, 8192, 0),
+    ];
+    assert_eq!(short(&trace), expected);
+    let took: Vec<u32> = trace.operations.iter().map(|operation| operation.took_ns).collect();
+    assert_eq!(took, [15_362_000, 487_250, u32::MAX], "4.29 s at most");
+    assert!(refused(b"R Hit 1 4 5.0 6.0\nR Hit 1 4 5.0\n", None).contains("has 5 fields, not 6"));
+    assert!(refused(b"R Hit 1 4 5.0 6.0\nX Hit 1 4 5.0 6.0\n", None).contains("`X` is not R or W"));
 }
 
 #[test]
@@ -274,9 +291,9 @@ fn any_trace() -> impl Strategy<Value = Trace> {
             .map(|(at_us, kind, offset_bytes, length_bytes, unit)| {
                 let at_ns = at_us * 1000;
                 match kind {
-                    0 => TraceOp { at_ns, kind: Read, offset_bytes, length_bytes, unit },
-                    1 => TraceOp { at_ns, kind: Write, offset_bytes, length_bytes, unit },
-                    _ => TraceOp { at_ns, kind: Sync, offset_bytes: 0, length_bytes: 0, unit },
+                    0 => TraceOp { at_ns, kind: Read, offset_bytes, length_bytes, unit, took_ns: 0 },
+                    1 => TraceOp { at_ns, kind: Write, offset_bytes, length_bytes, unit, took_ns: 0 },
+                    _ => TraceOp { at_ns, kind: Sync, offset_bytes: 0, length_bytes: 0, unit, took_ns: 0 },
                 }
             })
             .collect();

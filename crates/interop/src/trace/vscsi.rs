@@ -131,7 +131,7 @@ fn operation(layout: &Layout, record: &[u8], unit: u32) -> Option<Operation> {
     let at_ns = u64::from_le_bytes(field(record, layout.time_at)?).checked_mul(TICK_NS)?;
     let offset_bytes = u64::from_le_bytes(field(record, layout.block_at)?).checked_mul(SECTOR_BYTES)?;
     offset_bytes.checked_add(u64::from(length_bytes))?;
-    let io = |kind| Operation::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit });
+    let io = |kind| Operation::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 });
     Some(match u16::from_le_bytes(field(record, layout.command_at)?) {
         // READ (6), (10), (12), (16).
         0x08 | 0x28 | 0xa8 | 0x88 => io(OpKind::Read),

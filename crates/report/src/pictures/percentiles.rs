@@ -11,7 +11,8 @@ use kurabe_compare::CellKey;
 use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{Cell, LatencyRecord, Measure, RunRecord};
-use kurabe_core::text;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Lang, text};
 use kurabe_stats::percentile_ns;
 
 /// Shares at which the curve is told; the axis is logarithmic towards 1.
@@ -185,6 +186,27 @@ fn printed(imported: &kurabe_core::imported::ImportedCell) -> Vec<(f64, f64)> {
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
+}
+
+/// The latencies of a run beside those that were measured on the device that a trace was recorded on.
+pub(crate) fn latencies_beside(
+    run: &RunRecord,
+    latency: &LatencyRecord,
+    measured: &LatencyRecord,
+    direction: Option<Direction>,
+    lang: Lang,
+) -> Option<Picture> {
+    let view = View::new(std::slice::from_ref(&run), lang, false);
+    let line = |name: String, latency: &LatencyRecord| ChartLine {
+        name,
+        style: LineStyle::Joined,
+        at_right: false,
+        points: curve(latency),
+    };
+    let lines = vec![line(view.pick("measured", "実測"), measured), line(view.run_name(run), latency)];
+    let words = direction
+        .map_or(String::new(), |direction| view.style.say(&crate::words::of_direction(Some(direction))));
+    chart(&[run], &words, lines, &view)
 }
 
 fn chart(runs: &[&RunRecord], of: &str, lines: Vec<ChartLine>, view: &View<'_>) -> Option<Picture> {

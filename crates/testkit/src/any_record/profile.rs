@@ -87,6 +87,7 @@ impl Tape {
             timing: self.pick(&[
                 ReplayTiming::Fast,
                 ReplayTiming::Closed,
+                ReplayTiming::Think,
                 ReplayTiming::Timestamps { speed },
             ]),
             iodepth: self.u32(),

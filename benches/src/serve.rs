@@ -1,0 +1,228 @@
+//! How exactly a served model keeps its time: fio over NBD, beside the same requests in virtual time.
+//!
+//! The model: each case serves a device in this process, has fio ask it for some seconds, and drives the same stack in virtual
+//! time with as many requests in flight. What is compared is the ratio of the two rates; beside it stands what the server
+//! says of itself, and how late a bare loop of sleeps and spins was in the same minute: what is later than that is the
+//! server's own. fio's places are not those of the virtual run, so on disks some per cent are chance.
+
+use crate::Result;
+use crate::child;
+use crate::options::Flags;
+use crate::table::{figure, layout};
+use kurabe_core::random::Random;
+use kurabe_serve::{Address, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS, WaitFor, wait_for};
+use kurabe_sim::{DeviceSpec, Kind, Request, Stack, load_device};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const HELP: &str = "flags: --seconds N (4)  --only WORDS (all)";
+/// What fio covers.
+const SPAN_BYTES: u64 = 1 << 30;
+/// What the bare loop waits for, again and again.
+const BARE_NS: u64 = 1_000_000;
+
+/// A device, and what fio asks of it.
+struct Case {
+    name: &'static str,
+    device: &'static str,
+    set: &'static [(&'static str, &'static str)],
+    without: &'static [&'static str],
+    pattern: &'static str,
+    bytes: u32,
+    depth: u32,
+    /// How far from virtual time it may be.
+    promised: f64,
+}
+
+const NULL: &[(&str, &str)] = &[("memory.access", "0"), ("memory.rate", "1000GB/s")];
+
+const CASES: &[Case] = &[
+    case("disk 4 KiB random read", "hitachi-hds721616plat80", "randread", 4096, 1, 0.03),
+    case("disk 4 KiB random read", "hitachi-hds721616plat80", "randread", 4096, 32, 0.01),
+    case("disk 1 MiB read", "hitachi-hds721616plat80", "read", 1 << 20, 1, 0.03),
+    Case {
+        without: &["filesystem"],
+        ..case("stick 4 KiB random read", "samsung-fit-plus-exfat", "randread", 4096, 1, 0.03)
+    },
+    Case {
+        without: &["filesystem"],
+        ..case("stick 4 KiB random read", "samsung-fit-plus-exfat", "randread", 4096, 32, 0.01)
+    },
+    case("SSD 4 KiB random read", "samsung-870-evo", "randread", 4096, 1, 0.1),
+    case("SSD 4 KiB random read", "samsung-870-evo", "randread", 4096, 32, 0.1),
+    Case { set: NULL, ..case("nothing, 4 KiB random read", "ideal-ram-disk", "randread", 4096, 32, 1.0) },
+    Case { set: NULL, ..case("nothing, 1 MiB read", "ideal-ram-disk", "read", 1 << 20, 8, 1.0) },
+];
+
+const fn case(
+    name: &'static str,
+    device: &'static str,
+    pattern: &'static str,
+    bytes: u32,
+    depth: u32,
+    promised: f64,
+) -> Case {
+    Case { name, device, set: &[], without: &[], pattern, bytes, depth, promised }
+}
+
+/// How much to measure.
+pub struct Options {
+    /// Seconds of each case.
+    pub seconds: f64,
+    /// Only cases whose name has these words.
+    pub only: String,
+}
+
+/// Reads the flags and measures.
+///
+/// # Errors
+/// When a flag is wrong, or something cannot be measured.
+pub fn main(out: &mut dyn Write) -> Result<()> {
+    let flags = Flags::from_environment(&["seconds", "only"], &[], HELP)?;
+    let mut options = Options { seconds: 4.0, only: String::new() };
+    flags.set("seconds", &mut options.seconds)?;
+    flags.set("only", &mut options.only)?;
+    run(&options, out)
+}
+
+/// Measures and prints everything.
+///
+/// # Errors
+/// When a device cannot be served, or fio fails.
+pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
+    let heads = [
+        "fio over NBD",
+        "depth",
+        "IOPS",
+        "virtual",
+        "ratio",
+        "in time",
+        "late p50",
+        "p99",
+        "p99.9 us",
+        "bare p99.9 us",
+    ];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for case in CASES.iter().filter(|case| case.name.contains(&options.only)) {
+        rows.push(measure(case, options.seconds)?);
+    }
+    write!(out, "{}", layout(&rows))?;
+    Ok(writeln!(out, "{} s a case; a ratio that is further from 1 than promised is marked", options.seconds)?)
+}
+
+/// Whether fio is there and speaks NBD.
+pub fn has_fio() -> bool {
+    let engines = Command::new("fio").arg("--enghelp").output();
+    engines.is_ok_and(|engines| String::from_utf8_lossy(&engines.stdout).contains("nbd"))
+}
+
+fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
+    let folder = tempfile::tempdir()?;
+    let socket = folder.path().join("s.sock");
+    let request = ServeRequest {
+        spec: spec(case)?,
+        seed: 1,
+        address: Address::Socket(socket),
+        control: None,
+        data: DataPlace::Memory,
+        write_existing: false,
+        exports: 1,
+        spin_ns: USUAL_SPIN_NS,
+        round_trip_ns: None,
+        power: None,
+    };
+    let words = |error: kurabe_core::Error| error.to_string();
+    let mut serving = Serving::start(&request).map_err(words)?;
+    let iops = fio(case, &serving.facts().uri, seconds, folder.path())?;
+    serving.end();
+    let lateness = serving.wait().map_err(words)?.lateness;
+    let virtual_iops = in_virtual_time(case, seconds)?;
+    let ratio = iops / virtual_iops;
+    let missed = if (ratio - 1.0).abs() > case.promised { " MISSED" } else { "" };
+    let us = |ns: u64| figure(ns as f64 / 1e3, 1);
+    Ok(vec![
+        case.name.to_owned(),
+        case.depth.to_string(),
+        figure(iops, 0),
+        figure(virtual_iops, 0),
+        format!("{}{missed}", figure(ratio, 3)),
+        format!("{} %", figure(lateness.in_time_share.unwrap_or(0.0) * 100.0, 1)),
+        us(lateness.p50_ns),
+        us(lateness.p99_ns),
+        us(lateness.p999_ns),
+        us(bare_p999_ns(seconds)),
+    ])
+}
+
+fn spec(case: &Case) -> Result<DeviceSpec> {
+    let words = |error: kurabe_core::Error| error.to_string();
+    let mut spec = load_device(case.device).map_err(words)?;
+    for (path, value) in case.set {
+        spec.set(path, value).map_err(words)?;
+    }
+    for layer in case.without {
+        spec.remove_layer(layer).map_err(words)?;
+    }
+    Ok(spec)
+}
+
+/// What fio reaches.
+fn fio(case: &Case, uri: &str, seconds: f64, folder: &Path) -> Result<f64> {
+    let mut command = Command::new("fio");
+    command.args(["--name=served", "--ioengine=nbd", "--output-format=json", "--time_based"]);
+    command.args([format!("--uri={uri}"), format!("--rw={}", case.pattern), format!("--bs={}", case.bytes)]);
+    command.args([format!("--iodepth={}", case.depth), format!("--runtime={}ms", (seconds * 1e3) as u64)]);
+    command.arg(format!("--size={SPAN_BYTES}")).current_dir(folder);
+    let ended = child::run(&mut command)?;
+    let words = &ended.stdout;
+    // Before its JSON it says that it is connected.
+    let json = words.find('{').map(|at| &words[at..]).ok_or("fio printed no JSON")?;
+    let json: serde_json::Value = serde_json::from_str(json)?;
+    json["jobs"][0]["read"]["iops"].as_f64().ok_or_else(|| "fio told no IOPS".into())
+}
+
+/// What the same stack does in virtual time, with as many requests in flight.
+fn in_virtual_time(case: &Case, seconds: f64) -> Result<f64> {
+    let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.to_string())?;
+    let bytes = u64::from(case.bytes);
+    let (mut random, mut sent, mut done) = (Random::new(1, 0), 0, 0u64);
+    let places = SPAN_BYTES.min(stack.capacity_bytes()) / bytes;
+    let mut next = || {
+        let place = if case.pattern == "read" { sent % places } else { random.below(places) };
+        sent += 1;
+        Request::new(Kind::Read, place * bytes, case.bytes)
+    };
+    (0..case.depth).for_each(|_| stack.submit(0, next(), 0));
+    let end_ns = (seconds * 1e9) as u64;
+    // A device that takes no time would never get to the end of it.
+    while stack.now_ns() < end_ns && done < 1_000_000 {
+        while let Some(completion) = stack.take_completion() {
+            done += 1;
+            stack.submit(completion.at_ns, next(), 0);
+        }
+        stack.advance(stack.next_wake_ns().unwrap_or(end_ns));
+    }
+    Ok(done as f64 * 1e9 / stack.now_ns().max(1) as f64)
+}
+
+/// How late an ordinary thread is that sleeps and spins as the server does.
+fn bare_p999_ns(seconds: f64) -> u64 {
+    let start = Instant::now();
+    let now_ns = || start.elapsed().as_nanos() as u64;
+    let mut late: Vec<u64> = Vec::new();
+    while start.elapsed().as_secs_f64() < seconds / 4.0 {
+        let due_ns = now_ns() + BARE_NS;
+        loop {
+            match wait_for(Some(due_ns), now_ns(), USUAL_SPIN_NS, u64::MAX) {
+                WaitFor::Asleep(ns) => std::thread::sleep(Duration::from_nanos(ns)),
+                WaitFor::Awake => std::hint::spin_loop(),
+                WaitFor::Not => break,
+            }
+        }
+        late.push(now_ns() - due_ns);
+    }
+    late.sort_unstable();
+    late.get(late.len().saturating_sub(1) * 999 / 1000).copied().unwrap_or(0)
+}

@@ -1,0 +1,140 @@
+//! The words of `kurabe serve` and `kurabe control`.
+
+use super::duration_or_zero;
+use crate::lang::t;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+const TIME_EN: &str = "Time";
+const TIME_JA: &str = "時間";
+const POWER_EN: &str = "Power cuts";
+const POWER_JA: &str = "電源断";
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "The model answers in real time, as the device would; the bytes are kept beside\n\
+     it. Ctrl-C ends it and says how many answers were in time: on two cores, models\n\
+     of 0.5 ms and more hold; docs/serving.md has figures, and recipes for QEMU,\n\
+     nbd-client, fio and file systems.\n\n\
+     Examples:\n  \
+     kurabe serve model:samsung-fit-plus-exfat --without filesystem --socket s.sock\n  \
+     fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
+     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b.sock\n  \
+     kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
+     kurabe serve model:toshiba-hg3 --socket s.sock --cut-after 1000-writes --seed 7",
+    "モデルは実機と同じだけの時間をかけて応答し、データは別に保持します。\n\
+     Ctrl-C で終了し、間に合った応答の割合を表示します。2 コアの環境では、応答が\n\
+     0.5 ms 以上のモデルで時間を守れます。docs/ja/serving.md に数値と、QEMU、\n\
+     nbd-client、fio、ファイルシステムでの使い方があります。\n\n\
+     例:\n  \
+     kurabe serve model:samsung-fit-plus-exfat --without filesystem --socket s.sock\n  \
+     fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
+     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b.sock\n  \
+     kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
+     kurabe serve model:toshiba-hg3 --socket s.sock --cut-after 1000-writes --seed 7"
+))]
+pub struct ServeArgs {
+    #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
+    pub target: PathBuf,
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, required_unless_present = "port", conflicts_with = "port", help = t("A Unix socket, made anew, for this user alone", "Unix ソケット(新しく作り、このユーザーだけが使える)"))]
+    pub socket: Option<PathBuf>,
+    #[arg(long, value_name = "N", help = t("A TCP port of 127.0.0.1, for every user of this machine; 0 is any free one", "127.0.0.1 の TCP ポート(このマシンの全ユーザーが使える)。0 なら空きポート"))]
+    pub port: Option<u16>,
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help = t("The socket for `kurabe control` [default: SOCKET.control; none with --port]", "`kurabe control` 用のソケット [既定: ソケット名.control。--port ではなし]"))]
+    pub control: Option<PathBuf>,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of the model, as in flash.program_rate=10MB/s (may be repeated)", "モデルのパラメーターを変える。例: flash.program_rate=10MB/s(繰り返し可)"))]
+    pub set: Vec<String>,
+    #[arg(long, value_name = "LAYER,…", value_delimiter = ',', help = t("Leave layers out, such as the file system or the mirror that a real one stands for", "層を省く。例: 本物を載せるのでモデルのファイルシステムやミラーは省く"))]
+    pub without: Vec<String>,
+    #[arg(long, value_name = "N", default_value_t = 1, help = t("Serve so many of the disks on a shared bus, as exports 0, 1, 2 …", "共有バス上のディスクを N 台、エクスポート 0、1、2… として公開する"))]
+    pub exports: usize,
+    #[arg(long, value_name = "PLACE", default_value = "memory", help = t("Where the bytes are: memory, file:PATH (kept), over:IMAGE (only read, changes in memory) or pattern (computed; writes are forgotten)", "データの置き場所: memory、file:パス(残る)、over:イメージ(読むだけ。変更はメモリー上)、pattern(計算で作る。書き込みは捨てる)"))]
+    pub data: String,
+    #[arg(long, help = t("With file:, a file that is there already and that kurabe did not make may be written to", "file: で、kurabe が作ったものではない既存のファイルへの書き込みを許す"))]
+    pub write_existing: bool,
+    #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of what is random in the model and in a power cut", "モデルと電源断の乱数のシード"))]
+    pub seed: u64,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write model, figures and lateness to this new file at the end (JSON)", "終了時に、モデル、数値、遅れをこの新しいファイルに書く(JSON)"))]
+    pub record: Option<PathBuf>,
+
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, default_value = "50us", help_heading = t(TIME_EN, TIME_JA), help = t("Wait awake for the last stretch before an answer is due; 0 always sleeps, and answers some 50 µs later", "応答時刻の直前は眠らずに待つ。0 なら常に眠り、応答は 50 µs ほど遅れる"))]
+    pub spin: u64,
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, help_heading = t(TIME_EN, TIME_JA), help = t("What a round trip of the socket costs, which clients are not charged with [default: measured at the start]", "ソケットの往復にかかる時間(クライアントには負担させない)[既定: 開始時に測る]"))]
+    pub round_trip: Option<u64>,
+
+    #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("Keep what `kurabe control SOCKET cut` needs: what was overwritten and not flushed", "`kurabe control ソケット cut` に備え、フラッシュ前に上書きされた内容を残しておく"))]
+    pub power_cuts: bool,
+    #[arg(long, value_name = "N-writes", value_parser = writes, help_heading = t(POWER_EN, POWER_JA), help = t("Cut power after so many acknowledged writes: what the model's caches hold is lost or not by the seed, clients are dropped, and who connects again finds what is left", "N 回の書き込みに応答したところで電源を断つ。モデルのキャッシュ内のデータが残るかはシードで決まり、接続は切れ、再接続すると残ったデータが見える"))]
+    pub cut_after: Option<u64>,
+    #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("A write that a cut meets may be there in part", "電源断にあった書き込みは一部だけ残ることもある"))]
+    pub torn: bool,
+    #[arg(long, help_heading = t(POWER_EN, POWER_JA), help = t("Acknowledge flushes and FUA without doing them, as bad disks do: a file system must lose data then", "フラッシュと FUA を実行せずに応答する(嘘をつくディスク)。ファイルシステムはデータを失うはず"))]
+    pub lie_about_flush: bool,
+}
+
+impl ServeArgs {
+    /// Whether anything of power cuts was asked for.
+    pub fn cuts_power(&self) -> bool {
+        self.power_cuts || self.cut_after.is_some() || self.torn || self.lie_about_flush
+    }
+}
+
+/// `1000-writes`, or `1000`.
+fn writes(words: &str) -> Result<u64, String> {
+    let number = words.strip_suffix("-writes").unwrap_or(words).parse::<u64>().ok();
+    number.filter(|number| *number > 0).ok_or_else(|| {
+        t(
+            "a number of writes is expected, such as 1000-writes",
+            "1000-writes のように書き込みの回数を書いてください",
+        )
+        .to_owned()
+    })
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Examples:\n  \
+     kurabe control s.sock stats\n  \
+     kurabe control s.sock set flash.program_rate=10MB/s\n  \
+     kurabe control b.sock member 2 offline\n  \
+     kurabe control s.sock cut",
+    "例:\n  \
+     kurabe control s.sock stats\n  \
+     kurabe control s.sock set flash.program_rate=10MB/s\n  \
+     kurabe control b.sock member 2 offline\n  \
+     kurabe control s.sock cut"
+))]
+pub struct ControlArgs {
+    #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath, help = t("The socket that `kurabe serve` was given, or its control socket", "`kurabe serve` に指定したソケット、またはその制御用ソケット"))]
+    pub socket: PathBuf,
+    #[command(subcommand)]
+    pub action: ControlAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ControlAction {
+    #[command(about = t("How many requests, how late, who was to blame", "要求の数、応答の遅れ、その原因"))]
+    Stats,
+    #[command(about = t("Change a live parameter; `kurabe models show` marks them", "動作中に変えられるパラメーターを変える(`kurabe models show` に印がある)"))]
+    Set {
+        #[arg(value_name = "LAYER.PARAMETER=VALUE", help = t("As in flash.program_rate=10MB/s", "例: flash.program_rate=10MB/s"))]
+        assignment: String,
+    },
+    #[command(about = t("A member of a mirror or a RAID fails", "ミラーや RAID のメンバーを故障させる"))]
+    Member {
+        #[arg(value_name = "N", help = t("Its place, from 0", "番号(0 から)"))]
+        member: usize,
+        #[arg(value_name = "STATE", value_parser = PossibleValuesParser::new(["offline"]), help = t("What becomes of it", "どうするか"))]
+        state: String,
+        #[arg(long, value_name = "NAME", help = t("Its layer [default: the first that has such a member]", "層 [既定: そのメンバーを持つ最初の層]"))]
+        layer: Option<String>,
+    },
+    #[command(about = t("Flash is at once as random writes over all of it leave it in the end", "フラッシュを、ランダム書き込みを続けた後の状態にする"))]
+    Wear {
+        #[arg(long, value_name = "NAME", help = t("Its layer [default: the first that wears]", "層 [既定: 摩耗する最初の層]"))]
+        layer: Option<String>,
+    },
+    #[command(about = t("Cut power now (of a server with --power-cuts)", "いま電源を断つ(--power-cuts 付きのサーバー)"))]
+    Cut,
+}

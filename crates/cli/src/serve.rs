@@ -1,0 +1,190 @@
+//! `kurabe serve` and `kurabe control`: a model as a block device.
+
+use crate::args::{ControlAction, ControlArgs, Global, ServeArgs};
+use crate::files::{self, Existing};
+use crate::lang::lang;
+use crate::output::{print, print_json, progress_mode, say_over};
+use crate::served_words::{begin_lines, cut_line, figure_lines, live_line};
+use crate::signals;
+use crate::words::assignments;
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_lab::{load_model, model_name};
+use kurabe_report::Mode;
+use kurabe_serve::{
+    Address, ControlRequest, CutReport, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures,
+    Serving, ask_server,
+};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often a line on a terminal is renewed.
+const SECOND: Duration = Duration::from_secs(1);
+/// Version of the file of `--record`.
+const RECORD_SCHEMA: u32 = 1;
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+/// When it cannot be served, or ended by itself.
+pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
+    let request = request(args)?;
+    if let Some(record) = &args.record {
+        files::refuse_existing(record, Existing::Kept)?;
+    }
+    // Heard from the beginning on, so that no signal leaves a socket behind.
+    let ending: Arc<(Mutex<bool>, Condvar)> = Arc::default();
+    let of_signals = Arc::clone(&ending);
+    signals::listen_for_end(move || {
+        *of_signals.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        of_signals.1.notify_all();
+    })?;
+    let mut serving = Serving::start(&request)?;
+    let facts = serving.facts().clone();
+    let first = serving.figures();
+    match global.json {
+        true => print_json(&json!({
+            "event": "serving",
+            "uri": facts.uri,
+            "control": facts.control.as_deref().map(shown::name),
+            "size_bytes": facts.size_bytes,
+            "exports": facts.exports,
+            "round_trip_ns": first.as_ref().map(|figures| figures.round_trip_ns),
+            "grants": first.as_ref().map(|figures| &figures.grants),
+        }))?,
+        false => print_texts(&begin_lines(&facts, &request, first.as_ref()))?,
+    }
+    watch(&serving, &ending, progress_mode(global));
+    serving.end();
+    let figures = serving.wait()?;
+    drop(serving);
+    tell_end(&facts, &figures, args, global)
+}
+
+fn request(args: &ServeArgs) -> Result<ServeRequest> {
+    let Some(name) = model_name(&args.target) else {
+        let target = shown::path(&args.target);
+        return Err(Error::new(
+            ErrorKind::Usage,
+            text!("`{target}` is no model", "`{target}` はモデルではありません"),
+        )
+        .remedy(text!(
+            "write model:NAME; `kurabe models` lists them",
+            "model:名前 と書いてください(一覧は `kurabe models`)"
+        )));
+    };
+    let mut spec = load_model(name, &assignments("--set", &args.set, "flash.program_rate=10MB/s")?)?;
+    args.without.iter().try_for_each(|layer| spec.remove_layer(layer))?;
+    let address = match (&args.socket, args.port) {
+        (Some(path), _) => Address::Socket(path.clone()),
+        (None, port) => Address::Port(port.unwrap_or(0)),
+    };
+    let power = args.cuts_power().then_some(PowerRules {
+        after_writes: args.cut_after,
+        seed: args.seed,
+        torn: args.torn,
+        lies_about_flush: args.lie_about_flush,
+    });
+    Ok(ServeRequest {
+        spec,
+        seed: args.seed,
+        address,
+        control: args.control.clone(),
+        data: DataPlace::parse(&args.data)?,
+        write_existing: args.write_existing,
+        exports: args.exports,
+        spin_ns: args.spin,
+        round_trip_ns: args.round_trip,
+        power,
+    })
+}
+
+/// Waits for a signal, or for a server that ends by itself; meanwhile a line a second on a terminal.
+fn watch(serving: &Serving, ending: &(Mutex<bool>, Condvar), mode: Mode) {
+    let mut before: Option<ServedFigures> = None;
+    let mut ended = ending.0.lock().unwrap_or_else(PoisonError::into_inner);
+    while !*ended {
+        (ended, _) = ending.1.wait_timeout(ended, SECOND).unwrap_or_else(PoisonError::into_inner);
+        let Some(figures) = serving.figures() else { break };
+        if mode == Mode::Terminal {
+            say_over(&live_line(&figures, before.as_ref()).take(lang()));
+        }
+        before = Some(figures);
+    }
+    if mode == Mode::Terminal {
+        say_over("");
+    }
+}
+
+fn tell_end(facts: &ServedFacts, figures: &ServedFigures, args: &ServeArgs, global: &Global) -> Result<()> {
+    if let Some(path) = &args.record {
+        let record = json!({
+            "kurabe_served": RECORD_SCHEMA,
+            "version": env!("CARGO_PKG_VERSION"),
+            "model": facts.model,
+            "without": args.without,
+            "exports": facts.exports,
+            "size_bytes": facts.size_bytes,
+            "data": args.data,
+            "spin_ns": args.spin,
+            "figures": figures,
+        });
+        files::write(path, format!("{record:#}\n").as_bytes(), Existing::Kept)?;
+    }
+    match global.json {
+        true => print_json(&json!({ "event": "served", "figures": figures })),
+        false => print_texts(&figure_lines(figures)),
+    }
+}
+
+fn print_texts(lines: &[Text]) -> Result<()> {
+    print(&lines.iter().map(|line| line.clone().take(lang()) + "\n").collect::<String>())
+}
+
+/// Asks a server, or tells it something.
+///
+/// # Errors
+/// When there is none, or it refuses.
+pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
+    let request = match &args.action {
+        ControlAction::Stats => ControlRequest::Stats,
+        ControlAction::Set { assignment } => {
+            let words = std::slice::from_ref(assignment);
+            let (parameter, value) = assignments("set", words, "flash.program_rate=10MB/s")?.swap_remove(0);
+            ControlRequest::Set { parameter, value }
+        }
+        ControlAction::Member { member, layer, .. } => {
+            ControlRequest::Offline { member: *member, layer: layer.clone() }
+        }
+        ControlAction::Wear { layer } => ControlRequest::Wear { layer: layer.clone() },
+        ControlAction::Cut => ControlRequest::Cut,
+    };
+    let done = ask_server(&control_socket(&args.socket), &request)?;
+    if global.json {
+        return print_json(&json!({ "event": "done", "answer": done }));
+    }
+    let unreadable = |error: serde_json::Error| {
+        let what = text!("the server is of another version", "サーバーのバージョンが異なります");
+        Error::new(ErrorKind::Unsupported, what).because(error)
+    };
+    match request {
+        ControlRequest::Stats => {
+            print_texts(&figure_lines(&serde_json::from_value::<ServedFigures>(done).map_err(unreadable)?))
+        }
+        ControlRequest::Cut => {
+            print_texts(&[cut_line(&serde_json::from_value::<CutReport>(done).map_err(unreadable)?)])
+        }
+        _ => print_texts(&[text!("done", "変更しました")]),
+    }
+}
+
+/// Either socket of a server may be named.
+fn control_socket(path: &Path) -> PathBuf {
+    if path.extension().is_some_and(|end| end == "control") {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".control");
+    name.into()
+}

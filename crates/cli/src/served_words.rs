@@ -1,0 +1,180 @@
+//! What there is to say of a served model, in words.
+
+use kurabe_core::number::{count, fixed, latency, latency_ns, moment, percent, rate, whole};
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::{Text, shown, text};
+use kurabe_serve::{CutReport, Grants, ServeRequest, ServedFacts, ServedFigures};
+
+/// Share of the processors' time that the host may take before it is worth a word.
+const STEAL_SHARE: f64 = 0.005;
+/// A share of answers in time that needs no remark: what Memulator held.
+const GOOD_SHARE: f64 = 0.99;
+
+/// What is said when it begins.
+pub fn begin_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&ServedFigures>) -> Vec<Text> {
+    let ServeRequest { spec, spin_ns, .. } = request;
+    let (name, size, uri) = (&spec.name, format_bytes_decimal(facts.size_bytes), shown::line(&facts.uri));
+    let mut lines = vec![match facts.exports {
+        1 => text!("serving {name}, {size}, at {uri}", "{name}({size})を公開中: {uri}"),
+        exports => text!(
+            "serving {exports} disks of {name}, {size} each, at {uri} (exports 0 to {})",
+            "{name} のディスク {exports} 台(各 {size})を公開中: {uri}(エクスポート 0 ~ {})",
+            exports - 1
+        ),
+    }];
+    if let Some(control) = &facts.control {
+        let control = shown::path(control);
+        lines.push(text!(
+            "  control   kurabe control {control} stats",
+            "  制御      kurabe control {control} stats"
+        ));
+    }
+    if let Some(most) = facts.most_memory_bytes {
+        let most = format_bytes(most);
+        lines.push(text!(
+            "  data      in memory, gone at the end; {most} at most, then writes fail for want of space",
+            "  データ    メモリー上(終了すると消えます)。上限 {most} に達すると、書き込みは空き不足で失敗します"
+        ));
+    }
+    if let Some(first) = first {
+        let round_trip = latency_ns(first.round_trip_ns);
+        lines.push(match request.round_trip_ns {
+            None => text!(
+                "  time      a round trip of the socket takes {round_trip}, which clients are not charged with",
+                "  時間      ソケットの往復は {round_trip}(クライアントの時間には含めません)"
+            ),
+            Some(_) => text!(
+                "  time      arrivals count from {round_trip} earlier, as --round-trip says",
+                "  時間      --round-trip により、要求は {round_trip} 早く届いたものとみなします"
+            ),
+        });
+        lines.push(waiting_line(&first.grants, *spin_ns));
+    }
+    lines.push(text!("Ctrl-C ends it", "Ctrl-C で終了します"));
+    lines
+}
+
+/// How it waits, and what the operating system did not grant.
+fn waiting_line(grants: &Grants, spin_ns: u64) -> Text {
+    let spin = latency_ns(spin_ns);
+    let how = match spin_ns {
+        0 => text!("asleep", "常に眠る"),
+        _ => text!("asleep, and awake for the last {spin}", "眠り、直前の {spin} は眠らない"),
+    };
+    let wishes = [
+        (grants.before_others, text!("real-time priority", "リアルタイム優先度")),
+        (grants.locked_memory, text!("locked memory", "メモリーの固定")),
+        (grants.exact_timers, text!("exact timers", "正確なタイマー")),
+        (grants.awake_processors, text!("processors that do not doze", "CPU を休眠させないこと")),
+    ];
+    let refused: Vec<&Text> = wishes.iter().filter(|(granted, _)| !granted).map(|(_, wish)| wish).collect();
+    if refused.is_empty() {
+        return text!("  waits     {how}; all that keeps time exact was granted", "  待ち方    {how}。正確さのための設定はすべて許可されました"; how);
+    }
+    let join = |pick: &dyn Fn(&Text) -> String, with: &str| {
+        refused.iter().map(|wish| pick(wish)).collect::<Vec<_>>().join(with)
+    };
+    let refused = Text { en: join(&|wish| wish.en.clone(), ", "), ja: join(&|wish| wish.ja.clone(), "、") };
+    text!(
+        "  waits     {how}; not granted: {refused} (root has them; answers are later without)",
+        "  待ち方    {how}。許可されなかったもの: {refused}(root なら使えます。ないと応答が遅れます)";
+        how, refused
+    )
+}
+
+/// One line a second.
+pub fn live_line(figures: &ServedFigures, before: Option<&ServedFigures>) -> Text {
+    let from = |pick: fn(&ServedFigures) -> u64| before.map_or(0, pick);
+    let seconds = (figures.served_ns - from(|figures| figures.served_ns)) as f64 / 1e9;
+    let rise = |pick: fn(&ServedFigures) -> u64| (pick(figures) - from(pick)) as f64 / seconds.max(1e-3);
+    let requests = whole(rise(|figures| figures.lateness.answers));
+    let bytes = rate(rise(|figures| figures.read_bytes + figures.written_bytes));
+    let clients = figures.clients;
+    let in_time = fixed(figures.lateness.in_time_share.unwrap_or(1.0) * 100.0, 1);
+    let p99 = latency_ns(figures.lateness.p99_ns);
+    text!(
+        "{clients} clients  {requests}/s  {bytes}  in time {in_time} %  p99 late by {p99}",
+        "接続 {clients}  毎秒 {requests} 件  {bytes}  間に合った割合 {in_time} %  遅れ p99 {p99}"
+    )
+}
+
+/// How it went.
+pub fn figure_lines(figures: &ServedFigures) -> Vec<Text> {
+    let time = moment(figures.served_ns);
+    let [reads, writes, flushes, trims] =
+        [figures.reads, figures.writes, figures.flushes, figures.trims].map(count);
+    let [read, written] = [figures.read_bytes, figures.written_bytes].map(format_bytes);
+    let mut lines = vec![text!(
+        "served {time}: {reads} reads ({read}), {writes} writes ({written}), {flushes} flushes, {trims} trims",
+        "公開時間 {time}: 読み出し {reads} 回({read})、書き込み {writes} 回({written})、フラッシュ {flushes} 回、トリム {trims} 回"
+    )];
+    let lateness = &figures.lateness;
+    if let Some(share) = lateness.in_time_share {
+        let share = fixed(share * 100.0, 1);
+        let mean = latency(lateness.mean_service_ns);
+        lines.push(text!(
+            "  in time   {share} % of answers (late by at most 2 % or 20 µs; the model's mean is {mean})",
+            "  時間どおり {share} %(遅れが 2 % または 20 µs 以内。モデルの平均は {mean})"
+        ));
+        let [p50, p90, p99, p999, most] =
+            [lateness.p50_ns, lateness.p90_ns, lateness.p99_ns, lateness.p999_ns, lateness.max_ns]
+                .map(latency_ns);
+        lines.push(text!(
+            "  late by   p50 {p50}, p90 {p90}, p99 {p99}, p99.9 {p999}, at most {most}",
+            "  遅れ      p50 {p50}、p90 {p90}、p99 {p99}、p99.9 {p999}、最大 {most}"
+        ));
+    }
+    lines.extend(blame_lines(figures));
+    lines.extend(figures.cuts.iter().map(cut_line));
+    lines
+}
+
+/// Who was to blame.
+fn blame_lines(figures: &ServedFigures) -> Vec<Text> {
+    let (busy, busiest) = (percent(figures.busy_share), percent(figures.busiest_second_share));
+    let mut lines = vec![text!(
+        "  server    worked {busy} of the time, {busiest} of the busiest second",
+        "  サーバー  稼働率 {busy}、最も忙しい 1 秒では {busiest}"
+    )];
+    if figures.server_bound_seconds > 0 {
+        let seconds = count(figures.server_bound_seconds);
+        lines.push(text!(
+            "  server-bound in {seconds} s: requests waited for kurabe, not for the model; a slower model or fewer of them are in time",
+            "  {seconds} 秒間はサーバー側が限界でした。要求はモデルでなく kurabe を待っています。遅いモデルか、少ない要求なら間に合います"
+        ));
+    }
+    if let Some(steal) = figures.steal_share.filter(|steal| *steal >= STEAL_SHARE) {
+        let steal = percent(steal);
+        lines.push(text!(
+            "  the host of this virtual machine took {steal} of the processors' time: answers are late for that",
+            "  この仮想マシンのホストに CPU 時間の {steal} を取られました。その分、応答が遅れています"
+        ));
+    } else if figures.lateness.in_time_share.is_some_and(|share| share < GOOD_SHARE) {
+        lines.push(text!(
+            "  other programs on these processors make answers late; a model that takes longer bears more of it",
+            "  同じ CPU を使うほかのプログラムがあると応答が遅れます。時間のかかるモデルほど影響は小さくなります"
+        ));
+    }
+    if figures.refused_connections + figures.slow_connections + figures.errors > 0 {
+        let [refused, slow, errors] =
+            [figures.refused_connections, figures.slow_connections, figures.errors].map(count);
+        lines.push(text!(
+            "  clients   {errors} requests refused, {refused} clients too many, {slow} too slow",
+            "  接続      拒否した要求 {errors} 件、上限超過の接続 {refused} 件、時間切れの接続 {slow} 件"
+        ));
+    }
+    if let Some(defect) = &figures.defect {
+        lines.push(text!("  {defect}", "  {defect}"; defect));
+    }
+    lines
+}
+
+/// What a power cut did.
+pub fn cut_line(cut: &CutReport) -> Text {
+    let [writes, at_stake, sectors, lost] =
+        [cut.acknowledged_writes, cut.writes_at_stake, cut.sectors_at_stake, cut.sectors_lost].map(count);
+    text!(
+        "  power cut after {writes} writes: {at_stake} of them not on the medium yet; {lost} of their {sectors} sectors are lost",
+        "  {writes} 回の書き込み後に電源断: うち {at_stake} 回が媒体に届いておらず、その {sectors} セクターのうち {lost} を失いました"
+    )
+}

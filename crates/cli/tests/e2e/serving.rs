@@ -1,0 +1,115 @@
+//! `kurabe serve` as its users start and end it: sockets come and go, nothing is overwritten, figures are told.
+
+use crate::lab::{Lab, Live, text};
+use rustix::process::Signal;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// A served disk of 1 GiB.
+fn serve(lab: &Lab, socket: &Path, more: &[&str]) -> Live {
+    let words = [
+        "--json",
+        "serve",
+        "model:ideal-ram-disk",
+        "--set",
+        "memory.capacity=1GiB",
+        "--socket",
+        text(socket),
+    ];
+    let mut live = Live::start(lab.command(&[&words[..], more].concat()));
+    live.wait_for_out("\"event\":\"serving\"");
+    live
+}
+
+/// A client that is there and asks for nothing.
+fn client(socket: &Path) -> UnixStream {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.read_exact(&mut [0; 18]).unwrap();
+    stream
+}
+
+#[test]
+fn a_signal_ends_it_cleanly_with_clients_and_without() {
+    let lab = Lab::new();
+    for (signal, clients) in [(Signal::INT, 0), (Signal::TERM, 2), (Signal::HUP, 1)] {
+        let (socket, record) = (lab.beside("s.sock"), lab.beside(&format!("{clients}.json")));
+        let live = serve(&lab, &socket, &["--record", text(&record)]);
+        let mut clients: Vec<UnixStream> = (0..clients).map(|_| client(&socket)).collect();
+        live.signal(signal);
+        let done = live.end().ok();
+        assert!(done.out.contains("\"event\":\"served\""), "{}", done.out);
+        assert!(!socket.exists() && !lab.beside("s.sock.control").exists());
+        assert!(clients.iter_mut().all(|client| client.read(&mut [0; 1]).is_ok_and(|count| count == 0)));
+        let record: serde_json::Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+        assert_eq!(
+            (&record["kurabe_served"], &record["model"]["name"]),
+            (&1.into(), &"ideal-ram-disk".into())
+        );
+        assert_eq!(record["figures"]["connections"], clients.len());
+    }
+}
+
+#[test]
+fn a_killed_server_leaves_sockets_that_the_next_one_takes_over() {
+    let lab = Lab::new();
+    let socket = lab.beside("s.sock");
+    let live = serve(&lab, &socket, &[]);
+    // Another one is refused as long as it lives.
+    let words = ["serve", "model:ideal-ram-disk", "--socket", text(&socket)];
+    lab.kurabe(&words).is_refusal(6, &["exists already"]);
+    live.signal(Signal::KILL);
+    assert!(!live.end().status.success());
+    assert!(socket.exists());
+    let live = serve(&lab, &socket, &[]);
+    live.signal(Signal::INT);
+    live.end().ok();
+    assert!(!socket.exists());
+}
+
+#[test]
+fn nothing_that_is_there_is_overwritten() {
+    let lab = Lab::new();
+    let precious = lab.write("precious", "precious");
+    let (socket, file) = (lab.beside("s.sock"), format!("file:{}", text(&precious)));
+    let serve = ["serve", "model:ideal-ram-disk", "--socket"];
+    lab.kurabe(&[&serve[..], &[text(&precious)]].concat()).is_refusal(6, &["precious"]);
+    lab.kurabe(&[&serve[..], &[text(&socket), "--data", &file]].concat()).is_refusal(6, &["precious"]);
+    lab.kurabe(&[&serve[..], &[text(&socket), "--record", text(&precious)]].concat())
+        .is_refusal(6, &["precious"]);
+    assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
+    assert!(!socket.exists() && !lab.beside("s.sock.control").exists());
+}
+
+#[test]
+fn a_wrong_word_is_told_with_its_remedy() {
+    let lab = Lab::new();
+    let socket = lab.beside("s.sock");
+    for (words, remedy) in [
+        (&["serve", "here", "--socket", text(&socket)][..], "model:NAME"),
+        (&["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--data", "tape"], "file:PATH"),
+        (&["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--without", "hots"], "host"),
+        (&["serve", "model:mirror3-usb", "--socket", text(&socket), "--exports", "3"], "--without"),
+    ] {
+        lab.kurabe(words).is_refusal(2, &[remedy]);
+    }
+    lab.kurabe(&["control", text(&socket), "stats"]).is_refusal(4, &["kurabe serve"]);
+}
+
+#[test]
+fn a_server_is_asked_and_changed_while_it_serves() {
+    let lab = Lab::new();
+    let socket = lab.beside("s.sock");
+    let live = serve(&lab, &socket, &["--power-cuts", "--round-trip", "10us"]);
+    let stats = lab.kurabe(&["control", text(&socket), "stats"]).ok().out;
+    assert!(stats.contains("served") && stats.contains("0 reads"), "{stats}");
+    let json = lab.kurabe(&["--json", "control", text(&socket), "stats"]).ok().out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["answer"]["round_trip_ns"], 10_000);
+    let cut = lab.kurabe(&["control", text(&socket), "cut"]).ok().out;
+    assert!(cut.contains("power cut after 0 writes"), "{cut}");
+    let set = ["control", text(&socket), "set", "memory.capacity=2GiB"];
+    lab.kurabe(&set).is_refusal(2, &["memory.capacity"]);
+    live.signal(Signal::INT);
+    live.end().ok();
+}

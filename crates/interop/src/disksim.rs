@@ -1,0 +1,245 @@
+//! Disks of DiskSim as device files.
+//!
+//! The model: of a parameter file (`.parv`, `.diskspecs`, `.model`) the disk is taken, with its mechanics, its layout and
+//! its measured overheads, and the time of a block on the bus it is on. What DiskSim's diskmodel (layout_g1.c,
+//! mech_g1_seektime.c) and disk controller make of each parameter is kept; what kurabe's disk does not do is refused by
+//! name and line where it would change figures much (ways of sparing, seek curves), and left out else. Synthetic
+//! workloads, controllers and drivers are not read.
+
+mod layout;
+mod parse;
+
+use kurabe_core::{Error, ErrorKind, Result, text};
+use parse::{Block, Files, blocks};
+use std::fmt::Write as _;
+
+/// Bytes of a block in DiskSim.
+const BLOCK_BYTES: u64 = 512;
+
+/// A device file that was made of another simulator's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceFile {
+    /// The device's name, from the file's: letters, digits and hyphens.
+    pub name: String,
+    /// What the file holds.
+    pub toml: String,
+}
+
+/// Whether a file looks like one with DiskSim's parameters of a disk.
+pub fn is_disksim(bytes: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]);
+    let block = |word: &str| {
+        beginning.lines().any(|line| {
+            let mut words = line.split_whitespace();
+            words.next() == Some(word) && line.contains('{')
+        })
+    };
+    ["disksim_global", "disksim_disk", "dm_disk"].into_iter().any(block)
+}
+
+/// Makes a device file of DiskSim's parameters. `beside` reads a file that stands beside this one, by its name.
+///
+/// # Errors
+/// When a file is damaged, holds no disk, or a disk that kurabe cannot model; the error shows the line.
+pub fn read_disksim(name: &str, source: &str, beside: &dyn Fn(&str) -> Result<String>) -> Result<DeviceFile> {
+    let blocks = blocks(name, source, &Files { beside })?;
+    let disk = blocks.iter().find(|block| block.kind == "disksim_disk");
+    let model = match disk {
+        Some(disk) => disk.block("Model")?,
+        None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| no_disk(name))?,
+    };
+    let mut file = Writer::new(name, model);
+    file.layout(model)?;
+    file.mechanics(model, beside)?;
+    match disk {
+        Some(disk) => file.controller(disk, bus_block_ms(&blocks)?)?,
+        None => file.assumed_controller(),
+    }
+    Ok(file.finish())
+}
+
+fn no_disk(name: &str) -> Error {
+    Error::new(
+        ErrorKind::Import,
+        text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"),
+    )
+    .remedy(text!(
+        "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
+        "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
+    ))
+}
+
+/// The longest time of a block on a bus, in ms.
+fn bus_block_ms(blocks: &[Block]) -> Result<f64> {
+    let mut longest_ms = 0.0f64;
+    for bus in blocks.iter().filter(|block| block.kind == "disksim_bus") {
+        longest_ms = longest_ms.max(bus.number_if_given("Read block transfer time")?.unwrap_or(0.0));
+    }
+    Ok(longest_ms)
+}
+
+/// The device file as it is written.
+struct Writer {
+    name: String,
+    toml: String,
+}
+
+impl Writer {
+    fn new(file: &str, model: &Block) -> Self {
+        let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).split('.').next().unwrap_or("");
+        let letters = stem.chars().map(|letter| letter.to_ascii_lowercase());
+        let name: String =
+            letters.map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+        let name = match name.trim_matches('-') {
+            "" => "disksim-disk".to_owned(),
+            name => name.to_owned(),
+        };
+        let disk =
+            ["_model", ".model", "_validate"].into_iter().fold(model.name.as_str(), str::trim_end_matches);
+        let title: String = disk
+            .chars()
+            .filter(|letter| letter.is_ascii_graphic() && !matches!(letter, '"' | '\\'))
+            .collect();
+        let toml = format!(
+            "schema = 1\nname = \"{name}\"\ntitle = {{ en = \"{title} (of DiskSim)\", ja = \"{title}(DiskSim)\" }}\n\n\
+             [[layer]]\nkind = \"disk\"\n"
+        );
+        Self { name, toml }
+    }
+
+    /// A parameter: the value as TOML, and where it is from.
+    fn put(&mut self, key: &str, value: &str, source: &str) {
+        let source: String =
+            source.chars().filter(|letter| !matches!(letter, '"' | '\\') && !letter.is_control()).collect();
+        // Writing to a string does not fail.
+        let _ = writeln!(self.toml, "{key} = {{ value = {value}, source = \"{source}\" }}");
+    }
+
+    fn put_rows(&mut self, key: &str, rows: &[Vec<f64>], source: &str) {
+        let row = |row: &Vec<f64>| {
+            let numbers: Vec<String> = row.iter().map(f64::to_string).collect();
+            format!("[{}]", numbers.join(", "))
+        };
+        let rows: Vec<String> = rows.iter().map(row).collect();
+        self.put(key, &format!("[{}]", rows.join(", ")), source);
+    }
+
+    fn layout(&mut self, model: &Block) -> Result<()> {
+        let layout = layout::read(model)?;
+        let file = &model.at.file;
+        let whole = |key: &str| model.whole(key);
+        self.put(
+            "capacity",
+            &format!("\"{} B\"", whole("Block count")? * BLOCK_BYTES),
+            &format!("{file}: Block count"),
+        );
+        self.put(
+            "cylinders",
+            &whole("Number of cylinders")?.to_string(),
+            &format!("{file}: Number of cylinders"),
+        );
+        self.put(
+            "heads",
+            &whole("Number of data surfaces")?.to_string(),
+            &format!("{file}: Number of data surfaces"),
+        );
+        self.put_rows("zones", &layout.zones, &format!("{file}: Zones"));
+        self.put_rows("zone_skews", &layout.skews, &format!("{file}: Zones; spares at the end are derived"));
+        if !layout.slips.is_empty() {
+            self.put_rows("slips", &layout.slips, &format!("{file}: slips, and spares within zones"));
+        }
+        if layout.serpentine {
+            self.put("serpentine", "true", &format!("{file}: LBN-to-PBN mapping scheme"));
+        }
+        Ok(())
+    }
+
+    fn mechanics(&mut self, model: &Block, beside: &dyn Fn(&str) -> Result<String>) -> Result<()> {
+        let mechanics = model.block("Mechanical Model")?;
+        let file = &mechanics.at.file;
+        let rpm = mechanics.number("Rotation speed (in rpms)")?;
+        self.put("rotation", &rpm.to_string(), &format!("{file}: Rotation speed (in rpms)"));
+        let (seek, from) = layout::seek_table(mechanics, model.whole("Number of cylinders")?, beside)?;
+        self.put_rows("seek_table", &seek, &from);
+        for (key, name) in
+            [("head_switch", "Head switch time"), ("write_settle", "Add. write settling delay")]
+        {
+            let ms = mechanics.number(name)?;
+            self.put(key, &format!("\"{ms} ms\""), &format!("{file}: {name}"));
+        }
+        Ok(())
+    }
+
+    fn controller(&mut self, disk: &Block, bus_block_ms: f64) -> Result<()> {
+        let file = &disk.at.file;
+        let scale = disk.number_if_given("Time scale for overheads")?.unwrap_or(1.0);
+        let overheads = |after: &str| -> Result<Vec<f64>> {
+            ["Read hit over.", "Read miss over.", "Write hit over.", "Write miss over."]
+                .into_iter()
+                .map(|name| Ok(disk.number(&format!("{name} {after}"))? * scale))
+                .collect()
+        };
+        let rows = [overheads("after read")?, overheads("after write")?];
+        self.put("read_overhead", "\"0 ms\"", "overheads are measured ones");
+        self.put("write_overhead", "\"0 ms\"", "overheads are measured ones");
+        self.put_rows("overheads", &rows, &format!("{file}: overheads after read and after write"));
+        let segment_bytes = disk.whole("Segment size (in blks)")?.saturating_mul(BLOCK_BYTES);
+        let ahead_bytes = match disk.whole("Buffer continuous read")? {
+            0 => 0,
+            _ => disk.whole("Maximum read-ahead (blks)")?.saturating_mul(BLOCK_BYTES),
+        };
+        self.put(
+            "segments",
+            &disk.whole("Number of buffer segments")?.to_string(),
+            &format!("{file}: Number of buffer segments"),
+        );
+        self.put("segment", &format!("\"{segment_bytes} B\""), &format!("{file}: Segment size (in blks)"));
+        self.put(
+            "look_ahead",
+            &format!("\"{ahead_bytes} B\""),
+            &format!("{file}: Maximum read-ahead (blks)"),
+        );
+        let block_ms = disk.number_if_given("Bulk sector transfer time")?.unwrap_or(0.0).max(bus_block_ms);
+        if block_ms > 0.0 {
+            let bytes_per_s = BLOCK_BYTES as f64 / block_ms * 1000.0;
+            self.put(
+                "buffer_rate",
+                &format!("\"{bytes_per_s:.0} B/s\""),
+                &format!("{file}: the slower of disk and bus, {block_ms} ms a block"),
+            );
+        }
+        for (key, name) in
+            [("read_start", "High (read) water mark"), ("write_start", "Low (write) water mark")]
+        {
+            let share = disk.number_if_given(name)?.unwrap_or(0.0);
+            let of_requests = disk.number_if_given("Set watermark by reqsize")?.unwrap_or(0.0) != 0.0;
+            if of_requests && share > 0.0 {
+                self.put(key, &share.min(1.0).to_string(), &format!("{file}: {name}"));
+            }
+        }
+        // 0 writes through; 1 and 2 acknowledge before, 2 also what goes on where the write before ended.
+        if disk.whole("Fast write level")? > 0 {
+            let cache_bytes = disk.whole("Maximum number of write segments")?.saturating_mul(segment_bytes);
+            self.put("write_cache", "true", &format!("{file}: Fast write level"));
+            self.put(
+                "write_cache_size",
+                &format!("\"{cache_bytes} B\""),
+                &format!("{file}: Maximum number of write segments"),
+            );
+        }
+        Ok(())
+    }
+
+    /// A model without a controller.
+    fn assumed_controller(&mut self) {
+        self.put("read_overhead", "\"0 ms\"", "assumed: the file has no controller");
+        self.put("write_overhead", "\"0 ms\"", "assumed: the file has no controller");
+    }
+
+    fn finish(self) -> DeviceFile {
+        DeviceFile { name: self.name, toml: self.toml }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,368 @@
+//! The language of DiskSim's parameter files.
+//!
+//! Format: DiskSim 4.0's libparam. A file holds blocks, `type name { key = value, … }`, and lines that put parts together
+//! (`instantiate`, `topology`), which are passed over. A key is any words before `=`; a value is a word, a list in
+//! brackets, a block, or `source FILE`, which stands for the block in another file. `#` begins a comment.
+
+use kurabe_core::{Error, ErrorKind, Place, Result, Text, text};
+
+/// How deep blocks and lists may stand in one another: DiskSim's own files need six.
+const DEEPEST: usize = 32;
+/// How many files may name one another: a whole system names its disk, and that its model.
+const MOST_FILES: usize = 8;
+
+/// A file of DiskSim, and how the files that it names are read.
+pub(super) struct Files<'f> {
+    pub(super) beside: &'f dyn Fn(&str) -> Result<String>,
+}
+
+/// A block of parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// Such as `disksim_disk`.
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) entries: Vec<Entry>,
+    pub(super) at: At,
+}
+
+/// `key = value`.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) value: Value,
+    pub(super) at: At,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Word(String),
+    List(Vec<Value>),
+    Block(Block),
+}
+
+/// Where something stands.
+#[derive(Clone, Debug)]
+pub(super) struct At {
+    pub(super) file: String,
+    line: usize,
+    text: String,
+}
+
+impl At {
+    pub(super) fn error(&self, what: Text) -> Error {
+        let width = self.text.trim().chars().count().max(1);
+        let column = self.text.chars().take_while(|letter| letter.is_whitespace()).count() + 1;
+        let (file, text) = (self.file.clone(), self.text.clone());
+        Error::new(ErrorKind::Import, what)
+            .at(Place { file, line: self.line, column, width, text })
+            .remedy(text!(
+                "give a parameter file as DiskSim 4.0 reads it, with the files that it names beside it",
+                "DiskSim 4.0 が読めるパラメーターファイルを、そこから参照されるファイルと同じフォルダーに置いて指定してください"
+            ))
+    }
+}
+
+/// The blocks of a file and of the files that it names.
+pub(super) fn blocks(name: &str, source: &str, files: &Files<'_>) -> Result<Vec<Block>> {
+    Reader::new(name, source, files, 1).file()
+}
+
+struct Reader<'s, 'f> {
+    name: &'s str,
+    lines: Vec<&'s str>,
+    /// Words and signs, with the number of their line from 0.
+    tokens: Vec<(&'s str, usize)>,
+    next: usize,
+    files: &'f Files<'f>,
+    /// How many files lead here.
+    opened: usize,
+}
+
+impl<'s, 'f> Reader<'s, 'f> {
+    fn new(name: &'s str, source: &'s str, files: &'f Files<'f>, opened: usize) -> Self {
+        let lines: Vec<&str> = source.lines().collect();
+        let mut tokens = Vec::new();
+        for (number, line) in lines.iter().enumerate() {
+            let line = line.split('#').next().unwrap_or("");
+            let mut rest = line.trim_start();
+            while let Some(first) = rest.chars().next() {
+                let end = if is_sign(first) {
+                    first.len_utf8()
+                } else {
+                    rest.find(|letter: char| letter.is_whitespace() || is_sign(letter)).unwrap_or(rest.len())
+                };
+                let (token, after) = rest.split_at(end);
+                tokens.push((token, number));
+                rest = after.trim_start();
+            }
+        }
+        Self { name, lines, tokens, next: 0, files, opened }
+    }
+
+    fn at(&self, index: usize) -> At {
+        let line = self.tokens.get(index).or(self.tokens.last()).map_or(0, |(_, line)| *line);
+        let shown = self.lines.get(line).map_or(String::new(), |text| text.chars().take(160).collect());
+        At { file: self.name.to_owned(), line: line + 1, text: shown }
+    }
+
+    fn fault(&self, what: Text) -> Error {
+        self.at(self.next.saturating_sub(1)).error(what)
+    }
+
+    fn peek(&self) -> Option<&'s str> {
+        self.tokens.get(self.next).map(|(token, _)| *token)
+    }
+
+    fn take(&mut self) -> Result<&'s str> {
+        let token = self.peek();
+        self.next += 1;
+        token.ok_or_else(|| self.fault(text!("the file ends too early", "ファイルが途中で終わっています")))
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<()> {
+        let token = self.take()?;
+        if token == sign {
+            return Ok(());
+        }
+        let shown: String = token.chars().take(40).collect();
+        Err(self
+            .fault(text!("`{sign}` is expected, not `{shown}`", "`{shown}` ではなく `{sign}` が必要です")))
+    }
+
+    fn file(mut self) -> Result<Vec<Block>> {
+        let mut blocks = Vec::new();
+        while let Some(word) = self.peek() {
+            match word {
+                "source" => {
+                    self.next += 1;
+                    let file = self.take()?;
+                    blocks.extend(self.other_file(file)?);
+                }
+                "instantiate" | "topology" => self.pass_over()?,
+                _ => blocks.push(self.block(0)?),
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// Passes over `instantiate [ a ] as b` and `topology kind name [ … ]`.
+    fn pass_over(&mut self) -> Result<()> {
+        let word = self.take()?;
+        while self.take()? != "[" {}
+        let mut depth = 1usize;
+        while depth > 0 {
+            match self.take()? {
+                "[" => depth += 1,
+                "]" => depth -= 1,
+                _ => {}
+            }
+        }
+        if word == "instantiate" {
+            self.expect("as")?;
+            self.take()?;
+        }
+        Ok(())
+    }
+
+    fn other_file(&self, file: &str) -> Result<Vec<Block>> {
+        if self.opened == MOST_FILES {
+            return Err(self.fault(text!("too many files name one another", "ファイルの参照が深すぎます")));
+        }
+        let source = (self.files.beside)(file)?;
+        Reader::new(file, &source, self.files, self.opened + 1).file()
+    }
+
+    /// `kind name { … }`, where the name may be missing.
+    fn block(&mut self, depth: usize) -> Result<Block> {
+        let at = self.at(self.next);
+        let kind = self.take()?.to_owned();
+        let mut name = String::new();
+        loop {
+            match self.take()? {
+                "{" => break,
+                sign if sign.chars().all(is_sign) => {
+                    return Err(
+                        self.fault(text!("a block `{{ … }}` is expected", "ブロック `{{ … }}` が必要です"))
+                    );
+                }
+                word => name = word.to_owned(),
+            }
+        }
+        let mut entries = Vec::new();
+        loop {
+            match self.peek() {
+                Some("}") => {
+                    self.next += 1;
+                    return Ok(Block { kind, name, entries, at });
+                }
+                Some(",") => self.next += 1,
+                _ => entries.push(self.entry(depth + 1)?),
+            }
+        }
+    }
+
+    fn entry(&mut self, depth: usize) -> Result<Entry> {
+        let at = self.at(self.next);
+        let mut key = String::new();
+        loop {
+            match self.take()? {
+                "=" => break,
+                sign if sign.chars().all(is_sign) => {
+                    return Err(self.fault(text!("`key = value` is expected", "`キー = 値` が必要です")));
+                }
+                word => {
+                    let space = if key.is_empty() { "" } else { " " };
+                    key = format!("{key}{space}{word}");
+                }
+            }
+        }
+        Ok(Entry { key, value: self.value(depth)?, at })
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value> {
+        if depth > DEEPEST {
+            return Err(
+                self.fault(text!("blocks stand too deep in one another", "ブロックの入れ子が深すぎます"))
+            );
+        }
+        match self.take()? {
+            "[" => {
+                let mut values = Vec::new();
+                loop {
+                    match self.peek() {
+                        Some("]") => {
+                            self.next += 1;
+                            return Ok(Value::List(values));
+                        }
+                        Some(",") => self.next += 1,
+                        _ => values.push(self.value(depth + 1)?),
+                    }
+                }
+            }
+            "source" => {
+                let file = self.take()?;
+                match self.other_file(file)?.into_iter().next() {
+                    Some(block) => Ok(Value::Block(block)),
+                    None => Err(self.fault(text!("{file} holds no block", "{file} にブロックがありません"))),
+                }
+            }
+            sign if sign.chars().all(is_sign) => {
+                Err(self.fault(text!("a value is expected, not `{sign}`", "`{sign}` ではなく値が必要です")))
+            }
+            word => {
+                if self.begins_block() {
+                    self.next -= 1;
+                    return self.block(depth).map(Value::Block);
+                }
+                Ok(Value::Word(word.to_owned()))
+            }
+        }
+    }
+
+    /// Whether `{` follows, or a name and `{`.
+    fn begins_block(&self) -> bool {
+        let token = |ahead: usize| self.tokens.get(self.next + ahead).map(|(token, _)| *token);
+        token(0) == Some("{")
+            || (token(0).is_some_and(|word| !word.chars().all(is_sign)) && token(1) == Some("{"))
+    }
+}
+
+fn is_sign(letter: char) -> bool {
+    matches!(letter, '{' | '}' | '[' | ']' | '=' | ',')
+}
+
+impl Block {
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        // What stands twice is taken as DiskSim takes it: the last.
+        self.entries.iter().rev().find(|entry| entry.key == key)
+    }
+
+    fn require(&self, key: &str) -> Result<&Entry> {
+        self.entry(key).ok_or_else(|| {
+            let kind = &self.kind;
+            self.at.error(text!("{kind} has no `{key}`", "{kind} に `{key}` がありません"))
+        })
+    }
+
+    /// A number that is finite and not below 0.
+    pub(super) fn number(&self, key: &str) -> Result<f64> {
+        self.require(key)?.number()
+    }
+
+    /// The same; `None` if the key is not there.
+    pub(super) fn number_if_given(&self, key: &str) -> Result<Option<f64>> {
+        self.entry(key).map(Entry::number).transpose()
+    }
+
+    /// A whole number below 2^40, which no disk of DiskSim reaches.
+    pub(super) fn whole(&self, key: &str) -> Result<u64> {
+        let entry = self.require(key)?;
+        let number = entry.number()?;
+        if number.fract() != 0.0 || number >= (1u64 << 40) as f64 {
+            return Err(entry.wrong(&text!("a whole number", "整数")));
+        }
+        Ok(number as u64)
+    }
+
+    pub(super) fn word(&self, key: &str) -> Result<(&str, &At)> {
+        let entry = self.require(key)?;
+        match &entry.value {
+            Value::Word(word) => Ok((word, &entry.at)),
+            _ => Err(entry.wrong(&text!("a word", "語"))),
+        }
+    }
+
+    pub(super) fn block(&self, key: &str) -> Result<&Self> {
+        let entry = self.require(key)?;
+        match &entry.value {
+            Value::Block(block) => Ok(block),
+            _ => Err(entry.wrong(&text!("a block", "ブロック"))),
+        }
+    }
+
+    /// The blocks of a list.
+    pub(super) fn blocks(&self, key: &str) -> Result<Vec<&Self>> {
+        let entry = self.require(key)?;
+        let Value::List(values) = &entry.value else {
+            return Err(entry.wrong(&text!("a list", "リスト")));
+        };
+        let blocks: Option<Vec<&Self>> = values.iter().map(Value::block).collect();
+        blocks.ok_or_else(|| entry.wrong(&text!("a list of blocks", "ブロックのリスト")))
+    }
+
+    /// The numbers of a list.
+    pub(super) fn numbers(&self, key: &str) -> Result<Vec<f64>> {
+        let entry = self.require(key)?;
+        let Value::List(values) = &entry.value else {
+            return Err(entry.wrong(&text!("a list", "リスト")));
+        };
+        let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
+        numbers.ok_or_else(|| entry.wrong(&text!("a list of numbers", "数のリスト")))
+    }
+}
+
+impl Entry {
+    fn number(&self) -> Result<f64> {
+        let number = self.value.number().filter(|number| *number >= 0.0);
+        number.ok_or_else(|| self.wrong(&text!("a number that is not negative", "0 以上の数")))
+    }
+
+    fn wrong(&self, expected: &Text) -> Error {
+        let key = &self.key;
+        self.at.error(text!("`{key}` is not {expected}", "`{key}` は{expected}ではありません"; expected))
+    }
+}
+
+impl Value {
+    fn block(&self) -> Option<&Block> {
+        if let Self::Block(block) = self { Some(block) } else { None }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Word(word) => word.parse().ok().filter(|number: &f64| number.is_finite()),
+            _ => None,
+        }
+    }
+}

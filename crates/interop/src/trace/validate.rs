@@ -1,0 +1,58 @@
+//! DiskSim's `validate` traces: what a real drive was asked, and how long each request took.
+//!
+//! Format (iotrace_validate_get_ioreq_event in disksim_iotrace.c): `R` or `W`, what the drive's buffer did (`Hit`, `Miss`,
+//! `Doub`, `Trip`: disconnected twice, three times), first block, blocks of 512 bytes, measured time in µs, and the time
+//! in µs from the end of this request until the next one. One request is in flight at a time.
+//!
+//! A request's time in the trace is the sum of all measured times and pauses before it.
+
+use super::{Builder, Line, Lines, SECTOR_BYTES};
+use kurabe_core::trace::TraceOp;
+use kurabe_core::workload::OpKind;
+use kurabe_core::{Result, text};
+use std::io::BufRead;
+
+/// Fields of a line.
+const FIELDS: usize = 6;
+/// ns of a time unit.
+const TIME_UNIT_NS: u64 = 1000;
+
+/// Whether a line looks like one of this format.
+pub(super) fn fits(line: &str) -> bool {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [kind, buffer, _, _, time, pause] = fields[..] else { return false };
+    let is_time = |word: &str| super::decimal_ns(word, TIME_UNIT_NS).is_some();
+    matches!(kind, "R" | "W")
+        && matches!(buffer, "Hit" | "Miss" | "Doub" | "Trip")
+        && is_time(time)
+        && is_time(pause)
+}
+
+pub(super) fn read(lines: &mut Lines<'_, impl BufRead>, builder: &mut Builder) -> Result<()> {
+    builder.trace.timed = true;
+    builder.trace.format = "disksim-validate".to_owned();
+    let mut at_ns = 0;
+    while let Some(line) = lines.next()? {
+        at_ns = read_line(line, builder, at_ns)?;
+    }
+    Ok(())
+}
+
+/// Reads a line: when the next request comes.
+fn read_line(line: Line<'_>, builder: &mut Builder, at_ns: u64) -> Result<u64> {
+    let [kind, _buffer, block, blocks, time, pause] = line.fields::<FIELDS>()?;
+    let kind = match kind {
+        "R" => OpKind::Read,
+        "W" => OpKind::Write,
+        other => return Err(line.wrong(other, &text!("R or W", "R か W"))),
+    };
+    let length_bytes = line.length(blocks, SECTOR_BYTES)?;
+    let offset_bytes = line.offset(block, SECTOR_BYTES, length_bytes)?;
+    let (time_ns, pause_ns) = (line.time_ns(time, TIME_UNIT_NS)?, line.time_ns(pause, TIME_UNIT_NS)?);
+    let unit = builder.unit(line, "disk")?;
+    let took_ns = u32::try_from(time_ns).unwrap_or(u32::MAX);
+    builder.push(line, TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns })?;
+    time_ns.checked_add(pause_ns).and_then(|span_ns| span_ns.checked_add(at_ns)).ok_or_else(|| {
+        line.wrong(pause, &text!("a time within 584 years of the first", "最初から 584 年以内の時刻"))
+    })
+}

@@ -1,0 +1,216 @@
+//! A served stack is asked and told things while clients use it: one line of JSON in, one line out.
+
+use crate::hub::{Command, ServedFigures};
+use crate::listen::Doorway;
+use kurabe_core::environment::Environment;
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_host::{NoiseMark, NoiseWatch};
+use kurabe_sim::Control;
+use rustix::fd::OwnedFd;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// Longer than any request.
+const MOST_LINE_BYTES: u64 = 4096;
+/// How long who knocks may take to ask, and the server to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ControlRequest {
+    /// How it goes.
+    Stats,
+    /// A live parameter gets another value.
+    Set {
+        /// `flash.program_rate`.
+        parameter: String,
+        /// `10MB/s`.
+        value: String,
+    },
+    /// A member fails.
+    Offline {
+        /// Its place, from 0.
+        member: usize,
+        /// Its layer; the first that has members, if not said.
+        #[serde(default)]
+        layer: Option<String>,
+    },
+    /// Flash is worn at once.
+    Wear {
+        /// Its layer; the first that wears, if not said.
+        #[serde(default)]
+        layer: Option<String>,
+    },
+    /// Power is cut.
+    Cut,
+}
+
+/// The way to the hub.
+#[derive(Debug)]
+pub(crate) struct Controls {
+    commands: Sender<Command>,
+    bell: Arc<OwnedFd>,
+    noise: (NoiseWatch, NoiseMark),
+}
+
+impl Controls {
+    pub(crate) fn new(commands: Sender<Command>, bell: Arc<OwnedFd>) -> Self {
+        let watch = NoiseWatch::new(&Environment::default());
+        let mark = watch.start();
+        Self { commands, bell, noise: (watch, mark) }
+    }
+
+    /// Tells the hub something.
+    pub(crate) fn tell(&self, command: Command) {
+        // A hub that has ended hears nothing.
+        let _ = self.commands.send(command);
+        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    /// Asks the hub something; nothing if it has ended.
+    pub(crate) fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Option<T> {
+        let (answer, answered) = channel();
+        self.tell(command(answer));
+        answered.recv_timeout(PATIENCE).ok()
+    }
+
+    /// How it goes.
+    pub(crate) fn figures(&self) -> Option<ServedFigures> {
+        self.ask(Command::Figures).map(|figures| self.with_steal(figures))
+    }
+
+    /// Figures with what the host of a virtual machine took.
+    pub(crate) fn with_steal(&self, figures: ServedFigures) -> ServedFigures {
+        ServedFigures { steal_share: self.noise.0.finish(self.noise.1.clone()).steal_share, ..figures }
+    }
+
+    fn obey(&self, request: ControlRequest) -> Result<Value> {
+        let gone = || Error::new(ErrorKind::Internal, text!("the server is ending", "サーバーは終了中です"));
+        let done = |done: Option<Result<()>>| done.ok_or_else(gone)?.map(|()| Value::Null);
+        match request {
+            ControlRequest::Stats => Ok(json!(self.figures().ok_or_else(gone)?)),
+            ControlRequest::Set { parameter, value } => {
+                done(self.ask(|answer| Command::Set(parameter, value, answer)))
+            }
+            ControlRequest::Offline { member, layer } => {
+                done(self.ask(|answer| Command::Layer(layer, Control::FailMember(member), answer)))
+            }
+            ControlRequest::Wear { layer } => {
+                done(self.ask(|answer| Command::Layer(layer, Control::Wear, answer)))
+            }
+            ControlRequest::Cut => Ok(json!(self.ask(Command::Cut).ok_or_else(gone)??)),
+        }
+    }
+}
+
+/// The control socket and the thread behind it.
+pub(crate) struct ControlDoor {
+    listener: Arc<Doorway>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ControlDoor {
+    /// Opens it.
+    pub(crate) fn open(listener: Doorway, controls: Arc<Controls>) -> Result<Self> {
+        rustix::io::ioctl_fionbio(&listener.socket, false).map_err(|error| {
+            Error::os(text!("cannot listen for control", "制御用ソケットで待ち受けられません"), &error.into())
+        })?;
+        let listener = Arc::new(listener);
+        let door = Arc::clone(&listener);
+        let thread = Builder::new().name("kurabe-control".to_owned()).spawn(move || {
+            while let Ok(socket) = rustix::net::accept(&door.socket) {
+                // Who does not ask is not answered.
+                let _ = answer(&UnixStream::from(socket), &controls);
+            }
+        });
+        Ok(Self { listener, thread: Some(thread.map_err(|error| Error::no_thread(&error))?) })
+    }
+}
+
+impl Drop for ControlDoor {
+    fn drop(&mut self) {
+        let _ = rustix::net::shutdown(&self.listener.socket, rustix::net::Shutdown::Both);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(client.take(MOST_LINE_BYTES)).read_line(&mut line)?;
+    let outcome = serde_json::from_str(&line).map_err(|error| {
+        let what = text!("this is no request of `kurabe control`", "`kurabe control` の要求として読めません");
+        Error::new(ErrorKind::Usage, what).because(error)
+    });
+    let answer = match outcome.and_then(|request| controls.obey(request)) {
+        Ok(value) => json!({ "done": value }),
+        Err(error) => json!({ "failed": {
+            "kind": error.kind().word(),
+            "what": error.what(),
+            "cause": error.cause(),
+            "remedy": error.remedy_text(),
+        } }),
+    };
+    client.write_all(format!("{answer}\n").as_bytes())
+}
+
+/// Asks a server through its control socket.
+///
+/// # Errors
+/// When there is none, or it refuses.
+pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
+    let shown = shown::path(path);
+    let cannot = |error: &std::io::Error| {
+        Error::os(text!("cannot ask the server at {shown}", "{shown} のサーバーに接続できません"), error)
+            .remedy(text!(
+                "name the socket that `kurabe serve` was given; is that still running?",
+                "`kurabe serve` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
+            ))
+    };
+    let ask = || -> std::io::Result<String> {
+        let mut socket = UnixStream::connect(path)?;
+        socket.set_read_timeout(Some(2 * PATIENCE))?;
+        socket.write_all(format!("{}\n", json!(request)).as_bytes())?;
+        let mut line = String::new();
+        BufReader::new(socket).read_line(&mut line)?;
+        Ok(line)
+    };
+    let line = ask().map_err(|error| cannot(&error))?;
+    let mut answer: Value = serde_json::from_str(&line).map_err(|error| {
+        Error::new(
+            ErrorKind::Internal,
+            text!("the server at {shown} gave no answer", "{shown} のサーバーから応答がありません"),
+        )
+        .because(error)
+    })?;
+    if let Some(done) = answer.get_mut("done") {
+        return Ok(done.take());
+    }
+    Err(refusal(&answer["failed"]))
+}
+
+/// The server's error, as if it were one's own.
+fn refusal(failed: &Value) -> Error {
+    let read = |key: &str| serde_json::from_value(failed[key].clone()).ok();
+    let kind = ErrorKind::ALL.into_iter().find(|kind| Some(kind.word()) == failed["kind"].as_str());
+    let what = read("what").unwrap_or_else(|| text!("the server refuses", "サーバーが拒否しました"));
+    let mut error = Error::new(kind.unwrap_or(ErrorKind::Internal), what);
+    if let Some(remedy) = read("remedy") {
+        error = error.remedy(remedy);
+    }
+    match failed["cause"].as_str() {
+        Some(cause) => error.because(cause),
+        None => error,
+    }
+}

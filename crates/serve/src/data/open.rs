@@ -1,0 +1,250 @@
+//! Opening data: what may be written to, and what is only read.
+//!
+//! The model: a file that kurabe made for data bears a mark (an extended attribute) and is used again without a word; any
+//! other file that is there is written to only if its user says so. A file is looked at through a descriptor that cannot
+//! write, and what was looked at is opened anew through that descriptor, so that nobody exchanges it in between. It is
+//! locked as long as it is served.
+
+use super::image::OverImage;
+use super::sparse::Sparse;
+use super::{DiskData, Keeper};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use rustix::fs::XattrFlags;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The extended attribute of a file that kurabe made for data.
+const ATTRIBUTE: &str = "user.kurabe.data";
+/// Where the kernel says how much memory is free.
+const MEMORY_FACTS: &str = "/proc/meminfo";
+/// What may be taken where the kernel does not say.
+const USUAL_MEMORY_BYTES: u64 = 1 << 30;
+
+/// Where a user wants the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DataPlace {
+    /// In memory.
+    Memory,
+    /// In a file.
+    File(PathBuf),
+    /// On top of an image.
+    Over(PathBuf),
+    /// Nowhere: computed.
+    Pattern,
+}
+
+/// The data of every export, and what there is to say of it.
+#[derive(Debug)]
+pub struct OpenedData {
+    /// By export.
+    pub disks: Vec<DiskData>,
+    /// Bytes of memory that may be taken, where it is kept there.
+    pub most_bytes: Option<u64>,
+}
+
+impl DataPlace {
+    /// From a user's words: `memory`, `pattern`, `file:PATH`, `over:IMAGE`.
+    ///
+    /// # Errors
+    /// When it is none of them.
+    pub fn parse(words: &str) -> Result<Self> {
+        match words.split_once(':') {
+            None if words == "memory" => Ok(Self::Memory),
+            None if words == "pattern" => Ok(Self::Pattern),
+            Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
+            Some(("over", path)) if !path.is_empty() => Ok(Self::Over(path.into())),
+            _ => Err(Error::new(
+                ErrorKind::Usage,
+                text!("`{words}` is no place for data", "`{words}` はデータの置き場所として読めません"),
+            )
+            .remedy(text!(
+                "write memory, file:PATH, over:IMAGE or pattern",
+                "memory、file:パス、over:イメージ、pattern のいずれかを書いてください"
+            ))),
+        }
+    }
+
+    /// Opens the data of exports of one size; `write_existing`: a file that is there and not kurabe's may be written to.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or must not be written to.
+    pub fn open(&self, size_bytes: u64, exports: usize, write_existing: bool) -> Result<OpenedData> {
+        let most_bytes = free_memory_bytes() / 2;
+        let no_memory = |error: io::Error| {
+            Error::os(text!("cannot get memory for data", "データ用のメモリーを確保できません"), &error)
+        };
+        let for_each =
+            |open: &dyn Fn() -> Result<DiskData>| (0..exports).map(|_| open()).collect::<Result<Vec<_>>>();
+        let share = most_bytes / exports.max(1) as u64;
+        let disks: Vec<DiskData> = match self {
+            Self::Memory => for_each(&|| DiskData::memory(size_bytes, share).map_err(no_memory))?,
+            Self::Pattern => for_each(&|| Ok(DiskData { size_bytes, keeper: Keeper::Pattern }))?,
+            Self::File(path) => {
+                one_only(exports, path)?;
+                let file = open_file(path, size_bytes, write_existing)?;
+                vec![DiskData { size_bytes, keeper: Keeper::File(Sparse::in_file(file)) }]
+            }
+            Self::Over(path) => {
+                let over = || {
+                    let (image, image_bytes) = open_image(path, size_bytes)?;
+                    let over = OverImage::new(image, image_bytes, size_bytes, share).map_err(no_memory)?;
+                    Ok(DiskData { size_bytes, keeper: Keeper::Over(over) })
+                };
+                for_each(&over)?
+            }
+        };
+        let in_memory = matches!(self, Self::Memory | Self::Over(_));
+        Ok(OpenedData { disks, most_bytes: in_memory.then_some(most_bytes) })
+    }
+}
+
+fn one_only(exports: usize, path: &Path) -> Result<()> {
+    if exports == 1 {
+        return Ok(());
+    }
+    let shown = shown::path(path);
+    Err(Error::new(
+        ErrorKind::Usage,
+        text!(
+            "{exports} exports cannot share the file {shown}",
+            "{exports} 個のエクスポートで {shown} は共有できません"
+        ),
+    )
+    .remedy(text!("use --data memory with --exports", "--exports には --data memory を使ってください")))
+}
+
+fn free_memory_bytes() -> u64 {
+    let facts = std::fs::read_to_string(MEMORY_FACTS).unwrap_or_default();
+    let available = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kibibytes = available.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kibibytes.map_or(USUAL_MEMORY_BYTES, |kibibytes| kibibytes << 10)
+}
+
+/// A new file with the mark, or one that is there and may be used.
+fn open_file(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File> {
+    let shown = shown::path(path);
+    let cannot = |error: &io::Error| {
+        Error::os(text!("cannot use {shown} for data", "{shown} をデータに使えません"), error)
+    };
+    let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Ok(file) => {
+            lock(&file, &shown)?;
+            // Where there are no attributes it has no mark, and the next start asks for leave.
+            let _ = rustix::fs::fsetxattr(&file, ATTRIBUTE, b"1", XattrFlags::empty());
+            file.set_len(size_bytes).map_err(|error| cannot(&error))?;
+            Ok(file)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            open_existing(path, size_bytes, write_existing)
+        }
+        Err(error) => Err(cannot(&error)),
+    }
+}
+
+fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File> {
+    let shown = shown::path(path);
+    let cannot = |error: &io::Error| {
+        Error::os(text!("cannot use {shown} for data", "{shown} をデータに使えません"), error)
+    };
+    // A pipe would be waited for.
+    let looked = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let looked = looked.map_err(|error| cannot(&error))?;
+    let facts = looked.metadata().map_err(|error| cannot(&error))?;
+    if !facts.is_file() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            text!("{shown} is no regular file", "{shown} は通常のファイルではありません"),
+        )
+        .remedy(text!("name a file that is not there yet", "まだないファイルの名前を指定してください")));
+    }
+    let mut mark = [0u8; 8];
+    let is_ours = rustix::fs::fgetxattr(&looked, ATTRIBUTE, &mut mark).is_ok();
+    if !is_ours && !write_existing {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            text!("{shown} is there already and was not made by kurabe for data", "{shown} は既にあり、kurabe が作ったデータファイルではありません"),
+        )
+        .remedy(text!(
+            "choose another name; over:{shown} reads it and never writes; --write-existing lets clients write to it",
+            "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。--write-existing を付けるとクライアントが書き込めます"
+        )));
+    }
+    if let Some(claim) = kurabe_host::claims(&looked, path)?.first() {
+        let by = &claim.by;
+        return Err(Error::new(
+            ErrorKind::Refused,
+            text!("{shown} is in use: {by}", "{shown} は使用中です: {by}"; by),
+        ));
+    }
+    let length = facts.len();
+    if length > size_bytes || (is_ours && length != size_bytes) {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "{shown} has {length} bytes, and the model {size_bytes}",
+                "{shown} は {length} バイトで、モデルの {size_bytes} バイトと合いません"
+            ),
+        )
+        .remedy(text!(
+            "serve the model it was made for, or name another file",
+            "このファイルを作ったときのモデルを指定するか、別のファイルを指定してください"
+        )));
+    }
+    let again = format!("/proc/self/fd/{}", looked.as_raw_fd());
+    let file = OpenOptions::new().read(true).write(true).open(again).map_err(|error| cannot(&error))?;
+    lock(&file, &shown)?;
+    file.set_len(size_bytes).map_err(|error| cannot(&error))?;
+    Ok(file)
+}
+
+fn lock(file: &File, shown: &str) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Error::new(
+            ErrorKind::Refused,
+            text!("{shown} is served already", "{shown} は既に使用中です"),
+        )
+        .remedy(text!("end the other server first", "先にもう一方のサーバーを終了してください"))),
+        // A file system without locks.
+        Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// An image, open for reading only, and its bytes.
+fn open_image(path: &Path, size_bytes: u64) -> Result<(File, u64)> {
+    let shown = shown::path(path);
+    let cannot = |error: &io::Error| Error::os(text!("cannot read {shown}", "{shown} を読めません"), error);
+    let image = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let image = image.map_err(|error| cannot(&error))?;
+    let kind = image.metadata().map_err(|error| cannot(&error))?.file_type();
+    if !kind.is_file() && !kind.is_block_device() {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "{shown} is neither a file nor a block device",
+                "{shown} はファイルでもブロックデバイスでもありません"
+            ),
+        ));
+    }
+    // The end is where a device ends, too, which has no length.
+    let bytes =
+        rustix::fs::seek(&image, rustix::fs::SeekFrom::End(0)).map_err(|error| cannot(&error.into()))?;
+    if bytes > size_bytes {
+        return Err(Error::new(
+            ErrorKind::Target,
+            text!(
+                "{shown} has {bytes} bytes, more than the model's {size_bytes}",
+                "{shown} は {bytes} バイトで、モデルの {size_bytes} バイトより大きいです"
+            ),
+        )
+        .remedy(text!(
+            "serve a larger model, or change its capacity with --set (`kurabe models show` names the parameter)",
+            "より大きなモデルを指定するか、--set で容量を変えてください(パラメーター名は `kurabe models show` で分かります)"
+        )));
+    }
+    Ok((image, bytes))
+}

@@ -1,0 +1,19 @@
+//! Bytes computed from where they are: nothing is kept, so a device of any size costs nothing.
+
+use kurabe_core::random::split_mix;
+
+const WORD_BYTES: u64 = 8;
+
+/// Fills a buffer with what stands from an offset on: each aligned word is its own place, mixed.
+pub(super) fn fill(offset_bytes: u64, buffer: &mut [u8]) {
+    let (mut at, mut rest) = (offset_bytes, buffer);
+    while !rest.is_empty() {
+        let mut place = at / WORD_BYTES;
+        let word = split_mix(&mut place).to_le_bytes();
+        let from = (at % WORD_BYTES) as usize;
+        let count = (word.len() - from).min(rest.len());
+        let (front, behind) = rest.split_at_mut(count);
+        front.copy_from_slice(&word[from..from + count]);
+        (at, rest) = (at + count as u64, behind);
+    }
+}

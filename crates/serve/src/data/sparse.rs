@@ -1,0 +1,101 @@
+//! Bytes in a file with holes: one with a name, or memory without one.
+//!
+//! Read and written by calls, never through a mapping: a mapped hole takes a page as soon as it is looked at.
+
+use crate::protocol::ExtentKind;
+use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// After so many bytes of writes it is looked whether the room is used up: often enough that no more than this is taken
+/// beyond the limit, and seldom enough to cost nothing.
+const LOOK_BYTES: u64 = 64 << 20;
+/// `st_blocks` counts in these.
+const BLOCK_BYTES: u64 = 512;
+static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
+
+/// A file with holes.
+#[derive(Debug)]
+pub(super) struct Sparse {
+    file: File,
+    most_bytes: u64,
+    written_bytes: AtomicU64,
+    is_full: AtomicBool,
+}
+
+impl Sparse {
+    /// Memory.
+    pub(super) fn in_memory(size_bytes: u64, most_bytes: u64) -> io::Result<Self> {
+        let file = File::from(rustix::fs::memfd_create("kurabe-data", MemfdFlags::CLOEXEC)?);
+        file.set_len(size_bytes)?;
+        Ok(Self { most_bytes, ..Self::in_file(file) })
+    }
+
+    /// A file that is open for reading and writing and has its size.
+    pub(super) fn in_file(file: File) -> Self {
+        let (written_bytes, is_full) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { file, most_bytes: u64::MAX, written_bytes, is_full }
+    }
+
+    pub(super) fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset_bytes)
+    }
+
+    pub(super) fn write(&self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
+        self.take_room(bytes.len() as u64)?;
+        self.file.write_all_at(bytes, offset_bytes)
+    }
+
+    pub(super) fn write_zeroes(&self, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
+        let mut at = 0;
+        while at < length_bytes {
+            let piece = (length_bytes - at).min(ZEROES.len() as u64);
+            self.write(offset_bytes + at, &ZEROES[..piece as usize])?;
+            at += piece;
+        }
+        Ok(())
+    }
+
+    pub(super) fn punch(&self, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
+        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match rustix::fs::fallocate(&self.file, how, offset_bytes, length_bytes) {
+            Err(error) if error == rustix::io::Errno::OPNOTSUPP => {
+                self.write_zeroes(offset_bytes, length_bytes)
+            }
+            punched => {
+                self.is_full.store(false, Ordering::Relaxed);
+                Ok(punched?)
+            }
+        }
+    }
+
+    /// How far it goes on as it begins.
+    pub(super) fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
+        // Nothing behind it is data: the operating system has no such place, and says so as an error.
+        let data = rustix::fs::seek(&self.file, SeekFrom::Data(from)).unwrap_or(u64::MAX);
+        if data > from {
+            return (data.min(end) - from, ExtentKind::Hole);
+        }
+        let hole = rustix::fs::seek(&self.file, SeekFrom::Hole(from)).unwrap_or(u64::MAX);
+        (hole.clamp(from + 1, end) - from, ExtentKind::Data)
+    }
+
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    pub(super) fn room_bytes(&self) -> u64 {
+        rustix::fs::fstat(&self.file).map_or(0, |facts| facts.st_blocks as u64 * BLOCK_BYTES)
+    }
+
+    /// Memory that is used up must not end the machine it is served on.
+    fn take_room(&self, bytes: u64) -> io::Result<()> {
+        let before = self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if self.most_bytes != u64::MAX && before / LOOK_BYTES != (before + bytes) / LOOK_BYTES {
+            self.is_full.store(self.room_bytes() >= self.most_bytes, Ordering::Relaxed);
+        }
+        if self.is_full.load(Ordering::Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}

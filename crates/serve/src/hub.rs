@@ -1,0 +1,254 @@
+//! The thread that keeps the time: sockets, stack and clock are its alone.
+//!
+//! The model: a request is stamped with the time at which it came, less what a round trip costs, but never before the time
+//! to which the stack has got. The stack is taken to its events and never past them, so that what comes later can still be
+//! stamped before now. What leaves the stack is answered as soon as its bytes are there, and the clock has already
+//! reached its time by then, because the stack is behind the clock. Bytes that would take long are copied by workers.
+
+mod commands;
+mod connection;
+mod input;
+mod operations;
+mod output;
+
+pub(crate) use commands::Command;
+pub use commands::ServedFigures;
+
+use crate::clock::{Granted, RealTime, WaitFor, wait_for};
+use crate::disk::Disk;
+use crate::honesty::Account;
+use crate::listen::Doorway;
+use crate::power::{CutReport, PowerRules};
+use crate::protocol::Export;
+use crate::workers::{Returned, Workers};
+use commands::Counts;
+use connection::Connection;
+use kurabe_core::{Error, text};
+use kurabe_sim::{DeviceSpec, Stack};
+use operations::Operation;
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::fd::OwnedFd;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+/// Payloads up to this are copied by the thread that keeps the time: to hand them over would cost more than the 2 µs that
+/// copying them takes.
+pub(crate) const SMALL_BYTES: usize = 16 << 10;
+/// Clients at a time.
+pub(crate) const MOST_CONNECTIONS: usize = 16;
+/// How often it looks after clients that do nothing.
+const HOUSEKEEPING_NS: u64 = 500_000_000;
+/// Closer than this, a look at the sockets could make what is due late.
+const LAST_LOOK_NS: u64 = 5_000;
+/// Events taken at once.
+const MOST_EVENTS: usize = 64;
+
+/// Who rings, in place of a connection's number.
+const LISTENER: u64 = 0;
+const BELL: u64 = 1;
+const FIRST_CONNECTION: u64 = 2;
+
+/// What the hub is given.
+pub(crate) struct HubParts {
+    pub(crate) spec: DeviceSpec,
+    pub(crate) stack: Stack,
+    pub(crate) seed: u64,
+    pub(crate) disks: Vec<Arc<Disk>>,
+    pub(crate) exports: Arc<[Export]>,
+    pub(crate) listener: Doorway,
+    pub(crate) commands: Receiver<Command>,
+    pub(crate) bell: Arc<OwnedFd>,
+    pub(crate) time: RealTime,
+    pub(crate) spin_ns: u64,
+    /// Where it was set; it is measured otherwise.
+    pub(crate) round_trip_ns: Option<u64>,
+    /// Whether power can be cut, and how.
+    pub(crate) power: Option<PowerRules>,
+}
+
+pub(crate) struct Hub {
+    parts: HubParts,
+    epoll: OwnedFd,
+    workers: Workers,
+    connections: HashMap<u64, Connection>,
+    next_connection: u64,
+    operations: HashMap<u64, Operation>,
+    next_operation: u64,
+    /// Place of a write in the order of all, by which it is known after a power cut.
+    writes: u64,
+    acknowledged_writes: u64,
+    /// Connections with something to send.
+    dirty: HashSet<u64>,
+    round_trip_ns: u64,
+    account: Account,
+    counts: Counts,
+    cuts: Vec<CutReport>,
+    granted: Granted,
+    accepts: bool,
+    checked_ns: u64,
+    ended: bool,
+    /// Why it ended by itself.
+    failure: Option<Error>,
+}
+
+impl Hub {
+    pub(crate) fn new(parts: HubParts, workers: Workers, granted: Granted) -> std::io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&epoll, &parts.bell, epoll::EventData::new_u64(BELL), epoll::EventFlags::IN)?;
+        Ok(Self {
+            epoll,
+            workers,
+            connections: HashMap::new(),
+            next_connection: FIRST_CONNECTION,
+            operations: HashMap::new(),
+            next_operation: 0,
+            writes: 0,
+            acknowledged_writes: 0,
+            dirty: HashSet::new(),
+            round_trip_ns: parts.round_trip_ns.unwrap_or(0),
+            account: Account::default(),
+            counts: Counts::default(),
+            cuts: Vec::new(),
+            granted,
+            accepts: false,
+            checked_ns: 0,
+            ended: false,
+            failure: None,
+            parts,
+        })
+    }
+
+    /// Lets clients in from now on.
+    pub(crate) fn accept_clients(&mut self) -> kurabe_core::Result<()> {
+        if !self.accepts {
+            let data = epoll::EventData::new_u64(LISTENER);
+            let added = epoll::add(&self.epoll, &self.parts.listener.socket, data, epoll::EventFlags::IN);
+            added.map_err(|error| {
+                let what = text!("cannot let clients in", "クライアントを受け付けられません");
+                Error::os(what, &error.into())
+            })?;
+            self.accepts = true;
+        }
+        Ok(())
+    }
+
+    /// Serves until it is told to end.
+    pub(crate) fn run(&mut self) -> std::io::Result<()> {
+        let mut events = Vec::with_capacity(MOST_EVENTS);
+        while !self.ended {
+            self.wait(&mut events)?;
+            let from_ns = self.now_ns();
+            let mut worked = !events.is_empty();
+            for event in &events {
+                match event.data.u64() {
+                    LISTENER => self.accept(),
+                    BELL => self.hear_bell(),
+                    connection => self.look_at(connection, event.flags),
+                }
+            }
+            worked |= self.drive_stack();
+            self.flush_all();
+            let now_ns = self.now_ns();
+            if worked {
+                self.account.worked(from_ns, now_ns);
+            }
+            if now_ns - self.checked_ns >= HOUSEKEEPING_NS {
+                self.checked_ns = now_ns;
+                self.keep_house();
+            }
+        }
+        Ok(())
+    }
+
+    /// Why it ended by itself, if it did.
+    pub(crate) fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.parts.time.now_ns()
+    }
+
+    /// Waits for a socket, a bell or the stack's next event.
+    fn wait(&self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
+        loop {
+            events.clear();
+            // While nobody waits for an answer, what goes on in the stack is nobody's hurry.
+            let due = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
+            match wait_for(due, self.now_ns(), self.parts.spin_ns, HOUSEKEEPING_NS) {
+                WaitFor::Not => return self.look(events),
+                WaitFor::Awake
+                    if due.is_some_and(|due| due.saturating_sub(self.now_ns()) <= LAST_LOOK_NS) =>
+                {
+                    std::hint::spin_loop();
+                }
+                WaitFor::Awake => {
+                    self.look(events)?;
+                    if !events.is_empty() {
+                        return Ok(());
+                    }
+                }
+                WaitFor::Asleep(most_ns) => {
+                    // An epoll of its own accord sleeps by milliseconds.
+                    let mut fds = [PollFd::new(&self.epoll, PollFlags::IN)];
+                    let (tv_sec, tv_nsec) =
+                        ((most_ns / 1_000_000_000) as i64, (most_ns % 1_000_000_000) as i64);
+                    match poll(&mut fds, Some(&Timespec { tv_sec, tv_nsec })) {
+                        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
+                        Ok(_) => return self.look(events),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+        }
+    }
+
+    fn look(&self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
+        let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&none)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes the stack to every event that is due, and answers what leaves it.
+    fn drive_stack(&mut self) -> bool {
+        let mut worked = self.take_completions();
+        while let Some(due_ns) = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= self.now_ns()) {
+            self.parts.stack.advance(due_ns);
+            worked |= self.take_completions();
+        }
+        worked
+    }
+
+    fn take_completions(&mut self) -> bool {
+        let mut worked = false;
+        while let Some(completion) = self.parts.stack.take_completion() {
+            worked = true;
+            self.left_stack(&completion);
+        }
+        worked
+    }
+
+    /// Workers and commands have something.
+    fn hear_bell(&mut self) {
+        let mut rings = [0; 8];
+        let _ = rustix::io::read(&self.parts.bell, &mut rings);
+        while let Some(returned) = self.workers.take() {
+            match returned {
+                Returned::Data { operation, outcome } => self.data_done(operation, outcome),
+                Returned::Received { connection, incoming, alive } => {
+                    self.payload_came(connection, incoming, alive);
+                }
+                Returned::Sent { connection, rest, began, bytes, alive } => {
+                    began.into_iter().for_each(|(timing, at_ns)| self.account.sent(timing, at_ns));
+                    self.sending_returned(connection, rest, bytes, alive);
+                }
+            }
+        }
+        while let Ok(command) = self.parts.commands.try_recv() {
+            self.obey(command);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What the hub is told and asked from outside: figures, changes of the stack, a power cut, the end.
+
+use super::Hub;
+use crate::clock::Grants;
+use crate::honesty::Lateness;
+use crate::power::CutReport;
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_sim::{Control, Stack};
+use rustix::fd::OwnedFd;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::mpsc::Sender;
+
+/// Memory for what a power cut could put back, after which it is looked at what of it can be forgotten.
+pub(super) const JOURNAL_BYTES: u64 = 32 << 20;
+
+/// What can be told to the hub; who asks waits for the answer.
+pub(crate) enum Command {
+    /// The other end of kurabe's own connection, by which the round trip is measured.
+    Measure(OwnedFd),
+    /// The round trip; clients may come.
+    Measured(u64, Sender<Result<()>>),
+    Figures(Sender<ServedFigures>),
+    Set(String, String, Sender<Result<()>>),
+    Layer(Option<String>, Control, Sender<Result<()>>),
+    Cut(Sender<Result<CutReport>>),
+    End,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) announced: bool,
+    pub(super) connections: u64,
+    pub(super) refused_connections: u64,
+    pub(super) slow_connections: u64,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+    pub(super) flushes: u64,
+    pub(super) trims: u64,
+    pub(super) read_bytes: u64,
+    pub(super) written_bytes: u64,
+    pub(super) sent_bytes: u64,
+    pub(super) errors: u64,
+}
+
+/// A served stack so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServedFigures {
+    /// Time since it is served.
+    pub served_ns: u64,
+    /// Reads that the stack did.
+    pub reads: u64,
+    /// Writes, those of zeroes too.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Requests that made no sense or had no room.
+    pub errors: u64,
+    /// Clients now.
+    pub clients: u64,
+    /// Clients so far.
+    pub connections: u64,
+    /// Clients that were turned away because there were too many.
+    pub refused_connections: u64,
+    /// Clients that were let go because they took too long.
+    pub slow_connections: u64,
+    /// How late answers were.
+    pub lateness: Lateness,
+    /// Share of the time in which the thread that keeps the time worked.
+    pub busy_share: f64,
+    /// The same of the busiest second.
+    pub busiest_second_share: f64,
+    /// Seconds in which it worked nearly all the time: what came in them had to wait for the server, not for the model.
+    pub server_bound_seconds: u64,
+    /// Share of the processors' time that the host of this virtual machine took away, where that can be told.
+    pub steal_share: Option<f64>,
+    /// What the round trip of a null request costs, which arrivals are stamped before their time.
+    pub round_trip_ns: u64,
+    /// What the operating system granted.
+    pub grants: Grants,
+    /// What the data takes where it is kept.
+    pub data_bytes: u64,
+    /// What the model broke down with: every request fails since.
+    pub defect: Option<Text>,
+    /// Power cuts so far.
+    pub cuts: Vec<CutReport>,
+}
+
+impl Hub {
+    pub(super) fn obey(&mut self, command: Command) {
+        // Who asked may have gone.
+        match command {
+            Command::Measure(socket) => self.welcome(socket, true),
+            Command::Measured(round_trip_ns, answer) => {
+                self.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
+                self.counts.announced = true;
+                let _ = answer.send(self.accept_clients());
+            }
+            Command::Figures(answer) => drop(answer.send(self.figures())),
+            Command::Set(path, value, answer) => drop(answer.send(self.parts.stack.change(&path, &value))),
+            Command::Layer(layer, control, answer) => {
+                drop(answer.send(self.control_layer(layer.as_deref(), control)));
+            }
+            Command::Cut(answer) => {
+                self.drive_stack();
+                drop(answer.send(self.cut_power()));
+            }
+            Command::End => self.ended = true,
+        }
+    }
+
+    /// Does something to the layer of this name, or to the first to which it can be done.
+    fn control_layer(&mut self, layer: Option<&str>, control: Control) -> Result<()> {
+        if let Some(layer) = layer {
+            return self.parts.stack.control(layer, control);
+        }
+        let mut names: Vec<String> =
+            self.parts.spec.all_layers().iter().map(|layer| layer.name.clone()).collect();
+        names.dedup();
+        let mut refused = None;
+        for name in &names {
+            match self.parts.stack.control(name, control) {
+                Ok(()) => return Ok(()),
+                Err(error) => refused = Some(error),
+            }
+        }
+        let what = match control {
+            Control::FailMember(member) => {
+                text!("no layer has a member {member}", "メンバー {member} を持つ層はありません")
+            }
+            Control::Wear => text!("no layer wears", "摩耗する層はありません"),
+        };
+        let error = Error::new(ErrorKind::Usage, what).remedy(text!(
+            "`kurabe models show` draws the layers; --layer NAME names one",
+            "層は `kurabe models show` で確認でき、--layer 名前 で指定できます"
+        ));
+        Err(refused.map_or_else(
+            || Error::new(ErrorKind::Usage, text!("the stack has no layers", "スタックに層がありません")),
+            |_| error,
+        ))
+    }
+
+    pub(crate) fn figures(&self) -> ServedFigures {
+        let served_ns = self.now_ns();
+        let (busy_ns, busiest_second_share, server_bound_seconds) = self.account.work();
+        let counts = &self.counts;
+        ServedFigures {
+            served_ns,
+            reads: counts.reads,
+            writes: counts.writes,
+            flushes: counts.flushes,
+            trims: counts.trims,
+            read_bytes: counts.read_bytes,
+            written_bytes: counts.written_bytes,
+            errors: counts.errors,
+            clients: self.connections.values().filter(|connection| !connection.is_own).count() as u64,
+            connections: counts.connections,
+            refused_connections: counts.refused_connections,
+            slow_connections: counts.slow_connections,
+            lateness: self.account.lateness(),
+            busy_share: busy_ns as f64 / served_ns.max(1) as f64,
+            busiest_second_share,
+            server_bound_seconds,
+            // Files of /proc are read by who asks.
+            steal_share: None,
+            defect: self.parts.stack.check_sound().err().map(|error| error.what().clone()),
+            round_trip_ns: self.round_trip_ns,
+            grants: self.granted.grants.clone(),
+            data_bytes: self.parts.disks.iter().map(|disk| disk.data.room_bytes()).sum(),
+            cuts: self.cuts.clone(),
+        }
+    }
+
+    /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.
+    pub(super) fn cut_power(&mut self) -> Result<CutReport> {
+        let Some(rules) = self.parts.power.clone() else {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                text!(
+                    "this server keeps nothing that a power cut could put back",
+                    "このサーバーは電源断に備えた記録をしていません"
+                ),
+            )
+            .remedy(text!("start it with --power-cuts", "--power-cuts を付けて起動してください")));
+        };
+        let clients: Vec<u64> = self.connections.keys().copied().collect();
+        clients.into_iter().for_each(|id| self.drop_connection(id));
+        // What workers were at is not acknowledged, but must not come after the cut.
+        self.workers.settle();
+        let in_flight = self.writes_in_flight();
+        let mut report = CutReport { acknowledged_writes: self.acknowledged_writes, ..CutReport::default() };
+        let at_risk = self.parts.stack.at_risk_by_unit();
+        for (disk, at_risk) in self.parts.disks.iter().zip(&at_risk) {
+            let cut = disk.with_journal(|journal, data| journal.cut(data, &at_risk.lost, &in_flight, &rules));
+            let cut = cut
+                .transpose()
+                .map_err(|error| Error::os(text!("cannot put data back", "データを戻せません"), &error))?;
+            let cut = cut.unwrap_or_default();
+            report.writes_at_stake += cut.writes_at_stake;
+            report.sectors_at_stake += cut.sectors_at_stake;
+            report.sectors_lost += cut.sectors_lost;
+        }
+        self.operations.clear();
+        self.acknowledged_writes = 0;
+        self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;
+        self.cuts.push(report);
+        Ok(report)
+    }
+
+    fn writes_in_flight(&self) -> HashSet<u64> {
+        self.operations.values().filter_map(super::Operation::write_in_flight).collect()
+    }
+
+    /// Forgets what no cut can take any more, where more than so many bytes are noted.
+    pub(super) fn trim_journals(&self, most_bytes: u64) {
+        let is_large = |disk: &crate::disk::Disk| {
+            disk.with_journal(|journal, _| journal.noted_bytes() > most_bytes).unwrap_or(false)
+        };
+        if !self.parts.disks.iter().any(|disk| is_large(disk)) {
+            return;
+        }
+        let (at_risk, in_flight) = (self.parts.stack.at_risk_by_unit(), self.writes_in_flight());
+        for (disk, at_risk) in self.parts.disks.iter().zip(&at_risk) {
+            disk.with_journal(|journal, _| journal.forget(&at_risk.lost, &in_flight));
+        }
+    }
+}

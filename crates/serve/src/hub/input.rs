@@ -1,0 +1,165 @@
+//! What clients send: turns of the conversation, and payloads.
+
+use super::connection::{Connection, Incomings};
+use super::{Hub, SMALL_BYTES};
+use crate::protocol::{NbdCommand, NbdRequest, Turn};
+use crate::workers::{Body, Incoming, PayloadJob, Segment};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+use std::sync::Arc;
+
+/// What one look at a connection brought.
+enum Step {
+    /// Nothing more for now.
+    Nothing,
+    /// Something was done, and there may be more.
+    Again,
+}
+
+impl Hub {
+    /// Takes what a connection has brought.
+    pub(super) fn take_input(&mut self, id: u64) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        if matches!(connection.incomings, Incomings::Waiting(_)) {
+            return self.hand_over_payload(id, Vec::new());
+        }
+        if !connection.takes_requests() {
+            return;
+        }
+        let room = &mut connection.held[connection.held_bytes..];
+        match rustix::net::recv(&connection.socket, room, RecvFlags::DONTWAIT) {
+            Ok((_, 0)) => connection.incomings = Incomings::Ended,
+            Ok((count, _)) => connection.held_bytes += count,
+            Err(Errno::AGAIN | Errno::INTR) => return,
+            Err(_) => return self.drop_connection(id),
+        }
+        self.take_turns(id);
+    }
+
+    /// Takes turns from what is held.
+    pub(super) fn take_turns(&mut self, id: u64) {
+        let now_ns = self.now_ns();
+        let mut taken = 0;
+        loop {
+            let Some(connection) = self.connections.get_mut(&id) else { return };
+            if !connection.takes_requests() || taken == connection.held_bytes {
+                break;
+            }
+            let Step::Again = self.take_turn(id, &mut taken, now_ns) else { break };
+        }
+        if let Some(connection) = self.connections.get_mut(&id)
+            && taken > 0
+        {
+            connection.held.copy_within(taken..connection.held_bytes, 0);
+            connection.held_bytes -= taken;
+        }
+    }
+
+    fn take_turn(&mut self, id: u64, taken: &mut usize, now_ns: u64) -> Step {
+        let Some(connection) = self.connections.get_mut(&id) else { return Step::Nothing };
+        let held = &connection.held[*taken..connection.held_bytes];
+        match connection.conversation.next(held) {
+            Turn::Wait => Step::Nothing,
+            Turn::Answer { taken: count, bytes } => {
+                *taken += count;
+                if connection.conversation.has_begun() {
+                    connection.deadline_ns = None;
+                }
+                self.say(id, Segment { bytes, timing: None });
+                Step::Again
+            }
+            Turn::End { bytes } => {
+                connection.incomings = Incomings::Ended;
+                self.say(id, Segment { bytes, timing: None });
+                Step::Nothing
+            }
+            Turn::Request { taken: count, request } => self.take_request(id, &request, count, taken, now_ns),
+        }
+    }
+
+    fn take_request(
+        &mut self,
+        id: u64,
+        request: &NbdRequest,
+        head_bytes: usize,
+        taken: &mut usize,
+        now_ns: u64,
+    ) -> Step {
+        let Some(connection) = self.connections.get_mut(&id) else { return Step::Nothing };
+        let payload_bytes = request.payload_bytes() as usize;
+        let behind = &connection.held[*taken + head_bytes..connection.held_bytes];
+        let is_small = payload_bytes <= SMALL_BYTES;
+        if is_small && behind.len() < payload_bytes {
+            return Step::Nothing;
+        }
+        let error = connection.conversation.check(request).err();
+        let payload = behind[..payload_bytes.min(behind.len())].to_vec();
+        *taken += head_bytes + payload.len();
+        let operation = self.begin(id, request, now_ns);
+        if let Some(error) = error {
+            self.fail(operation, error);
+        }
+        if is_small {
+            if error.is_none() {
+                self.do_request(operation, payload);
+            }
+            return Step::Again;
+        }
+        let number = self.operations.get(&operation).map_or(0, |operation| operation.number);
+        let incoming = Incoming {
+            operation,
+            offset_bytes: request.offset_bytes,
+            left_bytes: request.length_bytes,
+            number,
+            failure: error,
+        };
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.incomings = Incomings::Waiting(incoming);
+        }
+        self.hand_over_payload(id, payload);
+        Step::Nothing
+    }
+
+    /// Has a worker take the rest of a payload; `first` is what has come of it.
+    fn hand_over_payload(&mut self, id: u64, first: Vec<u8>) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        let Connection { incomings, socket, conversation, .. } = connection;
+        match std::mem::replace(incomings, Incomings::AtWorker) {
+            Incomings::Waiting(incoming) => {
+                let (socket, disk) =
+                    (Arc::clone(socket), Arc::clone(&self.parts.disks[conversation.export()]));
+                self.workers.give(PayloadJob::Receive { connection: id, socket, disk, first, incoming });
+            }
+            other => *incomings = other,
+        }
+    }
+
+    /// A worker took what there was of a payload.
+    pub(super) fn payload_came(&mut self, id: u64, incoming: Incoming, alive: bool) {
+        let is_whole = incoming.left_bytes == 0;
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.incomings = match (alive, is_whole) {
+                (false, _) => Incomings::Ended,
+                (true, false) => {
+                    connection.incomings = Incomings::Waiting(incoming);
+                    return self.adjust(id);
+                }
+                (true, true) => Incomings::Requests,
+            };
+        }
+        match incoming.failure {
+            // Its client never sent it to the end, so nobody is told, and the device never had it.
+            _ if !is_whole => self.forget(incoming.operation),
+            Some(error) => self.fail(incoming.operation, error),
+            None => self.data_done(incoming.operation, Ok(Body::Nothing)),
+        }
+        self.take_turns(id);
+        self.adjust(id);
+    }
+
+    /// Whether a request is one that the stack never sees.
+    pub(super) fn is_beside_stack(&self, id: u64, request: &NbdRequest) -> bool {
+        let is_own = self.connections.get(&id).is_some_and(|connection| connection.is_own);
+        is_own || request.command == NbdCommand::BlockStatus
+    }
+}

@@ -1,0 +1,287 @@
+//! Requests on their way: through their data, through the stack, and back.
+
+use super::{Hub, SMALL_BYTES};
+use crate::honesty::Timing;
+use crate::protocol::{NbdCommand, NbdError, NbdRequest};
+use crate::workers::{Body, Deed, PayloadJob, Segment, act};
+use kurabe_sim::{Completion, Kind, Request};
+use std::sync::Arc;
+
+/// What a modelled device addresses: requests are widened to whole ones.
+const SECTOR_BYTES: u64 = 512;
+
+/// A request that was not answered yet.
+#[derive(Debug)]
+pub(super) struct Operation {
+    connection: u64,
+    export: usize,
+    request: NbdRequest,
+    /// When it came.
+    came_ns: u64,
+    /// When the stack got it.
+    stamp_ns: u64,
+    /// Of what writes: its place in the order of all.
+    pub(super) number: u64,
+    /// What becomes of its bytes, once that is known.
+    outcome: Option<Result<Body, NbdError>>,
+    /// When the stack was done with it; beside the stack: when it came.
+    due: Option<(u64, Result<(), NbdError>)>,
+    is_in_stack: bool,
+}
+
+impl Operation {
+    fn writes(&self) -> bool {
+        matches!(self.request.command, NbdCommand::Write | NbdCommand::WriteZeroes)
+    }
+
+    /// Whether other bytes are there afterwards.
+    fn changes(&self) -> bool {
+        self.writes() || self.request.command == NbdCommand::Trim
+    }
+
+    /// Its number, if it is a write that was not acknowledged yet.
+    pub(super) fn write_in_flight(&self) -> Option<u64> {
+        self.writes().then_some(self.number)
+    }
+}
+
+impl Hub {
+    /// A request has come.
+    pub(super) fn begin(&mut self, id: u64, request: &NbdRequest, came_ns: u64) -> u64 {
+        let operation = self.next_operation;
+        self.next_operation += 1;
+        let export = self.connections.get_mut(&id).map_or(0, |connection| {
+            connection.requests += 1;
+            connection.bytes += moved_bytes(request);
+            connection.conversation.export()
+        });
+        let mut new = Operation {
+            connection: id,
+            export,
+            request: *request,
+            came_ns,
+            stamp_ns: came_ns,
+            number: 0,
+            outcome: None,
+            due: None,
+            is_in_stack: false,
+        };
+        if new.writes() {
+            self.writes += 1;
+            new.number = self.writes;
+        }
+        self.operations.insert(operation, new);
+        operation
+    }
+
+    /// Does a request whose payload, if it brings one, is here.
+    pub(super) fn do_request(&mut self, operation: u64, payload: Vec<u8>) {
+        let Some(waiting) = self.operations.get_mut(&operation) else { return };
+        let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
+        let changes = waiting.changes();
+        let deed = deed_of(&request, waiting.number, payload);
+        let beside = self.is_beside_stack(self.operations[&operation].connection, &request);
+        let disk = Arc::clone(&self.parts.disks[export]);
+        let is_small = disk.data.is_quick() && request.length_bytes as usize <= SMALL_BYTES;
+        if let Some(waiting) = self.operations.get_mut(&operation)
+            && beside
+        {
+            waiting.due = Some((came_ns, Ok(())));
+        }
+        match deed {
+            None => self.data_done(operation, Ok(Body::Nothing)),
+            Some(deed) if is_small => self.data_done(operation, act(&disk, deed)),
+            Some(deed) => {
+                self.workers.give(PayloadJob::Data { operation, disk, deed });
+                // What changes bytes is done to them before the device is asked, so that its answer is the last word.
+                if !changes && !beside {
+                    self.submit(operation);
+                }
+            }
+        }
+    }
+
+    /// What becomes of the bytes of an operation is known.
+    pub(super) fn data_done(&mut self, operation: u64, outcome: Result<Body, NbdError>) {
+        let Some(waiting) = self.operations.get_mut(&operation) else { return };
+        if waiting.is_in_stack || waiting.due.is_some() {
+            waiting.outcome = Some(outcome);
+            return self.answer_if_ready(operation);
+        }
+        match outcome {
+            Err(error) => self.fail(operation, error),
+            Ok(body) => {
+                waiting.outcome = Some(Ok(body));
+                self.submit(operation);
+            }
+        }
+    }
+
+    /// Hands an operation to the stack.
+    fn submit(&mut self, operation: u64) {
+        let lies = self.parts.power.as_ref().is_some_and(|rules| rules.lies_about_flush);
+        let Some(waiting) = self.operations.get_mut(&operation) else { return };
+        let request = waiting.request;
+        waiting.stamp_ns = waiting.came_ns.saturating_sub(self.round_trip_ns).max(self.parts.stack.now_ns());
+        waiting.is_in_stack = true;
+        if request.command == NbdCommand::Flush && lies {
+            waiting.due = Some((waiting.stamp_ns, Ok(())));
+            return self.answer_if_ready(operation);
+        }
+        let fua = request.is_fua() && waiting.writes() && !lies;
+        let modelled =
+            Request { unit: waiting.export as u16, fua, number: waiting.number, ..model_request(&request) };
+        self.parts.stack.submit(waiting.stamp_ns, modelled, operation);
+    }
+
+    /// The stack is done with a request.
+    pub(super) fn left_stack(&mut self, completion: &Completion) {
+        let Some(operation) = self.operations.get_mut(&completion.token) else { return };
+        let outcome = completion.outcome.map(|_| ()).map_err(|_| NbdError::Io);
+        operation.due = Some((completion.at_ns, outcome));
+        self.answer_if_ready(completion.token);
+    }
+
+    /// Answers an operation if both its bytes and its time have come.
+    fn answer_if_ready(&mut self, operation: u64) {
+        let is_ready = |waiting: &Operation| waiting.outcome.is_some() && waiting.due.is_some();
+        if !self.operations.get(&operation).is_some_and(is_ready) {
+            return;
+        }
+        let Some(mut done) = self.operations.remove(&operation) else { return };
+        let (Some(outcome), Some((due_ns, of_stack))) = (done.outcome.take(), done.due) else { return };
+        let timing =
+            done.is_in_stack.then(|| Timing { due_ns, service_ns: due_ns.saturating_sub(done.stamp_ns) });
+        self.count(&done);
+        self.reply(&done, of_stack.and(outcome), timing);
+        self.after_answer(&done);
+    }
+
+    /// Answers an operation that failed before it got to the stack.
+    pub(super) fn fail(&mut self, operation: u64, error: NbdError) {
+        let Some(done) = self.operations.remove(&operation) else { return };
+        self.counts.errors += 1;
+        self.reply(&done, Err(error), None);
+    }
+
+    /// Forgets an operation whose client is gone.
+    pub(super) fn forget(&mut self, operation: u64) {
+        if let Some(done) = self.operations.remove(&operation) {
+            self.release(&done);
+        }
+    }
+
+    fn release(&mut self, done: &Operation) {
+        if let Some(connection) = self.connections.get_mut(&done.connection) {
+            connection.requests -= 1;
+            connection.bytes -= moved_bytes(&done.request);
+            // There may be requests that had to wait.
+            self.dirty.insert(done.connection);
+        }
+    }
+
+    fn reply(&mut self, done: &Operation, outcome: Result<Body, NbdError>, timing: Option<Timing>) {
+        let id = done.connection;
+        let Some(connection) = self.connections.get(&id) else { return };
+        let (conversation, request) = (&connection.conversation, &done.request);
+        let mut head = Vec::with_capacity(64);
+        let mut body = Vec::new();
+        match outcome {
+            Err(error) => conversation.failure(request, error, &mut head),
+            Ok(Body::Nothing) => conversation.success(request, &mut head),
+            Ok(Body::Extents(extents)) => {
+                let extents = if request.wants_one_extent() { &extents[..1] } else { &extents };
+                conversation.block_status(request, extents, &mut head);
+            }
+            Ok(Body::Bytes(bytes)) => {
+                conversation.before_data(request, &mut head);
+                body = bytes;
+            }
+            Ok(Body::Hole) => {
+                if !conversation.hole(request, &mut head) {
+                    conversation.before_data(request, &mut head);
+                    body = vec![0; request.length_bytes as usize];
+                }
+            }
+        }
+        if body.len() <= SMALL_BYTES {
+            head.append(&mut body);
+        }
+        self.say(id, Segment { bytes: head, timing });
+        self.say(id, Segment { bytes: body, timing: None });
+        self.release(done);
+    }
+
+    fn count(&mut self, done: &Operation) {
+        if !done.is_in_stack {
+            return;
+        }
+        let bytes = u64::from(done.request.length_bytes);
+        match done.request.command {
+            NbdCommand::Read => {
+                self.counts.reads += 1;
+                self.counts.read_bytes += bytes;
+            }
+            NbdCommand::Write | NbdCommand::WriteZeroes => {
+                self.counts.writes += 1;
+                self.counts.written_bytes += bytes;
+            }
+            NbdCommand::Flush => self.counts.flushes += 1,
+            NbdCommand::Trim => self.counts.trims += 1,
+            _ => {}
+        }
+    }
+
+    /// Power may be cut after a write, and a flush leaves less to be cut.
+    fn after_answer(&mut self, done: &Operation) {
+        self.acknowledged_writes += u64::from(done.writes());
+        let Some(rules) = &self.parts.power else { return };
+        if done.writes() && rules.after_writes == Some(self.acknowledged_writes) {
+            self.flush_all();
+            if let Err(error) = self.cut_power() {
+                (self.failure, self.ended) = (Some(error), true);
+            }
+        } else if done.request.command == NbdCommand::Flush {
+            self.trim_journals(0);
+        } else if done.writes() {
+            self.trim_journals(super::commands::JOURNAL_BYTES);
+        }
+    }
+}
+
+fn moved_bytes(request: &NbdRequest) -> u64 {
+    match request.command {
+        NbdCommand::Read | NbdCommand::Write => request.length_bytes.into(),
+        _ => 0,
+    }
+}
+
+/// What is to be done to the data.
+fn deed_of(request: &NbdRequest, number: u64, payload: Vec<u8>) -> Option<Deed> {
+    let NbdRequest { offset_bytes, length_bytes, .. } = *request;
+    let keeps_room = request.keeps_room();
+    Some(match request.command {
+        NbdCommand::Read => Deed::Read { offset_bytes, length_bytes },
+        NbdCommand::Write => Deed::Write { offset_bytes, bytes: payload, number },
+        NbdCommand::WriteZeroes => Deed::Zero { offset_bytes, length_bytes, keeps_room, number },
+        NbdCommand::Trim => Deed::Zero { offset_bytes, length_bytes, keeps_room: false, number },
+        NbdCommand::BlockStatus => Deed::Extents { offset_bytes, length_bytes },
+        _ => return None,
+    })
+}
+
+/// What the stack is asked, in whole sectors.
+fn model_request(request: &NbdRequest) -> Request {
+    let kind = match request.command {
+        NbdCommand::Write => Kind::Write,
+        NbdCommand::Flush => return Request::new(Kind::Flush, 0, 0),
+        NbdCommand::Trim => Kind::Trim,
+        NbdCommand::WriteZeroes => Kind::WriteZeroes,
+        _ => Kind::Read,
+    };
+    let from = request.offset_bytes / SECTOR_BYTES * SECTOR_BYTES;
+    let end = (request.offset_bytes + u64::from(request.length_bytes)).next_multiple_of(SECTOR_BYTES);
+    // Only trims and zeroes are that long.
+    let length_bytes = u32::try_from(end - from).unwrap_or(u32::MAX - SECTOR_BYTES as u32 + 1);
+    Request::new(kind, from, length_bytes)
+}

@@ -1,0 +1,85 @@
+//! What clients are sent.
+
+use super::{Hub, SMALL_BYTES};
+use crate::workers::{PayloadJob, Segment, send_all};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+impl Hub {
+    /// Has a client sent something at the end of this round.
+    pub(super) fn say(&mut self, id: u64, segment: Segment) {
+        if segment.bytes.is_empty() {
+            return;
+        }
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.unsent_bytes += segment.bytes.len() as u64;
+            connection.out.push_back(segment);
+            self.dirty.insert(id);
+        }
+    }
+
+    /// Sends what there is to send.
+    pub(super) fn flush_all(&mut self) {
+        // What was taken out of a connection's way can let it take more requests, which are answered at once.
+        while !self.dirty.is_empty() {
+            for id in std::mem::take(&mut self.dirty) {
+                self.flush(id);
+                self.take_turns(id);
+                self.adjust(id);
+            }
+        }
+    }
+
+    fn flush(&mut self, id: u64) {
+        let now_ns = self.now_ns();
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        if connection.sending_at_worker || connection.is_full || connection.out.is_empty() {
+            return;
+        }
+        if connection.out.iter().any(|segment| segment.bytes.len() > SMALL_BYTES) {
+            connection.sending_at_worker = true;
+            let (socket, segments) = (Arc::clone(&connection.socket), std::mem::take(&mut connection.out));
+            return self.workers.give(PayloadJob::Send { connection: id, socket, segments });
+        }
+        join(&mut connection.out, |timing| self.account.sent(timing, now_ns));
+        let mut bytes = 0;
+        let sent = send_all(&connection.socket, &mut connection.out, &mut bytes, None, |_| {});
+        if sent.is_err() {
+            return self.drop_connection(id);
+        }
+        connection.is_full = !connection.out.is_empty();
+        connection.unsent_bytes -= bytes as u64;
+        self.counts.sent_bytes += bytes as u64;
+    }
+
+    /// A worker has sent what the socket took.
+    pub(super) fn sending_returned(
+        &mut self,
+        id: u64,
+        mut rest: VecDeque<Segment>,
+        bytes: usize,
+        alive: bool,
+    ) {
+        self.counts.sent_bytes += bytes as u64;
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        if !alive {
+            return self.drop_connection(id);
+        }
+        connection.sending_at_worker = false;
+        connection.unsent_bytes -= bytes as u64;
+        connection.is_full = !rest.is_empty();
+        rest.append(&mut connection.out);
+        connection.out = rest;
+        self.dirty.insert(id);
+    }
+}
+
+/// Makes small answers one piece, which leaves in one call.
+fn join(out: &mut VecDeque<Segment>, mut begins: impl FnMut(crate::honesty::Timing)) {
+    out.iter_mut().filter_map(|segment| segment.timing.take()).for_each(&mut begins);
+    if out.len() > 1 {
+        let bytes = out.iter().flat_map(|segment| segment.bytes.iter().copied()).collect();
+        out.clear();
+        out.push_back(Segment { bytes, timing: None });
+    }
+}

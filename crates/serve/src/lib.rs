@@ -1,0 +1,28 @@
+//! A modelled stack as a block device of other programs.
+//!
+//! Programs speak NBD to it through a socket. Their requests go through the stack at the real time at which they came, and
+//! are answered at the real time at which the modelled device would have; their bytes are kept beside it.
+
+mod clock;
+mod control;
+mod data;
+mod disk;
+mod honesty;
+mod hub;
+mod listen;
+mod platform;
+mod power;
+mod round_trip;
+mod server;
+mod workers;
+
+pub mod protocol;
+
+pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};
+pub use control::{ControlRequest, ask_server};
+pub use data::DataPlace;
+pub use honesty::Lateness;
+pub use hub::ServedFigures;
+pub use listen::Address;
+pub use power::{CutReport, PowerRules};
+pub use server::{ServeRequest, ServedFacts, Serving};

@@ -1,0 +1,260 @@
+//! What a power cut leaves.
+//!
+//! The model: before bytes are overwritten, those that stood there are noted, by sectors, with the number of the write. A cut
+//! asks the stack which writes its caches still hold. Of these, and of those that were not acknowledged yet, each has
+//! reached the medium or not, by a toss; of the others, all have. Then the sectors are put back to the last write that
+//! reached it. A toss is for a whole write, or for each of its sectors if writes may be torn.
+
+use crate::data::DiskData;
+use crate::protocol::ExtentKind;
+use kurabe_core::random::split_mix;
+use kurabe_sim::Ranges;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::io;
+
+/// What a disk writes whole or not at all.
+const SECTOR_BYTES: u64 = 512;
+/// A note of this many bytes is split, so that what is a hole in it costs nothing.
+const NOTE_BYTES: u64 = 64 << 10;
+
+/// When power is cut, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PowerRules {
+    /// After so many acknowledged writes.
+    pub after_writes: Option<u64>,
+    /// Seed of the tosses.
+    pub seed: u64,
+    /// A write can be there in part.
+    pub torn: bool,
+    /// Flushes are acknowledged and not done.
+    pub lies_about_flush: bool,
+}
+
+/// What a cut did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutReport {
+    /// Writes that were acknowledged since the stack was served, or since the cut before.
+    pub acknowledged_writes: u64,
+    /// Writes that the caches held or that were not acknowledged yet.
+    pub writes_at_stake: u64,
+    /// Sectors of these.
+    pub sectors_at_stake: u64,
+    /// Sectors that were put back to what stood there before.
+    pub sectors_lost: u64,
+}
+
+#[derive(Debug)]
+enum Old {
+    Hole,
+    Bytes(Vec<u8>),
+}
+
+#[derive(Debug)]
+struct Note {
+    number: u64,
+    from: u64,
+    to: u64,
+    old: Old,
+}
+
+/// What was overwritten since the last flush, in the order in which it was.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    notes: Vec<Note>,
+    noted_bytes: u64,
+}
+
+impl Journal {
+    /// Notes what stands where a write is about to go.
+    pub(crate) fn note(&mut self, data: &DiskData, number: u64, offset: u64, length: u64) -> io::Result<()> {
+        let end = (offset + length).next_multiple_of(SECTOR_BYTES).min(data.size_bytes());
+        let mut from = offset / SECTOR_BYTES * SECTOR_BYTES;
+        while from < end {
+            let most = u32::try_from(end - from).unwrap_or(u32::MAX - SECTOR_BYTES as u32 + 1);
+            for extent in data.extents(from, most) {
+                let to = from + u64::from(extent.length_bytes);
+                self.note_extent(data, number, (from, to), extent.kind)?;
+                from = to;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_extent(
+        &mut self,
+        data: &DiskData,
+        number: u64,
+        range: (u64, u64),
+        kind: ExtentKind,
+    ) -> io::Result<()> {
+        let (mut from, end) = range;
+        if kind == ExtentKind::Hole {
+            self.notes.push(Note { number, from, to: end, old: Old::Hole });
+            return Ok(());
+        }
+        while from < end {
+            let to = end.min(from + NOTE_BYTES);
+            let mut bytes = vec![0; (to - from) as usize];
+            data.read(from, &mut bytes)?;
+            self.noted_bytes += to - from;
+            self.notes.push(Note { number, from, to, old: Old::Bytes(bytes) });
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory in it.
+    pub(crate) fn noted_bytes(&self) -> u64 {
+        self.noted_bytes
+    }
+
+    /// Forgets what no cut can take any more.
+    pub(crate) fn forget(&mut self, lost: &Ranges, in_flight: &HashSet<u64>) {
+        self.notes.retain(|note| {
+            in_flight.contains(&note.number)
+                || lost.within(note.from, note.to).any(|(.., oldest)| oldest <= note.number)
+        });
+        let bytes = |note: &Note| if let Old::Bytes(bytes) = &note.old { bytes.len() as u64 } else { 0 };
+        self.noted_bytes = self.notes.iter().map(bytes).sum();
+    }
+
+    /// Power is cut: sectors are put back, and nothing is noted any more.
+    pub(crate) fn cut(
+        &mut self,
+        data: &DiskData,
+        lost: &Ranges,
+        in_flight: &HashSet<u64>,
+        rules: &PowerRules,
+    ) -> io::Result<CutReport> {
+        let mut report = CutReport::default();
+        let (mut settled, mut at_stake, mut writes) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for note in std::mem::take(&mut self.notes).iter().rev() {
+            let mut from = note.from;
+            while from < note.to {
+                let to = note.to.min((from / SECTOR_BYTES + 1) * SECTOR_BYTES);
+                let is_at_stake = in_flight.contains(&note.number)
+                    || lost.within(from, to).any(|(.., oldest)| oldest <= note.number);
+                if is_at_stake {
+                    at_stake.insert(from);
+                    writes.insert(note.number);
+                }
+                if !is_at_stake || reached(rules, note.number, from) {
+                    settled.insert(from);
+                } else if !settled.contains(&from) {
+                    put_back(data, note, from, to)?;
+                    report.sectors_lost += 1;
+                }
+                from = to;
+            }
+        }
+        self.noted_bytes = 0;
+        report.sectors_at_stake = at_stake.len() as u64;
+        report.writes_at_stake = writes.len() as u64;
+        Ok(report)
+    }
+}
+
+/// Whether a write, or its sector, reached the medium.
+fn reached(rules: &PowerRules, number: u64, from: u64) -> bool {
+    let mut state = rules.seed ^ number.rotate_left(32) ^ if rules.torn { from.rotate_left(17) } else { 0 };
+    split_mix(&mut state) >> 63 == 1
+}
+
+fn put_back(data: &DiskData, note: &Note, from: u64, to: u64) -> io::Result<()> {
+    match &note.old {
+        Old::Hole => data.zero(from, to - from, false),
+        Old::Bytes(bytes) => data.write(from, &bytes[(from - note.from) as usize..(to - note.from) as usize]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SECTORS: usize = 40;
+
+    fn sectors(data: &DiskData) -> Vec<u8> {
+        let mut bytes = vec![0; SECTORS * 512];
+        data.read(0, &mut bytes).unwrap();
+        bytes.chunks(512).map(|sector| sector[0]).collect()
+    }
+
+    proptest! {
+        /// Every sector holds, after a cut, what one of its writes left: none older than the last that is not at stake.
+        #[test]
+        fn a_cut_takes_only_what_is_at_stake(
+            writes in prop::collection::vec((0..SECTORS, 1usize..12), 1..30),
+            oldest in prop::collection::vec(1u64..32, SECTORS),
+            seed in any::<u64>(),
+            torn in any::<bool>(),
+        ) {
+            let data = DiskData::memory(SECTORS as u64 * 512, u64::MAX).unwrap();
+            let mut journal = Journal::default();
+            // By sector: the number of each write to it, 0 for what stood there at first.
+            let mut versions = vec![vec![0u8]; SECTORS];
+            for (index, (from, count)) in writes.iter().enumerate() {
+                let (number, end) = (index as u64 + 1, (from + count).min(SECTORS));
+                let length = (end - from) * 512;
+                journal.note(&data, number, *from as u64 * 512, length as u64).unwrap();
+                data.write(*from as u64 * 512, &vec![number as u8; length]).unwrap();
+                (*from..end).for_each(|sector| versions[sector].push(number as u8));
+            }
+            let lost: Ranges = oldest.iter().enumerate()
+                .map(|(sector, oldest)| (sector as u64 * 512, sector as u64 * 512 + 512, *oldest)).collect();
+            let rules = PowerRules { seed, torn, ..PowerRules::default() };
+            // What is forgotten first was not at stake.
+            let none = HashSet::new();
+            journal.forget(&lost, &none);
+            journal.cut(&data, &lost, &none, &rules).unwrap();
+            for (sector, left) in sectors(&data).into_iter().enumerate() {
+                let safe = versions[sector].iter().filter(|number| u64::from(**number) < oldest[sector]).max().unwrap();
+                prop_assert!(versions[sector].contains(&left) && left >= *safe, "{sector}: {left}, {safe} is safe");
+                let latest = *versions[sector].last().unwrap();
+                if latest == *safe {
+                    prop_assert_eq!(left, latest);
+                }
+            }
+        }
+    }
+
+    /// One write of many sectors is there or not; torn, it is there in part.
+    #[test]
+    fn a_write_is_torn_only_if_writes_may_be() {
+        let left = |torn: bool, seed: u64| {
+            let data = DiskData::memory(SECTORS as u64 * 512, u64::MAX).unwrap();
+            let mut journal = Journal::default();
+            journal.note(&data, 1, 0, SECTORS as u64 * 512).unwrap();
+            data.write(0, &[1; SECTORS * 512]).unwrap();
+            let lost = Ranges::from_iter([(0, SECTORS as u64 * 512, 1)]);
+            let rules = PowerRules { seed, torn, ..PowerRules::default() };
+            journal.cut(&data, &lost, &HashSet::new(), &rules).unwrap();
+            sectors(&data).iter().filter(|sector| **sector == 1).count()
+        };
+        let whole: Vec<usize> = (0..16).map(|seed| left(false, seed)).collect();
+        assert!(whole.contains(&0) && whole.contains(&SECTORS), "{whole:?}");
+        assert!(whole.iter().all(|count| [0, SECTORS].contains(count)), "{whole:?}");
+        assert!((0..16).all(|seed| (1..SECTORS).contains(&left(true, seed))));
+    }
+
+    #[test]
+    fn what_was_not_acknowledged_is_at_stake_and_the_same_seed_cuts_alike() {
+        let cut = |seed: u64| {
+            let data = DiskData::memory(SECTORS as u64 * 512, u64::MAX).unwrap();
+            let mut journal = Journal::default();
+            for number in 1..=20 {
+                journal.note(&data, number, number * 512, 512).unwrap();
+                data.write(number * 512, &[number as u8; 512]).unwrap();
+            }
+            let in_flight: HashSet<u64> = (1..=20).collect();
+            let rules = PowerRules { seed, ..PowerRules::default() };
+            let report = journal.cut(&data, &Ranges::default(), &in_flight, &rules).unwrap();
+            assert_eq!((report.writes_at_stake, report.sectors_at_stake), (20, 20));
+            (report.sectors_lost, sectors(&data))
+        };
+        assert!((1..20).contains(&cut(1).0));
+        assert_eq!(cut(1), cut(1));
+        assert_ne!(cut(1), cut(2));
+    }
+}

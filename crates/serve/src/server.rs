@@ -1,0 +1,276 @@
+//! A served stack, from its request to its last figures.
+
+use crate::clock::{self, RealTime};
+use crate::control::{ControlDoor, Controls};
+use crate::data::DataPlace;
+use crate::disk::Disk;
+use crate::hub::{Command, Hub, HubParts, ServedFigures};
+use crate::listen::{Address, Doorway, control_path, make_way};
+use crate::power::PowerRules;
+use crate::protocol::Export;
+use crate::round_trip;
+use crate::workers::Workers;
+use kurabe_core::model::ModelRecord;
+use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_sim::{DeviceSpec, Stack};
+use rustix::event::EventfdFlags;
+use rustix::fd::OwnedFd;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// What disks address.
+const SECTOR_BYTES: u64 = 512;
+/// Exports of one stack: what answers to names in a list of one screen.
+const MOST_EXPORTS: usize = 64;
+/// No answer of kurabe's own server takes longer.
+const OWN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What to serve, and how.
+#[derive(Clone, Debug)]
+pub struct ServeRequest {
+    /// The stack.
+    pub spec: DeviceSpec,
+    /// Seed of what is random in it.
+    pub seed: u64,
+    /// Where.
+    pub address: Address,
+    /// Where it is controlled; beside the socket, if not said otherwise.
+    pub control: Option<PathBuf>,
+    /// Where the bytes are.
+    pub data: DataPlace,
+    /// A file that is there already, and that kurabe did not make, may be written to.
+    pub write_existing: bool,
+    /// How many of the things that the stack addresses.
+    pub exports: usize,
+    /// How long before something is due it is waited for awake.
+    pub spin_ns: u64,
+    /// What arrivals are stamped before their time; measured, if not said.
+    pub round_trip_ns: Option<u64>,
+    /// Whether power can be cut, and how.
+    pub power: Option<PowerRules>,
+}
+
+/// What there is to know of a served stack as soon as it is served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServedFacts {
+    /// What clients connect to.
+    pub uri: String,
+    /// Where it is controlled.
+    pub control: Option<PathBuf>,
+    /// Bytes of each export.
+    pub size_bytes: u64,
+    /// Exports.
+    pub exports: usize,
+    /// Memory that data may take, where it is kept there.
+    pub most_memory_bytes: Option<u64>,
+    /// The stack, as a record keeps it.
+    pub model: ModelRecord,
+}
+
+/// A stack that is being served.
+pub struct Serving {
+    facts: ServedFacts,
+    controls: Arc<Controls>,
+    hub: Option<JoinHandle<Result<ServedFigures>>>,
+    /// Its socket goes with it.
+    _door: Option<ControlDoor>,
+}
+
+impl Serving {
+    /// Begins to serve.
+    ///
+    /// # Errors
+    /// When the stack, its data or its socket cannot be had.
+    pub fn start(request: &ServeRequest) -> Result<Self> {
+        let ServeRequest { spec, seed, exports, .. } = request;
+        let stack = Stack::new(spec, *seed)?;
+        check_exports(*exports, stack.units())?;
+        let size_bytes = stack.capacity_bytes() / SECTOR_BYTES * SECTOR_BYTES;
+        let data = request.data.open(size_bytes, *exports, request.write_existing)?;
+        let control = request.control.clone().or_else(|| match &request.address {
+            Address::Socket(path) => Some(control_path(path)),
+            Address::Port(_) => None,
+        });
+        let socket = match &request.address {
+            Address::Socket(path) => Some(path.as_path()),
+            Address::Port(_) => None,
+        };
+        make_way(socket, control.as_deref())?;
+        let door = control.as_ref().map(|path| Doorway::open(&Address::Socket(path.clone()))).transpose()?;
+        let listener = Doorway::open(&request.address)?;
+        let facts = ServedFacts {
+            uri: uri(&request.address, listener.port),
+            control,
+            size_bytes,
+            exports: *exports,
+            most_memory_bytes: data.most_bytes,
+            model: stack.record(spec),
+        };
+        let bell = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
+        let bell = Arc::new(bell.map_err(|error| cannot_start(&error.into()))?);
+        let (sender, commands) = channel();
+        let has_journal = request.power.is_some();
+        let parts = HubParts {
+            spec: spec.clone(),
+            stack,
+            seed: *seed,
+            disks: data.disks.into_iter().map(|data| Arc::new(Disk::new(data, has_journal))).collect(),
+            exports: exports_of(spec, size_bytes, *exports),
+            listener,
+            commands,
+            bell: Arc::clone(&bell),
+            time: RealTime::begin(),
+            spin_ns: request.spin_ns,
+            round_trip_ns: request.round_trip_ns,
+            power: request.power.clone(),
+        };
+        let is_tcp = parts.listener.port.is_some();
+        let hub = Builder::new().name("kurabe-time".to_owned()).spawn(move || keep_time(parts));
+        let hub = hub.map_err(|error| Error::no_thread(&error))?;
+        let controls = Arc::new(Controls::new(sender, bell));
+        let door = door.map(|door| ControlDoor::open(door, Arc::clone(&controls))).transpose()?;
+        let mut serving = Self { facts, controls, hub: Some(hub), _door: door };
+        let round_trip_ns = match request.round_trip_ns {
+            Some(round_trip_ns) => round_trip_ns,
+            None => serving.measure_round_trip(is_tcp).map_err(|error| cannot_start(&error))?,
+        };
+        match serving.controls.ask(|answer| Command::Measured(round_trip_ns, answer)) {
+            Some(accepts) => accepts?,
+            None => {
+                serving.wait()?;
+            }
+        }
+        Ok(serving)
+    }
+
+    fn measure_round_trip(&self, is_tcp: bool) -> std::io::Result<u64> {
+        let own = |socket: OwnedFd| self.controls.tell(Command::Measure(socket));
+        if is_tcp {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let client = TcpStream::connect(listener.local_addr()?)?;
+            let (server, _) = listener.accept()?;
+            server.set_nonblocking(true)?;
+            client.set_nodelay(true)?;
+            client.set_read_timeout(Some(OWN_PATIENCE))?;
+            own(server.into());
+            return round_trip::measure(client);
+        }
+        let flags = SocketFlags::CLOEXEC;
+        let (server, client) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        rustix::io::ioctl_fionbio(&server, true)?;
+        let client = UnixStream::from(client);
+        client.set_read_timeout(Some(OWN_PATIENCE))?;
+        own(server);
+        round_trip::measure(client)
+    }
+
+    /// What there is to know of it.
+    pub fn facts(&self) -> &ServedFacts {
+        &self.facts
+    }
+
+    /// How it went so far; none if it has ended by itself.
+    pub fn figures(&self) -> Option<ServedFigures> {
+        self.controls.figures()
+    }
+
+    /// Has it end.
+    pub fn end(&self) {
+        self.controls.tell(Command::End);
+    }
+
+    /// Waits until it has ended: its last figures.
+    ///
+    /// # Errors
+    /// When it ended by itself.
+    pub fn wait(&mut self) -> Result<ServedFigures> {
+        let defect = || {
+            let what = text!("the thread that keeps the time ended", "時刻を管理するスレッドが終了しました");
+            Error::new(ErrorKind::Internal, what)
+        };
+        let figures = self.hub.take().and_then(|hub| hub.join().ok()).ok_or_else(defect)??;
+        Ok(self.controls.with_steal(figures))
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(hub) = self.hub.take() {
+            let _ = hub.join();
+        }
+    }
+}
+
+/// The thread that keeps the time, from its beginning to its last figures.
+fn keep_time(parts: HubParts) -> Result<ServedFigures> {
+    // First, so that they are ordinary threads.
+    let workers = Workers::start(parts.time, &parts.bell)?;
+    let disks = parts.disks.clone();
+    let mut hub = Hub::new(parts, workers, clock::ask()).map_err(|error| cannot_start(&error))?;
+    hub.run().map_err(|error| {
+        Error::os(text!("cannot wait for clients", "クライアントを待ち受けられません"), &error)
+    })?;
+    if let Some(error) = hub.take_failure() {
+        return Err(error);
+    }
+    let figures = hub.figures();
+    drop(hub);
+    for disk in disks {
+        disk.data.sync().map_err(|error| {
+            Error::os(text!("cannot write the data to its medium", "データを媒体に書き出せません"), &error)
+        })?;
+    }
+    Ok(figures)
+}
+
+fn cannot_start(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot begin to serve", "サーバーを開始できません"), error)
+}
+
+fn check_exports(exports: usize, units: u16) -> Result<()> {
+    let most = usize::from(units).min(MOST_EXPORTS);
+    if (1..=most).contains(&exports) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Usage,
+        text!(
+            "the top of the stack addresses {units} things, not {exports}",
+            "スタックの最上段が持つのは {units} 台で、{exports} 台ではありません"
+        ),
+    )
+    .remedy(text!(
+        "leave out what joins them: --without zfs,mirror (`kurabe models show` draws the layers)",
+        "束ねている層を --without zfs,mirror のように省いてください(層は `kurabe models show` で確認できます)"
+    )))
+}
+
+/// One export has no name; several have numbers.
+fn exports_of(spec: &DeviceSpec, size_bytes: u64, exports: usize) -> Arc<[Export]> {
+    let has_head = |word: &str| ["disk", "magneto-optical", "removable"].contains(&word);
+    let is_rotational = spec.all_layers().iter().any(|layer| has_head(layer.kind.word));
+    let export = |place: usize| Export {
+        name: if exports == 1 { String::new() } else { place.to_string() },
+        description: spec.title.en.clone(),
+        size_bytes,
+        is_rotational,
+    };
+    (0..exports).map(export).collect()
+}
+
+fn uri(address: &Address, port: Option<u16>) -> String {
+    match address {
+        Address::Socket(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            format!("nbd+unix:///?socket={}", path.display())
+        }
+        Address::Port(asked) => format!("nbd://localhost:{}", port.unwrap_or(*asked)),
+    }
+}

@@ -1,0 +1,295 @@
+//! Payloads beside the thread that keeps the time.
+//!
+//! The model: to copy 1 MiB takes some hundred microseconds, in which nothing else would be in time. So larger pieces, and
+//! all that may wait for a disk, are a job for one of a few threads, and come back with a word on what became of it. A
+//! job never waits for a client longer than [`PATIENCE`]: what a client does not take or bring comes back undone.
+
+use crate::clock::RealTime;
+use crate::disk::Disk;
+use crate::honesty::Timing;
+use crate::protocol::{NbdError, StatusExtent};
+use kurabe_core::{Error, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Builder;
+
+/// As many as keep one busy connection going in both directions.
+const THREADS: usize = 2;
+/// How long a worker waits for a client to go on, so that not every piece goes through the timing thread.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+/// Bytes taken from a socket at once: larger than a socket's usual memory (208 KiB).
+const PIECE_BYTES: usize = 256 << 10;
+
+/// What one answer consists of: bytes, and when they are due. Where the bytes of an answer are several of these, the last
+/// has no timing.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) timing: Option<Timing>,
+}
+
+/// Something to do to data.
+#[derive(Debug)]
+pub(crate) enum Deed {
+    Read { offset_bytes: u64, length_bytes: u32 },
+    Write { offset_bytes: u64, bytes: Vec<u8>, number: u64 },
+    Zero { offset_bytes: u64, length_bytes: u32, keeps_room: bool, number: u64 },
+    Extents { offset_bytes: u64, length_bytes: u32 },
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Nothing,
+    Bytes(Vec<u8>),
+    Hole,
+    Extents(Vec<StatusExtent>),
+}
+
+/// A payload on its way in.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) operation: u64,
+    pub(crate) offset_bytes: u64,
+    pub(crate) left_bytes: u32,
+    pub(crate) number: u64,
+    /// What could not be kept; the rest is taken off the socket all the same.
+    pub(crate) failure: Option<NbdError>,
+}
+
+pub(crate) enum PayloadJob {
+    Data { operation: u64, disk: Arc<Disk>, deed: Deed },
+    Receive { connection: u64, socket: Arc<OwnedFd>, disk: Arc<Disk>, first: Vec<u8>, incoming: Incoming },
+    Send { connection: u64, socket: Arc<OwnedFd>, segments: VecDeque<Segment> },
+}
+
+/// A job that came back.
+#[derive(Debug)]
+pub(crate) enum Returned {
+    Data { operation: u64, outcome: std::result::Result<Body, NbdError> },
+    Received { connection: u64, incoming: Incoming, alive: bool },
+    Sent { connection: u64, rest: VecDeque<Segment>, began: Vec<(Timing, u64)>, bytes: usize, alive: bool },
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<PayloadJob>,
+    ended: bool,
+}
+
+/// The threads.
+pub(crate) struct Workers {
+    shared: Arc<(Mutex<Queue>, Condvar)>,
+    returned: Receiver<Returned>,
+    under_way: usize,
+}
+
+impl Workers {
+    /// Starts them; `bell` is rung when a job is done.
+    pub(crate) fn start(time: RealTime, bell: &Arc<OwnedFd>) -> Result<Self> {
+        let shared: Arc<(Mutex<Queue>, Condvar)> = Arc::default();
+        let (sender, returned) = channel();
+        for _ in 0..THREADS {
+            let worker = Worker {
+                shared: Arc::clone(&shared),
+                returned: sender.clone(),
+                bell: Arc::clone(bell),
+                time,
+            };
+            let thread = Builder::new().name("kurabe-data".to_owned()).spawn(move || worker.work());
+            thread.map_err(|error| Error::no_thread(&error))?;
+        }
+        Ok(Self { shared, returned, under_way: 0 })
+    }
+
+    pub(crate) fn give(&mut self, job: PayloadJob) {
+        self.under_way += 1;
+        let (queue, bell) = &*self.shared;
+        queue.lock().unwrap_or_else(PoisonError::into_inner).jobs.push_back(job);
+        bell.notify_one();
+    }
+
+    /// A job that is done.
+    pub(crate) fn take(&mut self) -> Option<Returned> {
+        let returned = self.returned.try_recv().ok()?;
+        self.under_way -= 1;
+        Some(returned)
+    }
+
+    /// Waits until every job is done, and forgets them.
+    pub(crate) fn settle(&mut self) {
+        while self.under_way > 0 && self.returned.recv().is_ok() {
+            self.under_way -= 1;
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        let (queue, bell) = &*self.shared;
+        queue.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        bell.notify_all();
+    }
+}
+
+struct Worker {
+    shared: Arc<(Mutex<Queue>, Condvar)>,
+    returned: Sender<Returned>,
+    bell: Arc<OwnedFd>,
+    time: RealTime,
+}
+
+impl Worker {
+    fn work(&self) {
+        let mut buffer = vec![0; PIECE_BYTES];
+        while let Some(job) = self.next() {
+            let returned = match job {
+                PayloadJob::Data { operation, disk, deed } => {
+                    Returned::Data { operation, outcome: act(&disk, deed) }
+                }
+                PayloadJob::Receive { connection, socket, disk, first, mut incoming } => {
+                    keep(&disk, &first, &mut incoming);
+                    let alive = receive(&socket, &disk, &mut incoming, &mut buffer).is_ok();
+                    Returned::Received { connection, incoming, alive }
+                }
+                PayloadJob::Send { connection, socket, segments } => self.send(connection, &socket, segments),
+            };
+            if self.returned.send(returned).is_err() {
+                return;
+            }
+            // A full bell rings already.
+            let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+        }
+    }
+
+    fn next(&self) -> Option<PayloadJob> {
+        let (queue, bell) = &*self.shared;
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if queue.ended {
+                return None;
+            }
+            if let Some(job) = queue.jobs.pop_front() {
+                return Some(job);
+            }
+            queue = bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn send(&self, connection: u64, socket: &OwnedFd, mut rest: VecDeque<Segment>) -> Returned {
+        let (mut began, mut bytes) = (Vec::new(), 0);
+        let sent = send_all(socket, &mut rest, &mut bytes, Some(PATIENCE), |timing| {
+            began.push((timing, self.time.now_ns()));
+        });
+        Returned::Sent { connection, rest, began, bytes, alive: sent.is_ok() }
+    }
+}
+
+/// Sends segments until the socket takes no more for longer than the patience, or all is sent. What is left stays;
+/// `begins` is told the timing of each answer when its first byte is about to go.
+///
+/// # Errors
+/// The client is gone.
+pub(crate) fn send_all(
+    socket: &OwnedFd,
+    rest: &mut VecDeque<Segment>,
+    bytes: &mut usize,
+    patience: Option<Timespec>,
+    mut begins: impl FnMut(Timing),
+) -> io::Result<()> {
+    while let Some(segment) = rest.front_mut() {
+        segment.timing.take().into_iter().for_each(&mut begins);
+        let mut from = 0;
+        while from < segment.bytes.len() {
+            match rustix::net::send(socket, &segment.bytes[from..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
+            {
+                Ok(count) => {
+                    from += count;
+                    *bytes += count;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    if !patience.is_some_and(|patience| is_ready(socket, PollFlags::OUT, patience)) {
+                        segment.bytes.drain(..from);
+                        return Ok(());
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        rest.pop_front();
+    }
+    Ok(())
+}
+
+fn is_ready(socket: &OwnedFd, what: PollFlags, patience: Timespec) -> bool {
+    let mut fds = [PollFd::new(socket, what)];
+    poll(&mut fds, Some(&patience)).is_ok_and(|count| count > 0)
+}
+
+/// Takes what comes until the payload is whole, or nothing comes for longer than the patience.
+fn receive(socket: &OwnedFd, disk: &Disk, incoming: &mut Incoming, buffer: &mut [u8]) -> io::Result<()> {
+    while incoming.left_bytes > 0 {
+        let most = buffer.len().min(incoming.left_bytes as usize);
+        match rustix::net::recv(socket, &mut buffer[..most], RecvFlags::DONTWAIT) {
+            Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok((count, _)) => keep(disk, &buffer[..count], incoming),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if is_ready(socket, PollFlags::IN, PATIENCE) => {}
+            Err(Errno::AGAIN) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the next bytes of a payload.
+fn keep(disk: &Disk, bytes: &[u8], incoming: &mut Incoming) {
+    if incoming.failure.is_none() {
+        incoming.failure =
+            disk.write(incoming.number, incoming.offset_bytes, bytes).err().map(|error| error_of(&error));
+    }
+    incoming.offset_bytes += bytes.len() as u64;
+    incoming.left_bytes -= bytes.len() as u32;
+}
+
+/// Does something to data.
+pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError> {
+    let done = |done: io::Result<()>| done.map(|()| Body::Nothing).map_err(|error| error_of(&error));
+    match deed {
+        Deed::Read { offset_bytes, length_bytes } => read(disk, offset_bytes, length_bytes),
+        Deed::Write { offset_bytes, bytes, number } => done(disk.write(number, offset_bytes, &bytes)),
+        Deed::Zero { offset_bytes, length_bytes, keeps_room, number } => {
+            done(disk.zero(number, offset_bytes, length_bytes.into(), keeps_room))
+        }
+        Deed::Extents { offset_bytes, length_bytes } => {
+            Ok(Body::Extents(disk.data.extents(offset_bytes, length_bytes)))
+        }
+    }
+}
+
+/// A small piece is read whatever it is; to ask first whether it is a hole would cost as much.
+fn read(disk: &Disk, offset_bytes: u64, length_bytes: u32) -> std::result::Result<Body, NbdError> {
+    if length_bytes as usize > crate::hub::SMALL_BYTES && disk.data.is_hole(offset_bytes, length_bytes.into())
+    {
+        return Ok(Body::Hole);
+    }
+    let mut bytes = vec![0; length_bytes as usize];
+    disk.data.read(offset_bytes, &mut bytes).map_err(|error| error_of(&error))?;
+    Ok(Body::Bytes(bytes))
+}
+
+fn error_of(error: &io::Error) -> NbdError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            NbdError::NoSpace
+        }
+        _ => NbdError::Io,
+    }
+}
