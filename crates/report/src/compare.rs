@@ -83,10 +83,19 @@ fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
 /// Columns of a terminal that a run's name takes above its figures.
 const HEAD_COLUMNS: usize = 24;
 
-/// A run's name above its figures. Of a path the end tells more.
-pub(crate) fn head(name: &Text) -> Text {
-    let cut = if name.en.starts_with('/') { clip_front } else { clip };
-    name.map(|name| cut(name, HEAD_COLUMNS))
+/// Runs' names above their figures, cut where they are long. Of paths, and of names that begin alike, the end tells more.
+pub(crate) fn heads<const N: usize>(names: &[Text; N]) -> [Text; N] {
+    std::array::from_fn(|place| head(&names[place], names))
+}
+
+/// The name of one of several runs above its figures.
+pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
+    let cut = |name: &Text| name.map(|name| clip(name, HEAD_COLUMNS));
+    let begins_like_another = |name: &Text| names.iter().filter(|other| cut(other) == cut(name)).count() > 1;
+    match name.en.starts_with('/') || begins_like_another(name) {
+        true => name.map(|name| clip_front(name, HEAD_COLUMNS)),
+        false => cut(name),
+    }
 }
 
 /// The whole comparison in a sentence.
@@ -148,10 +157,11 @@ pub(crate) fn against(pair: &Pair) -> Text {
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
+    let [baseline, other] = heads(&pair.names);
     let columns = [
         Column::left(text!("cell", "項目")),
-        Column::right(head(&pair.names[0])),
-        Column::right(head(&pair.names[1])),
+        Column::right(baseline),
+        Column::right(other),
         Column::left(against(pair)).cut(Cut::Wrap).bare(),
     ];
     let rows = pair.cells.iter().map(|cell| {
@@ -373,4 +383,23 @@ pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc 
     });
     doc.push(Table::new(columns, rows).indent(2).stacks());
     doc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_begin_alike_are_told_apart_by_their_ends() {
+        let names = [
+            "model:ideal-ram-disk, memory.access = 2us",
+            "model:ideal-ram-disk, memory.access = 1us",
+            "short",
+        ];
+        let names = names.map(Text::same);
+        let [one, other, short] = heads(&names);
+        assert_ne!(one, other);
+        assert!(one.en.ends_with("= 2us") && short.en == "short", "{one:?}");
+        assert_eq!(head(&names[0], &names[..1]).en, "model:ideal-ram-disk, m…");
+    }
 }

@@ -10,9 +10,11 @@ use kurabe_compare::{FirstFigure, ListedRun};
 use kurabe_core::number::Figure;
 use kurabe_core::{Text, number, text};
 
-/// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device at
-/// least 15 characters each should be seen.
-const ONE_LINE_COLUMNS: usize = 100;
+/// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
+/// some 25 characters each should be seen.
+const ONE_LINE_COLUMNS: usize = 120;
+/// What labels need besides.
+const LABEL_COLUMNS: usize = 30;
 
 /// The profile of a workload from the command line, which says nothing of it.
 const UNNAMED_PROFILE: &str = "single";
@@ -26,7 +28,7 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
             "まだ測定がありません。次のコマンドで、カレントディレクトリを測定できます。"
         ));
         doc.push(Block::Code("kurabe run .".to_owned()));
-    } else if style.width < ONE_LINE_COLUMNS {
+    } else if style.width < columns_needed(runs) {
         runs.iter().for_each(|run| {
             doc.append(stacked(run));
         });
@@ -34,6 +36,11 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
         doc.push(table(runs));
     }
     doc.terminal(style)
+}
+
+fn columns_needed(runs: &[ListedRun]) -> usize {
+    let has_labels = runs.iter().any(|listed| !listed.run.labels.is_empty());
+    ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 }
 }
 
 fn table(runs: &[ListedRun]) -> Table {

@@ -164,7 +164,7 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
         Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
         Column::right(text!("share", "割合")),
     ];
-    columns.extend(names.iter().map(|name| Column::right(head(name))));
+    columns.extend(names.iter().map(|name| Column::right(head(name, names))));
     let rows = choice.parts.iter().map(|part| {
         let direction = words::direction(part.direction);
         let label = match (&part.cell, part.exact) {
@@ -181,7 +181,7 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
         }));
         row
     });
-    Table::new(columns, rows)
+    Table::new(columns, rows).stacks()
 }
 
 /// The speed of each run over the whole use; of one run alone there is nothing to say.

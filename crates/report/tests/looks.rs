@@ -171,7 +171,7 @@ fn where_columns_have_no_room_a_cell_has_lines_of_its_own() {
 
 #[test]
 fn lists() {
-    both("list", &[60, 80, 120], |style| render_list(&common::listed(), style));
+    both("list", &[60, 80, 160], |style| render_list(&common::listed(), style));
     both("no_runs", &[80], |style| render_list(&[], style));
 }
 
