@@ -132,7 +132,7 @@ pub enum Command {
     Show(ShowArgs),
     #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
-    #[command(about = t("Compare two stored runs cell by cell, or all of them by what they differ in (--by)", "2 つの測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
+    #[command(about = t("Compare stored runs cell by cell, or all of them by what they differ in (--by)", "測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
     Compare(CompareArgs),
     #[command(about = t("Measure two or more targets in turns until it is clear which is faster", "2 つ以上の対象を交互に測り、どちらが速いかがはっきりするまで続ける"))]
     Versus(VersusArgs),
@@ -175,8 +175,11 @@ pub enum Command {
         #[arg(help = t("The shell", "シェル"))]
         shell: clap_complete::Shell,
     },
-    #[command(about = t("Print the manual page", "マニュアルページを出力"))]
-    Man,
+    #[command(about = t("Print the manual page, or that of a command", "マニュアルページを出力(コマンドごとのページも)"))]
+    Man {
+        #[arg(value_name = "COMMAND", help = t("The command: kurabe man run", "コマンド。例: kurabe man run"))]
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -189,7 +192,7 @@ pub struct ShowArgs {
     pub details: bool,
     #[arg(
         long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["json", "details", "beside"],
-        help = t("Draw its charts here, or only those of a name: rates, positions, percentiles, series, sweep, heat, time-account, …", "グラフを端末に描く。名前を付けるとその種類だけ: rates、positions、percentiles、series、sweep、heat、time-account など")
+        help = t("Draw the three charts here that matter, or all, or only those of a name: rates, positions, percentiles, series, sweep, heat, time-account, …", "主な 3 つのグラフを端末に描く。all ならすべて、名前を付けるとその種類だけ: rates、positions、percentiles、series、sweep、heat、time-account など")
     )]
     pub chart: Option<Option<String>>,
 }
@@ -253,7 +256,7 @@ pub struct WhyArgs {
      label:owner)。詳しくは docs/comparing.md。"
 ))]
 pub struct CompareArgs {
-    #[arg(value_name = "RUN", required_unless_present = "by", help = t("Two runs, the baseline first: ids, or unique beginnings of them; with --by any number [default: all]", "2 つの測定(先に書いたほうが基準)。ID または先頭の一意な部分。--by ならいくつでも [既定: すべて]"))]
+    #[arg(value_name = "RUN", required_unless_present = "by", help = t("Two runs or more, the baseline first: ids, or unique beginnings of them; with --by [default: all]", "2 つ以上の測定(先頭が基準)。ID または先頭の一意な部分。--by では省略可 [既定: すべて]"))]
     pub runs: Vec<String>,
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = margin, help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,
@@ -321,6 +324,8 @@ pub struct RunIds {
     pub runs: Vec<String>,
     #[arg(long, help = t("Also runs that another machine or a container may still be measuring", "別のマシンやコンテナーで測定中かもしれないものも削除する"))]
     pub force: bool,
+    #[arg(long, short, help = t("Do not ask before several runs, or the last one, are removed", "複数の測定や last を、確認せずに削除する"))]
+    pub yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -386,32 +391,42 @@ pub struct RecordArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct ProfilesArgs {
     #[command(subcommand)]
     pub action: Option<ProfilesAction>,
+    #[command(flatten)]
+    pub shown: ProfileShown,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ProfilesAction {
-    #[command(about = t("Show a profile", "プロファイルを表示"))]
-    Show {
-        #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file", "名前か TOML ファイル"))]
-        name: String,
-        #[arg(long, help = t("As TOML, to start a profile of your own from", "TOML のまま(自分のプロファイルの出発点に)"))]
-        toml: bool,
-    },
+    #[command(about = t("Show a profile", "プロファイルを表示"), arg_required_else_help = true)]
+    Show(ProfileShown),
 }
 
 #[derive(Debug, Args)]
+pub struct ProfileShown {
+    #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file: shown in full", "名前か TOML ファイル(内容を表示)"))]
+    pub name: Option<String>,
+    #[arg(long, requires = "name", help = t("As TOML, to start a profile of your own from", "TOML のまま(自分のプロファイルの出発点に)"))]
+    pub toml: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct ModelsArgs {
     #[command(subcommand)]
     pub action: Option<ModelsAction>,
+    #[command(flatten)]
+    pub shown: ModelShown,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ModelsAction {
     #[command(
         about = t("Show a model: its stack drawn, every parameter with its source", "モデルを表示(構成図と、全パラメーターの出典)"),
+        arg_required_else_help = true,
         after_help = t(
     "Examples:\n  \
      kurabe models show ideal-ram-disk\n  \
@@ -425,14 +440,17 @@ pub enum ModelsAction {
      kurabe models show mine.toml && kurabe run model:mine.toml"
 )
     )]
-    Show {
-        #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file", "名前か TOML ファイル"))]
-        name: String,
-        #[arg(long, value_name = "LAYER.PARAMETER=VALUE", conflicts_with = "toml", help = t("Change a parameter, as in raid.strip=256KiB (may be repeated)", "パラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
-        set: Vec<String>,
-        #[arg(long, help = t("As TOML, to start a model of your own from", "TOML のまま(自分のモデルの出発点に)"))]
-        toml: bool,
-    },
+    Show(ModelShown),
+}
+
+#[derive(Debug, Args)]
+pub struct ModelShown {
+    #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file: shown in full", "名前か TOML ファイル(内容を表示)"))]
+    pub name: Option<String>,
+    #[arg(long, value_name = "LAYER.PARAMETER=VALUE", requires = "name", conflicts_with = "toml", help = t("Change a parameter, as in raid.strip=256KiB (may be repeated)", "パラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
+    pub set: Vec<String>,
+    #[arg(long, requires = "name", help = t("As TOML, to start a model of your own from", "TOML のまま(自分のモデルの出発点に)"))]
+    pub toml: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,13 +5,13 @@ use crate::lang::lang;
 use crate::output::{print_json, print_page, style};
 use crate::pivot::{digests, pivot};
 use crate::stored::store_with_runs;
-use kurabe_compare::{Use, check_about, measured_again, names, pair};
+use kurabe_compare::{Pair, Use, check_about, fastest, measured_again, names, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
-    MeasuredLatencies, answer, answer_for, asked_json, demerit_pictures, demerits, forest_of,
-    render_demerits, render_history, render_pair, render_pictures, render_recommendation, run_figures,
-    spoken_json,
+    MeasuredLatencies, answer, answer_for, asked_json, demerit_pictures, demerits, fastest_words, forest_of,
+    render_demerits, render_history, render_pair, render_pairs, render_pictures, render_recommendation,
+    run_figures, spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -28,7 +28,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     }
     check_about(&args.about)?;
     let runs = load(&args.runs, global)?;
-    let [baseline, other] = runs.as_slice() else { return Err(two_runs()) };
+    let [baseline, other] = runs.as_slice() else { return compare_several(&runs, args, global) };
     let pair = pair(baseline, other, args.margin);
     if args.chart {
         let forest = forest_of(&pair, [baseline, other], lang())?;
@@ -45,6 +45,42 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
         }));
     }
     print_page(&render_pair(&pair, [&baseline.header, &other.header], &args.about, &style()))
+}
+
+/// Several runs, each held against the first.
+fn compare_several(runs: &[RunRecord], args: &CompareArgs, global: &Global) -> Result<()> {
+    let list: Vec<&RunRecord> = runs.iter().collect();
+    let Some((baseline, others)) = list.split_first().filter(|(_, others)| others.len() > 1 && !args.chart)
+    else {
+        return Err(two_runs(args.chart));
+    };
+    let names = names(&list);
+    let pairs: Vec<Pair> = others
+        .iter()
+        .zip(&names[1..])
+        .map(|(other, name)| {
+            // In all of the answer a run has one name.
+            Pair { names: [names[0].clone(), name.clone()], ..pair(baseline, other, args.margin) }
+        })
+        .collect();
+    let fastest = fastest_of(&list, args.margin);
+    if global.json {
+        let answers: Vec<Text> = pairs.iter().map(answer).collect();
+        let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
+        return print_json(&serde_json::json!({
+            "event": "comparisons",
+            "fastest": fastest,
+            "answers": answers,
+            "comparisons": pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?,
+        }));
+    }
+    let headers: Vec<_> = list.iter().map(|run| &run.header).collect();
+    print_page(&render_pairs(&pairs, &headers, fastest, &args.about, &style()))
+}
+
+/// Which of several runs is the fastest, in a sentence.
+pub fn fastest_of(runs: &[&RunRecord], margin: f64) -> Option<Text> {
+    Some(fastest_words(&fastest(runs, margin)?, &names(runs)))
 }
 
 /// One run, and the latencies that a trace says were measured.
@@ -165,13 +201,16 @@ pub fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) ->
     ids.iter().map(|id| store.load(id)).collect()
 }
 
-fn two_runs() -> Error {
-    Error::new(ErrorKind::Usage, text!("two runs are compared", "比べられるのは 2 つの測定です")).remedy(
-        text!(
-            "name two runs, the baseline first; several are laid out with --by, such as --by run",
-            "2 つの測定を、基準を先に指定してください。3 つ以上は --by(--by run など)で並べられます"
-        ),
-    )
+fn two_runs(as_chart: bool) -> Error {
+    let what = if as_chart {
+        text!("a chart compares two runs", "図で比べられるのは 2 つの測定です")
+    } else {
+        text!("two runs or more are compared", "比べるには 2 つ以上の測定が必要です")
+    };
+    Error::new(ErrorKind::Usage, what).remedy(text!(
+        "name two runs, the baseline first; several are laid out with --by, such as --by run",
+        "2 つの測定を、基準を先に指定してください。3 つ以上は --by(--by run など)で並べられます"
+    ))
 }
 
 fn list_them() -> Text {

@@ -6,16 +6,19 @@ mod card;
 mod catalogue;
 mod check;
 mod compare;
+mod complete;
 mod doctor;
 mod files;
 mod help;
 mod lang;
+mod man;
 mod models;
 mod output;
 mod pivot;
 mod profiles;
 mod record;
 mod report;
+mod rm;
 mod run;
 mod serve;
 mod served_words;
@@ -27,14 +30,16 @@ mod words;
 mod wrong_words;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
-use kurabe_core::shown::Shown;
-use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
+use clap::Parser;
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
     lang::decide(&command_line);
+    if complete::answered() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
@@ -71,7 +76,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::History(args) => compare::history(args, global),
         Command::Report(args) => report::report(args, global),
         Command::Card(args) => card::card(args, global),
-        Command::Rm(args) => stored::remove(args, global),
+        Command::Rm(args) => rm::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
         Command::Check => check::check(global),
@@ -84,22 +89,9 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Serve(args) => serve::serve(args, global),
         Command::Control(args) => serve::control(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "kurabe", &mut script);
-            output::write(&Shown::of_ours(String::from_utf8_lossy(&script).into_owned()))
-        }
-        Command::Man => man(),
+        Command::Completions { shell } => complete::script(*shell),
+        Command::Man { command } => man::page(command.as_deref()),
     }
-}
-
-fn man() -> Result<()> {
-    let mut page = Vec::new();
-    let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
-    rendered.map_err(|error| {
-        Error::os(text!("cannot make the manual page", "マニュアルページを作れません"), &error)
-    })?;
-    output::write(&Shown::of_ours(String::from_utf8_lossy(&page).into_owned()))
 }
 
 /// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are.

@@ -1,6 +1,6 @@
 //! `kurabe models`: the list, and one model in full.
 
-use crate::args::{Global, ModelsAction, ModelsArgs};
+use crate::args::{Global, ModelShown, ModelsAction, ModelsArgs};
 use crate::output::{print_json, print_page, style, write};
 use crate::words::{assignments, text_of};
 use kurabe_core::Result;
@@ -15,26 +15,26 @@ use kurabe_sim::{DEVICES, ModelTarget, device_named, load_device};
 /// # Errors
 /// When there is no such model, or its file or a change is wrong.
 pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
-    match &args.action {
-        None => {
-            let all = DEVICES.iter().map(|(name, _)| device_named(name)).collect::<Result<Vec<_>>>()?;
-            match global.json {
-                true => all.iter().try_for_each(|model| print_json(&describe_model(model, None))),
-                false => print_page(&render_models(&all, &style())),
-            }
-        }
-        Some(ModelsAction::Show { name, toml: true, .. }) => {
-            load_device(name)?;
-            write(&Shown::source(&text_of(DEVICES, name)?))
-        }
-        Some(ModelsAction::Show { name, set, toml: false }) => {
-            let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?)?;
-            // Built, so that parameters that do not fit together are told here and not by the first run.
-            let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
-            match global.json {
-                true => print_json(&describe_model(&spec, capacity)),
-                false => print_page(&render_model(&spec, capacity, &style())),
-            }
-        }
+    let ModelShown { name, set, toml } = match &args.action {
+        Some(ModelsAction::Show(shown)) => shown,
+        None => &args.shown,
+    };
+    let Some(name) = name else {
+        let all = DEVICES.iter().map(|(name, _)| device_named(name)).collect::<Result<Vec<_>>>()?;
+        return match global.json {
+            true => all.iter().try_for_each(|model| print_json(&describe_model(model, None))),
+            false => print_page(&render_models(&all, &style())),
+        };
+    };
+    if *toml {
+        load_device(name)?;
+        return write(&Shown::source(&text_of(DEVICES, name)?));
+    }
+    let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?)?;
+    // Built, so that parameters that do not fit together are told here and not by the first run.
+    let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
+    match global.json {
+        true => print_json(&describe_model(&spec, capacity)),
+        false => print_page(&render_model(&spec, capacity, &style())),
     }
 }

@@ -38,6 +38,19 @@ pub fn progress_mode(global: &Global) -> Mode {
     }
 }
 
+/// Whether somebody can be asked: a terminal shows the question and takes the answer.
+pub fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Whether progress and result are seen below each other: both streams lead to one place, such as a terminal or a log.
+pub fn result_follows_progress(global: &Global) -> bool {
+    let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+    let [out, err] = [rustix::fs::fstat(std::io::stdout()), rustix::fs::fstat(std::io::stderr())]
+        .map(|stat| stat.map(place));
+    !global.json && !global.quiet && out.is_ok() && out == err
+}
+
 /// <https://no-color.org>
 fn colour_is_welcome() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
@@ -135,4 +148,15 @@ pub fn say_over(words: &str) {
 pub fn say(words: &str) {
     // Standard error that takes nothing leaves no way to say so.
     let _ = Shown::lines(&format!("{words}\n")).write_to(&mut std::io::stderr().lock());
+}
+
+/// Says what was done to a run, on standard output.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn tell(global: &Global, event: &str, id: &str, words: &str) -> Result<()> {
+    if global.json {
+        return print_json(&serde_json::json!({ "event": event, "id": id }));
+    }
+    if global.quiet { Ok(()) } else { print(&format!("{words} {id}\n")) }
 }

@@ -1,6 +1,6 @@
 //! `kurabe profiles`: the list, and one profile in full.
 
-use crate::args::{Global, ProfilesAction, ProfilesArgs};
+use crate::args::{Global, ProfileShown, ProfilesAction, ProfilesArgs};
 use crate::output::{print_json, print_page, style, write};
 use crate::words::text_of;
 use kurabe_core::Result;
@@ -15,24 +15,23 @@ use kurabe_study::embedded_profile;
 /// # Errors
 /// When there is no such profile, or its file is wrong.
 pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
-    match &args.action {
-        None => {
-            let all = PROFILES.iter().map(|(name, _)| profile_named(name)).collect::<Result<Vec<_>>>()?;
-            match global.json {
-                true => all.iter().try_for_each(print_json),
-                false => print_page(&render_profiles(&all, &style())),
-            }
-        }
-        Some(ProfilesAction::Show { name, toml: true }) => {
-            load_profile(name)?;
-            match embedded_profile(name) {
-                Some(source) => write(&Shown::source(source)),
-                None => write(&Shown::source(&text_of(PROFILES, name)?)),
-            }
-        }
-        Some(ProfilesAction::Show { name, toml: false }) => {
-            let profile = load_profile(name)?;
-            if global.json { print_json(&profile) } else { print_page(&render_profile(&profile, &style())) }
-        }
+    let ProfileShown { name, toml } = match &args.action {
+        Some(ProfilesAction::Show(shown)) => shown,
+        None => &args.shown,
+    };
+    let Some(name) = name else {
+        let all = PROFILES.iter().map(|(name, _)| profile_named(name)).collect::<Result<Vec<_>>>()?;
+        return match global.json {
+            true => all.iter().try_for_each(print_json),
+            false => print_page(&render_profiles(&all, &style())),
+        };
+    };
+    let profile = load_profile(name)?;
+    if *toml {
+        return match embedded_profile(name) {
+            Some(source) => write(&Shown::source(source)),
+            None => write(&Shown::source(&text_of(PROFILES, name)?)),
+        };
     }
+    if global.json { print_json(&profile) } else { print_page(&render_profile(&profile, &style())) }
 }

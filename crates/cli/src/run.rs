@@ -3,13 +3,17 @@
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::catalogue::show_standings;
 use crate::lang::{lang, t};
-use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
+use crate::output::{
+    error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
+};
 use crate::signals;
 use crate::stored::open_recovered;
 use kurabe_core::{Result, shown};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
-use kurabe_report::{Progress, headline, render_foreseen, render_run, render_sweep_run};
+use kurabe_report::{
+    Progress, headline, render_foreseen, render_result, render_run, render_sweep_result, render_sweep_run,
+};
 
 /// `kurabe run`
 ///
@@ -28,7 +32,10 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
         match global.json {
             true => print_record(record)?,
             false => {
-                print_page(&render_run(record, &headline(&record.header), &style()))?;
+                print_page(&match result_follows_progress(global) {
+                    true => render_result(record, &style()),
+                    false => render_run(record, &headline(&record.header), &style()),
+                })?;
                 show_standings(record)?;
             }
         }
@@ -48,7 +55,10 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
             let curves = explain_sweep(record).curves;
             print_json(&serde_json::json!({ "event": "sweep", "run": done.id, "curves": curves }))?;
         } else {
-            print_page(&render_sweep_run(record, &headline(&record.header), &style()))?;
+            print_page(&match result_follows_progress(global) {
+                true => render_sweep_result(record, &style()),
+                false => render_sweep_run(record, &headline(&record.header), &style()),
+            })?;
         }
     }
     done.outcome
@@ -70,7 +80,9 @@ fn measured(
     let stream = Stream::default();
     let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
     let opened = prepared.open(&lab)?;
-    let mut progress = Progress::new(error_style(), progress_mode(global)).with_headline(headline);
+    let mut progress = Progress::new(error_style(), progress_mode(global))
+        .with_headline(headline)
+        .above_result(result_follows_progress(global));
     let json = global.json;
     stream.listen(Box::new(move |envelope| {
         if let Happening::Run(event) = &envelope.event {

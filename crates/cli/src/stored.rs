@@ -1,29 +1,48 @@
-//! The commands that work on stored runs: list, show, why, rm, label, export, import.
+//! The commands that work on stored runs: list, show, why, label, export, import.
 
-use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, RunIds, ShowArgs, WhyArgs};
+use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
 use crate::catalogue::{check_entry, show_beside, show_standings};
 use crate::files::write_out;
 use crate::lang::{lang, t};
-use crate::output::{print, print_json, print_page, print_record, say, style};
+use crate::output::{print, print_json, print_page, print_record, say, style, tell};
+use crate::pivot::digests;
 use crate::words::parse_label;
+use kurabe_compare::listed;
+use kurabe_core::digest::Digests;
 use kurabe_core::outside::{self, Outside};
-use kurabe_core::process::ProcessIdentity;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_interop::ExportFormat;
-use kurabe_lab::{Became, Imported, owner_is_elsewhere, owner_lives};
+use kurabe_lab::{Became, Imported};
 use kurabe_report::{
-    charts_of, explain, headline, leftover_words, render_details, render_list, render_pictures, render_run,
-    render_why, run_figures,
+    charts_of, explain, further_charts, headline, leftover_words, render_details, render_list,
+    render_pictures, render_run, render_why, run_figures,
 };
 use kurabe_store::{Filter, SqliteStore, Store, default_path, export_with_figures};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 fn store_path(global: &Global) -> Result<PathBuf> {
     match &global.db {
-        Some(path) => Ok(path.clone()),
+        Some(path) => check_folder(path).map(|()| path.clone()),
         None => default_path(|name| std::env::var_os(name)),
     }
+}
+
+/// Refuses a store in a folder that is not there: more likely a slip than a wish for both. Where it lies by itself, the folder
+/// is made.
+fn check_folder(store: &Path) -> Result<()> {
+    let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+    else {
+        return Ok(());
+    };
+    let folder = shown::path(folder);
+    Err(Error::new(
+        ErrorKind::Store,
+        text!("--db: the folder {folder} is not there", "--db: フォルダー {folder} がありません"),
+    )
+    .remedy(text!(
+        "correct the path, or make the folder first: mkdir -p {folder}",
+        "パスを直すか、先にフォルダーを作ってください: mkdir -p {folder}"
+    )))
 }
 
 /// The store, made if it is not there.
@@ -100,9 +119,15 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
         since: args.since.clone(),
         last: args.last.map(|last| last as usize),
     };
-    let all = recovered_store(global)?.map_or(Ok(Vec::new()), |store| store.list())?;
+    let store = recovered_store(global)?;
+    let all = store.as_ref().map_or(Ok(Vec::new()), |store| store.list())?;
     let count = all.len();
     let runs = filter.apply(all);
+    let digests = match &store {
+        Some(store) if !runs.is_empty() => digests(&**store, global)?,
+        _ => Digests::default(),
+    };
+    let runs = listed(runs, &digests);
     if runs.is_empty() && count > 0 && !global.json {
         let plural = if count == 1 { "" } else { "s" };
         return print(
@@ -134,7 +159,9 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let record = store.load(&store.resolve(&args.run)?)?;
     if let Some(wanted) = &args.chart {
         let charts = charts_of(&record, wanted.as_deref(), lang())?;
-        return print_page(&render_pictures(&charts, &style()));
+        print_page(&render_pictures(&charts, &style()))?;
+        let further = further_charts(&record, lang()).filter(|_| wanted.is_none());
+        return further.map_or(Ok(()), |words| print(&format!("\n{}\n", words.take(lang()))));
     }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;
@@ -165,32 +192,6 @@ pub fn why(args: &WhyArgs, global: &Global) -> Result<()> {
         return explain(&record, cell)?.iter().try_for_each(print_json);
     }
     print_page(&render_why(&record, &headline(&record.header), cell, &style())?)
-}
-
-/// `kurabe rm`
-///
-/// # Errors
-/// When there is no such run, or it is being measured.
-pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
-    let store = store_with_runs(global)?;
-    // All are looked up before the first goes, so a mistyped one removes nothing.
-    let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
-    for id in ids {
-        let is_elsewhere = Cell::new(false);
-        let is_kept = |owner: &ProcessIdentity| {
-            is_elsewhere.set(owner_is_elsewhere(owner));
-            owner_lives(owner) && !(args.force && is_elsewhere.get())
-        };
-        store.remove(&id, &is_kept).map_err(|error| match is_elsewhere.get() {
-            true => error.remedy(text!(
-                "it belongs to another machine or a container; if that is gone: kurabe rm --force {id}",
-                "別のマシンかコンテナーの測定です。それがもうなければ: kurabe rm --force {id}"
-            )),
-            false => error,
-        })?;
-        tell(global, "removed", &id, t("removed", "削除しました:"))?;
-    }
-    Ok(())
 }
 
 /// `kurabe label`
@@ -283,12 +284,4 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         return outside::bytes(std::io::stdin().lock(), what, Outside::Import);
     }
     outside::bytes_of_file(path, what, Outside::Import)
-}
-
-/// Says what was done to a run.
-fn tell(global: &Global, event: &str, id: &str, words: &str) -> Result<()> {
-    if global.json {
-        return print_json(&serde_json::json!({ "event": event, "id": id }));
-    }
-    if global.quiet { Ok(()) } else { print(&format!("{words} {id}\n")) }
 }

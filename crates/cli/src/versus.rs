@@ -1,6 +1,7 @@
 //! `kurabe versus`: several targets measured in turns; each is a run of its own in the store.
 
 use crate::args::{Global, VersusArgs};
+use crate::compare::fastest_of;
 use crate::lang::{lang, t};
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
 use crate::signals;
@@ -65,18 +66,19 @@ fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
         Some(records) => {
             let (baseline, others) = (&records[0], &records[1..]);
             let pairs: Vec<_> = others.iter().map(|other| pair(baseline, other, args.margin)).collect();
+            let fastest = fastest_of(&records.iter().collect::<Vec<_>>(), args.margin);
             if json {
                 records.iter().try_for_each(print_record)?;
                 let answers: Vec<_> = pairs.iter().map(answer).collect();
                 let spoken = |pair: &Pair| spoken_json(pair, "/differences", &pair.differences);
                 let pairs = pairs.iter().map(spoken).collect::<Result<Vec<_>>>()?;
                 print_json(&serde_json::json!({
-                    "event": "versus", "blocks": blocks, "ended": ended.map_or("error".into(), |why| serde_json::json!(why)), "answers": answers, "comparisons": pairs,
+                    "event": "versus", "blocks": blocks, "ended": ended.map_or("error".into(), |why| serde_json::json!(why)), "answers": answers, "fastest": fastest, "comparisons": pairs,
                 }))?;
             } else {
                 let headers: Vec<_> = records.iter().map(|record| &record.header).collect();
                 let settled = ended.map(|why| why == WhyEnded::Settled);
-                print_page(&render_versus(&pairs, &headers, settled, &style()))?;
+                print_page(&render_versus(&pairs, &headers, settled, fastest, &style()))?;
             }
         }
         None if json => {}

@@ -5,6 +5,7 @@
 
 use crate::fairness::{Fact, FactValue, facts_of};
 use crate::key::CellKey;
+use crate::listed::{MainFigure, main_cells};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::imported::Origin;
@@ -16,7 +17,7 @@ use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
-pub const DIGEST_VERSION: u32 = 7;
+pub const DIGEST_VERSION: u32 = 8;
 
 /// A cell without its figures: what it is, and what it is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ pub(crate) enum Word {
     Fact(Fact, FactValue),
     /// A cell.
     Cell(CellName),
+    /// A cell whose figure stands for the run in a list.
+    Main(MainFigure, CellName),
     /// Of what it is a repetition.
     History(Box<HistoryKey>),
 }
@@ -142,6 +145,9 @@ pub fn digest(run: &RunRecord) -> RunDigest {
             .iter()
             .zip(CellName::of_run(run))
             .filter_map(|(cell, name)| Some((word(&Word::Cell(name))?, Summary::of(&compared_values(cell))?)))
+            .chain(main_cells(run).into_iter().filter_map(|(main, name, figure)| {
+                Some((word(&Word::Main(main, name))?, Summary::of(&[figure])?))
+            }))
             .collect(),
     }
 }
@@ -174,11 +180,11 @@ mod tests {
         let word = |word: &str| serde_json::from_str::<Word>(word).unwrap();
         let facts = digest.facts.iter().filter_map(|fact| match word(fact) {
             Word::Fact(fact, value) => Some((fact, value)),
-            Word::Cell(_) | Word::History(_) => None,
+            Word::Cell(_) | Word::Main(..) | Word::History(_) => None,
         });
         let figures = digest.figures.iter().filter_map(|(cell, summary)| match word(cell) {
             Word::Cell(cell) => Some((cell, *summary)),
-            Word::Fact(..) | Word::History(_) => None,
+            Word::Fact(..) | Word::Main(..) | Word::History(_) => None,
         });
         (facts.collect(), figures.collect())
     }
@@ -222,7 +228,7 @@ mod tests {
                       data={\"data\":\"random\"}; time=1 s; target={\"target\":\"directory\"}; device=比べ SSD 1; link=SATA 1.5 Gbit/s; \
                       filesystem=ext4; temperature=-10-0 °C; layers=dm-0 (crypt); kernel=Linux 6.12; engine=threads; \
                       kurabe=0.1.0; noise={\"disturbed\":false}";
-        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (7, expected));
+        assert_eq!((DIGEST_VERSION, facts.join("; ").as_str()), (8, expected));
         assert_eq!(first, "ZIPF 4 KiB/8 KiB Q1 T1 32768.000 ±0.000 of 1");
     }
 }

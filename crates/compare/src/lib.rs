@@ -2,8 +2,10 @@
 
 mod digest;
 mod fairness;
+mod fastest;
 mod history;
 mod key;
+mod listed;
 mod matched;
 mod names;
 mod pair;
@@ -17,9 +19,11 @@ pub use digest::{CellName, DIGEST_VERSION, digest};
 pub use fairness::{
     Difference, Disturbance, Fact, FactPair, FactValue, Weight, check_about, differences, facts_of,
 };
+pub use fastest::{Fastest, fastest};
 pub use history::{History, history, measured_again};
 pub use key::{CellKey, Stretch};
 pub use kurabe_stats::{FEWEST_BLOCKS, MOST_BLOCKS, alike, compared_values as values};
+pub use listed::{FirstFigure, ListedRun, listed};
 pub use names::{NAME_LABEL, names, subject};
 pub use pair::{ComparedCell, Pair, Side, pair};
 pub use pivot::{

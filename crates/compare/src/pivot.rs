@@ -169,7 +169,7 @@ impl Words {
             let (fact, cell) = match word {
                 Some(Word::Fact(fact, of_run)) => (Some((fact, value(Some(&of_run)))), None),
                 Some(Word::Cell(cell)) => (None, Some(cell)),
-                Some(Word::History(_)) | None => (None, None),
+                Some(Word::Main(..) | Word::History(_)) | None => (None, None),
             };
             facts.push(fact);
             cells.push(cell);

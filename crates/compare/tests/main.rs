@@ -1,5 +1,6 @@
 //! The integration tests of this crate, linked once.
 
+mod fastest;
 mod naming;
 mod pairs;
 mod ranking;

@@ -5,7 +5,7 @@ use kurabe_core::shown;
 use std::time::Duration;
 
 /// Programs that are looked for.
-const TOOLS: [&str; 4] = ["smartctl", "nvme", "wipefs", "fio"];
+const TOOLS: [&str; 5] = ["smartctl", "nvme", "wipefs", "git", "fio"];
 
 /// Time that a program gets to tell its version.
 const LIMIT: Duration = Duration::from_secs(1);

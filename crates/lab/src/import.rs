@@ -61,14 +61,16 @@ pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
         let beside = |file: &str| {
             let what =
                 text!("cannot read {file}, which {name} names", "{name} が参照する {file} を読めません");
+            let remedy = text!(
+                "put it beside the file that names it, and name it without a folder",
+                "参照元と同じフォルダーに置き、フォルダー名なしで参照してください"
+            );
             // Only files of the same folder: a file from elsewhere must not have others opened.
             if Path::new(file).components().count() != 1 || file == ".." {
-                return Err(Error::new(ErrorKind::Import, what).remedy(text!(
-                    "put it beside the file that names it, and name it without a folder",
-                    "参照元と同じフォルダーに置き、フォルダー名なしで参照してください"
-                )));
+                return Err(Error::new(ErrorKind::Import, what).remedy(remedy));
             }
-            text_of_file(&path.with_file_name(file).to_string_lossy(), &what)
+            let text = text_of_file(&path.with_file_name(file).to_string_lossy(), &what);
+            text.map_err(|error| if error.remedy_text().is_none() { error.remedy(remedy) } else { error })
         };
         let source = String::from_utf8_lossy(bytes);
         let device = read_disksim(&name, &source, &beside)?;

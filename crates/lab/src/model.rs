@@ -1,7 +1,8 @@
 //! `model:NAME` as a target.
 
 use crate::request::RunRequest;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::outside::text_of_file;
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_engine::Settings;
 use kurabe_sim::{DeviceSpec, load_device};
 use std::path::Path;
@@ -21,6 +22,35 @@ pub fn load_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
         spec.set(parameter, value)?;
     }
     Ok(spec)
+}
+
+/// Refuses a device's or a profile's file as a target: who names one wants what it describes, and not the file measured.
+pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
+    let is_toml = target.extension().is_some_and(|extension| extension == "toml") && target.is_file();
+    let Some(name) = target.to_str().filter(|_| is_toml) else { return Ok(()) };
+    let source = text_of_file(name, &text!("cannot read {name}", "{name} を読めません"))?;
+    let has = |table: &str| source.lines().any(|line| line.trim_start().starts_with(table));
+    let file = shown::path(target);
+    let (what, remedy) = if has("[[layer") {
+        (
+            text!("{file} describes a device", "{file} はデバイスの定義ファイルです"),
+            text!(
+                "name it as a model: kurabe run model:{file}",
+                "モデルとして指定してください: kurabe run model:{file}"
+            ),
+        )
+    } else if has("[[step") {
+        (
+            text!("{file} is a profile", "{file} はプロファイルです"),
+            text!(
+                "name it as such: kurabe run --profile {file} TARGET",
+                "プロファイルとして指定してください: kurabe run --profile {file} 対象"
+            ),
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Usage, what).remedy(remedy))
 }
 
 /// Refuses what would change nothing: a model has neither a kernel nor a page cache, and no data to lose.

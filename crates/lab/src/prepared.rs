@@ -4,7 +4,7 @@ use crate::clock::now;
 use crate::foreseen::{Extent, Foreseen};
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
-use crate::model::{load_model, model_name, refuse_what_real_targets_have};
+use crate::model::{load_model, model_name, refuse_own_file, refuse_what_real_targets_have};
 use crate::open::{Ground, Open};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
@@ -53,7 +53,10 @@ impl Prepared {
                 let model = ModelTarget::new(&load_model(name, &request.sets)?, plan.profile.rules.seed)?;
                 Unopened::Model(name.to_owned(), Box::new(model))
             }
-            None if request.sets.is_empty() => Unopened::Path,
+            None if request.sets.is_empty() => {
+                refuse_own_file(&request.target)?;
+                Unopened::Path
+            }
             None => {
                 return Err(Error::new(
                     ErrorKind::Usage,

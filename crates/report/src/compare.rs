@@ -18,21 +18,57 @@ use kurabe_stats::{Stutter, Verdict};
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, format!("kurabe compare {} {}", pair.baseline, pair.other));
-    let roles = [text!("baseline", "基準"), text!("other", "比較")];
-    for ((header, role), name) in headers.into_iter().zip(roles).zip(&pair.names) {
-        doc.push(Paragraph::new(side_words(header, &role, name)).indent(2, 4));
+    doc.append(sides(std::slice::from_ref(pair), &headers)).append(compared(pair, about));
+    doc.terminal(style)
+}
+
+/// The page of several runs, each but the first held against the first. `fastest` tells which of all is.
+pub fn render_pairs(
+    pairs: &[Pair],
+    headers: &[&RunHeader],
+    fastest: Option<Text>,
+    about: &[String],
+    style: &Style,
+) -> String {
+    let mut doc = Doc::new();
+    let ids: Vec<&str> = headers.iter().map(|header| header.id.as_str()).collect();
+    doc.heading(1, format!("kurabe compare {}", ids.join(" "))).append(sides(pairs, headers));
+    if let Some(words) = fastest {
+        doc.gap().say(words);
     }
+    for pair in pairs {
+        doc.append(compared(pair, about));
+    }
+    doc.terminal(style)
+}
+
+/// Who is compared: the baseline, and the other one of each pair.
+pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
+    let side = |(place, header): (usize, &&RunHeader)| {
+        let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
+        let name = match pairs.get(place.saturating_sub(1)) {
+            Some(pair) => pair.names[usize::from(place > 0)].clone(),
+            None => Text::same(header.target_name()),
+        };
+        Paragraph::new(side_words(header, &role, &name)).indent(2, 4)
+    };
+    headers.iter().enumerate().map(side).collect()
+}
+
+/// One pair: the answer, the table, and what there is to say of both.
+fn compared(pair: &Pair, about: &[String]) -> Doc {
+    let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
     for words in counterparts(pair).into_iter().chain(statistic_note(pair)).chain(single_note(pair)) {
         doc.say(words);
     }
     doc.append(missing(pair)).append(tails::doc(pair)).append(stutters(pair)).append(turns::doc(pair));
     doc.gap().append(fairness(&pair.differences, &Asked { facts: &pair.facts, about }));
-    doc.terminal(style)
+    doc
 }
 
 /// A side in a line: what it is called below, and what the record says it is.
-pub(crate) fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
+fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
     let target = header.target_name();
     let facts =
         [target, &header.id, &header.profile_name(), &number::date_minute_with_offset(header.measured_at())];
@@ -47,10 +83,19 @@ pub(crate) fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
 /// Columns of a terminal that a run's name takes above its figures.
 const HEAD_COLUMNS: usize = 24;
 
-/// A run's name above its figures. Of a path the end tells more.
-pub(crate) fn head(name: &Text) -> Text {
-    let cut = if name.en.starts_with('/') { clip_front } else { clip };
-    name.map(|name| cut(name, HEAD_COLUMNS))
+/// Runs' names above their figures, cut where they are long. Of paths, and of names that begin alike, the end tells more.
+pub(crate) fn heads<const N: usize>(names: &[Text; N]) -> [Text; N] {
+    std::array::from_fn(|place| head(&names[place], names))
+}
+
+/// The name of one of several runs above its figures.
+pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
+    let cut = |name: &Text| name.map(|name| clip(name, HEAD_COLUMNS));
+    let begins_like_another = |name: &Text| names.iter().filter(|other| cut(other) == cut(name)).count() > 1;
+    match name.en.starts_with('/') || begins_like_another(name) {
+        true => name.map(|name| clip_front(name, HEAD_COLUMNS)),
+        false => cut(name),
+    }
 }
 
 /// The whole comparison in a sentence.
@@ -112,18 +157,19 @@ pub(crate) fn against(pair: &Pair) -> Text {
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
+    let [baseline, other] = heads(&pair.names);
     let columns = [
         Column::left(text!("cell", "項目")),
-        Column::right(head(&pair.names[0])),
-        Column::right(head(&pair.names[1])),
-        Column::left(against(pair)).cut(Cut::Wrap),
+        Column::right(baseline),
+        Column::right(other),
+        Column::left(against(pair)).cut(Cut::Wrap).bare(),
     ];
     let rows = pair.cells.iter().map(|cell| {
         let (role, words) = verdict(cell);
         let [baseline, other] = [&cell.baseline, &cell.other].map(|side| side_figure(side, cell.measure));
         [cell_name(cell).into(), baseline.into(), other.into(), Entry::new(role, words)]
     });
-    Table::new(columns, rows)
+    Table::new(columns, rows).stacks()
 }
 
 /// That the best stands against the best.
@@ -335,6 +381,25 @@ pub(crate) fn fairness(differences: &[Difference], question: &Asked<'_>) -> Doc 
             Entry::new(Role::Quiet, effect.unwrap_or_default()),
         ]
     });
-    doc.push(Table::new(columns, rows).indent(2));
+    doc.push(Table::new(columns, rows).indent(2).stacks());
     doc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_begin_alike_are_told_apart_by_their_ends() {
+        let names = [
+            "model:ideal-ram-disk, memory.access = 2us",
+            "model:ideal-ram-disk, memory.access = 1us",
+            "short",
+        ];
+        let names = names.map(Text::same);
+        let [one, other, short] = heads(&names);
+        assert_ne!(one, other);
+        assert!(one.en.ends_with("= 2us") && short.en == "short", "{one:?}");
+        assert_eq!(head(&names[0], &names[..1]).en, "model:ideal-ram-disk, m…");
+    }
 }

@@ -7,7 +7,7 @@ use crate::figures::{completed, failed};
 use crate::layout::page;
 use crate::stutter::stutter_items;
 use crate::style::{Role, Style};
-use crate::{imported, spark, times, words};
+use crate::{imported, remarks, spark, times, words};
 use kurabe_core::number;
 use kurabe_core::profile::Statistic;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
@@ -35,6 +35,7 @@ pub fn render_details(record: &RunRecord, style: &Style) -> String {
         lines.extend(render_cell(cell, statistic, style));
         lines.push(String::new());
     }
+    lines.extend(remarks::all_noise(record).lines(style));
     lines.extend(environment::doc(record).lines(style));
     page(&lines)
 }

@@ -40,7 +40,7 @@ pub fn render_history(history: &History, device: &str, headers: [&RunHeader; 2],
         let trend = Entry::from(drift.as_ref().map_or_else(Text::default, trend));
         [cell_name(cell).into(), first, last, course, trend, Entry::new(role, words)]
     });
-    doc.gap().push(Table::new(columns, rows));
+    doc.gap().push(Table::new(columns, rows).stacks());
     doc.append(single_note(change).map(Paragraph::new).into_iter().collect());
     doc.append(stutters(change)).gap().append(fairness(&change.differences, &Asked::NONE));
     doc.terminal(style)

@@ -166,9 +166,10 @@ fn percentiles(imported: &ImportedCell) -> String {
 /// direction, and all of them if no step has two directions, because such a table would be mostly empty.
 pub(crate) fn listed(cells: &[Cell]) -> Vec<&Cell> {
     let imported = || cells.iter().filter(|cell| cell.imported.is_some());
+    let directed = || imported().filter(|cell| cell.direction.is_some());
     let steps: BTreeSet<(u32, &str)> =
-        imported().map(|cell| (cell.step_index, cell.label.as_str())).collect();
-    let no_pairs = steps.len() == imported().count();
+        directed().map(|cell| (cell.step_index, cell.label.as_str())).collect();
+    let no_pairs = steps.len() == directed().count();
     imported().filter(|cell| no_pairs || cell.direction.is_none()).collect()
 }
 
@@ -237,4 +238,37 @@ pub(crate) fn details(imported: &ImportedCell, style: &Style) -> Vec<String> {
         lines.extend(columns::render(&heads, &rows, 2, style));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::record::Measure;
+    use kurabe_core::workload::Direction;
+
+    fn cell(direction: Option<Direction>) -> Cell {
+        Cell {
+            index: 0,
+            step_index: 0,
+            label: "dd 1 MiB".to_owned(),
+            part: String::new(),
+            direction,
+            measure: Measure::Rate,
+            workload: None,
+            engine: None,
+            repetitions: Vec::new(),
+            imported: Some(ImportedCell::default()),
+        }
+    }
+
+    #[test]
+    fn a_cell_without_a_direction_never_stands_under_one() {
+        let (read, write, none) = (cell(Some(Direction::Read)), cell(Some(Direction::Write)), cell(None));
+        // A write and something that nobody knows the direction of: a table of one column would head both.
+        assert_eq!(listed(&[write.clone(), none.clone()]).len(), 2);
+        // Two directions of a step stand side by side, and what has none below them.
+        let both = [read, write, none];
+        let beside: Vec<Option<Direction>> = listed(&both).iter().map(|cell| cell.direction).collect();
+        assert_eq!(beside, [None]);
+    }
 }

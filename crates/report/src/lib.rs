@@ -15,6 +15,7 @@ mod doc;
 mod doctor;
 mod environment;
 mod facts;
+mod fastest;
 mod figures;
 mod foreseen;
 mod grid;
@@ -59,10 +60,11 @@ mod words;
 
 pub use card::card;
 pub use catalogue::{entry_json, render_beside, render_catalogue, render_entry};
-pub use compare::{answer, render_pair};
+pub use compare::{answer, render_pair, render_pairs};
 pub use details::render_details;
 pub use doctor::{Check, Doctor, Mark, Section, doctor, render_doctor};
 pub use facts::{PIVOT_WORDS, asked_json, spoken_json};
+pub use fastest::fastest_words;
 pub use foreseen::{render_foreseen, render_foreseen_versus};
 pub use headline::headline;
 pub use history::render_history;
@@ -75,13 +77,15 @@ pub use models::{
     render_model, render_models,
 };
 pub use page::{Embedded, MOST_PAGE_BYTES, Page, PageTheme, Report};
-pub use pictures::{PICTURE_NAMES, Picture, charts_of, forest_of, pictures, png, render_pictures};
+pub use pictures::{
+    PICTURE_NAMES, Picture, charts_of, forest_of, further_charts, pictures, png, render_pictures,
+};
 pub use pivot::{pivot_answer, render_pivot};
 pub use profile::{render_profile, render_profiles};
 pub use progress::{Mode, Progress};
 pub use recommend::{answer_for, render_recommendation};
 pub use recording::{beneath_line, recording_lines, traffic_line};
-pub use run::{render_cell, render_header, render_run, render_sweep_run};
+pub use run::{render_cell, render_header, render_result, render_run, render_sweep_result, render_sweep_run};
 pub use spark::sparkline;
 pub use standing::{render_standings, run_standings};
 pub use study::{

@@ -27,7 +27,7 @@ use crate::pictures::Picture;
 use crate::standing::run_standings;
 use extent::Extent;
 use kurabe_chart::Theme;
-use kurabe_compare::{Pair, names, pair, subject};
+use kurabe_compare::{Fastest, Pair, fastest, names, pair, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, text};
 use kurabe_study::catalogue::{Catalogue, Standing};
@@ -64,6 +64,7 @@ pub struct Report<'a> {
     /// What the runs are called, in their order.
     names: Vec<Text>,
     pairs: Vec<Pair>,
+    fastest: Option<Fastest>,
     about: Vec<String>,
     title: Option<String>,
     lang: Lang,
@@ -96,10 +97,12 @@ impl<'a> Report<'a> {
             None => Vec::new(),
         };
         let title = title.map(str::to_owned);
+        let fastest = fastest(&runs, margin);
         Self {
             runs,
             names,
             pairs,
+            fastest,
             about: about.to_vec(),
             title,
             lang,

@@ -17,7 +17,7 @@ mod shapes;
 mod sweep;
 
 pub(crate) use named::no_chart;
-pub use named::{charts_of, forest_of, png, render_pictures};
+pub use named::{charts_of, forest_of, further_charts, png, render_pictures};
 pub(crate) use percentiles::latencies_beside;
 
 use crate::style::Style;

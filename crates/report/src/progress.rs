@@ -4,7 +4,7 @@
 //! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
 //! a clock: time left comes from the events.
 
-use crate::layout::{clip, hanging, wrap};
+use crate::layout::{clip, hanging, live_line, wrap};
 use crate::programs::program_lines;
 use crate::remarks;
 use crate::run::{render_cell, render_header};
@@ -17,7 +17,7 @@ use kurabe_core::Text;
 use kurabe_core::event::Event;
 use kurabe_core::number;
 use kurabe_core::profile::{PlannedWrites, Statistic};
-use kurabe_core::record::{Cell, Interval, Notice, RunHeader};
+use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, RunHeader};
 use kurabe_core::shown::{self, Shown};
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
@@ -66,6 +66,8 @@ pub struct Progress {
     running: Option<Running>,
     /// Preparations that were told; what comes again for each repetition is told once.
     prepared: BTreeSet<String>,
+    /// Whether noise needs no more words: the first remark stands for all that the result tells.
+    noise_told: bool,
 }
 
 /// The running repetition.
@@ -116,7 +118,15 @@ impl Progress {
             filling: false,
             running: None,
             prepared: BTreeSet::new(),
+            noise_told: false,
         }
+    }
+
+    /// Without remarks on noise if the result, which tells them, comes right below.
+    #[must_use]
+    pub fn above_result(mut self, is_above: bool) -> Self {
+        self.noise_told = is_above;
+        self
     }
 
     /// Says what stands in parentheses behind the target when the run starts.
@@ -245,6 +255,9 @@ impl Progress {
     }
 
     fn notice(&mut self, notice: &Notice) {
+        if notice.kind == NoticeKind::Noise && std::mem::replace(&mut self.noise_told, true) {
+            return;
+        }
         let words =
             format!("{}: {}", self.style.say(&words::notice(notice.kind)), notice.text.get(self.style.lang));
         self.paragraph(&words);
@@ -293,15 +306,22 @@ impl Progress {
 
     fn live_repetition(&mut self, elapsed_ns: u64) {
         let Some(running) = &self.running else { return };
-        let mut items = vec![running.place.clone()];
-        if let Some(rate) = running.rate_bytes_per_s() {
-            items.push(format!("{} {}", number::rate(rate), sparkline(&running.course(), COURSE_LENGTH)));
-        }
-        if let Some(left) = self.left_ns {
+        let rate = running.rate_bytes_per_s().map(|rate| number::rate(rate).to_string());
+        let rates = match rate {
+            Some(rate) => vec![format!("{rate} {}", sparkline(&running.course(), COURSE_LENGTH)), rate],
+            None => Vec::new(),
+        };
+        let left = self.left_ns.map(|left| {
             let time = number::clock(left.saturating_sub(elapsed_ns));
-            items.push(self.style.say(&text!("{time} left", "残り {time}")));
-        }
-        self.live(&items.join(" · "));
+            self.style.say(&text!("{time} left", "残り {time}"))
+        });
+        let line = live_line(&running.place, &rates, left.as_deref(), self.live_width());
+        self.live(&line);
+    }
+
+    /// One column less than the terminal has, so that no terminal wraps.
+    fn live_width(&self) -> usize {
+        self.style.width.saturating_sub(1)
     }
 
     /// Changes the live line.
@@ -311,9 +331,8 @@ impl Progress {
                 self.filling = false;
                 bar.set_style(live_style());
             }
-            // One column less than the terminal has, so that no terminal wraps.
             let line = self.style.page(&shown::line(text));
-            bar.set_message(clip(line.as_ref(), self.style.width.saturating_sub(1)));
+            bar.set_message(clip(line.as_ref(), self.live_width()));
         }
     }
 

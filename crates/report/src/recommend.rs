@@ -115,6 +115,13 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
             name, second
         );
     }
+    if times == 1.0 {
+        return text!(
+            "{name} and {second} are equally fast for this use.",
+            "この用途では {name} と {second} の速さは同じです。";
+            name, second
+        );
+    }
     if choice.holds < FIRM_SHARE {
         let unsure = able.iter().skip(1).filter(|standing| standing.behind < FIRM_SHARE);
         let mut tied: Vec<Text> = unsure.map(|standing| names[standing.run].clone()).collect();
@@ -157,7 +164,7 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
         Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
         Column::right(text!("share", "割合")),
     ];
-    columns.extend(names.iter().map(|name| Column::right(head(name))));
+    columns.extend(names.iter().map(|name| Column::right(head(name, names))));
     let rows = choice.parts.iter().map(|part| {
         let direction = words::direction(part.direction);
         let label = match (&part.cell, part.exact) {
@@ -174,7 +181,7 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
         }));
         row
     });
-    Table::new(columns, rows)
+    Table::new(columns, rows).stacks()
 }
 
 /// The speed of each run over the whole use; of one run alone there is nothing to say.

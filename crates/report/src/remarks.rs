@@ -1,6 +1,6 @@
 //! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
 
-use crate::doc::{Doc, Paragraph};
+use crate::doc::{Block, Doc, Paragraph};
 use crate::figures::{Figures, stall_count, worst_stall};
 use crate::grid::GENERATOR_SIGN;
 use crate::stutter::{reads_beside, reads_beside_words, stutter_words};
@@ -9,7 +9,7 @@ use crate::words;
 use kurabe_core::number;
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal, format_time_setting};
-use kurabe_core::record::{Cell, NoticeKind, RunRecord, RunStatus};
+use kurabe_core::record::{Cell, Noise, Notice, NoticeKind, Repetition, RunRecord, RunStatus};
 use kurabe_core::{Text, shown, text};
 use kurabe_stats::{ReadsBesideWrites, stutter};
 use std::collections::BTreeSet;
@@ -73,11 +73,14 @@ pub(crate) fn below(record: &RunRecord) -> Doc {
     remarks.extend(beside(record));
     remarks.extend(fill(record));
     let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();
-    remarks.extend(
-        notices(record)
-            .into_iter()
-            .map(|(role, kind, words)| (role, text!("{kind}: {words}", "{kind}: {words}"; kind, words))),
-    );
+    let (noise, others): (Vec<_>, Vec<_>) =
+        distinct(record).partition(|notice| notice.kind == NoticeKind::Noise);
+    remarks.extend(others.into_iter().map(in_a_line));
+    remarks.extend(match noise.as_slice() {
+        [] => None,
+        [only] => Some(in_a_line(only)),
+        several => Some((Role::Warn, noise_in_short(record, several))),
+    });
     remarks.extend(labels(record).map(|labels| (Role::Plain, text!("labels: {labels}", "ラベル: {labels}"))));
     remarks.into_iter().map(|(role, words)| remark(role, words)).collect()
 }
@@ -90,9 +93,67 @@ pub(crate) fn labels(record: &RunRecord) -> Option<String> {
 
 /// The notices of a run, each once: their tone, what they are about, and what they say.
 pub(crate) fn notices(record: &RunRecord) -> Vec<(Role, Text, Text)> {
+    let notice =
+        |notice: &Notice| (notice_role(notice.kind), words::notice(notice.kind), notice.text.clone());
+    distinct(record).map(notice).collect()
+}
+
+/// The notices of a run, each once.
+fn distinct(record: &RunRecord) -> impl Iterator<Item = &Notice> {
     let mut seen = BTreeSet::new();
-    let new = record.notices.iter().filter(|notice| seen.insert((&notice.text.en, &notice.text.ja)));
-    new.map(|notice| (notice_role(notice.kind), words::notice(notice.kind), notice.text.clone())).collect()
+    record.notices.iter().filter(move |notice| seen.insert((&notice.text.en, &notice.text.ja)))
+}
+
+/// A notice as a line.
+fn in_a_line(notice: &Notice) -> (Role, Text) {
+    let (kind, words) = (words::notice(notice.kind), &notice.text);
+    (notice_role(notice.kind), text!("{kind}: {words}", "{kind}: {words}"; kind, words))
+}
+
+/// What else went on in a line: the repetition in which others moved most at the device, and where the rest stands.
+fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
+    let kind = words::notice(NoticeKind::Noise);
+    let worst = worst_repetition(record).map(|(cell, repetition, bytes_per_s)| {
+        let (place, number) = (words::cell(cell), repetition.index + 1);
+        let rate = Text::from(number::rate(bytes_per_s));
+        text!(
+            "worst in {place}, repetition {number}: others read and wrote {rate} there",
+            "最大は {place} の {number} 回目で、ほかの読み書きが {rate}";
+            place, rate
+        )
+    });
+    // Where nobody else used the device, what was noticed first stands for the rest.
+    let worst = worst.unwrap_or_else(|| noise[0].text.clone());
+    let (count, id) = (noise.len(), shown::line(&record.header.id));
+    text!(
+        "{kind}: {worst} ({count} remarks: kurabe show {id} --details)",
+        "{kind}: {worst}(全 {count} 件: kurabe show {id} --details)";
+        kind, worst
+    )
+}
+
+/// The repetition in which others read and wrote most per second, with its cell and that rate.
+fn worst_repetition(record: &RunRecord) -> Option<(&Cell, &Repetition, f64)> {
+    let rate = |repetition: &Repetition| {
+        let Noise { other_read_bytes, other_write_bytes, .. } = &repetition.noise;
+        let bytes = other_read_bytes.unwrap_or(0).saturating_add(other_write_bytes.unwrap_or(0));
+        bytes as f64 * NS_PER_S as f64 / repetition.elapsed_ns.max(1) as f64
+    };
+    let repetitions = record.cells.iter().flat_map(|cell| cell.counted().map(move |one| (cell, one)));
+    repetitions
+        .map(|(cell, repetition)| (cell, repetition, rate(repetition)))
+        .filter(|(.., bytes_per_s)| *bytes_per_s > 0.0)
+        .max_by(|(.., one), (.., other)| one.total_cmp(other))
+}
+
+/// What else went on, a line for each remark, where [`below`] tells them in short.
+pub(crate) fn all_noise(record: &RunRecord) -> Doc {
+    let noise: Vec<&Notice> = distinct(record).filter(|notice| notice.kind == NoticeKind::Noise).collect();
+    if noise.len() < 2 {
+        return Doc::new();
+    }
+    let lines = noise.into_iter().map(in_a_line).map(|(role, words)| remark(role, words));
+    lines.collect::<Doc>().and([Block::Gap].into_iter().collect())
 }
 
 /// Whether a notice warns.

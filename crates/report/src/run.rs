@@ -19,6 +19,27 @@ use kurabe_core::workload::Direction;
 /// The whole run: header, table, remarks, and what to do with it next.
 pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
     let mut lines = head(&record.header, headline, remarks::engines(&record.cells)).gap().lines(style);
+    lines.extend(result(record, style));
+    page(&lines)
+}
+
+/// The run where its header stands above already.
+pub fn render_result(record: &RunRecord, style: &Style) -> String {
+    let mut lines = below_header(record).lines(style);
+    lines.extend(result(record, style));
+    page(&lines)
+}
+
+/// What a header that was written before the run does not tell.
+fn below_header(record: &RunRecord) -> Doc {
+    let mut doc = Doc::new();
+    let engines = remarks::engines(&record.cells);
+    doc.append(engines.map(|engines| Paragraph::new(engines).role(Role::Quiet)).into_iter().collect()).gap();
+    doc
+}
+
+fn result(record: &RunRecord, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
     let rules = grid::Rules::of(&record.header);
     let tables = [
         grid::render(&record.cells, rules, style),
@@ -42,15 +63,27 @@ pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String 
         lines.push(String::new());
     }
     lines.extend(end(record).lines(style));
-    page(&lines)
+    lines
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
     let mut lines = head(&record.header, headline, remarks::engines(&record.cells)).gap().lines(style);
-    lines.extend(sweep_curves::render_sweep(record, style));
-    lines.extend(end(record).lines(style));
+    lines.extend(sweep_result(record, style));
     page(&lines)
+}
+
+/// A sweep where its header stands above already.
+pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
+    let mut lines = below_header(record).lines(style);
+    lines.extend(sweep_result(record, style));
+    page(&lines)
+}
+
+fn sweep_result(record: &RunRecord, style: &Style) -> Vec<String> {
+    let mut lines = sweep_curves::render_sweep(record, style);
+    lines.extend(end(record).lines(style));
+    lines
 }
 
 /// The first lines of a run, known before it begins.

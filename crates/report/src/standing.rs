@@ -43,7 +43,7 @@ pub(crate) fn standings_doc(standings: &[Standing]) -> Option<Doc> {
         ]
     });
     let mut doc = Doc::new();
-    doc.push(Table::new(columns, rows).indent(2));
+    doc.push(Table::new(columns, rows).indent(2).stacks());
     let note = text!(
         "makers' sheets are best cases of new drives; sources: kurabe catalogue",
         "メーカーの仕様値は新品での最良の値です。出典は kurabe catalogue で確認できます"

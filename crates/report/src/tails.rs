@@ -4,7 +4,7 @@
 //! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
 //! counted.
 
-use crate::compare::{against, cell_name, head};
+use crate::compare::{against, cell_name, heads};
 use crate::doc::{Column, Cut, Doc, Entry, Table, TableRow};
 use crate::verdict::verdict_words;
 use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
@@ -29,13 +29,14 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     }
     doc.gap();
     if !rows.is_empty() {
+        let [baseline, other] = heads(&pair.names);
         let columns = [
             Column::left(text!("slowest operations", "遅い操作")),
-            Column::right(head(&pair.names[0])),
-            Column::right(head(&pair.names[1])),
-            Column::left(against(pair)).cut(Cut::Wrap),
+            Column::right(baseline),
+            Column::right(other),
+            Column::left(against(pair)).cut(Cut::Wrap).bare(),
         ];
-        doc.push(Table::new(columns, rows));
+        doc.push(Table::new(columns, rows).stacks());
     }
     for words in rest {
         doc.say(words);

@@ -1,8 +1,6 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
-use crate::compare::{
-    Asked, answer, cell_name, counterparts, fairness, missing, side_words, stutters, table,
-};
+use crate::compare::{Asked, answer, cell_name, counterparts, fairness, missing, sides, stutters, table};
 use crate::doc::{Doc, Paragraph};
 use crate::style::Style;
 use crate::verdict::{change_span, per_cent};
@@ -14,18 +12,18 @@ use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 /// A bound above this says nothing that anybody would read aloud.
 const MOST_BOUND_PERCENT: i64 = 50;
 
-/// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped.
-pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<bool>, style: &Style) -> String {
+/// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped. `fastest` tells
+/// which of several is.
+pub fn render_versus(
+    pairs: &[Pair],
+    headers: &[&RunHeader],
+    settled: Option<bool>,
+    fastest: Option<Text>,
+    style: &Style,
+) -> String {
     let mut doc = Doc::new();
     doc.heading(1, "kurabe versus".to_owned());
-    for (place, header) in headers.iter().enumerate() {
-        let role = if place == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
-        let name = match pairs.get(place.saturating_sub(1)) {
-            Some(pair) => pair.names[usize::from(place > 0)].clone(),
-            None => Text::same(header.target_name()),
-        };
-        doc.push(Paragraph::new(side_words(header, &role, &name)).indent(2, 4));
-    }
+    doc.append(sides(pairs, headers));
     let most = MOST_BLOCKS;
     let ended = match settled {
         Some(true) if pairs.iter().flat_map(|pair| &pair.cells).any(is_open) => text!(
@@ -45,6 +43,9 @@ pub fn render_versus(pairs: &[Pair], headers: &[&RunHeader], settled: Option<boo
         ),
     };
     doc.gap().say(ended);
+    if let Some(words) = fastest {
+        doc.gap().say(words);
+    }
     for pair in pairs {
         doc.gap().say(answer(pair)).gap().push(table(pair));
         doc.append(counterparts(pair).map(Paragraph::new).into_iter().collect());

@@ -1,6 +1,6 @@
 //! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
 
-use crate::layout::{clip, hanging, wrap};
+use crate::layout::{clip, hanging, live_line, wrap};
 use crate::programs::program_lines;
 use crate::progress::Mode;
 use crate::style::Style;
@@ -156,20 +156,22 @@ impl VersusProgress {
                 let name = self.style.say(&words::directed(*direction, &shown::line(label).into()));
                 let name = name.trim();
                 let (block, (settled, all)) = (self.blocks + 1, self.settled);
-                let left = match self.left_ns.map(number::clock) {
-                    Some(left) => text!(" · at most {left} left", " · 残り最大 {left}"),
-                    None => Text::same(""),
-                };
-                let clear = match all {
-                    0 => Text::same(""),
-                    _ => text!(" · {settled} of {all} clear", " · {all} 項目中 {settled} 項目が確定"),
-                };
+                let left = self.left_ns.map(number::clock);
+                let left = left.map(|left| self.style.say(&text!("at most {left} left", "残り最大 {left}")));
+                let clear = text!("{settled} of {all} clear", "{all} 項目中 {settled} 項目が確定");
+                let clear: Vec<String> = (all > 0).then(|| self.style.say(&clear)).into_iter().collect();
                 let run = self.called(run);
                 let words = Text {
-                    en: format!("from block {block} · {run} {name}{}{}", clear.en, left.en),
-                    ja: format!("ブロック {block}〜 · {run} {name}{}{}", clear.ja, left.ja),
+                    en: format!("from block {block} · {run} {name}"),
+                    ja: format!("ブロック {block}〜 · {run} {name}"),
                 };
-                self.live(&self.style.say(&words));
+                let words = live_line(
+                    &self.style.say(&words),
+                    &clear,
+                    left.as_deref(),
+                    self.style.width.saturating_sub(1),
+                );
+                self.live(&words);
             }
             _ => {}
         }

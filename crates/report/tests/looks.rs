@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use kurabe_core::digest::Digests;
 use kurabe_core::profile::Statistic;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::text;
@@ -141,9 +142,36 @@ fn the_library() {
     }
 }
 
+/// The same run at another time, on other names, so much slower.
+fn slower(times: u64) -> RunRecord {
+    let mut run = common::run();
+    run.header.id = "9dx".to_owned();
+    run.labels.insert("name".to_owned(), "drive B in the USB 3 box".to_owned());
+    for repetition in run.cells.iter_mut().flat_map(|cell| &mut cell.repetitions) {
+        repetition.elapsed_ns *= times;
+    }
+    run
+}
+
+#[test]
+fn where_columns_have_no_room_a_cell_has_lines_of_its_own() {
+    let (mut one, mut other) = (common::run(), slower(3));
+    one.cells.truncate(2);
+    other.cells.truncate(2);
+    let pair = kurabe_compare::pair(&one, &other, 0.05);
+    let headers = [&one.header, &other.header];
+    both("pair", &WIDTHS, |style| render_pair(&pair, headers, &[], style));
+    both("pairs_in_turns", &[60, 120], |style| {
+        render_versus(std::slice::from_ref(&pair), &headers, None, None, style)
+    });
+    let runs = [one.header.id.clone(), other.header.id.clone()];
+    let courses = kurabe_compare::history(&one, &other, &runs, &Digests::default(), 0.05);
+    both("history", &[60, 120], |style| render_history(&courses, "Samsung SSD 980 PRO 1TB", headers, style));
+}
+
 #[test]
 fn lists() {
-    both("list", &[80, 120], |style| render_list(&common::summaries(), style));
+    both("list", &[60, 80, 160], |style| render_list(&common::listed(), style));
     both("no_runs", &[80], |style| render_list(&[], style));
 }
 

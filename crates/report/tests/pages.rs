@@ -282,8 +282,18 @@ fn of_several_runs_those_that_differ_are_named() {
     let runs = [named("usual", 2), named("slow", 20), named("fast", 1)];
     let runs: Vec<&RunRecord> = runs.iter().collect();
     let answer = report(&runs, Lang::En).answer();
-    assert!(answer.en.starts_with("Held against usual: "), "{answer:?}");
+    assert!(answer.en.starts_with("The fastest is fast: it is slower than none"), "{answer:?}");
+    assert!(answer.ja.starts_with("最も速いのは fast です"), "{answer:?}");
+    assert!(answer.en.contains("Held against usual: "), "{answer:?}");
     assert!(answer.en.contains("slower in some cells and faster in none: slow"), "{answer:?}");
     assert!(answer.ja.contains("遅い(速い項目なし): slow"), "{answer:?}");
     assert!(answer.en.contains("fast") && !answer.en.contains("id"), "{answer:?}");
+}
+
+#[test]
+fn who_has_a_narrow_screen_is_told_that_charts_scroll() {
+    let run = common::run();
+    let page = report(&[&run], Lang::Ja).html(PageTheme::Auto, |_| Embedded::default()).html;
+    let charts = page.matches("<figure").count();
+    assert!(charts > 0 && page.matches("class=\"hint\">↔ 画面より横長です").count() == charts);
 }

@@ -3,7 +3,7 @@
 use crate::common;
 
 use crate::common::{kinds, stories};
-use kurabe_chart::{Chart, Plot, Theme, png};
+use kurabe_chart::{Chart, LineStyle, Plot, Theme, png};
 use kurabe_compare::pair;
 use kurabe_core::Lang;
 use kurabe_core::profile::Statistic;
@@ -362,4 +362,34 @@ fn cells_that_take_turns_are_marked_at_each_turn_or_not_at_all() {
     let count = run.cells.iter().map(|cell| cell.repetitions.len()).sum::<usize>();
     let Plot::Lines(lines) = find(&[&run], "series").plot else { panic!("lines") };
     assert_eq!(lines.marks.len(), if count <= 12 { count } else { 0 });
+}
+
+#[test]
+fn a_sampled_target_has_its_access_times_as_dots_over_the_place() {
+    let run = kinds::all()
+        .into_iter()
+        .map(|(_, run)| run)
+        .find(|run| run.header.profile.as_ref().is_some_and(|profile| profile.name == "gnome-disks"));
+    let run = run.unwrap();
+    // They are over the distance as well, which is what the profile asks for.
+    assert!(names(&[&run]).contains(&"distance"));
+    let Plot::Lines(lines) = find(&[&run], "positions").plot else { panic!("no lines") };
+    let dots = lines.lines.iter().filter(|line| line.style == LineStyle::Dots && line.at_right).count();
+    assert!(dots > 0 && lines.right.is_some(), "{lines:?}");
+    assert!(card(&run, Theme::Light, Lang::En).contains("Access time"));
+}
+
+#[test]
+fn the_report_of_a_sweep_begins_with_its_curves() {
+    for (run, is_sweep) in [(swept(), true), (common::run(), false)] {
+        let found = explain_sweep(&run).curves;
+        assert_eq!(found.iter().any(|curve| !curve.findings.is_empty()), is_sweep);
+        let report = Report::new(vec![&run], 0.05, &[], None, Lang::En);
+        let page = report.html(PageTheme::Auto, |_| Embedded::default()).html;
+        let place = |id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
+        assert_eq!(place("charts") < place("results"), is_sweep);
+        let text = report.markdown();
+        let place = |title: &str| text.find(&format!("### {title}\n")).unwrap();
+        assert_eq!(place("Why") < place("Results"), is_sweep, "{text}");
+    }
 }

@@ -4,9 +4,9 @@ use crate::common;
 
 use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
 use kurabe_core::event::Event;
-use kurabe_core::record::{FillRecord, Interval, RunRecord, RunStatus};
+use kurabe_core::record::{FillRecord, Interval, Notice, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Lang, text};
-use kurabe_report::{Mode, Progress, StudyProgress, Style};
+use kurabe_report::{Mode, Progress, StudyProgress, Style, render_details, render_run};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -112,6 +112,30 @@ fn a_terminal_shows_a_live_line_and_is_left_clean() {
 }
 
 #[test]
+fn the_time_left_is_seen_in_any_width() {
+    for (lang, left) in [(Lang::En, "1:58 left"), (Lang::Ja, "残り 1:58")] {
+        for width in [40, 60, 80] {
+            let terminal = InMemoryTerm::new(30, width);
+            let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
+            let mut progress = Progress::terminal_on(common::style(lang, usize::from(width)), target);
+            let (mut before, _) = events(&common::run());
+            for event in &mut before {
+                if let Event::RepetitionStarted { label, discarded, .. } = event {
+                    *label = "SEQ 1 MiB Q8 T1 in the last GiB".to_owned();
+                    *discarded = true;
+                }
+            }
+            for event in &before {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                progress.on_event(event);
+            }
+            let live = terminal.contents().lines().last().unwrap_or_default().to_owned();
+            assert!(live.starts_with("[1/8]") && live.ends_with(left), "{width}: {live}");
+        }
+    }
+}
+
+#[test]
 fn dropped_in_the_middle_it_clears_its_line() {
     let terminal = InMemoryTerm::new(20, 100);
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
@@ -210,4 +234,58 @@ fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
     let quiet = StudyProgress::new("scsi-emulators", 48, Style::default(), Mode::Plain);
     quiet.begin("henkan-bancho");
     quiet.done();
+}
+
+/// A run that others disturbed in every cell, most in the second repetition of the second.
+fn disturbed() -> RunRecord {
+    let mut record = common::run();
+    record.notices.retain(|notice| notice.kind != NoticeKind::Noise);
+    for (place, cell) in record.cells.iter_mut().enumerate() {
+        let text =
+            text!("others wrote a little during cell {place}", "項目 {place} の間に書き込みがありました");
+        record.notices.push(Notice { kind: NoticeKind::Noise, text });
+        for (number, repetition) in cell.repetitions.iter_mut().enumerate() {
+            let is_worst = (place, number) == (1, 1);
+            repetition.noise.other_write_bytes = Some(if is_worst { 1 << 40 } else { 1 << 20 });
+        }
+    }
+    record
+}
+
+#[test]
+fn noise_is_one_line_with_the_worst_repetition_and_details_tell_all() {
+    let record = disturbed();
+    let (count, name) = (record.cells.len(), &record.cells[1].label);
+    let style = common::style(Lang::En, 400);
+    let page = render_run(&record, &common::headline(), &style);
+    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("noise: ")).collect();
+    let [line] = lines[..] else { panic!("{page}") };
+    let number = record.cells[1].repetitions[1].index + 1;
+    assert!(
+        line.contains(&format!("worst in read {name}, repetition {number}: others read and wrote ")),
+        "{line}"
+    );
+    assert!(
+        line.contains(&format!("({count} remarks: kurabe show {} --details)", record.header.id)),
+        "{line}"
+    );
+    let details = render_details(&record, &style);
+    assert_eq!(details.matches("noise: others wrote a little").count(), count, "{details}");
+    let page = render_run(&record, &common::headline(), &common::style(Lang::Ja, 400));
+    assert!(page.contains(&format!("ほかの処理の影響: 最大は 読み出し {name} の {number} 回目で")), "{page}");
+}
+
+#[test]
+fn progress_tells_noise_once_and_not_at_all_above_the_result() {
+    for (is_above, count) in [(false, 1), (true, 0)] {
+        let pipe = Pipe::default();
+        let mut progress =
+            Progress::plain_to(common::style(Lang::En, 100), Box::new(pipe.clone())).above_result(is_above);
+        for notice in disturbed().notices {
+            progress.on_event(&Event::Notice { notice });
+        }
+        drop(progress);
+        let text = String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.matches("noise: ").count(), count, "{text}");
+    }
 }

@@ -3,6 +3,7 @@
 use crate::common;
 
 use crate::common::stories;
+use kurabe_compare::ListedRun;
 use kurabe_core::model::TimeShare;
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
@@ -234,7 +235,12 @@ fn a_model_is_shown_as_one() {
         model: Some(model),
         ..common::summaries()[0].clone()
     };
-    both("list_model", &[80, 120], |style| render_list(std::slice::from_ref(&summary), style));
+    let listed = ListedRun {
+        changes: Some("fat-image.cluster=16KiB".to_owned()),
+        best_read_rate_bytes_per_s: Some(0.88e6),
+        ..summary.into()
+    };
+    both("list_model", &[80, 120], |style| render_list(std::slice::from_ref(&listed), style));
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 
 use crate::settings::{Settings, Worth};
 use kurabe_core::quantity::{GIB, KIB, MIB, parse_bytes, parse_duration_ns};
-use kurabe_core::{Result, Text, Value, text};
+use kurabe_core::{Error, Result, Text, Value, text};
 
 /// The largest size, 1 PiB: beyond every device, and sums of many stay in 64 bits.
 pub(crate) const MOST_BYTES: u64 = 1 << 50;
@@ -225,18 +225,40 @@ impl Parameter {
     pub(crate) fn read(&self, value: &Value<'_>) -> Result<Worth> {
         let worth = self.worth(value).and_then(|worth| match self.has(&worth) {
             true => Ok(worth),
-            false => {
-                let (key, written) = (self.key, value.written());
-                Err(value.error(&text!(
-                    "`{written}` is outside of the range of `{key}`",
-                    "`{written}` は `{key}` の範囲外です"
-                )))
-            }
+            false => Err(self.out_of_range(value)),
         });
         worth.map_err(|error| match error.remedy_text() {
             Some(_) => error,
             None => error.remedy(self.remedy()),
         })
+    }
+
+    fn out_of_range(&self, value: &Value<'_>) -> Error {
+        let (key, written) = (self.key, value.written());
+        let Some(with_unit) = self.with_unit(written) else {
+            return value.error(&text!(
+                "`{written}` is outside of the range of `{key}`",
+                "`{written}` は `{key}` の範囲外です"
+            ));
+        };
+        let remedy = self.remedy();
+        let what = text!(
+            "`{written}` has no unit, and {written} bytes are outside of the range of `{key}`",
+            "`{written}` に単位がありません。{written} バイトは `{key}` の範囲外です"
+        );
+        value.error(&what).remedy(text!(
+            "did you mean {with_unit}? {remedy}",
+            "{with_unit} ではありませんか? {remedy}";
+            remedy
+        ))
+    }
+
+    /// A size that was written as a bare number, with the smallest unit that brings it into the range.
+    fn with_unit(&self, written: &str) -> Option<String> {
+        let is_bare = matches!(self.kind, ParameterType::Bytes(..)) && written.parse::<u64>().is_ok();
+        let sizes = ["KiB", "MiB", "GiB"].map(|unit| format!("{written}{unit}"));
+        let fits = |size: &String| parse_bytes(size).is_ok_and(|bytes| self.has(&Worth::Whole(bytes)));
+        sizes.into_iter().filter(|_| is_bare).find(fits)
     }
 
     /// A value of this type, in its range or not. A size, a time and a rate may be written without quotes.

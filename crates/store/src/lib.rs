@@ -44,4 +44,4 @@ pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;
 pub use sqlite::SqliteStore;
-pub use store::{Store, StoreCheck, being_measured, is_same_run, no_such_run};
+pub use store::{LAST, Store, StoreCheck, being_measured, is_same_run, no_such_run};

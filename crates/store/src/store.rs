@@ -12,7 +12,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::path::PathBuf;
 
 /// The word that means the newest run.
-const LAST: &str = "last";
+pub const LAST: &str = "last";
 
 /// How many of the runs that a prefix may mean are named.
 const NAMED: usize = 8;

@@ -58,7 +58,7 @@ fn a_use_names_the_run_that_suits_it_and_why() {
     assert_eq!(found["recommendation"]["standings"][0]["run"], 1);
     let [one, two] = runs(&lab, ["3us", "3us"]);
     let same = lab.kurabe(&["recommend", &one, &two, "--for", "archive"]).ok().out;
-    assert!(same.contains("are a tie"), "{same}");
+    assert!(same.contains("are equally fast for this use"), "{same}");
     lab.kurabe(&["recommend", &one, &one, "--for", "archive"]).is_refusal(2, &["the same run"]);
     lab.kurabe(&["compare", &one, &one]).is_refusal(2, &["the same run"]);
     lab.kurabe(&["recommend", &slow, "--for", "vm-imag"]).is_refusal(2, &["`vm-image`"]);
@@ -147,4 +147,20 @@ fn what_crystaldiskmark_printed_stands_beside_the_best_of_our_runs_with_a_warnin
     }
     let page = lab.kurabe(&["recommend", theirs, ours, "--for", "os-disk"]).ok().out;
     assert!(page.contains("by single figures") && page.contains("Beware"), "{page}");
+}
+
+#[test]
+fn of_three_runs_the_fastest_is_named() {
+    let lab = Lab::new();
+    let [slow, fast] = two_runs(&lab);
+    let slower = runs(&lab, ["40us", "40us"]);
+    let words = ["compare", &slow, &fast, &slower[0]];
+    let page = lab.kurabe(&words).ok().out;
+    assert!(page.contains("The fastest is memory.access = 1us"), "{page}");
+    let page = lab.kurabe(&[&words[..], &["--lang", "ja"]].concat()).ok().out;
+    assert!(page.contains("最も速いのは memory.access = 1us です"), "{page}");
+    let found = json(&lab, &words);
+    assert_eq!((&found["event"], list_of(&found["comparisons"]).len()), (&Value::from("comparisons"), 2));
+    lab.kurabe(&[&words[..], &["--chart"]].concat()).is_refusal(2, &["a chart compares two runs"]);
+    lab.kurabe(&["compare", &slow]).is_refusal(2, &["two runs or more"]);
 }

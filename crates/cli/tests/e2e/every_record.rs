@@ -5,7 +5,9 @@
 //! left in any text that acts on what shows it, before the last writer would take it out.
 
 use kurabe_chart::{Size, Theme, png};
-use kurabe_compare::{DIGEST_VERSION, PivotRequest, USES, Use, digest, history, pair, pivot, recommend};
+use kurabe_compare::{
+    DIGEST_VERSION, PivotRequest, USES, Use, digest, history, listed, pair, pivot, recommend,
+};
 use kurabe_core::Lang;
 use kurabe_core::record::RunRecord;
 use kurabe_core::shown::is_escaped;
@@ -121,7 +123,9 @@ proptest! {
             published(runs.iter().collect(), lang);
             asked_across(&store, &runs, &style);
         }
-        is_tame(&render_list(&store.list().unwrap(), &Style { lang: Lang::En, color: false, width }));
+        let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| ()).unwrap();
+        let listed = listed(store.list().unwrap(), &digests);
+        is_tame(&render_list(&listed, &Style { lang: Lang::En, color: false, width }));
         let card = card(&runs[0], Theme::Dark, Lang::Ja);
         is_tame(&card);
         png(&card, 0.2).unwrap();

@@ -133,8 +133,11 @@ fn on_a_full_disk_runs_are_listed_and_what_is_new_is_refused_with_the_reason() {
     lab.kurabe(&["show", "--db", text(&store)]).ok();
     lab.kurabe(&run).is_refusal(9, &[text(&store), "No space left on device", "free some room"]);
     let new = mount.point().join("new/kurabe.db");
-    for words in [&["import", "/dev/null", "--db", text(&new)][..], &[&run[..7], &[text(&new)]].concat()] {
-        lab.kurabe(words).is_refusal(9, &["No space left on device", "free some room"]);
+    // The folder of a store that `--db` does not name is made.
+    for words in [&["import", "/dev/null"][..], &run[..6]] {
+        let mut kurabe = lab.command(words);
+        kurabe.env("KURABE_DB", &new);
+        Live::start(kurabe).end().is_refusal(9, &["No space left on device", "free some room"]);
     }
     // What there is can be read where it cannot be written for lack of room for a log.
     assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
@@ -196,8 +199,11 @@ fn a_read_only_folder_says_that_it_is_as_a_target_and_as_the_place_of_the_store(
     lab.refuses(mount.point(), &["--size", "4m"], 5, &["Read-only file system", "squashfs"]);
     let store = mount.point().join("kurabe.db");
     assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
-    for place in [store, mount.point().join("new/kurabe.db"), mount.point().join("new.db")] {
-        let ended = lab.kurabe(&[&run[..], &[text(&place)]].concat());
-        ended.is_refusal(9, &["Read-only file system", "name another place with --db"]);
+    let says = ["Read-only file system", "name another place with --db"];
+    for place in [store, mount.point().join("new.db")] {
+        lab.kurabe(&[&run[..], &[text(&place)]].concat()).is_refusal(9, &says);
     }
+    let mut kurabe = lab.command(&run[..run.len() - 1]);
+    kurabe.env("KURABE_DB", mount.point().join("new/kurabe.db"));
+    Live::start(kurabe).end().is_refusal(9, &says);
 }

@@ -46,6 +46,7 @@ mod serving;
 mod shells;
 mod shown;
 mod signals;
+mod slips;
 mod studies;
 mod sweeping;
 mod terminal;

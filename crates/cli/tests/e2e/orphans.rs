@@ -353,7 +353,7 @@ fn a_file_system_that_comes_back_elsewhere_is_cleaned_then() {
     let doctor = lab.kurabe(&["doctor", text(&lab.target())]).ok();
     assert!(doctor.out.contains("What earlier runs left behind"), "{doctor:#?}");
     // That the run is taken out of the store changes nothing.
-    lab.kurabe(&["rm", "last"]).ok();
+    lab.kurabe(&["rm", "last", "--yes"]).ok();
     let elsewhere = lab.beside("elsewhere");
     let Some(_mount) = Mount::new("ext4", text(device.node()), "defaults", &elsewhere) else { return };
     is_removed(&lab, &elsewhere.join("tests").join(path.file_name().expect("a name")));

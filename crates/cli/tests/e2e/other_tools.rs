@@ -51,7 +51,7 @@ fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
     for format in ["csv", "markdown", "cdm-text", "fio"] {
         assert!(!lab.kurabe(&["export", "--format", format]).ok().out.is_empty());
     }
-    lab.kurabe(&["rm", "last"]).ok();
+    lab.kurabe(&["rm", "last", "--yes"]).ok();
     lab.kurabe(&["import", text(&exported)]).ok();
     assert_eq!(lab.record("last")["cells"], record["cells"]);
 }

@@ -98,7 +98,6 @@ fn a_word_that_is_not_known_names_the_nearest() {
     lab.kurabe(&["compare", "--by", "owner", "--where", "model"]).is_refusal(2, &["--where"]);
     lab.kurabe(&["compare", "--by", "owner", "--cell", "trim"]).is_refusal(12, &["read SEQ"]);
     lab.kurabe(&["compare", "--by", "kernel"]).is_refusal(12, &["kurabe label"]);
-    lab.kurabe(&["compare", &ids[0], &ids[1], &ids[2]]).is_refusal(2, &["--by"]);
     lab.kurabe(&["compare", &ids[0]]).is_refusal(2, &["--by"]);
     assert_eq!(lab.kurabe(&["compare"]).code(), Some(2));
     assert_eq!(lab.kurabe(&["compare", "--baseline", "x", &ids[0], &ids[1]]).code(), Some(2));
@@ -152,4 +151,24 @@ fn digests_are_made_when_a_run_ends_and_when_one_is_taken_in() {
         let digests = store.digests(DIGEST_VERSION, &missing, &mut |_, _| ()).expect("digests");
         assert!(digests.unreadable.is_empty());
     }
+}
+
+#[test]
+fn the_list_shows_what_was_done_how_fast_it_was_and_what_was_changed() {
+    let lab = Lab::new();
+    let one_cell =
+        ["run", "model:ideal-ram-disk", "--rw", "randread", "--bs", "4k", "--size", "4m", "--time", "10ms"];
+    lab.kurabe(&[&one_cell[..], &["--set", "memory.access=10us", "--quiet"]].concat()).ok();
+    let list = lab.kurabe(&["list"]).ok().out;
+    for words in ["read RND 4 KiB Q1 T1", "(memory.access=10us)", "MB/s"] {
+        assert!(list.contains(words), "{words}: {list}");
+    }
+    let listed = lab.kurabe(&["list", "--json"]).ok().json_lines().remove(0);
+    let shown = lab.kurabe(&["show", "--json"]).ok().json_lines().remove(0);
+    let rate = &shown["figures"][0]["rate_bytes_per_s"];
+    assert!(rate.is_number(), "{shown}");
+    assert_eq!(listed["best_read_rate_bytes_per_s"], *rate);
+    assert_eq!(listed["random_4k_read_rate_bytes_per_s"], *rate);
+    assert_eq!(listed["changes"], "memory.access=10us");
+    assert!(listed["best_write_rate_bytes_per_s"].is_null() && listed["first_figure"].is_null(), "{listed}");
 }

@@ -1,4 +1,5 @@
-//! With a terminal: progress is drawn, colour is used, `NO_COLOR` removes it. `script` gives the terminal.
+//! With a terminal: progress is drawn, colour is used, `NO_COLOR` removes it; what cannot be undone is asked for. `script`
+//! gives the terminal.
 
 use crate::lab::{Ended, Lab, Live, text};
 use crate::system::system;
@@ -6,20 +7,26 @@ use std::process::Command;
 
 /// Runs kurabe on a terminal. `None`, with a printed reason, where there is no `script`.
 fn on_a_terminal(lab: &Lab, no_color: bool) -> Option<Ended> {
+    let words = format!("run {} --rw randread --size 4m --time 1s", text(&lab.target()));
+    with_answer(lab, &words, "", no_color).map(Ended::ok)
+}
+
+/// Runs kurabe with these words on a terminal on which somebody types this answer.
+fn with_answer(lab: &Lab, words: &str, answer: &str, no_color: bool) -> Option<Ended> {
     if system("script", &["--version"]).is_none() {
         eprintln!("skipped: no `script` to make a terminal");
         return None;
     }
-    let words = format!("run {} --rw randread --size 4m --time 1s", text(&lab.target()));
+    let typed = lab.write("typed", answer);
     let kurabe = lab.command(&[]);
     let mut command = Command::new("script");
     command.args(["-qec", &format!("{} {words}", env!("CARGO_BIN_EXE_kurabe")), "/dev/null"]);
-    command.stdin(std::process::Stdio::null()).env_clear();
+    command.stdin(std::fs::File::open(typed).expect("a file")).env_clear();
     command.envs(kurabe.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if !no_color {
         command.env_remove("NO_COLOR");
     }
-    Some(Live::start(command).end().ok())
+    Some(Live::start(command).end())
 }
 
 /// Sequences that set a colour or another look.
@@ -46,4 +53,37 @@ fn no_color_removes_colour_but_not_progress() {
     let Some(ended) = on_a_terminal(&lab, true) else { return };
     assert!(!has_looks(&ended.out), "{ended:#?}");
     assert!(ended.out.contains('\r'), "a line is redrawn: {ended:#?}");
+}
+
+#[test]
+fn the_header_is_said_once_where_progress_and_result_are_seen_together() {
+    let lab = Lab::new();
+    let Some(ended) = on_a_terminal(&lab, true) else { return };
+    assert_eq!(ended.out.matches("kurabe run ").count(), 1, "{ended:#?}");
+    assert_eq!(ended.out.matches("saved as").count(), 1, "{ended:#?}");
+    // Apart from each other, each has it.
+    let apart = lab.run(&lab.target(), &crate::lab::ONE_CELL).ok();
+    assert_eq!(
+        [&apart.out, &apart.err].map(|words| words.matches("kurabe run ").count()),
+        [1, 1],
+        "{apart:#?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_undone_is_asked_for() {
+    let lab = Lab::new();
+    let ids: Vec<String> = (0..3).map(|_| lab.model_run("1us")).collect();
+    // Without a terminal nobody can agree.
+    lab.kurabe(&["rm", "last"]).is_refusal(6, &["the last one", "--yes"]);
+    lab.kurabe(&["rm", &ids[0], &ids[1]]).is_refusal(6, &["--yes"]);
+    assert_eq!(lab.list().len(), 3);
+    let both = format!("rm {} {}", ids[0], ids[1]);
+    let Some(refused) = with_answer(&lab, &both, "n\n", true) else { return };
+    assert!(refused.out.contains("Remove for good?") && refused.out.contains(&ids[1]), "{refused:#?}");
+    assert_eq!((refused.code(), lab.list().len()), (Some(6), 3));
+    with_answer(&lab, &both, "y\n", true).map(Ended::ok);
+    assert_eq!(lab.list().len(), 1);
+    lab.kurabe(&["rm", "LAST", "--yes"]).ok();
+    assert_eq!(lab.list().len(), 0);
 }

@@ -134,3 +134,40 @@ fn words_that_a_replay_does_not_take_are_refused() {
         lab.refuses(&lab.target(), &words, 2, &[words[2]]);
     }
 }
+
+/// Three requests of a drive with the times that they took.
+const MEASURED: &str = "R Miss 100 4 9000.0 20000.0\nR Hit 104 4 600.5 20000.0\nW Miss 900 8 11000.0 0.0\n";
+
+#[test]
+fn a_disk_of_disksim_is_imported_and_held_against_what_was_measured() {
+    let lab = Lab::new();
+    let parv = include_str!("../../../interop/tests/fixtures/disksim/small.parv");
+    let file = lab.write("target/small.parv", parv);
+    lab.kurabe(&["import", text(&file)]).is_refusal(4, &["cannot read small.seek, which small.parv names"]);
+    lab.write("target/small.seek", "Seek distances measured: 2\n1,\t0.5\n99,\t9\n");
+    let said = lab.kurabe(&["import", text(&file)]).ok().out;
+    assert!(said.contains("kurabe run model:./small.toml"), "{said}");
+    lab.kurabe(&["import", text(&file)]).is_refusal(6, &["small.toml", "exists"]);
+    let trace = lab.write("t.trace", MEASURED);
+    let replay = ["run", "model:./small.toml", "--replay", text(&trace), "--timing", "think"];
+    lab.kurabe(&replay).ok();
+    let line = &lab.kurabe(&["compare", "last", "--measured", text(&trace), "--json"]).ok().json_lines()[0];
+    let rows = list_of(&line["demerits"]);
+    let directions: Vec<&str> = rows.iter().map(|row| row["direction"].as_str().unwrap_or("all")).collect();
+    assert_eq!(directions, ["all", "read", "write"]);
+    assert_eq!((number(&rows[0]["measured_operations"]), number(&rows[1]["run_operations"])), (3, 2));
+    // (9000 + 600.5 + 11000) / 3 µs.
+    assert!((rows[0]["measured_mean_ns"].as_f64().unwrap() - 6_866_833.3).abs() < 1.0, "{line}");
+    // One at a time: pauses of 20 ms after each, whatever the disk takes.
+    let repetition = &lab.record("last")["cells"][0]["repetitions"][0];
+    let busy_ns =
+        number(&repetition["read"]["latency"]["sum_ns"]) + number(&repetition["write"]["latency"]["sum_ns"]);
+    assert_eq!(number(&repetition["elapsed_ns"]), busy_ns + 40_000_000);
+    let page = lab.kurabe(&["compare", "last", "--measured", text(&trace)]).ok().out;
+    assert!(page.contains("demerit") && page.contains("6.87 ms"), "{page}");
+    lab.kurabe(&["compare", "last", "--measured", text(&trace), "--chart"]).ok();
+    lab.kurabe(&[&replay[..], &["--iodepth", "4"]].concat()).is_refusal(2, &["--iodepth changes nothing"]);
+    let untimed = lab.write("u.iolog", IOLOG);
+    lab.kurabe(&["compare", "last", "--measured", text(&untimed)])
+        .is_refusal(11, &["does not tell how long"]);
+}

@@ -133,6 +133,9 @@ fn ioping_r_reads_one_after_the_other_for_three_seconds() {
 #[test]
 fn bonnie_makes_8192_seeks_with_five_seekers_who_write_every_tenth_block_back_and_sync_at_the_end() {
     const SIZE: u64 = 4 << 20;
+    // The file has just been read.
+    let profile = profile_named("bonnie-seeks").unwrap();
+    assert!(profile.steps.iter().all(|step| matches!(step, Step::Io(step) if step.warm_up_passes == 1)));
     let played = workloads("bonnie-seeks", SIZE);
     assert_eq!(played.len(), 1);
     let played = play(&played[0].1, Script { sync_latency_ns: Some(S), ..taking(MS) });

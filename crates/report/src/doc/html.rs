@@ -9,7 +9,7 @@ use super::{Block, Doc, Entry, Paragraph, Purpose};
 use crate::spark::sparkline;
 use crate::style::Role;
 use kurabe_chart::{Size, Theme};
-use kurabe_core::{Lang, Text, number, shown};
+use kurabe_core::{Lang, Text, number, shown, text};
 
 /// Width of a chart in a page.
 const CHART_WIDTH_PX: u32 = 960;
@@ -74,7 +74,14 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
         }
         Block::Table(table) => write_table(html, table, lang),
         Block::Chart(kind, drawn) => {
-            html.open("figure", &[("data-picture", kind)]).raw("<div class=\"scroll\" tabindex=\"0\">");
+            html.open("figure", &[("data-picture", kind)]);
+            // Seen only where the screen is narrower than the chart.
+            let hint = text!(
+                "↔ wider than the screen: scroll sideways",
+                "↔ 画面より横長です。横にスクロールできます"
+            );
+            html.element("p", &[("class", "hint")], &words(&hint))
+                .raw("<div class=\"scroll\" tabindex=\"0\">");
             let chart = &drawn[usize::from(lang == Lang::Ja)];
             html.drawing(&chart.svg(&Size { width_px: CHART_WIDTH_PX }, theme));
             html.raw("</div>").close("figure");

@@ -22,6 +22,8 @@ pub(crate) struct Table {
     pub(crate) parted_behind: Option<usize>,
     /// Columns of a terminal between its own.
     pub(crate) gap: usize,
+    /// Whether a row becomes lines of its own in a terminal that is too narrow for the columns.
+    pub(crate) stacks: bool,
 }
 
 /// How a page lays a table out.
@@ -77,6 +79,11 @@ impl Table {
         Self { parted_behind: Some(columns), ..self }
     }
 
+    /// With rows that become lines of their own where there is no room.
+    pub(crate) fn stacks(self) -> Self {
+        Self { stacks: true, ..self }
+    }
+
     /// The same with only these columns. A row that has nothing in them but its name is left out, and so is a name that
     /// stands alone above such rows.
     pub(super) fn only(&self, places: &[usize]) -> Self {
@@ -111,13 +118,22 @@ pub(crate) struct Column {
     pub(super) cut: Cut,
     /// Columns of a terminal that it takes at most before the table is parted.
     pub(super) least: usize,
+    /// Whether its title is left out where its entry has a line of its own.
+    pub(super) is_bare: bool,
 }
 
 impl Column {
     /// A column of words.
     pub(crate) fn left(title: impl Into<Text>) -> Self {
         let title = title.into();
-        Self { title, under: Text::default(), flush: Flush::Left, cut: Cut::Never, least: usize::MAX }
+        Self {
+            title,
+            under: Text::default(),
+            flush: Flush::Left,
+            cut: Cut::Never,
+            least: usize::MAX,
+            is_bare: false,
+        }
     }
 
     /// A column of figures.
@@ -136,6 +152,11 @@ impl Column {
 
     pub(crate) fn cut(self, cut: Cut) -> Self {
         Self { cut, ..self }
+    }
+
+    /// Without its title where its entry, which speaks for itself, has a line of its own.
+    pub(crate) fn bare(self) -> Self {
+        Self { is_bare: true, ..self }
     }
 
     /// Wraps; the table is parted before the column would be narrower than this.

@@ -1,8 +1,8 @@
 //! A document in a terminal: lines that fit its width.
 
 use super::{Block, Doc, EntryBody, Fields, Paragraph, Table};
-use crate::columns::{self, Column, Entry};
-use crate::layout::{clip, display_width, flow, hanging, page, wrap};
+use crate::columns::{self, Column, Cut, Entry};
+use crate::layout::{clip, display_width, flow, hanging, pad_right, page, wrap};
 use crate::spark::sparkline;
 use crate::style::{Role, Style};
 use kurabe_core::{Lang, number, shown};
@@ -125,6 +125,9 @@ impl Table {
     }
 }
 
+/// Columns of a terminal that a column which wraps has at least, before the rows of a table become lines of their own.
+const LEAST_WRAPPED: usize = 24;
+
 fn of_table(table: &Table, style: &Style) -> Vec<String> {
     let heads: Vec<Column> = table
         .columns
@@ -145,12 +148,57 @@ fn of_table(table: &Table, style: &Style) -> Vec<String> {
     };
     let rows: Vec<Vec<Entry>> =
         table.rows.iter().map(|row| row.entries.iter().map(entry).collect()).collect();
+    if table.stacks && !fits(&heads, &rows, table.gap, style.width.saturating_sub(table.indent)) {
+        return rows.iter().flat_map(|row| stacked(table, &heads, row, style)).collect();
+    }
     let notes = table.rows.iter().map(|row| {
         let room = style.width.saturating_sub(table.indent + 2);
         let note = row.note.iter().flat_map(|note| wrap(note.get(style.lang), room));
         hanging(note.collect(), table.indent + 2, table.indent + 2)
     });
     columns::render_with_notes(&heads, &rows, &notes.collect::<Vec<_>>(), (table.indent, table.gap), style)
+}
+
+/// Whether a table is readable in this width: nothing is cut, and what wraps has room enough.
+fn fits(heads: &[Column], rows: &[Vec<Entry>], gap: usize, room: usize) -> bool {
+    let width_of = |(place, head): (usize, &Column)| {
+        let entries = rows.iter().filter_map(|row| row.get(place)).map(|(_, words)| display_width(words));
+        let widest = entries.max().unwrap_or(0);
+        match head.cut {
+            _ if widest == 0 => 0,
+            Cut::Wrap => widest.min(LEAST_WRAPPED) + gap,
+            _ => widest.max(display_width(&head.title)) + gap,
+        }
+    };
+    heads.iter().enumerate().map(width_of).sum::<usize>() <= room + gap
+}
+
+/// A row on lines of its own: its first entry, and below it the others with the titles of their columns.
+fn stacked(table: &Table, heads: &[Column], row: &[Entry], style: &Style) -> Vec<String> {
+    let titles: Vec<String> = heads
+        .iter()
+        .zip(&table.columns)
+        .map(|(head, column)| if column.is_bare { String::new() } else { head.title.clone() })
+        .collect();
+    let key_width = titles.iter().skip(1).map(|title| display_width(title)).max().unwrap_or(0);
+    let (first, rest) = (table.indent, table.indent + 2);
+    let Some(((role, name), others)) = row.split_first() else { return Vec::new() };
+    let mut lines = painted(
+        hanging(wrap(name, style.width.saturating_sub(rest)), first, rest),
+        if *role == Role::Plain { Role::Strong } else { *role },
+        style,
+    );
+    for ((role, words), title) in others.iter().zip(&titles[1..]).filter(|((_, words), _)| !words.is_empty())
+    {
+        let (at, title) =
+            if title.is_empty() { (rest, "") } else { (rest + key_width + columns::GAP, title.as_str()) };
+        let entry = painted(wrap(words, style.width.saturating_sub(at)), *role, style);
+        for (place, words) in entry.iter().enumerate() {
+            let title = pad_right(if place == 0 { title } else { "" }, at - rest);
+            lines.push(format!("{}{}{words}", " ".repeat(rest), style.paint(Role::Quiet, &title)));
+        }
+    }
+    lines
 }
 
 /// A share as a bar, to an eighth of a column.

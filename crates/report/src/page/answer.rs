@@ -1,13 +1,14 @@
 //! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
 //!
 //! The model: of one run what its profile is there for (the figures that it derives, reads beside writes), the best
-//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more which of them are faster or
-//! slower than the baseline. Nothing is said that the table does not hold.
+//! rates in each direction, small random operations one at a time, and whether it stutters; of two the count of verdicts and the largest difference that is sure; of more which is the
+//! fastest, and which are faster or slower than the baseline. Nothing is said that the table does not hold.
 
 use super::Report;
 use super::rows::{CellRow, RunCell};
 use crate::compare::answer;
 use crate::facts::Spoken;
+use crate::fastest::fastest_words;
 use crate::stutter::{slow_operation, stutter_words};
 use crate::verdict::verdict_words;
 use kurabe_compare::{CellKey, ComparedCell, Pair, Weight};
@@ -27,7 +28,10 @@ impl Report<'_> {
         Text::sentences(match self.pairs.as_slice() {
             [] => self.of_one(),
             [_] => self.of_two(),
-            pairs => of_many(&self.names[0], pairs),
+            pairs => {
+                let fastest = self.fastest.iter().map(|fastest| fastest_words(fastest, &self.names));
+                fastest.chain([of_many(&self.names[0], pairs)]).collect()
+            }
         })
     }
 
@@ -230,7 +234,7 @@ fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
 const NAMED: usize = 4;
 
 /// Which runs are faster or slower than the baseline, by whether all their sure cells agree.
-fn of_many(baseline: &Text, pairs: &[Pair]) -> Vec<Text> {
+fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
     let outcome = |pair: &Pair| {
         let verdicts: Vec<Verdict> =
             pair.cells.iter().filter_map(|cell| Some(cell.compared.as_ref()?.verdict)).collect();
@@ -260,9 +264,9 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Vec<Text> {
         (!names.is_empty()).then(|| text!("{kind}: {names}", "{kind}: {names}"; kind, names))
     });
     let said = Text::join(said, ["; ", "。"]);
-    vec![text!(
+    text!(
         "Held against {baseline}: {said}.",
         "基準 {baseline} との比較です。{said}。";
         baseline, said
-    )]
+    )
 }

@@ -100,11 +100,20 @@ impl Report<'_> {
             }
         }
         let mut doc = Doc::new();
-        doc.section("results", text!("Results", "結果"), results);
         let published = standings_doc(&self.standings).unwrap_or_default();
-        doc.section("published", text!("Beside published figures", "公表値との比較"), published);
-        doc.section("charts", text!("Charts", "グラフ"), self.charts(pictures));
-        doc.section("why", text!("Why", "理由"), self.why());
+        let mut sections = [
+            ("results", text!("Results", "結果"), results),
+            ("published", text!("Beside published figures", "公表値との比較"), published),
+            ("charts", text!("Charts", "グラフ"), self.charts(pictures)),
+            ("why", text!("Why", "理由"), self.why()),
+        ];
+        if matches!(self.runs.as_slice(), [run] if !sweep_curves::findings(run).is_empty()) {
+            // A sweep is for its curves and what they show; the cells below are their points.
+            sections.rotate_left(2);
+        }
+        for (id, title, section) in sections {
+            doc.section(id, title, section);
+        }
         doc.section("stutter", text!("Stutter", "停滞"), self.stutter());
         if let [pair] = self.pairs.as_slice() {
             doc.section(

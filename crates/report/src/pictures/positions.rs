@@ -60,7 +60,7 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<Curve> {
 fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<Curve> {
     let step = run.header.profile.as_ref().and_then(|profile| profile.steps.get(cell.step_index as usize));
     let by_distance = matches!(step, Some(Step::AccessTime(step)) if step.by_distance);
-    if by_distance != (over == Over::Distance) {
+    if over == Over::Distance && !by_distance {
         return None;
     }
     let is_rate = cell.measure == Measure::Rate;

@@ -55,12 +55,12 @@ fn percent(share: f64) -> String {
     short.strip_suffix(".0").unwrap_or(short).to_owned()
 }
 
-/// How much faster, for a ratio above 1.
-fn faster(ratio: f64) -> Text {
+/// How much faster than another, for a ratio above 1.
+fn faster(ratio: f64, than: &Text) -> Text {
     let more = percent(ratio - 1.0);
     match ratio < TOLD_IN_PERCENT {
-        true => text!("{more} % faster than", "{more} % 速い"),
-        false => text!("{ratio:.1} times as fast as", "{ratio:.1} 倍速い"),
+        true => text!("{more} % faster than {than}", "{than} より {more} % 速い"; than),
+        false => text!("{ratio:.1} times as fast as {than}", "{than} の {ratio:.1} 倍の速さ"; than),
     }
 }
 
@@ -77,14 +77,12 @@ fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
         }
         (1, None) => text!("{firsts}.", "{firsts}。"; firsts),
         (1, Some((second, of_best))) => {
-            let by = faster(1.0 / of_best);
-            match best.standings.len() {
-                2 => text!("{firsts}: {by} {second}.", "{firsts}。{second} より {by}。"; firsts, by, second),
-                _ => text!(
-                    "{firsts}: {by} the next, {second}.", "{firsts}。2 番目の {second} より {by}。";
-                    firsts, by, second
-                ),
-            }
+            let second = match best.standings.len() {
+                2 => second,
+                _ => text!("the next, {second}", "2 番目の {second}"; second),
+            };
+            let by = faster(1.0 / of_best, &second);
+            text!("{firsts}: {by}.", "{firsts}。{by}。"; firsts, by)
         }
         (_, None) => text!(
             "A tie between {firsts}: less than {margin} % lies between them.",

@@ -1,0 +1,138 @@
+//! What a shell completes: words that the command line knows, and what only this program knows: runs, profiles, models.
+//!
+//! The model: the script that `kurabe completions` prints asks this program, with a variable set, what may follow the words so
+//! far. The values are hung on the arguments by what an argument takes (`RUN`, `TARGET`, a profile), so that a new command
+//! has them. The store is looked at and left as it is; what cannot be known is not completed.
+
+use crate::args::Cli;
+use crate::output;
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter};
+use clap_complete::env::{CompleteEnv, Shells};
+use kurabe_compare::{Fact, USES};
+use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::shown::Shown;
+use kurabe_core::{Error, ErrorKind, Result, number, shown, text};
+use kurabe_report::PICTURE_NAMES;
+use kurabe_sim::{DEVICES, device_named};
+use kurabe_store::{LAST, SqliteStore, Store, default_path};
+use kurabe_study::STUDIES;
+use std::ffi::OsStr;
+
+/// The variable by which a shell's script asks.
+const VARIABLE: &str = "KURABE_COMPLETE";
+
+const PROGRAM: &str = "kurabe";
+
+/// Runs that are offered, the newest first: a person looks through no more.
+const MOST_RUNS: usize = 50;
+
+/// Answers a shell that asks what may follow. Whether one did.
+pub fn answered() -> bool {
+    let asked = CompleteEnv::with_factory(|| with_values(Cli::command(), "")).var(VARIABLE).bin(PROGRAM);
+    // A question that is not understood has no answer; a shell shows no error of it.
+    asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref()).unwrap_or(true)
+}
+
+/// `kurabe completions`: the script of a shell.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn script(shell: clap_complete::Shell) -> Result<()> {
+    let failed = || Error::new(ErrorKind::Internal, text!("cannot make the completions", "補完を作れません"));
+    let mut script = Vec::new();
+    Shells::builtins()
+        .completer(&shell.to_string())
+        .ok_or_else(failed)?
+        .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)
+        .map_err(|error| failed().because(error))?;
+    output::write(&Shown::of_ours(String::from_utf8_lossy(&script).into_owned()))
+}
+
+/// A command whose arguments know their values; `above` is what it belongs to, such as `models`.
+fn with_values(command: Command, above: &str) -> Command {
+    let name = command.get_name();
+    let path = if above.is_empty() { name.to_owned() } else { format!("{above} {name}") };
+    let below = command.get_name().to_owned();
+    command
+        .mut_args(|arg| with_values_of(arg, &path))
+        .mut_subcommands(|command| with_values(command, if below == PROGRAM { "" } else { &path }))
+}
+
+fn with_values_of(arg: Arg, command: &str) -> Arg {
+    let takes = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    match (command, arg.get_id().as_str(), takes.as_deref()) {
+        (_, _, Some("RUN")) => arg.add(ArgValueCandidates::new(runs)),
+        (_, _, Some("TARGET")) => arg.add(ArgValueCompleter::new(targets)),
+        ("models" | "models show", "name", _) => arg.add(ArgValueCandidates::new(models)),
+        (_, "profile", _) | ("profiles" | "profiles show", "name", _) => {
+            arg.add(ArgValueCandidates::new(profiles))
+        }
+        ("study run" | "study show", "name", _) => arg.add(ArgValueCandidates::new(studies)),
+        (_, "purpose", _) => arg.add(ArgValueCandidates::new(uses)),
+        ("show" | "report", "chart", _) => arg.add(ArgValueCandidates::new(charts)),
+        (_, "about" | "by", _) => arg.add(ArgValueCandidates::new(facts)),
+        _ => arg,
+    }
+}
+
+fn candidate(value: impl Into<std::ffi::OsString>, help: &str) -> CompletionCandidate {
+    let help = shown::line(help);
+    CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.into()))
+}
+
+/// Ids of runs, the newest first.
+fn runs() -> Vec<CompletionCandidate> {
+    let path = default_path(|name| std::env::var_os(name)).ok();
+    let store = path.and_then(|path| SqliteStore::open_existing(&path).ok().flatten());
+    let list = store.and_then(|store| store.list().ok()).unwrap_or_default();
+    let newest = list.iter().rev().take(MOST_RUNS).map(|run| {
+        let when = number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at));
+        candidate(&run.id, &format!("{} · {} · {when}", run.profile, run.target))
+    });
+    let last = (!list.is_empty()).then(|| candidate(LAST, ""));
+    let all = newest.chain(last).enumerate();
+    all.map(|(place, candidate)| candidate.display_order(Some(place))).collect()
+}
+
+fn profiles() -> Vec<CompletionCandidate> {
+    let title =
+        |name: &str| profile_named(name).map_or_else(|_| String::new(), |profile| title_of(profile.title));
+    PROFILES.iter().map(|(name, _)| candidate(name, &title(name))).collect()
+}
+
+fn models() -> Vec<CompletionCandidate> {
+    let title = |name: &str| device_named(name).map_or_else(|_| String::new(), |spec| title_of(spec.title));
+    DEVICES.iter().map(|(name, _)| candidate(name, &title(name))).collect()
+}
+
+fn title_of(title: kurabe_core::Text) -> String {
+    title.take(crate::lang::lang())
+}
+
+/// Paths, and models.
+fn targets(current: &OsStr) -> Vec<CompletionCandidate> {
+    use clap_complete::engine::ValueCompleter;
+    const PREFIX: &str = "model:";
+    let words = current.to_str().unwrap_or_default();
+    let is_model = !words.is_empty() && (PREFIX.starts_with(words) || words.starts_with(PREFIX));
+    let models = models().into_iter().map(|model| model.add_prefix(PREFIX));
+    let models = models.filter(|model| is_model && model.get_value().to_string_lossy().starts_with(words));
+    PathCompleter::any().complete(current).into_iter().chain(models).collect()
+}
+
+fn studies() -> Vec<CompletionCandidate> {
+    STUDIES.iter().map(|(name, _)| candidate(name, "")).collect()
+}
+
+fn uses() -> Vec<CompletionCandidate> {
+    USES.iter().map(|(name, _)| candidate(name, "")).collect()
+}
+
+fn charts() -> Vec<CompletionCandidate> {
+    ["all"].iter().chain(&PICTURE_NAMES).map(|name| candidate(name, "")).collect()
+}
+
+fn facts() -> Vec<CompletionCandidate> {
+    Fact::all().map(|fact| candidate(fact.word(), "")).collect()
+}

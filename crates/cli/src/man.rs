@@ -1,0 +1,69 @@
+//! `kurabe man`: the page of the program, with the names that only it knows, and a page for each command.
+
+use crate::args::Cli;
+use crate::lang::{lang, t};
+use crate::output;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::shown::Shown;
+use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
+use kurabe_sim::{DEVICES, device_named};
+use std::io::Write;
+
+/// Prints the page of the program or of one of its commands.
+///
+/// # Errors
+/// When there is no such command, or standard output takes nothing more.
+pub fn page(command: Option<&str>) -> Result<()> {
+    let mut program = Cli::command();
+    program.build();
+    let mut page = Vec::new();
+    match command {
+        Some(name) => of_command(&program, name)?.render(&mut page),
+        None => Man::new(program).render(&mut page).and_then(|()| names(&mut page)),
+    }
+    .map_err(|error| {
+        Error::os(text!("cannot make the manual page", "マニュアルページを作れません"), &error)
+    })?;
+    output::write(&Shown::of_ours(String::from_utf8_lossy(&page).into_owned()))
+}
+
+fn of_command(program: &Command, name: &str) -> Result<Man> {
+    let commands: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+    let command = program.find_subcommand(name).cloned().ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            text!("there is no command `{name}`", "`{name}` というコマンドはありません"),
+        )
+        .remedy(nearest(name, &commands))
+    })?;
+    Ok(Man::new(command).title(format!("kurabe-{name}")))
+}
+
+/// How runs are named, and the names of profiles and models.
+fn names(page: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut roff = Roff::new();
+    roff.control("SH", [t("RUNS", "測定の指定")]);
+    roff.text([roman(t(
+        "A run is named by its id, any unique beginning of it, or the word last; `kurabe list` shows all. `kurabe man COMMAND` \
+         is the page of a command.",
+        "測定は、ID、その先頭の一意な部分、または last で指定します。一覧は `kurabe list` で見られます。`kurabe man コマンド` で\
+         コマンドごとのページを表示します。",
+    ))]);
+    let title = |title: Result<Text>| title.map_or_else(|_| String::new(), |title| title.take(lang()));
+    let profiles = PROFILES.iter().map(|(name, _)| (*name, title(profile_named(name).map(|one| one.title))));
+    let models = DEVICES.iter().map(|(name, _)| (*name, title(device_named(name).map(|one| one.title))));
+    let sections: [(&str, Vec<(&str, String)>); 2] =
+        [(t("PROFILES", "プロファイル"), profiles.collect()), (t("MODELS", "モデル"), models.collect())];
+    for (heading, entries) in sections {
+        roff.control("SH", [heading]);
+        for (name, title) in entries {
+            roff.control("TP", []);
+            roff.text([bold(name)]);
+            roff.text([roman(title)]);
+        }
+    }
+    page.write_all(roff.to_roff().as_bytes())
+}

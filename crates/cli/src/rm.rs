@@ -1,0 +1,71 @@
+//! `kurabe rm`: what cannot be undone is asked for, unless it is one run named by its id.
+
+use crate::args::{Global, RunIds};
+use crate::lang::{lang, t};
+use crate::output::{can_ask, say, tell};
+use crate::stored::store_with_runs;
+use kurabe_core::process::ProcessIdentity;
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_lab::{owner_is_elsewhere, owner_lives};
+use kurabe_store::{LAST, Store};
+use std::cell::Cell;
+use std::io::BufRead;
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no such run, it is being measured, or nobody agreed.
+pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
+    let store = store_with_runs(global)?;
+    // All are looked up before the first goes, so a mistyped one removes nothing.
+    let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
+    let is_plain = ids.len() == 1 && !args.runs[0].eq_ignore_ascii_case(LAST);
+    if !is_plain && !args.yes {
+        confirm(&*store, &ids)?;
+    }
+    for id in ids {
+        let is_elsewhere = Cell::new(false);
+        let is_kept = |owner: &ProcessIdentity| {
+            is_elsewhere.set(owner_is_elsewhere(owner));
+            owner_lives(owner) && !(args.force && is_elsewhere.get())
+        };
+        store.remove(&id, &is_kept).map_err(|error| match is_elsewhere.get() {
+            true => error.remedy(text!(
+                "it belongs to another machine or a container; if that is gone: kurabe rm --force {id}",
+                "別のマシンかコンテナーの測定です。それがもうなければ: kurabe rm --force {id}"
+            )),
+            false => error,
+        })?;
+        tell(global, "removed", &id, t("removed", "削除しました:"))?;
+    }
+    Ok(())
+}
+
+/// Asks on a terminal whether these runs may go; elsewhere it is refused.
+fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
+    let names: Vec<String> = store
+        .list()?
+        .iter()
+        .filter(|run| ids.contains(&run.id))
+        .map(|run| format!("  {} · {} · {}", run.id, shown::line(&run.profile), shown::line(&run.target)))
+        .collect();
+    let refused = |what| {
+        Err(Error::new(ErrorKind::Refused, what)
+            .remedy(text!("`kurabe rm --yes` does not ask", "`kurabe rm --yes` なら確認しません")))
+    };
+    if !can_ask() {
+        return refused(text!(
+            "several runs, or the last one, are removed only after a question, and there is no terminal to ask on",
+            "複数の測定や last の削除には確認が必要ですが、確認できる端末がありません"
+        ));
+    }
+    let runs = names.join("\n");
+    say(&text!("{runs}\nRemove for good? [y/N]", "{runs}\n完全に削除しますか? [y/N]").take(lang()));
+    let mut answer = String::new();
+    // An end of input is no agreement.
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    match answer.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => refused(text!("nothing was removed", "何も削除していません")),
+    }
+}

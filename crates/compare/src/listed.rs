@@ -1,0 +1,254 @@
+//! What a list tells of each run: its summary, what it did, and the few figures that stand for it.
+//!
+//! The model: a reader of a list asks how fast a thing was, at its best and at its worst. So a run is told by its highest rate of reads,
+//! its highest rate of writes, and what it read in random blocks of 4 KiB one after another; a run without any of them by its first cell that
+//! came to a figure. The figures are those that `show` prints, by the statistic of the profile, and they are in the digest, so
+//! that a list of many runs reads no record.
+
+use crate::digest::{CellName, Word, read};
+use crate::fairness::{Fact, FactValue};
+use crate::key::CellKey;
+use kurabe_core::digest::{DigestedRun, Digests};
+use kurabe_core::record::{Measure, RunRecord, RunSummary};
+use kurabe_core::workload::Direction;
+use kurabe_stats::cell_figure;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// What a figure tells of its run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MainFigure {
+    /// The highest rate of reads.
+    BestRead,
+    /// The highest rate of writes.
+    BestWrite,
+    /// Random reads of 4 KiB, one after another.
+    Random4kRead,
+    /// The first cell, where there is no rate.
+    First,
+}
+
+/// A run in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ListedRun {
+    /// What the store tells of it.
+    #[serde(flatten)]
+    pub run: RunSummary,
+    /// The parameters of the model that were changed, as `--set` takes them: `disk.rpm=5400, disk.heads=2`.
+    pub changes: Option<String>,
+    /// What it did, if that is one cell alone.
+    #[serde(skip)]
+    pub only_cell: Option<CellName>,
+    /// The highest rate of reads among its cells.
+    pub best_read_rate_bytes_per_s: Option<f64>,
+    /// The highest rate of writes.
+    pub best_write_rate_bytes_per_s: Option<f64>,
+    /// The rate of random reads of 4 KiB at queue depth 1.
+    pub random_4k_read_rate_bytes_per_s: Option<f64>,
+    /// Of a run without these its first figure.
+    pub first_figure: Option<FirstFigure>,
+}
+
+/// The first figure of a run without rates of reads or writes: the one that its cell measures, and no other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FirstFigure {
+    /// The cell.
+    #[serde(skip)]
+    pub name: CellName,
+    /// Its label.
+    pub cell: String,
+    /// A rate of both directions.
+    pub rate_bytes_per_s: Option<f64>,
+    /// An access time or a duration.
+    pub time_ns: Option<f64>,
+}
+
+/// The cells that stand for a run, with their figures.
+pub(crate) fn main_cells(run: &RunRecord) -> Vec<(MainFigure, CellName, f64)> {
+    let statistic = run.header.statistic();
+    let figures: Vec<(CellName, f64)> = run
+        .cells
+        .iter()
+        .zip(CellName::of_run(run))
+        .filter_map(|(cell, name)| Some((name, cell_figure(cell, statistic)?)))
+        .collect();
+    let best = |direction: Direction| {
+        let of_direction =
+            |(name, _): &&(CellName, f64)| name.measure == Measure::Rate && name.direction == Some(direction);
+        figures.iter().filter(of_direction).max_by(|one, other| one.1.total_cmp(&other.1))
+    };
+    let random = figures.iter().find(|(name, _)| is_random_4k_read(name));
+    let mains = [
+        (MainFigure::BestRead, best(Direction::Read)),
+        (MainFigure::BestWrite, best(Direction::Write)),
+        (MainFigure::Random4kRead, random),
+    ];
+    let mains = || mains.iter().filter_map(|(main, cell)| Some((*main, (*cell)?)));
+    let first = figures.first().filter(|_| mains().next().is_none()).map(|cell| (MainFigure::First, cell));
+    mains().chain(first).map(|(main, (name, figure))| (main, name.clone(), *figure)).collect()
+}
+
+fn is_random_4k_read(name: &CellName) -> bool {
+    let CellKey::Io { sequential: false, block_bytes: 4096, iodepth: 1, threads: 1, direction, .. } =
+        &name.key
+    else {
+        return false;
+    };
+    name.measure == Measure::Rate && direction == Direction::Read.word()
+}
+
+/// Runs with what their digests tell, in the order given. A run that is being measured, or cannot be read, has its summary alone.
+pub fn listed(runs: Vec<RunSummary>, digests: &Digests) -> Vec<ListedRun> {
+    let words = read(digests);
+    let by_id: HashMap<&str, &DigestedRun> = digests.runs.iter().map(|run| (run.id.as_str(), run)).collect();
+    let with_figures = |run: RunSummary| {
+        let digest = by_id.get(run.id.as_str()).copied();
+        let mut listed = ListedRun::from(run);
+        digest.into_iter().for_each(|digest| listed.add(digest, &words));
+        listed
+    };
+    runs.into_iter().map(with_figures).collect()
+}
+
+impl From<RunSummary> for ListedRun {
+    /// The summary alone.
+    fn from(run: RunSummary) -> Self {
+        Self {
+            run,
+            changes: None,
+            only_cell: None,
+            best_read_rate_bytes_per_s: None,
+            best_write_rate_bytes_per_s: None,
+            random_4k_read_rate_bytes_per_s: None,
+            first_figure: None,
+        }
+    }
+}
+
+impl ListedRun {
+    fn add(&mut self, digest: &DigestedRun, words: &[Option<Word>]) {
+        let word = |place: &u32| words.get(*place as usize).and_then(Option::as_ref);
+        for fact in digest.facts.iter().filter_map(word) {
+            if let Word::Fact(Fact::Parameters, FactValue::Name(changes)) = fact {
+                self.changes = Some(changes.replace(" = ", "="));
+            }
+        }
+        for (place, summary) in &digest.figures {
+            let value = summary.mean;
+            match word(place) {
+                Some(Word::Main(MainFigure::BestRead, _)) => self.best_read_rate_bytes_per_s = Some(value),
+                Some(Word::Main(MainFigure::BestWrite, _)) => self.best_write_rate_bytes_per_s = Some(value),
+                Some(Word::Main(MainFigure::Random4kRead, _)) => {
+                    self.random_4k_read_rate_bytes_per_s = Some(value);
+                }
+                Some(Word::Main(MainFigure::First, name)) => {
+                    self.first_figure = Some(FirstFigure::new(name, value));
+                }
+                Some(Word::Cell(name)) if self.run.cell_count == 1 => self.only_cell = Some(name.clone()),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl FirstFigure {
+    fn new(name: &CellName, value: f64) -> Self {
+        let is_rate = name.measure == Measure::Rate;
+        Self {
+            name: name.clone(),
+            cell: name.label.clone(),
+            rate_bytes_per_s: is_rate.then_some(value),
+            time_ns: (!is_rate).then_some(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::digest;
+    use kurabe_core::profile::Statistic;
+    use kurabe_core::record::RunStatus;
+    use kurabe_testkit::{parameter, ssd, stories};
+    use std::collections::BTreeMap;
+
+    fn summary(run: &RunRecord) -> RunSummary {
+        RunSummary {
+            id: run.header.id.clone(),
+            started_at: run.header.started_at.clone(),
+            measured_at: None,
+            imported: false,
+            status: RunStatus::Complete,
+            target: run.header.target_name().to_owned(),
+            device: None,
+            model: None,
+            profile: run.header.profile_name(),
+            cell_count: run.cells.len() as u32,
+            labels: BTreeMap::new(),
+        }
+    }
+
+    /// The run as a list tells it, by way of the words that a store keeps.
+    fn in_list(run: &RunRecord) -> ListedRun {
+        let digest = digest(run);
+        let words: Vec<String> =
+            digest.facts.iter().chain(digest.figures.iter().map(|(word, _)| word)).cloned().collect();
+        let place = |word: &String| words.iter().position(|other| other == word).unwrap() as u32;
+        let digested = DigestedRun {
+            id: run.header.id.clone(),
+            facts: digest.facts.iter().map(place).collect(),
+            figures: digest.figures.iter().map(|(word, summary)| (place(word), *summary)).collect(),
+        };
+        let digests = Digests { words: words.clone(), runs: vec![digested], unreadable: Vec::new() };
+        listed(vec![summary(run)], &digests).remove(0)
+    }
+
+    #[test]
+    fn a_run_is_told_by_its_best_rates_and_its_hardest_cell() {
+        let run = ssd::run();
+        let listed = in_list(&run);
+        let statistic = run.header.statistic();
+        let highest = |direction: Direction| {
+            let of_direction = run.cells.iter().filter(|cell| cell.direction == Some(direction));
+            of_direction.filter_map(|cell| cell_figure(cell, statistic)).max_by(f64::total_cmp)
+        };
+        assert_eq!(listed.best_read_rate_bytes_per_s, highest(Direction::Read));
+        assert_eq!(listed.best_write_rate_bytes_per_s, highest(Direction::Write));
+        let label = |name: &str| {
+            let cell =
+                run.cells.iter().find(|cell| cell.label == name && cell.direction == Some(Direction::Read));
+            cell_figure(cell.unwrap(), statistic)
+        };
+        assert_eq!(listed.random_4k_read_rate_bytes_per_s, label("RND 4 KiB Q1 T1"));
+        assert!(listed.best_read_rate_bytes_per_s > listed.random_4k_read_rate_bytes_per_s);
+        assert_eq!((listed.changes, listed.only_cell, listed.first_figure), (None, None, None));
+    }
+
+    #[test]
+    fn the_figures_are_those_of_the_profile() {
+        let best = |record: &RunRecord| in_list(record).best_read_rate_bytes_per_s;
+        assert!(best(&ssd::run_with(Statistic::Best, &[Direction::Read])) > best(&ssd::run()));
+    }
+
+    #[test]
+    fn a_run_without_rates_is_told_by_its_first_figure() {
+        let mut run = stories::fat_walk();
+        run.cells.retain(|cell| cell.measure == Measure::AccessTime);
+        let command = in_list(&run);
+        let first = command.first_figure.unwrap();
+        assert_eq!((first.rate_bytes_per_s, first.time_ns.is_some()), (None, true), "{first:?}");
+        assert_eq!(command.best_read_rate_bytes_per_s, None);
+    }
+
+    #[test]
+    fn what_was_changed_in_a_model_is_told() {
+        let mut run = stories::fat_walk();
+        let model = run.header.model.as_mut().unwrap();
+        model.layers[0].name = "disk".to_owned();
+        model.layers[0].parameters =
+            vec![parameter("rpm", "5400", "", true), parameter("heads", "2", "", true)];
+        model.layers.truncate(1);
+        assert_eq!(in_list(&run).changes.as_deref(), Some("disk.rpm=5400, disk.heads=2"));
+    }
+}
