@@ -1,4 +1,5 @@
-//! A real ext4 on a modelled disk whose power is cut, by nbdfuse and a loop device: what fsync promised is there.
+//! A real ext4 on a modelled disk whose power is cut, by nbdfuse and a loop device, and SQLite on it: what fsync and a commit
+//! promised is there.
 
 use crate::client::{Server, eventually, request};
 use kurabe_serve::{ControlRequest, PowerRules, Serving, ask_server};
@@ -97,9 +98,35 @@ fn is_whole(folder: &Path, number: usize) -> bool {
         .is_ok_and(|bytes| bytes == vec![number as u8 + 1; FILE_BYTES])
 }
 
-/// Writes files until the power goes; how many of those that fsync promised are not there afterwards, all if the file system
+/// What is promised one by one: how it is made to last, and whether it is there.
+#[derive(Clone, Copy)]
+struct Work {
+    promise: fn(&Path, usize) -> std::io::Result<()>,
+    is_kept: fn(&Path, usize) -> bool,
+}
+
+const FILES: Work = Work { promise: write_file, is_kept: is_whole };
+const ROWS: Work = Work { promise: insert_row, is_kept: has_row };
+
+fn sqlite(folder: &Path, words: &str) -> Option<String> {
+    run("sqlite3", &["-batch", folder.join("db").to_str().unwrap(), words])
+}
+
+fn insert_row(folder: &Path, number: usize) -> std::io::Result<()> {
+    let words = format!(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE IF NOT EXISTS rows (number); INSERT INTO rows VALUES ({number});"
+    );
+    sqlite(folder, &words).map(|_| ()).ok_or_else(|| std::io::ErrorKind::Other.into())
+}
+
+fn has_row(folder: &Path, number: usize) -> bool {
+    let words = format!("PRAGMA integrity_check; SELECT count(*) FROM rows WHERE number = {number};");
+    sqlite(folder, &words).as_deref() == Some("ok\n1")
+}
+
+/// Works until the power goes; how much of what was promised is not there afterwards, all if the file system
 /// is not. Nothing if it cannot be tried here.
-fn lost_after_cut(seed: u64, lies: bool) -> Option<usize> {
+fn lost_after_cut(work: Work, seed: u64, lies: bool) -> Option<usize> {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s.sock");
     let mut request = request("hitachi-hds721616plat80", &socket);
@@ -115,7 +142,7 @@ fn lost_after_cut(seed: u64, lies: bool) -> Option<usize> {
         let (sender, synced) = channel();
         let writing = at.clone();
         let writer = std::thread::spawn(move || {
-            (0..200).take_while(|number| write_file(&writing, *number).is_ok()).for_each(|number| {
+            (0..200).take_while(|number| (work.promise)(&writing, *number).is_ok()).for_each(|number| {
                 let _ = sender.send(number);
             });
         });
@@ -133,7 +160,7 @@ fn lost_after_cut(seed: u64, lies: bool) -> Option<usize> {
         return Some(files);
     }
     let Some(_mounted) = Mounted::new(&attached.device, &at) else { return Some(files) };
-    Some((0..files).filter(|number| !is_whole(&at, *number)).count())
+    Some((0..files).filter(|number| !(work.is_kept)(&at, *number)).count())
 }
 
 #[test]
@@ -143,12 +170,28 @@ fn what_fsync_promised_is_there_after_a_cut_and_not_if_the_disk_lies() {
         return;
     }
     for seed in 0..3 {
-        let Some(lost) = lost_after_cut(seed, false) else {
+        let Some(lost) = lost_after_cut(FILES, seed, false) else {
             eprintln!("skipped: FUSE, loop devices or mounts are not allowed here");
             return;
         };
         assert_eq!(lost, 0, "seed {seed}");
     }
     // The negative control: the same check finds loss where there is some.
-    assert!((0..4).any(|seed| lost_after_cut(seed, true).unwrap() > 0));
+    assert!((0..4).any(|seed| lost_after_cut(FILES, seed, true).unwrap() > 0));
+}
+
+#[test]
+fn what_sqlite_committed_is_there_after_a_cut_and_not_if_the_disk_lies() {
+    if let Some(what) = missing().or_else(|| run("sqlite3", &["--version"]).is_none().then_some("sqlite3")) {
+        eprintln!("skipped: {what} is not there");
+        return;
+    }
+    for seed in 0..2 {
+        let Some(lost) = lost_after_cut(ROWS, seed, false) else {
+            eprintln!("skipped: FUSE, loop devices or mounts are not allowed here");
+            return;
+        };
+        assert_eq!(lost, 0, "seed {seed}");
+    }
+    assert!((0..4).any(|seed| lost_after_cut(ROWS, seed, true).unwrap() > 0));
 }
