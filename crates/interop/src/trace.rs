@@ -128,14 +128,14 @@ pub fn read_trace(name: &str, mut input: impl BufRead, format: Option<TraceForma
     }
     let mut lines = Lines::new(name, input)?;
     let content = match format {
-        Some(format) => Content::Of(format),
+        Some(format) => Recognised::Of(format),
         None => recognise(name, &mut lines)?,
     };
     let mut trace = Builder::new(MOST_OPERATIONS);
     match content {
-        Content::Blkparse => blkparse::read_either(&mut lines, &mut trace)?,
-        Content::Columns => ascii::read_disksim_if_told(name, &mut lines, &mut trace)?,
-        Content::Of(format) => match format {
+        Recognised::Blkparse => blkparse::read_either(&mut lines, &mut trace)?,
+        Recognised::Columns => ascii::read_disksim_if_told(name, &mut lines, &mut trace)?,
+        Recognised::Of(format) => match format {
             TraceFormat::FioIolog => iolog::read(&mut lines, &mut trace)?,
             TraceFormat::Blkparse => blkparse::read(&mut lines, &mut trace, blkparse::QUEUED)?,
             TraceFormat::BlkparseIssued => blkparse::read(&mut lines, &mut trace, blkparse::ISSUED)?,
@@ -159,14 +159,14 @@ pub(crate) fn recognised(name: &str, bytes: &[u8]) -> Option<&'static str> {
     }
     let mut lines = Lines::new(name, bytes).ok()?;
     Some(match recognise(name, &mut lines).ok()? {
-        Content::Of(format) => format.word(),
-        Content::Blkparse => TraceFormat::Blkparse.word(),
-        Content::Columns => "mqsim, ssdsim, disksim",
+        Recognised::Of(format) => format.word(),
+        Recognised::Blkparse => TraceFormat::Blkparse.word(),
+        Recognised::Columns => "mqsim, ssdsim, disksim",
     })
 }
 
 /// What the first line of a trace tells.
-enum Content {
+enum Recognised {
     /// The format.
     Of(TraceFormat),
     /// A text of blkparse: the operations as they were queued, or as they were issued if it was filtered down to these.
@@ -176,25 +176,25 @@ enum Content {
 }
 
 /// Tells the format by the first line, as far as that does.
-fn recognise(name: &str, lines: &mut Lines<'_, impl BufRead>) -> Result<Content> {
+fn recognise(name: &str, lines: &mut Lines<'_, impl BufRead>) -> Result<Recognised> {
     let Some(first) = lines.peek()? else { return Err(empty(name)) };
     if first.text.starts_with("fio version ") {
-        return Ok(Content::Of(TraceFormat::FioIolog));
+        return Ok(Recognised::Of(TraceFormat::FioIolog));
     }
     if blkparse::fits(first.text) {
-        return Ok(Content::Blkparse);
+        return Ok(Recognised::Blkparse);
     }
     if csv::fits_msr(first.text) {
-        return Ok(Content::Of(TraceFormat::Msr));
+        return Ok(Recognised::Of(TraceFormat::Msr));
     }
     if csv::fits_spc(first.text) {
-        return Ok(Content::Of(TraceFormat::Spc));
+        return Ok(Recognised::Of(TraceFormat::Spc));
     }
     if validate::fits(first.text) {
-        return Ok(Content::Of(TraceFormat::DisksimValidate));
+        return Ok(Recognised::Of(TraceFormat::DisksimValidate));
     }
     if ascii::fits(first.text) {
-        return Ok(Content::Columns);
+        return Ok(Recognised::Columns);
     }
     let error = first.fault(
         first.text,

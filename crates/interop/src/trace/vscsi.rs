@@ -107,10 +107,10 @@ fn take(name: &str, at: u64, layout: &Layout, record: &[u8], builder: &mut Build
         ));
     };
     match operation {
-        Operation::Io(operation) => builder.push(line, operation)?,
-        Operation::Sync(at_ns) => builder.push_sync(line, at_ns, unit)?,
-        Operation::Discard => builder.trace.leave_out(1, discards()),
-        Operation::Other => {
+        ScsiCommand::Io(operation) => builder.push(line, operation)?,
+        ScsiCommand::Sync(at_ns) => builder.push_sync(line, at_ns, unit)?,
+        ScsiCommand::Discard => builder.trace.leave_out(1, discards()),
+        ScsiCommand::Other => {
             builder.trace.leave_out(1, text!("other commands of SCSI", "そのほかの SCSI コマンド"));
         }
     }
@@ -118,7 +118,7 @@ fn take(name: &str, at: u64, layout: &Layout, record: &[u8], builder: &mut Build
 }
 
 /// What a command asks for.
-enum Operation {
+enum ScsiCommand {
     Io(TraceOp),
     Sync(u64),
     Discard,
@@ -126,22 +126,22 @@ enum Operation {
 }
 
 /// The operation of a record; `None` if its place or time is beyond what can be.
-fn operation(layout: &Layout, record: &[u8], unit: u32) -> Option<Operation> {
+fn operation(layout: &Layout, record: &[u8], unit: u32) -> Option<ScsiCommand> {
     let length_bytes = u32::from_le_bytes(field(record, layout.length_at)?);
     let at_ns = u64::from_le_bytes(field(record, layout.time_at)?).checked_mul(TICK_NS)?;
     let offset_bytes = u64::from_le_bytes(field(record, layout.block_at)?).checked_mul(SECTOR_BYTES)?;
     offset_bytes.checked_add(u64::from(length_bytes))?;
-    let io = |kind| Operation::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 });
+    let io = |kind| ScsiCommand::Io(TraceOp { at_ns, kind, offset_bytes, length_bytes, unit, took_ns: 0 });
     Some(match u16::from_le_bytes(field(record, layout.command_at)?) {
         // READ (6), (10), (12), (16).
         0x08 | 0x28 | 0xa8 | 0x88 => io(OpKind::Read),
         // WRITE (6), (10), (12), (16), and the same with VERIFY.
         0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => io(OpKind::Write),
         // SYNCHRONIZE CACHE (10), (16).
-        0x35 | 0x91 => Operation::Sync(at_ns),
+        0x35 | 0x91 => ScsiCommand::Sync(at_ns),
         // UNMAP.
-        0x42 => Operation::Discard,
-        _ => Operation::Other,
+        0x42 => ScsiCommand::Discard,
+        _ => ScsiCommand::Other,
     })
 }
 
