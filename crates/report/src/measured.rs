@@ -25,7 +25,7 @@ pub struct MeasuredLatencies {
 pub struct DemeritRow {
     /// The direction; `None` for reads and writes together.
     pub direction: Option<Direction>,
-    /// Operations of the trace, and of the run.
+    /// Operations of the trace.
     pub measured_operations: u64,
     /// Operations of the run.
     pub run_operations: u64,
