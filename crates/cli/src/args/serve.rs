@@ -20,7 +20,7 @@ const POWER_JA: &str = "電源断";
      Examples:\n  \
      kurabe serve model:samsung-fit-plus-exfat --without filesystem --socket s.sock\n  \
      fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
-     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b.sock\n  \
+     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b\n  \
      kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
      kurabe serve model:toshiba-hg3 --socket s.sock --cut-after 1000-writes --seed 7",
     "モデルは実機と同じだけの時間をかけて応答し、データは別に保持します。\n\
@@ -30,7 +30,7 @@ const POWER_JA: &str = "電源断";
      例:\n  \
      kurabe serve model:samsung-fit-plus-exfat --without filesystem --socket s.sock\n  \
      fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
-     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b.sock\n  \
+     kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b\n  \
      kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
      kurabe serve model:toshiba-hg3 --socket s.sock --cut-after 1000-writes --seed 7"
 ))]
