@@ -302,6 +302,11 @@ impl Layer for Coarse {
             "erase" => self.erase_ns = setting.whole(),
             "command" => self.command_ns = setting.whole(),
             "access" => self.media.access_ns = setting.whole(),
+            "read_rate" => self.media.read_bytes_per_s = setting.real(),
+            "program_rate" => {
+                self.media.program_bytes_per_s = setting.real();
+                self.buffer.program_bytes_per_s = setting.real();
+            }
             "run" => self.run_bytes = setting.whole(),
             "read_ahead" => self.read_ahead = setting.flag(),
             "read_closes" => self.read_closes = setting.flag(),

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct WriteBuffer {
     capacity_bytes: u64,
-    program_bytes_per_s: f64,
+    /// What waits already is programmed at the rate that it was taken over at.
+    pub(super) program_bytes_per_s: f64,
     /// When a lot is programmed, and its bytes.
     lots: VecDeque<(u64, u64)>,
     bytes: u64,

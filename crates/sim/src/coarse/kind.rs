@@ -51,12 +51,12 @@ const PARAMETERS: &[Parameter] = &[
         "read_rate",
         Rate,
         ("rate at which all dies together are read", "全ダイ合計の読み出し速度"),
-    ),
+    ).live(),
     Parameter::needed(
         "program_rate",
         Rate,
         ("rate at which all dies together are programmed", "全ダイ合計の書き込み速度"),
-    ),
+    ).live(),
     Parameter::needed(
         "access",
         Time,
