@@ -22,7 +22,7 @@ const POWER_JA: &str = "電源断";
      fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
      kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b\n  \
      kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
-     kurabe serve model:toshiba-hg3 --socket s.sock --cut-after 1000-writes --seed 7",
+     kurabe serve model:toshiba-hg3 --socket s --cut-after 1000-writes --seed 7",
     "モデルは実機と同じだけの時間をかけて応答し、データは別に保持します。\n\
      Ctrl-C で終了し、間に合った応答の割合を表示します。2 コアの環境では、応答が\n\
      0.5 ms 以上のモデルで時間を守れます。docs/ja/serving.md に数値と、QEMU、\n\
@@ -32,7 +32,7 @@ const POWER_JA: &str = "電源断";
      fio --ioengine=nbd --uri='nbd+unix:///?socket=s.sock' --name=a --rw=randread\n  \
      kurabe serve model:mirror3-usb --without zfs,mirror --exports 3 --socket b\n  \
      kurabe serve model:samsung-870-evo --data over:disk.img --port 10809\n  \
-     kurabe serve model:toshiba-hg3 --socket s.sock --cut-after 1000-writes --seed 7"
+     kurabe serve model:toshiba-hg3 --socket s --cut-after 1000-writes --seed 7"
 ))]
 pub struct ServeArgs {
     #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]

@@ -113,3 +113,19 @@ fn a_server_is_asked_and_changed_while_it_serves() {
     live.signal(Signal::INT);
     live.end().ok();
 }
+
+#[test]
+fn the_lines_of_the_readme_work() {
+    let readme = include_str!("../../../../README.md");
+    let words = |command: &str| -> Vec<&str> {
+        let line =
+            readme.lines().find(|line| line.starts_with(&format!("kurabe {command} "))).expect("a line");
+        line.split('#').next().unwrap_or("").split_whitespace().skip(1).collect()
+    };
+    let lab = Lab::new();
+    let mut live = Live::start(lab.command(&words("serve")));
+    live.wait_for_out("Ctrl-C ends it");
+    lab.kurabe(&words("control")).ok();
+    live.signal(Signal::INT);
+    live.end().ok();
+}
