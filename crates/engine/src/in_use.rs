@@ -85,6 +85,7 @@ mod tests {
             device: device.map(str::to_owned),
             by: text!("mounted on /x", "/x にマウント中"),
             is_signature: false,
+            is_descriptor: false,
         };
         assert_eq!(clause(&claim(Some("sda1")), 2).en, "sda1: mounted on /x; and 2 more");
         assert_eq!(clause(&claim(None), 0).ja, "/x にマウント中");

@@ -27,6 +27,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// One holder of a device or a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +38,15 @@ pub struct Claim {
     pub by: Text,
     /// Whether only a signature on the medium tells it: it can be left over from what is used no more.
     pub is_signature: bool,
+    /// Whether a descriptor of another process is all that tells it: the process may be about to close it.
+    pub is_descriptor: bool,
 }
 
 impl Claim {
     fn new(device: Option<String>, by: By) -> Self {
-        Self { device, is_signature: matches!(by, By::Signature(_)), by: by.words() }
+        let is_signature = matches!(by, By::Signature(_));
+        let is_descriptor = matches!(by, By::Writer(_) | By::UnseenWriter);
+        Self { device, is_signature, is_descriptor, by: by.words() }
     }
 }
 
@@ -114,11 +119,36 @@ impl By {
 }
 
 /// Who holds a file or a block device, its disk, its partitions, and what else shares its bytes; empty if nobody does. It
-/// is open for reading only, and `shown` is what the user calls it.
+/// is open for reading only, and `shown` is what the user calls it. Takes up to a fifth of a second while somebody has it
+/// open for writing.
 ///
 /// # Errors
 /// It is neither a block device nor a file, or something that could show a holder cannot be read.
 pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
+    settled(|| claims_now(file, shown), || std::thread::sleep(PAUSE))
+}
+
+/// How often a descriptor that is open for writing is looked at before it counts, and the pause between two looks. A
+/// process that was just started has copies of the descriptors of the one that started it until it executes its program:
+/// milliseconds, more on a loaded machine.
+const LOOKS: usize = 5;
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// The claims of the first look that finds none or one that does not pass, else of the last.
+fn settled(look: impl Fn() -> Result<Vec<Claim>>, pause: impl Fn()) -> Result<Vec<Claim>> {
+    let mut claims = look()?;
+    for _ in 1..LOOKS {
+        if claims.is_empty() || !claims.iter().all(|claim| claim.is_descriptor) {
+            break;
+        }
+        pause();
+        claims = look()?;
+    }
+    Ok(claims)
+}
+
+/// One look.
+fn claims_now(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let roots = Roots::default();
     let path = platform::path_of(file);
     let failed = |error: &io::Error| cannot_look(shown, error);

@@ -526,3 +526,21 @@ fn tables_of_swap_are_read() {
     let swaps = b"Filename\t\t\t\tType\n/dev/sda2                             partition\t1\n/my\\040swap\tfile\n\nx\n";
     assert_eq!(parse_swaps(swaps), [Path::new("/dev/sda2"), Path::new("/my swap")]);
 }
+
+#[test]
+fn who_is_about_to_close_a_file_does_not_hold_it_and_who_keeps_it_open_does() {
+    let writer = || Claim::new(None, By::Writer(Process { pid: 70, command: "started".to_owned() }));
+    let unseen = || Claim::new(None, By::UnseenWriter);
+    let lock = || Claim::new(None, By::Lock(None));
+    let ask = |looks: &[Vec<Claim>]| {
+        let looks = std::cell::RefCell::new(looks.iter());
+        let pauses = std::cell::Cell::new(0);
+        let look = || Ok(looks.borrow_mut().next().expect("no look more than needed").clone());
+        let claims = settled(look, || pauses.set(pauses.get() + 1)).expect("an answer");
+        (claims, pauses.get())
+    };
+    assert_eq!(ask(&[vec![]]), (vec![], 0));
+    assert_eq!(ask(&[vec![writer()], vec![unseen()], vec![]]), (vec![], 2));
+    assert_eq!(ask(&[vec![writer(), lock()]]), (vec![writer(), lock()], 0));
+    assert_eq!(ask(&vec![vec![unseen()]; LOOKS]), (vec![unseen()], LOOKS - 1));
+}
