@@ -16,7 +16,6 @@
 use crate::content::Content;
 use crate::copy_loop::{Copied, FilePair, Pass, Side, copy};
 use crate::measure::watch;
-use crate::memory::available_bytes;
 use crate::platform;
 use crate::platform::memory_file;
 use crate::real::Real;
@@ -31,6 +30,7 @@ use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{CpuUse, EngineRecord, Repetition, TargetKind};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_host::available_memory_bytes;
 use kurabe_program::{Stop, interrupted};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -104,7 +104,7 @@ impl Session<'_, Real<'_>> {
         if size_bytes == 0 {
             return Err(too_small(self.ground.target.span_bytes()));
         }
-        check_memory(size_bytes, available_bytes())?;
+        check_memory(size_bytes, available_memory_bytes())?;
         let memory = memory_file(size_bytes).map_err(|error| no_memory(&error))?;
         let work = CopyWork { memory, place, size_bytes, device: Watched::under(self.ground.target.path()) };
         let size = format_bytes(size_bytes);

@@ -25,7 +25,6 @@ mod held;
 mod in_use;
 mod mark;
 mod measure;
-mod memory;
 mod model_copy;
 mod modelled;
 mod orphan;

@@ -137,3 +137,11 @@ pub fn uring_worker_count() -> usize {
         })
         .count()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_memory_file_has_its_size() {
+        assert_eq!(super::memory_file(12_345).unwrap().metadata().unwrap().len(), 12_345);
+    }
+}

@@ -113,7 +113,7 @@ pub(crate) struct ReplaySource {
     next: usize,
     /// `Closed`, `Think`: no operation before this time, in ns from the start.
     ready_ns: u64,
-    /// `Think`: the place of the operation for which that time is.
+    /// `Think`: the place of the operation for which that time is; the first has none to wait for.
     asked: usize,
 }
 
@@ -188,19 +188,15 @@ impl ReplaySource {
 
     fn draw(&mut self, now_ns: u64) -> Next {
         let Some(operation) = self.trace.operations.get(self.next).copied() else { return Next::End };
+        if self.timing == ReplayTiming::Think && self.asked != self.next {
+            // Asked for the first time: the operation before is done.
+            self.asked = self.next;
+            let before = &self.trace.operations[self.next - 1];
+            let end_ns = before.at_ns.saturating_add(u64::from(before.took_ns));
+            self.ready_ns = now_ns.saturating_add(operation.at_ns.saturating_sub(end_ns));
+        }
         let due_ns = match self.timing {
             ReplayTiming::Fast => None,
-            ReplayTiming::Think if self.next > 0 && self.asked != self.next => {
-                // Asked for the first time: the operation before is done.
-                self.asked = self.next;
-                let before = &self.trace.operations[self.next - 1];
-                let end_ns = before.at_ns.saturating_add(u64::from(before.took_ns));
-                self.ready_ns = now_ns.saturating_add(operation.at_ns.saturating_sub(end_ns));
-                if self.ready_ns > now_ns {
-                    return Next::NotBefore(self.ready_ns);
-                }
-                None
-            }
             ReplayTiming::Closed | ReplayTiming::Think if self.ready_ns > now_ns => {
                 return Next::NotBefore(self.ready_ns);
             }

@@ -20,6 +20,7 @@ mod identity;
 mod journal;
 mod link;
 mod machine;
+mod memory;
 mod mount;
 mod noise;
 mod observe;
@@ -46,6 +47,7 @@ pub use counters::DeviceCounters;
 pub use devices_under::{devices_right_under, devices_under};
 pub use health::health;
 pub use identity::{Liveness, life_of, own_identity};
+pub use memory::available_memory_bytes;
 pub use noise::{
     NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
     STEAL_SHARE, noise_remarks,

@@ -9,6 +9,7 @@ use super::image::OverImage;
 use super::sparse::Sparse;
 use super::{DiskData, Keeper};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_host::available_memory_bytes;
 use rustix::fs::XattrFlags;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -18,8 +19,6 @@ use std::path::{Path, PathBuf};
 
 /// The extended attribute of a file that kurabe made for data.
 const ATTRIBUTE: &str = "user.kurabe.data";
-/// Where the kernel says how much memory is free.
-const MEMORY_FACTS: &str = "/proc/meminfo";
 /// What may be taken where the kernel does not say.
 const USUAL_MEMORY_BYTES: u64 = 1 << 30;
 
@@ -72,7 +71,7 @@ impl DataPlace {
     /// # Errors
     /// When it cannot be opened, or must not be written to.
     pub fn open(&self, size_bytes: u64, exports: usize, write_existing: bool) -> Result<OpenedData> {
-        let most_bytes = free_memory_bytes() / 2;
+        let most_bytes = available_memory_bytes().unwrap_or(USUAL_MEMORY_BYTES) / 2;
         let no_memory = |error: io::Error| {
             Error::os(text!("cannot get memory for data", "データ用のメモリーを確保できません"), &error)
         };
@@ -116,19 +115,10 @@ fn one_only(exports: usize, path: &Path) -> Result<()> {
     .remedy(text!("use --data memory with --exports", "--exports には --data memory を使ってください")))
 }
 
-fn free_memory_bytes() -> u64 {
-    let facts = std::fs::read_to_string(MEMORY_FACTS).unwrap_or_default();
-    let available = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kibibytes = available.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kibibytes.map_or(USUAL_MEMORY_BYTES, |kibibytes| kibibytes << 10)
-}
-
 /// A new file with the mark, or one that is there and may be used.
 fn open_file(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File> {
     let shown = shown::path(path);
-    let cannot = |error: &io::Error| {
-        Error::os(text!("cannot use {shown} for data", "{shown} をデータに使えません"), error)
-    };
+    let cannot = |error: &io::Error| cannot_use(&shown, error);
     let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
     match made {
         Ok(file) => {
@@ -147,9 +137,7 @@ fn open_file(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File>
 
 fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File> {
     let shown = shown::path(path);
-    let cannot = |error: &io::Error| {
-        Error::os(text!("cannot use {shown} for data", "{shown} をデータに使えません"), error)
-    };
+    let cannot = |error: &io::Error| cannot_use(&shown, error);
     // A pipe would be waited for.
     let looked = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let looked = looked.map_err(|error| cannot(&error))?;
@@ -199,6 +187,10 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     lock(&file, &shown)?;
     file.set_len(size_bytes).map_err(|error| cannot(&error))?;
     Ok(file)
+}
+
+fn cannot_use(shown: &str, error: &io::Error) -> Error {
+    Error::os(text!("cannot use {shown} for data", "{shown} をデータに使えません"), error)
 }
 
 fn lock(file: &File, shown: &str) -> Result<()> {
