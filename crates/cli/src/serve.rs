@@ -12,7 +12,7 @@ use kurabe_lab::{load_model, model_name};
 use kurabe_report::Mode;
 use kurabe_serve::{
     Address, ControlRequest, CutReport, DataPlace, PowerRules, ServeRequest, ServedFacts, ServedFigures,
-    Serving, ask_server,
+    Serving, ask_server, control_path,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -184,7 +184,5 @@ fn control_socket(path: &Path) -> PathBuf {
     if path.extension().is_some_and(|end| end == "control") {
         return path.to_owned();
     }
-    let mut name = path.as_os_str().to_owned();
-    name.push(".control");
-    name.into()
+    control_path(path)
 }

@@ -67,14 +67,10 @@ fn waiting_line(grants: &Grants, spin_ns: u64) -> Text {
         (grants.exact_timers, text!("exact timers", "正確なタイマー")),
         (grants.awake_processors, text!("processors that do not doze", "CPU を休眠させないこと")),
     ];
-    let refused: Vec<&Text> = wishes.iter().filter(|(granted, _)| !granted).map(|(_, wish)| wish).collect();
+    let refused = Text::list(wishes.into_iter().filter(|(granted, _)| !granted).map(|(_, wish)| wish));
     if refused.is_empty() {
         return text!("  waits     {how}; all that keeps time exact was granted", "  待ち方    {how}。正確さのための設定はすべて許可されました"; how);
     }
-    let join = |pick: &dyn Fn(&Text) -> String, with: &str| {
-        refused.iter().map(|wish| pick(wish)).collect::<Vec<_>>().join(with)
-    };
-    let refused = Text { en: join(&|wish| wish.en.clone(), ", "), ja: join(&|wish| wish.ja.clone(), "、") };
     text!(
         "  waits     {how}; not granted: {refused} (root has them; answers are later without)",
         "  待ち方    {how}。許可されなかったもの: {refused}(root なら使えます。ないと応答が遅れます)";

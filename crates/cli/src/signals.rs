@@ -38,12 +38,7 @@ pub fn survive_size_limit() -> Result<()> {
 /// # Errors
 /// When the operating system does not let it.
 pub fn listen() -> Result<RunHandle> {
-    let leaving = Arc::new(AtomicBool::new(false));
-    for signal in SIGNALS {
-        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving))
-            .map_err(|error| cannot_listen(&error))?;
-    }
-    let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
+    let (leaving, mut incoming) = hear()?;
     let handle = RunHandle::default();
     let signalled = handle.clone();
     let listening = Builder::new().spawn(move || {
@@ -71,12 +66,7 @@ pub fn listen() -> Result<RunHandle> {
 /// # Errors
 /// When the operating system does not let it.
 pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
-    let leaving = Arc::new(AtomicBool::new(false));
-    for signal in SIGNALS {
-        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving))
-            .map_err(|error| cannot_listen(&error))?;
-    }
-    let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
+    let (leaving, mut incoming) = hear()?;
     let listening = Builder::new().spawn(move || {
         for _ in incoming.forever() {
             leaving.store(true, Ordering::Relaxed);
@@ -84,6 +74,17 @@ pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
         }
     });
     listening.map(|_| ()).map_err(|error| Error::no_thread(&error))
+}
+
+/// Signals from now on, and what to set before the next of them ends the process in its handler.
+fn hear() -> Result<(Arc<AtomicBool>, Signals)> {
+    let leaving = Arc::new(AtomicBool::new(false));
+    for signal in SIGNALS {
+        register_conditional_shutdown(signal, 128 + signal, Arc::clone(&leaving))
+            .map_err(|error| cannot_listen(&error))?;
+    }
+    let incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
+    Ok((leaving, incoming))
 }
 
 /// Ends the process without waiting for any thread: what they did last is in the store, or is not kept.

@@ -5,6 +5,14 @@ use crate::power::Journal;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
+/// What a disk addresses, and writes whole or not at all.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+
+/// A stretch of whole sectors as the length of a request: one beyond the longest is as long as that.
+pub(crate) fn sectors_length(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX - SECTOR_BYTES as u32 + 1)
+}
+
 /// Data, and a journal if power can be cut.
 #[derive(Debug)]
 pub(crate) struct Disk {

@@ -4,6 +4,7 @@
 //! more than 2 % of the time that the request took in the model (what Memulator held for more than 99 % of requests), or
 //! no more than 20 µs, which no client of a socket can see.
 
+use kurabe_core::quantity::NS_PER_S;
 use kurabe_stats::{Histogram, percentile_ns};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ const LATE_SHARE: f64 = 0.02;
 const LATE_NS: u64 = 20_000;
 /// A second of which the timing thread worked for more than this share was bound by it: what came had to wait for it.
 const BOUND_SHARE: f64 = 0.9;
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// When an answer is due, and what its request took in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Account {
 
     /// The timing thread worked from one time to another.
     pub(crate) fn worked(&mut self, from_ns: u64, to_ns: u64) {
-        let second = from_ns / SECOND_NS;
+        let second = from_ns / NS_PER_S;
         if second != self.second {
             self.end_second();
             self.second = second;
@@ -78,7 +78,7 @@ impl Account {
     }
 
     fn end_second(&mut self) {
-        let share = self.busy_in_second_ns as f64 / SECOND_NS as f64;
+        let share = self.busy_in_second_ns as f64 / NS_PER_S as f64;
         self.busiest_share = self.busiest_share.max(share.min(1.0));
         self.bound_seconds += u64::from(share > BOUND_SHARE);
         self.busy_in_second_ns = 0;
@@ -103,7 +103,7 @@ impl Account {
 
     /// Time worked, the largest share of a second, and seconds that were bound by it.
     pub(crate) fn work(&self) -> (u64, f64, u64) {
-        let share = self.busy_in_second_ns as f64 / SECOND_NS as f64;
+        let share = self.busy_in_second_ns as f64 / NS_PER_S as f64;
         (self.busy_ns, self.busiest_share.max(share.min(1.0)), self.bound_seconds)
     }
 }

@@ -23,6 +23,6 @@ pub use control::{ControlRequest, ask_server};
 pub use data::DataPlace;
 pub use honesty::Lateness;
 pub use hub::ServedFigures;
-pub use listen::Address;
+pub use listen::{Address, control_path};
 pub use power::{CutReport, PowerRules};
 pub use server::{ServeRequest, ServedFacts, Serving};

@@ -105,7 +105,7 @@ impl Drop for Doorway {
 }
 
 /// Where the second socket is, by which a served stack is controlled.
-pub(crate) fn control_path(socket: &Path) -> PathBuf {
+pub fn control_path(socket: &Path) -> PathBuf {
     let mut name = socket.as_os_str().to_owned();
     name.push(".control");
     name.into()

@@ -6,6 +6,7 @@
 //! reached it. A toss is for a whole write, or for each of its sectors if writes may be torn.
 
 use crate::data::DiskData;
+use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::protocol::ExtentKind;
 use kurabe_core::random::split_mix;
 use kurabe_sim::Ranges;
@@ -13,8 +14,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io;
 
-/// What a disk writes whole or not at all.
-const SECTOR_BYTES: u64 = 512;
 /// A note of this many bytes is split, so that what is a hole in it costs nothing.
 const NOTE_BYTES: u64 = 64 << 10;
 
@@ -71,7 +70,7 @@ impl Journal {
         let end = (offset + length).next_multiple_of(SECTOR_BYTES).min(data.size_bytes());
         let mut from = offset / SECTOR_BYTES * SECTOR_BYTES;
         while from < end {
-            let most = u32::try_from(end - from).unwrap_or(u32::MAX - SECTOR_BYTES as u32 + 1);
+            let most = sectors_length(end - from);
             for extent in data.extents(from, most) {
                 let to = from + u64::from(extent.length_bytes);
                 self.note_extent(data, number, (from, to), extent.kind)?;

@@ -3,7 +3,7 @@
 use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, Controls};
 use crate::data::DataPlace;
-use crate::disk::Disk;
+use crate::disk::{Disk, SECTOR_BYTES};
 use crate::hub::{Command, Hub, HubParts, ServedFigures};
 use crate::listen::{Address, Doorway, control_path, make_way};
 use crate::power::PowerRules;
@@ -24,8 +24,6 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// What disks address.
-const SECTOR_BYTES: u64 = 512;
 /// Exports of one stack: what answers to names in a list of one screen.
 const MOST_EXPORTS: usize = 64;
 /// No answer of kurabe's own server takes longer.

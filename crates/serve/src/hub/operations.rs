@@ -1,15 +1,13 @@
 //! Requests on their way: through their data, through the stack, and back.
 
 use super::{Hub, SMALL_BYTES};
+use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
 use crate::workers::{Body, Deed, PayloadJob, Segment, act};
 use kurabe_sim::{Completion, Kind, Request};
 use std::sync::Arc;
-
-/// What a modelled device addresses: requests are widened to whole ones.
-const SECTOR_BYTES: u64 = 512;
 
 /// A request that was not answered yet.
 #[derive(Debug)]
@@ -299,6 +297,6 @@ fn model_request(request: &NbdRequest) -> Request {
     let from = request.offset_bytes / SECTOR_BYTES * SECTOR_BYTES;
     let end = (request.offset_bytes + u64::from(request.length_bytes)).next_multiple_of(SECTOR_BYTES);
     // Only trims and zeroes are that long.
-    let length_bytes = u32::try_from(end - from).unwrap_or(u32::MAX - SECTOR_BYTES as u32 + 1);
+    let length_bytes = sectors_length(end - from);
     Request::new(kind, from, length_bytes)
 }
