@@ -9,9 +9,9 @@ use kurabe_compare::{Pair, Use, check_about, fastest, measured_again, names, pai
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_report::{
-    MeasuredLatencies, answer, answer_for, asked_json, demerit_pictures, demerits, fastest_words, forest_of,
-    render_demerits, render_history, render_pair, render_pairs, render_pictures, render_recommendation,
-    run_figures, spoken_json,
+    answer, answer_for, asked_json, demerit_pictures, demerits, fastest_words, forest_of, render_demerits,
+    render_history, render_pair, render_pairs, render_pictures, render_recommendation, run_figures,
+    spoken_json,
 };
 use kurabe_store::Filter;
 
@@ -93,9 +93,7 @@ fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Re
         )
         .remedy(text!("name one run", "測定を 1 つだけ指定してください")));
     };
-    let latencies = kurabe_lab::measured_latencies(trace)?;
-    let measured: Vec<MeasuredLatencies> =
-        latencies.into_iter().map(|(direction, latency)| MeasuredLatencies { direction, latency }).collect();
+    let measured = kurabe_lab::measured_latencies(trace)?;
     let rows = demerits(run, &measured);
     if global.json {
         return print_json(

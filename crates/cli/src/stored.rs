@@ -160,8 +160,11 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     if let Some(wanted) = &args.chart {
         let charts = charts_of(&record, wanted.as_deref(), lang())?;
         print_page(&render_pictures(&charts, &style()))?;
-        let further = further_charts(&record, lang()).filter(|_| wanted.is_none());
-        return further.map_or(Ok(()), |words| print(&format!("\n{}\n", words.take(lang()))));
+        return match wanted {
+            Some(_) => Ok(()),
+            None => further_charts(&record, lang())
+                .map_or(Ok(()), |words| print(&format!("\n{}\n", words.take(lang())))),
+        };
     }
     // A mistyped entry is told at once, not below the run.
     args.beside.iter().try_for_each(|entry| check_entry(entry))?;

@@ -31,6 +31,8 @@ pub fn fastest(runs: &[&RunRecord], margin: f64) -> Option<Fastest> {
     }
     let mut is_slower = vec![false; runs.len()];
     let mut is_decided = false;
+    // The first against each other one: what leads by the means is told by these alone.
+    let mut of_first: Vec<Vec<ComparedCell>> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         for (other_place, other) in runs.iter().enumerate().skip(place + 1) {
             let pair = pair(run, other, margin);
@@ -40,18 +42,19 @@ pub fn fastest(runs: &[&RunRecord], margin: f64) -> Option<Fastest> {
             is_slower[place] |= has(Verdict::Faster);
             is_slower[other_place] |= has(Verdict::Slower);
             is_decided |= has(Verdict::Faster) || has(Verdict::Slower);
+            if place == 0 {
+                of_first.push(pair.cells);
+            }
         }
     }
-    let (leads, cell_count) = leads(runs, margin);
+    let (leads, cell_count) = leads(&of_first);
     let unbeaten = (0..runs.len()).filter(|place| !is_slower[*place]).collect();
     Some(Fastest { unbeaten, is_decided, leads, cell_count })
 }
 
-/// In how many cells each run leads, and of how many that all have.
-fn leads(runs: &[&RunRecord], margin: f64) -> (Vec<usize>, usize) {
-    let pairs: Vec<Vec<ComparedCell>> =
-        runs[1..].iter().map(|other| pair(runs[0], other, margin).cells).collect();
-    let mut leads = vec![0; runs.len()];
+/// In how many cells each run leads, and of how many that all have, by the pairs of the first with each other one.
+fn leads(pairs: &[Vec<ComparedCell>]) -> (Vec<usize>, usize) {
+    let mut leads = vec![0; pairs.len() + 1];
     let mut cell_count = 0;
     for cell in &pairs[0] {
         let speed = |cells: &Vec<ComparedCell>| {

@@ -28,8 +28,8 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
         let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
         different.len() == names.len() && different.is_disjoint(&taken)
     };
-    let short = [each(&(device as Naming)), each(&(target as Naming)), changes_of_one_model(&unnamed)];
-    let shortest = short.into_iter().flatten().filter(are_apart).min_by_key(length);
+    let short = SHORT.iter().map(each).chain([changes_of_one_model(&unnamed)]);
+    let shortest = short.flatten().filter(are_apart).min_by_key(length);
     let apart = shortest.or_else(|| LONGER.iter().filter_map(each).find(are_apart));
     let ids = || unnamed.iter().map(|run| with_id(run)).collect();
     let mut called = apart.unwrap_or_else(ids).into_iter();
@@ -61,6 +61,9 @@ pub fn subject(run: &RunRecord) -> Text {
 }
 
 type Naming = fn(&RunRecord) -> Option<Text>;
+
+/// The ways that name one thing.
+const SHORT: [Naming; 2] = [device, target];
 
 /// The ways to call a run where neither device nor target nor changes alone tell runs apart, in their order.
 const LONGER: [Naming; 4] = [target_with_changes, model, procedure, day];

@@ -217,22 +217,17 @@ fn empty(name: &str) -> Error {
     .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
 
-fn too_long(line: Line<'_>, most_operations: usize) -> Error {
+/// The error of a trace with more operations; `part` is the command that leaves as many as are replayed.
+fn too_long(name: &str, most_operations: usize, part: &str) -> Error {
     let count = number::count(most_operations as u64);
     Error::new(
         ErrorKind::Import,
         text!(
-            "{} has more than {count} operations, and no more are replayed",
-            "{} の操作は {count} 件を超えています(再生できる上限です)",
-            line.file
+            "{name} has more than {count} operations, and no more are replayed",
+            "{name} の操作は {count} 件を超えています(再生できる上限です)"
         ),
     )
-    .remedy(text!(
-        "replay a part of it: head -n {} {}",
-        "一部を再生してください: head -n {} {}",
-        line.number - 1,
-        line.file
-    ))
+    .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
 }
 
 fn too_many_units(line: Line<'_>) -> Error {
@@ -287,7 +282,8 @@ impl Builder {
 
     fn take(&mut self, line: Line<'_>, operation: TraceOp) -> Result<()> {
         if self.trace.operations.len() == self.most_operations {
-            return Err(too_long(line, self.most_operations));
+            let part = format!("head -n {}", line.number - 1);
+            return Err(too_long(line.file, self.most_operations, &part));
         }
         self.trace.operations.push(operation);
         Ok(())

@@ -1,12 +1,11 @@
 //! The traces of replay steps.
 
 use kurabe_core::profile::{Profile, ReplayStep, Step};
-use kurabe_core::record::LatencyRecord;
 use kurabe_core::trace::Trace;
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_interop::{TraceFormat, read_trace};
-use kurabe_stats::Histogram;
+use kurabe_stats::{Histogram, MeasuredLatencies};
 use kurabe_study::embedded_trace;
 use std::fs::File;
 use std::io::BufReader;
@@ -68,7 +67,7 @@ fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
 ///
 /// # Errors
 /// When the trace cannot be read, or does not tell how long its operations took.
-pub fn measured_latencies(name: &str) -> Result<Vec<(Option<Direction>, LatencyRecord)>> {
+pub fn measured_latencies(name: &str) -> Result<Vec<MeasuredLatencies>> {
     let trace = trace_of_file(name, None)?;
     let latency = |direction: Option<Direction>| {
         let mut histogram = Histogram::default();
@@ -79,10 +78,10 @@ pub fn measured_latencies(name: &str) -> Result<Vec<(Option<Direction>, LatencyR
             Some(_) => operation.kind == OpKind::Write,
         });
         of_direction.for_each(|operation| histogram.record(u64::from(operation.took_ns)));
-        (direction, histogram.to_record())
+        MeasuredLatencies { direction, latency: histogram.to_record() }
     };
     let all = latency(None);
-    if all.1.count == 0 {
+    if all.latency.count == 0 {
         let format = &trace.format;
         return Err(Error::new(
             ErrorKind::Import,

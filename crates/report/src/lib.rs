@@ -71,7 +71,7 @@ pub use history::render_history;
 pub use layout::display_width;
 pub use leftovers::leftover_words;
 pub use list::render_list;
-pub use measured::{DemeritRow, MeasuredLatencies, demerit_pictures, demerits, render_demerits};
+pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use models::{
     LayerDescription, MemberDescription, ModelDescription, ParameterDescription, Standing, describe_model,
     render_model, render_models,

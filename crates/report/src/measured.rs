@@ -5,20 +5,11 @@ use crate::pictures::latencies_beside;
 use crate::style::{Role, Style};
 use crate::{Picture, words};
 use kurabe_core::number;
-use kurabe_core::record::{LatencyRecord, RunRecord};
+use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Text, shown, text};
-use kurabe_stats::{Demerit, demerit, repetition_latency};
+use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use serde::Serialize;
-
-/// Latencies that were measured when a trace was recorded: of all its operations, or of a direction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MeasuredLatencies {
-    /// The direction; `None` for reads and writes together.
-    pub direction: Option<Direction>,
-    /// What they were.
-    pub latency: LatencyRecord,
-}
 
 /// How far a run is from what was measured, in a direction or in all.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,7 +34,7 @@ fn run_latency(run: &RunRecord, direction: Option<Direction>) -> LatencyRecord {
     let all: Vec<LatencyRecord> = run
         .cells
         .iter()
-        .flat_map(kurabe_core::record::Cell::counted)
+        .flat_map(Cell::counted)
         .map(|repetition| repetition_latency(repetition, direction))
         .collect();
     LatencyRecord::together(&all)
@@ -53,7 +44,7 @@ fn run_latency(run: &RunRecord, direction: Option<Direction>) -> LatencyRecord {
 pub fn demerits(run: &RunRecord, measured: &[MeasuredLatencies]) -> Vec<DemeritRow> {
     let row = |of: &MeasuredLatencies| {
         let latency = run_latency(run, of.direction);
-        let apart: Demerit = demerit(&of.latency, &latency)?;
+        let apart = demerit(&of.latency, &latency)?;
         Some(DemeritRow {
             direction: of.direction,
             measured_operations: of.latency.count,

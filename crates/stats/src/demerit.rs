@@ -6,9 +6,19 @@
 
 use crate::latency::percentile_ns;
 use kurabe_core::record::LatencyRecord;
+use kurabe_core::workload::Direction;
 
 /// Places along the curves at which the distance is taken.
 const PLACES: u32 = 10_000;
+
+/// Latencies that were measured when a trace was recorded: of all its operations, or of a direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredLatencies {
+    /// The direction; `None` for reads and writes together.
+    pub direction: Option<Direction>,
+    /// What they were.
+    pub latency: LatencyRecord,
+}
 
 /// How far two distributions are apart.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -36,7 +36,7 @@ pub use change::{
     change_points, fit_mixing,
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
-pub use demerit::{Demerit, demerit};
+pub use demerit::{Demerit, MeasuredLatencies, demerit};
 pub use derived::{derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_interval};
 pub use firm::draw_log_mean;

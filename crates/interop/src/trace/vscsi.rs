@@ -6,10 +6,10 @@
 //! the opcode of SCSI. Layout: libCacheSim's reader of the same traces (traceReader, vscsi.h).
 
 use super::lines::{Line, MOST_BYTES, too_large, unreadable};
-use super::{Builder, SECTOR_BYTES, TraceFormat, discards, empty};
+use super::{Builder, SECTOR_BYTES, TraceFormat, discards, empty, too_long};
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, Text, number, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use std::io::{BufRead, Read};
 
 /// Records that must show the version before a file is taken for such a trace: other bytes hold it once by chance.
@@ -77,7 +77,7 @@ pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut Builder) -
             return Err(too_large(name));
         }
         if builder.trace.operations.len() == builder.most_operations {
-            return Err(too_long(name, at, builder.most_operations));
+            return Err(too_long(name, builder.most_operations, &format!("head -c {at}")));
         }
         take(name, at, layout, &record, builder)?;
     }
@@ -155,18 +155,6 @@ fn broken(name: &str, at: u64, what: &Text) -> Error {
         "give the trace as it was published, unpacked and whole",
         "公開されたままの、展開済みで欠けのないトレースを指定してください"
     ))
-}
-
-fn too_long(name: &str, at: u64, most_operations: usize) -> Error {
-    let count = number::count(most_operations as u64);
-    Error::new(
-        ErrorKind::Import,
-        text!(
-            "{name} has more than {count} operations, and no more are replayed",
-            "{name} の操作は {count} 件を超えています(再生できる上限です)"
-        ),
-    )
-    .remedy(text!("replay a part of it: head -c {at} {name}", "一部を再生してください: head -c {at} {name}"))
 }
 
 #[cfg(test)]
