@@ -8,8 +8,8 @@ use crate::output;
 use kurabe_core::shown::Shown;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 /// Whether a file that is there may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,49 @@ fn exists_already(path: &Path, existing: Existing) -> Error {
     .remedy(remedy)
 }
 
+/// A new file that grows as a run goes on: it has its name from the start, and goes away if nothing of the run is kept.
+pub struct Growing {
+    path: PathBuf,
+    out: BufWriter<File>,
+    is_kept: bool,
+}
+
+impl Growing {
+    /// Takes the name.
+    ///
+    /// # Errors
+    /// When it is taken, or the file cannot be made.
+    pub fn create(path: &Path) -> Result<Self> {
+        let file = File::create_new(path).map_err(|error| refused(path, Existing::Kept, error))?;
+        Ok(Self { path: path.to_owned(), out: BufWriter::with_capacity(1 << 16, file), is_kept: false })
+    }
+
+    /// Writes what `lines` writes.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn write(&mut self, lines: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        lines(&mut self.out).map_err(|error| refused(&self.path, Existing::Kept, error))
+    }
+
+    /// Ends it; it stays.
+    ///
+    /// # Errors
+    /// When the rest of it cannot be written.
+    pub fn keep(mut self) -> Result<()> {
+        self.is_kept = true;
+        self.out.flush().map_err(|error| refused(&self.path, Existing::Kept, error))
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// Writes the file.
 ///
 /// # Errors
@@ -80,7 +123,12 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
         Ok(found) if !found.is_file() && existing == Existing::Replaced => std::fs::write(path, bytes),
         _ => write_whole(path, bytes, existing == Existing::Replaced),
     };
-    written.map_err(|error| match error.kind() {
+    written.map_err(|error| refused(path, existing, error))
+}
+
+/// Why a file cannot be written.
+fn refused(path: &Path, existing: Existing, error: io::Error) -> Error {
+    match error.kind() {
         io::ErrorKind::AlreadyExists => exists_already(path, existing).because(error),
         kind => {
             let told = Error::os(text!("cannot write {}", "{} に書けません", shown::path(path)), &error);
@@ -89,7 +137,7 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<()> {
                 None => told,
             }
         }
-    })
+    }
 }
 
 /// What helps with a file; the usual remedies are those of a target.
@@ -172,6 +220,21 @@ mod tests {
         assert!(refuse_existing(&path, Existing::NotForced).is_err());
         assert!(write(&path, b"one", Existing::NotForced).is_err());
         assert_eq!(names(folder.path()), ["card.png"]);
+    }
+
+    #[test]
+    fn a_growing_file_takes_no_name_that_is_taken_and_goes_unless_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("operations.csv");
+        let mut growing = Growing::create(&path).unwrap();
+        assert_eq!(Growing::create(&path).err().unwrap().kind(), ErrorKind::Refused);
+        growing.write(|out| write!(out, "one")).unwrap();
+        drop(growing);
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+        let mut growing = Growing::create(&path).unwrap();
+        growing.write(|out| write!(out, "two")).unwrap();
+        growing.keep().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
     }
 
     #[test]

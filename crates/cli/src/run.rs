@@ -2,18 +2,23 @@
 
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::catalogue::show_standings;
+use crate::files::{Existing, Growing, refuse_existing};
 use crate::lang::{lang, t};
 use crate::output::{
     error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
 };
 use crate::signals;
 use crate::stored::open_recovered;
+use kurabe_core::listed::ListedOperation;
+use kurabe_core::model::ModelRecord;
 use kurabe_core::{Result, shown};
 use kurabe_explain::explain_sweep;
-use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
+use kurabe_interop::{write_operation, write_operations_header};
+use kurabe_lab::{Done, Happening, Lab, Open, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
     Progress, headline, render_foreseen, render_result, render_run, render_sweep_result, render_sweep_run,
 };
+use std::path::Path;
 
 /// `kurabe run`
 ///
@@ -27,7 +32,8 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     {
         say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
     }
-    let Some(done) = measured(request, args.dry_run, global, command_line)? else { return Ok(()) };
+    let list = args.per_request.as_deref();
+    let Some(done) = measured(request, list, args.dry_run, global, command_line)? else { return Ok(()) };
     if let Some(record) = &done.record {
         match global.json {
             true => print_record(record)?,
@@ -48,7 +54,9 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
 /// # Errors
 /// As `kurabe run`; and when nothing would be swept.
 pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let Some(done) = measured(args.request()?, args.dry_run, global, command_line)? else { return Ok(()) };
+    let Some(done) = measured(args.request()?, None, args.dry_run, global, command_line)? else {
+        return Ok(());
+    };
     if let Some(record) = &done.record {
         if global.json {
             print_record(record)?;
@@ -64,9 +72,10 @@ pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Resu
     done.outcome
 }
 
-/// Measures what was asked for, or shows the plan of it.
+/// Measures what was asked for, or shows the plan of it. `list`: where a line for each operation goes.
 fn measured(
     request: RunRequest,
+    list: Option<&Path>,
     is_dry: bool,
     global: &Global,
     command_line: &[String],
@@ -74,6 +83,10 @@ fn measured(
     let prepared = Prepared::new(request)?;
     if is_dry {
         return print_page(&render_foreseen(&prepared, &style())?).map(|()| None);
+    }
+    if let Some(path) = list {
+        prepared.check_lists_operations()?;
+        refuse_existing(path, Existing::Kept)?;
     }
     let handle = signals::listen()?;
     let store = open_recovered(global)?;
@@ -90,7 +103,10 @@ fn measured(
         }
         if json { print_json(envelope) } else { Ok(()) }
     }));
-    let done = opened.measure();
+    let done = match list {
+        None => opened.measure(),
+        Some(path) => measure_listing(opened, path)?,
+    };
     // The live line goes before anything is printed.
     drop(stream);
     if done.record.is_none() && done.outcome.is_err() && !json {
@@ -100,4 +116,17 @@ fn measured(
         ));
     }
     Ok(Some(done))
+}
+
+/// Measures and writes a line for each operation.
+fn measure_listing(opened: Open<'_>, path: &Path) -> Result<Done> {
+    let causes = opened.header().model.as_ref().map(ModelRecord::cause_names).unwrap_or_default();
+    let mut file = Growing::create(path)?;
+    file.write(|out| write_operations_header(out, &causes))?;
+    let mut tell = |operation: &ListedOperation| file.write(|out| write_operation(out, operation));
+    let mut done = opened.measure_listing(Some(&mut tell));
+    if done.record.is_some() {
+        done.outcome = done.outcome.and(file.keep());
+    }
+    Ok(done)
 }

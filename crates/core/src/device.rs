@@ -92,4 +92,13 @@ pub trait Device {
     fn take_sums(&mut self) -> Option<TimeSums> {
         None
     }
+
+    /// Has it keep where the time of each single operation went, if it can tell.
+    fn keep_each(&mut self) {}
+
+    /// Where the time of each operation went that `reap` gave back since this was last asked: in that order, and each in
+    /// the order of [`TimeSums::times_ns`]. Nothing of a device that does not keep it.
+    fn take_each(&mut self) -> Vec<Vec<u64>> {
+        Vec::new()
+    }
 }

@@ -12,6 +12,7 @@ pub mod environment;
 pub mod event;
 pub mod glib_random;
 pub mod imported;
+pub mod listed;
 pub mod made;
 pub mod model;
 pub mod number;

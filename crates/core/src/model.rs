@@ -69,6 +69,14 @@ pub struct ModelRecord {
 }
 
 impl ModelRecord {
+    /// What time can go to as `layer.cause`, in the order of [`TimeSums::times_ns`].
+    pub fn cause_names(&self) -> Vec<String> {
+        let of_layer = |layer: &LayerRecord| -> Vec<String> {
+            layer.causes.iter().map(|cause| format!("{}.{}", layer.name, cause.key)).collect()
+        };
+        std::iter::once("unexplained".to_owned()).chain(self.layers.iter().flat_map(of_layer)).collect()
+    }
+
     /// The parameters that the command line or a study set: `raid.strip = 256 KiB`.
     pub fn changes(&self) -> Vec<String> {
         let of_layer = |layer: &LayerRecord| -> Vec<String> {

@@ -23,6 +23,7 @@ mod gate;
 mod ground;
 mod held;
 mod in_use;
+mod listed;
 mod mark;
 mod measure;
 mod model_copy;

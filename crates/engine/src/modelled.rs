@@ -7,6 +7,7 @@
 use crate::content::Content;
 use crate::driver::{Plan, drive, filled_buffers};
 use crate::ground::Ground;
+use crate::listed::{Dues, ListedDevice, ListedPlace};
 use crate::measure::Engine;
 use crate::recorder::{INTERVAL_NS, Recorder};
 use crate::samples::{Place, Shared, Track, Watch, sample_accesses, sample_positions};
@@ -15,6 +16,7 @@ use crate::source::{Generator, Next, Source};
 use crate::task::{Attempt, Repeated, unprepared};
 use kurabe_core::device::Device;
 use kurabe_core::event::Event;
+use kurabe_core::listed::OperationList;
 use kurabe_core::model::Model;
 use kurabe_core::profile::{AccessTimeStep, PositionalStep, Profile, ReplayStep, Task, Work};
 use kurabe_core::record::{
@@ -88,6 +90,13 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
         let facts = model_target(name, model, profile);
         Self::on(Modelled { model, facts }, profile, interrupt, emit)
     }
+
+    /// Has somebody hear of every operation of workloads and replays, if anybody wants to.
+    #[must_use]
+    pub fn with_operation_list(mut self, operations: Option<OperationList<'a>>) -> Self {
+        self.operations = operations;
+        self
+    }
 }
 
 impl<M: Model> Ground for Modelled<'_, M> {
@@ -121,7 +130,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 
     fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
-        let ran = session.run_workload(workload)?;
+        let ran = session.run_workload(workload, None)?;
         Ok((ran.write.bytes, ran.elapsed_ns))
     }
 
@@ -148,7 +157,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
         let repetitions = match &task.work {
             Work::Io(workload) => {
                 let workload = Workload { seed: attempt.seed, ..workload.clone() };
-                vec![attempt.of(session.run_workload(&workload)?)]
+                vec![attempt.of(session.run_workload(&workload, Some(attempt))?)]
             }
             Work::Positional(step) => session.model_positional(step, attempt)?,
             Work::AccessTime(step) => session.model_access_time(step, attempt)?,
@@ -182,7 +191,8 @@ impl<M: Model> Ground for Modelled<'_, M> {
 }
 
 impl<M: Model> Session<'_, Modelled<'_, M>> {
-    fn run_workload(&mut self, workload: &Workload) -> Result<Repetition> {
+    /// Runs a workload once; as this repetition if it is of a cell.
+    fn run_workload(&mut self, workload: &Workload, attempt: Option<&Attempt>) -> Result<Repetition> {
         let plan = Plan {
             warm_up_ns: workload.warm_up_ns,
             time_ns: workload.end.time_ns,
@@ -190,7 +200,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         };
         let slots = workload.iodepth as usize * workload.threads as usize;
         let timed_sync = workload.sync.at_end == EndSync::Timed;
-        self.run_sources(Generator::for_threads(workload), slots, &plan, timed_sync)
+        self.run_sources(Generator::for_threads(workload), slots, &plan, timed_sync, attempt)
     }
 
     fn model_replay(
@@ -201,7 +211,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
     ) -> Result<Repetition> {
         let (_, source) = self.replay_source(step, step_index, attempt)?;
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
-        self.run_sources(vec![source], step.in_flight() as usize, &plan, false)
+        self.run_sources(vec![source], step.in_flight() as usize, &plan, false, Some(attempt))
     }
 
     fn run_sources(
@@ -210,6 +220,7 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
         slots: usize,
         plan: &Plan,
         timed_sync: bool,
+        attempt: Option<&Attempt>,
     ) -> Result<Repetition> {
         let mut device = self.ground.model.device(slots);
         let mut content = Content::new(Data::Zero, 0, 0);
@@ -226,7 +237,21 @@ impl<M: Model> Session<'_, Modelled<'_, M>> {
             emit: &mut *self.emit,
             failed: None,
         };
-        let outcome = drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop)?;
+        let outcome = match (&mut self.operations, attempt) {
+            (Some(list), Some(attempt)) => {
+                let start_ns = device.now_ns();
+                let place = ListedPlace {
+                    cell_index: attempt.cell_index,
+                    repetition: attempt.number,
+                    recorded_from_ns: start_ns.saturating_add(plan.warm_up_ns),
+                };
+                let due_ns = std::cell::Cell::default();
+                let mut source = Dues { source: &mut source, start_ns, due_ns: &due_ns };
+                let mut listed = ListedDevice::new(&mut device, slots, place, &due_ns, &mut **list);
+                drive(&mut listed, buffers, &mut source, &mut content, plan, &mut recorder, &stop)
+            }
+            _ => drive(&mut device, buffers, &mut source, &mut content, plan, &mut recorder, &stop),
+        }?;
         let sums = device.take_sums();
         drop(device);
         source.failed.map_or(Ok(()), Err)?;

@@ -109,7 +109,7 @@ fn reads_and_writes_alternate_each_after_a_page_that_is_not_timed() {
 fn the_records_of_a_cell_hold_the_timed_operations_and_nothing_else() {
     let script = Script { latency_ns: MS, sync_latency_ns: Some(2 * MS), ..Script::default() };
     let (_, tracks) = positions(&positional(5, 1 << 20, true), place(8 << 20), script);
-    let attempt = Attempt { number: 0, discarded: false, seed: 1, started_ns: 0, turn: None };
+    let attempt = Attempt { cell_index: 0, number: 0, discarded: false, seed: 1, started_ns: 0, turn: None };
     let shared = Shared { cpu: CpuUse::default(), generator_share: 0.0, noise: Noise::default() };
     let cells = tracks.unwrap().into_iter().map(|track| track.into_repetition(&attempt, &shared));
     let [read, written] = &cells.collect::<Vec<_>>()[..] else { panic!("two cells") };

@@ -8,6 +8,7 @@ use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
 use crate::ground::Ground;
 use crate::task::Ongoing;
 use kurabe_core::event::Event;
+use kurabe_core::listed::OperationList;
 use kurabe_core::profile::{Profile, Rounds, Step, Task};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, Interval, Notice, NoticeKind, TargetKind};
@@ -30,6 +31,8 @@ pub struct Session<'a, G> {
     pub(crate) disturbance: Disturbance,
     /// The traces of the profile's replay steps, by the step's place.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
+    /// Hears of every operation of workloads and replays, where that can be had.
+    pub(crate) operations: Option<OperationList<'a>>,
     /// Asked for further steps when all are measured.
     follow_up: Option<FollowUp<'a>>,
     /// The cells so far, if somebody is going to look at them.
@@ -58,6 +61,7 @@ impl<'a, G: Ground> Session<'a, G> {
             noticed: Vec::new(),
             disturbance: Disturbance::default(),
             traces: Vec::new(),
+            operations: None,
             follow_up: None,
             kept: None,
         }

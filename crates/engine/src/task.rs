@@ -27,6 +27,8 @@ pub(crate) struct Ongoing<P> {
 /// One repetition to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
+    /// Place of its first cell in the run.
+    pub(crate) cell_index: u32,
     /// Its number, from 0.
     pub(crate) number: u32,
     /// Whether it will be left out of the figure.
@@ -183,7 +185,7 @@ impl<G: Ground> Session<'_, G> {
             discarded,
         })?;
         let started_ns = self.ground.now_ns() - self.started_ns;
-        let attempt = Attempt { number, discarded, seed, started_ns, turn };
+        let attempt = Attempt { cell_index, number, discarded, seed, started_ns, turn };
         let done = G::repeat(self, task, &mut ongoing.prepared, &attempt)?;
         self.take_in(ongoing, done)?;
         for repetition in ongoing.cells.iter().filter_map(|cell| cell.repetitions.last()) {
@@ -231,7 +233,7 @@ impl<G: Ground> Session<'_, G> {
         let rules = &self.profile.rules;
         let seed = split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)));
         let started_ns = self.ground.now_ns() - self.started_ns;
-        let attempt = Attempt { number, discarded: true, seed, started_ns, turn: None };
+        let attempt = Attempt { cell_index, number, discarded: true, seed, started_ns, turn: None };
         let Some(done) = G::trace(self, task, &mut ongoing.prepared, &attempt)? else { return Ok(()) };
         self.take_in(ongoing, done)
     }

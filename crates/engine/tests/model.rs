@@ -1,10 +1,14 @@
 //! Profiles on a model: the same session, in virtual time.
 
+use kurabe_core::event::Event;
+use kurabe_core::listed::ListedOperation;
+use kurabe_core::model::Model;
 use kurabe_core::profile::{IoStep, Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, Repetition};
-use kurabe_core::workload::Direction;
-use kurabe_engine::{Stop, measure_model};
+use kurabe_core::workload::{Direction, OpKind};
+use kurabe_core::{Error, ErrorKind, text};
+use kurabe_engine::{Session, Stop, measure_model};
 use kurabe_sim::{ModelTarget, device_named};
 
 /// A profile, each workload for a hundredth of a second.
@@ -109,4 +113,70 @@ fn the_host_pauses_before_what_it_reads_and_before_what_it_writes() {
 fn the_same_seed_gives_the_same_cells() {
     let profile = quick("cdm-9-mix");
     assert_eq!(measured(&profile), measured(&profile));
+}
+
+#[test]
+fn a_list_of_operations_says_what_the_recorder_counts_and_their_times_sum_to_it() {
+    // Two servers of 1 µs and 0.788 µs are asked 1.5 times as often as they can: operations are late more and more.
+    let source = "schema = 1\nname = \"late\"\ntitle = { en = \"t\", ja = \"t\" }\nstatistic = \"mean\"\n\
+         [rules]\nsize = \"4 MiB\"\nruns = 2\ntime = \"1 ms\"\norder = \"by-step\"\n\
+         [[step]]\nkind = \"io\"\npattern = \"random\"\nblock_size = \"4 KiB\"\ndirections = [\"read\", \"write\"]\n\
+         iodepth = 4\nwarm_up = \"1 ms\"\nrate_iops = 1600000.0\n";
+    let profile = Profile::parse("late.toml", source).unwrap();
+    let mut spec = device_named("ideal-ram-disk").unwrap();
+    spec.set("memory.parallel", "2").unwrap();
+    let mut model = ModelTarget::new(&spec, 1).unwrap();
+    let causes = model.record().cause_names();
+    let (mut cells, mut listed) = (Vec::new(), Vec::new());
+    let mut emit = |event: Event| {
+        if let Event::CellDone { cell } = event {
+            cells.push(*cell);
+        }
+        Ok(())
+    };
+    let mut tell = |operation: &ListedOperation| {
+        listed.push(operation.clone());
+        Ok(())
+    };
+    let stop = Stop::default();
+    let session = Session::on_model(&mut model, "m", &profile, &stop, &mut emit);
+    session.with_operation_list(Some(&mut tell)).run().unwrap();
+    for cell in &cells {
+        for repetition in &cell.repetitions {
+            let of_repetition = |operation: &&ListedOperation| {
+                (operation.cell_index, operation.repetition) == (cell.index, repetition.index)
+            };
+            let operations: Vec<_> = listed.iter().filter(of_repetition).collect();
+            let (direction, side) = match cell.direction {
+                Some(Direction::Read) => (OpKind::Read, &repetition.read),
+                _ => (OpKind::Write, &repetition.write),
+            };
+            let of_kind: Vec<_> =
+                operations.iter().filter(|operation| operation.op.kind == direction).collect();
+            assert_eq!(of_kind.len() as u64, side.completed, "{}", cell.label);
+            let sum_ns =
+                |value: fn(&ListedOperation) -> u64| of_kind.iter().map(|one| value(one)).sum::<u64>();
+            assert_eq!(u128::from(sum_ns(|one| one.latency_ns)), u128::from(side.latency.sum_ns));
+            assert!(
+                sum_ns(|one| one.latency_ns) > sum_ns(|one| one.completed_ns - one.issued_ns),
+                "nothing is late"
+            );
+            for one in operations {
+                assert_eq!(one.times_ns.len(), causes.len());
+                assert_eq!(one.times_ns.iter().sum::<u64>(), one.completed_ns - one.issued_ns, "{one:?}");
+            }
+        }
+    }
+    assert_eq!(listed.iter().map(|one| (one.cell_index, one.repetition)).max(), Some((1, 1)));
+}
+
+#[test]
+fn a_list_that_cannot_be_written_ends_the_run() {
+    let profile = quick("cdm-9-mix");
+    let mut model = ModelTarget::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
+    let mut tell = |_: &ListedOperation| Err(Error::new(ErrorKind::NoSpace, text!("full", "満杯")));
+    let (stop, mut emit) = (Stop::default(), |_| Ok(()));
+    let session = Session::on_model(&mut model, "m", &profile, &stop, &mut emit);
+    let error = session.with_operation_list(Some(&mut tell)).run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSpace);
 }

@@ -10,10 +10,12 @@ mod fio;
 mod fio_geometry;
 mod fio_options;
 mod markdown;
+mod operations;
 mod other_tools;
 
 pub use csv::field as csv_field;
 pub use markdown::escaped as escape_markdown;
+pub use operations::{write_operation, write_operations_header};
 
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Lang, Result, text};

@@ -6,6 +6,7 @@ use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
 use kurabe_core::Result;
 use kurabe_core::event::Event;
+use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
@@ -52,9 +53,15 @@ impl Open<'_> {
 
     /// Measures to the end, or until it is stopped.
     pub fn measure(self) -> Done {
+        self.measure_listing(None)
+    }
+
+    /// The same. `operations` hears of every operation; only of a run that [`crate::Prepared::check_lists_operations`] takes.
+    pub fn measure_listing(self, operations: Option<OperationList<'_>>) -> Done {
         let started = self.started();
         let Self { mut journal, plan, mut ground, settings, traced_devices, follow_up } = self;
         let handle = journal.lab.handle.clone();
+        let mut list = operations.map(|tell| move |operation: &ListedOperation| tell(operation));
         let outcome = started.and_then(|event| journal.tell(event)).and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell(event);
@@ -67,6 +74,7 @@ impl Open<'_> {
                     .with_follow_up(follow_up)
                     .run(),
                 Ground::Model(name, model) => Session::on_model(&mut **model, name, profile, stop, &mut emit)
+                    .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
                     .with_traces(traces)
                     .with_follow_up(follow_up)
                     .run(),

@@ -10,7 +10,7 @@ use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
 use kurabe_core::environment::Environment;
 use kurabe_core::model::Model;
-use kurabe_core::profile::{Profile, Step};
+use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_engine::{Target, TargetOptions, measure_clock, model_target, plan_tasks};
@@ -96,6 +96,41 @@ impl Prepared {
             && self.request.settings == other.request.settings
             && self.request.target == other.request.target
             && model(self) == model(other)
+    }
+
+    /// Checks that each of its operations can be told by itself.
+    ///
+    /// # Errors
+    /// When it goes to real storage, whose driver keeps no list of them, or a step is neither a workload nor a replay.
+    pub fn check_lists_operations(&self) -> Result<()> {
+        let Unopened::Model(name, model) = &self.target else {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                text!(
+                    "operations are listed one by one on models only: real storage is measured without a list of them",
+                    "操作の一覧を取れるのはモデルだけです。実際のストレージの測定では操作を 1 つずつ記録しません"
+                ),
+            )
+            .remedy(text!(
+                "`--trace` shows the time of real operations in the kernel's queues and in the device; a model is named model:NAME",
+                "実際の操作については `--trace` がカーネルのキューとデバイスでの時間を示します。モデルは model:名前 で指定します"
+            )));
+        };
+        let tasks = plan_tasks(&self.plan.profile, &model_target(name, &**model, &self.plan.profile))?;
+        let other = tasks.iter().find(|task| !matches!(task.work, Work::Io(_) | Work::Replay(_)));
+        let Some(other) = other else { return Ok(()) };
+        let label = &other.label;
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            text!(
+                "operations are listed of workloads and replays only, and {label} is neither",
+                "操作の一覧を取れるのはワークロードと再生だけで、{label} はどちらでもありません"
+            ),
+        )
+        .remedy(text!(
+            "name a workload (--rw, --bs …), a trace (--replay), or a profile that has nothing else",
+            "ワークロード(--rw、--bs など)かトレース(--replay)、またはそれだけのプロファイルを指定してください"
+        )))
     }
 
     /// What the run will write, and how long it will take.

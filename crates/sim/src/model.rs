@@ -52,6 +52,7 @@ impl Model for ModelTarget {
     fn device(&mut self, slots: usize) -> ModelDevice<'_> {
         // What was counted before is nobody's.
         self.stack.take_sums();
+        self.stack.keep_each(false);
         ModelDevice { stack: &mut self.stack, flying: (0..slots).map(|_| None).collect() }
     }
 
@@ -181,6 +182,14 @@ impl Device for ModelDevice<'_> {
 
     fn take_sums(&mut self) -> Option<TimeSums> {
         Some(self.stack.take_sums())
+    }
+
+    fn keep_each(&mut self) {
+        self.stack.keep_each(true);
+    }
+
+    fn take_each(&mut self) -> Vec<Vec<u64>> {
+        self.stack.take_each()
     }
 }
 

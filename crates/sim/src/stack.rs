@@ -288,6 +288,19 @@ impl Stack {
         TimeSums { operations, latency_ns, times_ns, counts: take(&counters, &mut self.world.counts) }
     }
 
+    /// Has the time of each request kept, or no longer.
+    pub(crate) fn keep_each(&mut self, keep: bool) {
+        self.world.each = keep.then(Vec::new);
+    }
+
+    /// Where the time of each request went that left since this was last asked, if that is kept: in the order in which they
+    /// left, and each in the order of the sums.
+    pub(crate) fn take_each(&mut self) -> Vec<Vec<u64>> {
+        let (causes, _) = self.register.order();
+        let each = self.world.each.as_mut().map(std::mem::take).unwrap_or_default();
+        each.iter().map(|times_ns| causes.iter().map(|place| times_ns[*place]).collect()).collect()
+    }
+
     /// Sums of this stack with the names of what they are of; what is nothing is left out.
     pub fn account(&self, sums: &TimeSums) -> TimeAccount {
         let register = &self.register;

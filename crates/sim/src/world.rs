@@ -151,6 +151,8 @@ pub struct World {
     pub(crate) completions: VecDeque<Completion>,
     /// Time of requests that left the stack, by cause.
     pub(crate) times_ns: Vec<u64>,
+    /// The same of each request, in the order of `completions`, if anybody wants it.
+    pub(crate) each: Option<Vec<Vec<u64>>>,
     /// By counter.
     pub(crate) counts: Vec<u64>,
     /// Requests that left the stack since the account was taken, and the sum of their latencies.
@@ -294,6 +296,9 @@ impl World {
     /// A request of the user that no layer could serve fails at once.
     pub(crate) fn refuse(&mut self, token: u64, error: ErrorNumber) {
         self.left.0 += 1;
+        if let Some(each) = &mut self.each {
+            each.push(vec![0; self.times_ns.len()]);
+        }
         self.completions.push_back(Completion { token, at_ns: self.now_ns, outcome: Err(error) });
     }
 
@@ -379,6 +384,11 @@ impl World {
         let (request, tag, error, parent, back) = (job.request, job.tag, job.error, job.parent, job.back);
         let Back::To(layer) = back else {
             job.path.add_to(&mut self.times_ns);
+            if let Some(each) = &mut self.each {
+                let mut times_ns = vec![0; self.times_ns.len()];
+                job.path.add_to(&mut times_ns);
+                each.push(times_ns);
+            }
             self.left.0 += 1;
             self.left.1 = self.left.1.saturating_add(job.path.length_ns());
             self.free.push(id);

@@ -250,3 +250,38 @@ fn block_with<'p>(page: &'p str, first_words: &str) -> &'p str {
         page.find(&format!("```text\n{first_words}")).expect("the page has such a block") + "```text\n".len();
     &page[start..start + page[start..].find("```").expect("it ends")]
 }
+
+#[test]
+fn every_operation_of_a_model_is_listed_with_where_its_time_went() {
+    let lab = Lab::new();
+    let list = lab.beside("operations.csv");
+    let list_word = list.to_str().expect("words");
+    let words = [&ONE_CELL[..], &["--per-request", list_word]].concat();
+    let record = record(&lab, &words);
+    let read = &record["cells"][0]["repetitions"][0]["read"];
+    let lines = std::fs::read_to_string(&list).expect("the list");
+    let (header, rows) = lines.split_once("\r\n").expect("a header");
+    let columns: Vec<&str> = header.split(',').collect();
+    assert_eq!(columns[..4], ["cell_index", "repetition_index", "op", "offset_bytes"]);
+    assert!(columns[9..].contains(&"memory.access_ns"), "{header}");
+    let (mut count, mut latency_ns) = (0, 0);
+    for row in rows.lines() {
+        let fields: Vec<&str> = row.split(',').collect();
+        let number = |place: usize| fields[place].parse::<u64>().expect("a number");
+        let shares_ns: u64 = (9..columns.len()).map(number).sum();
+        assert_eq!(shares_ns, number(6) - number(5), "{row}");
+        count += 1;
+        latency_ns += number(7);
+    }
+    assert_eq!((count, latency_ns), (number(&read["completed"]), number(&read["latency"]["sum_ns"])));
+
+    let model = ["run", "model:ideal-ram-disk", "--per-request", list_word];
+    lab.kurabe(&[&model, &ONE_CELL[..]].concat()).is_refusal(6, &["exists already"]);
+    let other = lab.beside("other.csv");
+    let other_word = ["--per-request", other.to_str().expect("words")];
+    lab.refuses(&lab.target(), &[&ONE_CELL[..], &other_word].concat(), 10, &["models only", "model:NAME"]);
+    let samples = [&["run", "model:ideal-ram-disk", "--profile", "gnome-disks"], &other_word[..]].concat();
+    lab.kurabe(&samples).is_refusal(10, &["workloads and replays only"]);
+    assert!(!other.exists());
+    assert_eq!(lines, std::fs::read_to_string(&list).expect("the list"));
+}
