@@ -108,6 +108,12 @@ impl Direction {
     }
 }
 
+/// A piece of a command's request. The drive works out the command with the first of them.
+fn piece_of(request: Request, from_bytes: u64, end_bytes: u64) -> Request {
+    let continues = from_bytes > request.offset_bytes;
+    Request { continues, ..request.at(from_bytes, (end_bytes - from_bytes) as u32) }
+}
+
 impl Scsi {
     /// When the bus is free for a command, from `from_ns` at the earliest.
     fn take_bus(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
@@ -167,7 +173,7 @@ impl Scsi {
             return;
         }
         let end = self.data_in.piece_end(command.next_bytes, command.end_bytes);
-        let piece = world.request(command.job).at(command.next_bytes, (end - command.next_bytes) as u32);
+        let piece = piece_of(world.request(command.job), command.next_bytes, end);
         // A buffer is free when the piece that was in it is through the bus.
         let sent = &self.sent[slot];
         let free_ns = if sent.len() < self.data_in.buffers { 0 } else { sent[0] };
@@ -208,7 +214,7 @@ impl Scsi {
         }
         let end = self.data_out.piece_end(command.next_bytes, command.end_bytes);
         let bytes = end - command.next_bytes;
-        let piece = world.request(command.job).at(command.next_bytes, bytes as u32);
+        let piece = piece_of(world.request(command.job), command.next_bytes, end);
         // What began before the piece before was whole may be done before it is.
         world.charge(command.job, self.data_out.cause, command.sent_ns);
         let start_ns = self.on_bus(command, from_ns.max(command.sent_ns), world);

@@ -50,6 +50,8 @@ pub struct Request {
     pub identical: bool,
     /// Of a write: it is done when the medium has it, past all volatile memory (FUA, force unit access).
     pub fua: bool,
+    /// It is a further piece of a command whose first piece came before: there is nothing more to work out.
+    pub continues: bool,
     /// Of a write: its place in the order of its user's writes, by which it is known after a power cut; 0 has the stack
     /// count.
     pub number: u64,
@@ -58,7 +60,16 @@ pub struct Request {
 impl Request {
     /// A request to what stands alone: an ordinary one, not numbered.
     pub const fn new(kind: Kind, offset_bytes: u64, length_bytes: u32) -> Self {
-        Self { kind, unit: 0, offset_bytes, length_bytes, identical: false, fua: false, number: 0 }
+        Self {
+            kind,
+            unit: 0,
+            offset_bytes,
+            length_bytes,
+            identical: false,
+            fua: false,
+            continues: false,
+            number: 0,
+        }
     }
 
     /// The byte after the last one.

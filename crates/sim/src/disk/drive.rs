@@ -34,6 +34,8 @@ struct Waiting {
     place: Place,
     /// Of a write: it must be on the medium.
     fua: bool,
+    /// A further piece of a command that was worked out.
+    continues: bool,
 }
 
 /// What a command needs to begin.
@@ -274,14 +276,18 @@ impl Drive {
     }
 
     fn start(&mut self, command: Waiting, world: &mut World) {
-        let Waiting { job, arrived_ns, write, first, end, .. } = command;
+        let Waiting { job, arrived_ns, write, first, end, continues, .. } = command;
         let now_ns = world.now_ns();
         let bytes_ns = transfer_ns((end - first) * self.sector_bytes, self.buffer_bytes_per_s);
         let room = write && !self.goes_through(&command);
         self.charge_waiting(job, room, world);
         let end_ns = if write {
             let overheads = self.overheads();
-            let overhead_ns = if room { overheads.write_cached_ns } else { overheads.write_ns };
+            let overhead_ns = match continues {
+                true => 0,
+                false if room => overheads.write_cached_ns,
+                false => overheads.write_ns,
+            };
             let ready_ns = now_ns.max(arrived_ns + overhead_ns);
             world.charge(job, self.causes.command, ready_ns);
             if room {
@@ -327,12 +333,16 @@ impl Drive {
 
     /// Begins a read: when it ends.
     fn start_read(&mut self, command: &Waiting, bytes_ns: u64, world: &mut World) -> u64 {
-        let Waiting { job, arrived_ns, first, end, .. } = *command;
+        let Waiting { job, arrived_ns, first, end, continues, .. } = *command;
         let now_ns = world.now_ns();
         let written = self.dirty.holds(first, end);
         let near = written || self.reader.joins(now_ns, first);
         let overheads = self.overheads();
-        let overhead_ns = if near { overheads.read_hit_ns } else { overheads.read_ns };
+        let overhead_ns = match continues {
+            true => 0,
+            false if near => overheads.read_hit_ns,
+            false => overheads.read_ns,
+        };
         let ready_ns = now_ns.max(arrived_ns + overhead_ns);
         world.charge(job, self.causes.command, ready_ns);
         let moved_ns = ready_ns + bytes_ns;
@@ -388,6 +398,7 @@ impl Layer for Drive {
                 end: request.end_bytes().div_ceil(self.sector_bytes),
                 place: self.reader.mechanism.geometry.place(first),
                 fua: request.fua,
+                continues: request.continues,
             });
         }
         self.pump(world);

@@ -135,7 +135,11 @@ impl Layer for Removable {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
         let write = request.kind != Kind::Read;
-        let overhead_ns = if write { self.write_overhead_ns } else { self.read_overhead_ns };
+        let overhead_ns = match write {
+            _ if request.continues => 0,
+            true => self.write_overhead_ns,
+            false => self.read_overhead_ns,
+        };
         let start_ns = now_ns.max(self.free_ns);
         // A command that waited has been worked out meanwhile.
         let ready_ns = start_ns.max(now_ns + overhead_ns);

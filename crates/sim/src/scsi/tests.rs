@@ -125,6 +125,49 @@ fn a_target_that_stays_on_the_bus_keeps_others_off_it() {
     assert_eq!(ends[1], 30_000 + 2 * 2_000_000 + 5_000 + 300_000 + 30_000);
 }
 
+/// Time of a request to a disk behind the bus, and how much of it the disk took for its command.
+fn of_disk_ns(device: &str, extra: &[(&str, &str)], kind: Kind, length_bytes: u32) -> (u64, u64) {
+    let mut spec = crate::library::device_named(device).unwrap();
+    for (parameter, value) in extra {
+        spec.set(parameter, value).unwrap();
+    }
+    let mut stack = Stack::new(&spec, 1).unwrap();
+    let end_ns = {
+        stack.submit(0, request(kind, 1 << 20, length_bytes), 0);
+        while let Some(at_ns) = stack.next_wake_ns().filter(|_| stack.in_flight() > 0) {
+            stack.advance(at_ns);
+        }
+        stack.take_completion().unwrap().at_ns
+    };
+    let of_command =
+        |share: &&kurabe_core::model::TimeShare| share.layer != "scsi" && share.cause == "command";
+    (end_ns, stack.take_account().shares.iter().filter(of_command).map(|share| share.time_ns).sum())
+}
+
+#[test]
+fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
+    for device in ["ibm-dcas-34330", "iomega-zip100"] {
+        for (kind, overlap, piece, overhead) in [
+            (Kind::Read, "scsi.read_overlap", "scsi.read_piece", "read_overhead"),
+            (Kind::Write, "scsi.write_overlap", "scsi.write_piece", "write_overhead"),
+        ] {
+            let layer = if device == "ibm-dcas-34330" { "disk" } else { "removable" };
+            let overhead = format!("{layer}.{overhead}");
+            let hit = [("disk.read_hit_overhead", "3 ms"), ("disk.write_cache", "false")];
+            let of_pieces = |bytes: &str| {
+                let usual = [(overlap, "pipelined"), (piece, bytes), (overhead.as_str(), "3 ms")];
+                let extra = [&usual[..], if layer == "disk" { &hit[..] } else { &[] }].concat();
+                of_disk_ns(device, &extra, kind, 8192)
+            };
+            let (whole, pieces) = (of_pieces("8 KiB"), of_pieces("2 KiB"));
+            // What went on beside it may be told in its place.
+            assert!(whole.1 == 3_000_000 && pieces.1 <= 3_000_000, "{device}, {kind:?}: {whole:?} {pieces:?}");
+            let turns = if kind == Kind::Read { 0 } else { 1 };
+            assert!(pieces.0 <= whole.0 + turns * 22_000_000, "{device}, {kind:?}: {whole:?} {pieces:?}");
+        }
+    }
+}
+
 #[test]
 fn a_flush_goes_down_only_to_a_reported_write_cache() {
     assert_eq!(time_ns("", Kind::Flush, 0), 0);
