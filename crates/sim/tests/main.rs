@@ -6,6 +6,7 @@ mod common;
 mod device_files;
 mod disks;
 mod documentation;
+mod laws;
 mod one_computer;
 mod parameters;
 mod scsi_emulators;

@@ -161,7 +161,10 @@ fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
             };
             let (whole, pieces) = (of_pieces("8 KiB"), of_pieces("2 KiB"));
             // What went on beside it may be told in its place.
-            assert!(whole.1 == 3_000_000 && pieces.1 <= 3_000_000, "{device}, {kind:?}: {whole:?} {pieces:?}");
+            assert!(
+                whole.1 == 3_000_000 && pieces.1 <= 3_000_000,
+                "{device}, {kind:?}: {whole:?} {pieces:?}"
+            );
             let turns = if kind == Kind::Read { 0 } else { 1 };
             assert!(pieces.0 <= whole.0 + turns * 22_000_000, "{device}, {kind:?}: {whole:?} {pieces:?}");
         }

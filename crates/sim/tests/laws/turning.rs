@@ -1,0 +1,116 @@
+//! Laws of what turns and moves: every disk of the library.
+
+use super::{assert_near, device, drive, in_order, scattered, with_layer};
+use kurabe_sim::{Kind, device_named};
+
+const READS: u64 = 2000;
+
+/// A parameter of a model's layer as a number, without its unit.
+fn number(name: &str, layer: &str, key: &str) -> f64 {
+    let spec = device_named(name).unwrap();
+    let layers = spec.all_layers();
+    let layer = layers.iter().find(|spec| spec.name == layer).unwrap();
+    let setting = layer.settings.iter().find(|setting| setting.parameter.key == key).unwrap();
+    setting.written.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// Of random reads all over a disk that keeps nothing: waits for it to turn, and time of its bytes, in ns on average.
+fn rotation_and_transfer_ns(name: &str, layer: &str, rpm: f64) -> (f64, f64) {
+    let rotation = format!("{layer}.rotation");
+    let segments = format!("{layer}.segments");
+    let mut stack = device(name, &[(&rotation, &rpm.to_string()), (&segments, "0")]);
+    let span_bytes = stack.capacity_bytes();
+    let outcome = drive(&mut stack, &scattered(Kind::Read, READS, 4096, span_bytes, 11), 1);
+    let mean = |cause: &str| outcome.share_ns(layer, cause) / READS as f64;
+    (mean("rotation"), mean("transfer"))
+}
+
+/// Disks that do what they are asked at once: a bus or an array above would cut and spread what is asked.
+fn disks() -> Vec<(&'static str, String)> {
+    let alone = |name: &&'static str| device_named(name).unwrap().all_layers().len() == 1;
+    with_layer("disk").into_iter().filter(|(name, _)| alone(name)).collect()
+}
+
+/// 6 %: four times the error of a mean of 2,000 waits that are spread evenly over a turn.
+#[test]
+fn a_random_read_waits_for_half_a_turn() {
+    let disks = disks();
+    assert!(disks.len() >= 5, "{disks:?}");
+    for (name, layer) in disks {
+        let rpm = number(name, &layer, "rotation");
+        let (rotation_ns, _) = rotation_and_transfer_ns(name, &layer, rpm);
+        assert_near(rotation_ns, 60e9 / rpm / 2.0, 0.06, name);
+    }
+}
+
+/// 8 % of the waits, because both sides have the error above; 0.1 % of the bytes, because sectors begin at whole ns.
+#[test]
+fn twice_the_turns_halve_the_wait_and_the_time_of_the_bytes() {
+    for (name, layer) in disks() {
+        let rpm = number(name, &layer, "rotation");
+        let (slow, fast) =
+            (rotation_and_transfer_ns(name, &layer, rpm), rotation_and_transfer_ns(name, &layer, 2.0 * rpm));
+        assert_near(fast.0, slow.0 / 2.0, 0.08, name);
+        assert_near(fast.1, slow.1 / 2.0, 0.001, name);
+    }
+}
+
+/// 5 %: the average of a curve over moves between places, of which the outer cylinders hold more, against that over cylinders.
+#[test]
+fn random_reads_move_the_arm_for_its_average_time() {
+    for (name, layer) in disks() {
+        let segments = format!("{layer}.segments");
+        let curve =
+            [("seek_table", "[]"), ("seek_single", "1 ms"), ("seek_average", "8 ms"), ("seek_full", "16 ms")];
+        let keys = curve.map(|(key, value)| (format!("{layer}.{key}"), value));
+        let mut changes: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        changes.push((&segments, "0"));
+        let mut stack = device(name, &changes);
+        let span_bytes = stack.capacity_bytes();
+        let outcome = drive(&mut stack, &scattered(Kind::Read, READS, 4096, span_bytes, 12), 1);
+        assert_near(outcome.share_ns(&layer, "seek") / READS as f64, 8e6, 0.05, name);
+    }
+}
+
+/// 3 %: switches of heads and cylinders take as long in both zones, and the more of the time the fewer sectors a track has.
+#[test]
+fn the_first_zone_is_faster_than_the_last_by_its_sectors() {
+    for (name, layer) in disks() {
+        let spec = device_named(name).unwrap();
+        let zones =
+            spec.all_layers()[0].settings.iter().find(|setting| setting.parameter.key == "zones").unwrap();
+        let sectors: Vec<f64> = zones
+            .written
+            .split(['[', ']', ','])
+            .filter_map(|word| word.trim().parse::<f64>().ok())
+            .skip(1)
+            .step_by(2)
+            .collect();
+        let (first, last) = (sectors[0], sectors[sectors.len() - 1]);
+        let none = format!("{layer}.zone_skews");
+        let slips = format!("{layer}.slips");
+        let buffer = format!("{layer}.buffer_rate");
+        let rate = |at_end: bool| {
+            let mut stack = device(name, &[(&none, "[]"), (&slips, "[]"), (&buffer, "1 GB/s")]);
+            let bytes = 8 << 20;
+            let from_bytes = if at_end { (stack.capacity_bytes() - bytes) / 65_536 * 65_536 } else { 0 };
+            drive(&mut stack, &in_order(Kind::Read, from_bytes, bytes / 65_536, 65_536), 4).per_s()
+        };
+        assert_near(rate(false) / rate(true), first / last, 0.05, name);
+    }
+}
+
+/// 1 %: the last moves of a run.
+#[test]
+fn reads_within_less_of_a_disk_are_never_slower() {
+    for (name, layer) in disks() {
+        let segments = format!("{layer}.segments");
+        let mean_ns = |parts: u64| {
+            let mut stack = device(name, &[(&segments, "0")]);
+            let span_bytes = stack.capacity_bytes() / parts;
+            drive(&mut stack, &scattered(Kind::Read, READS, 4096, span_bytes, 13), 1).mean_ns()
+        };
+        let means = [1, 4, 16, 64].map(mean_ns);
+        assert!(means.windows(2).all(|pair| pair[1] <= pair[0] * 1.01), "{name}: {means:?}");
+    }
+}
