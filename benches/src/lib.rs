@@ -8,6 +8,7 @@
 
 pub mod agreement;
 pub mod child;
+pub mod disksim;
 pub mod fio_export;
 pub mod instructions;
 pub mod model_speed;

@@ -133,9 +133,9 @@ fn stack_of(layers: &[(&str, &[(&str, &str)])]) -> Stack {
     Stack::new(&spec, 1).unwrap()
 }
 
-fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
+fn assert_near(value: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(
-        (found / expected - 1.0).abs() <= tolerance,
-        "{what}: {found}, expected {expected} ± {tolerance}"
+        (value / expected - 1.0).abs() <= tolerance,
+        "{what}: {value}, expected {expected} ± {tolerance}"
     );
 }

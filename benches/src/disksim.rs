@@ -1,0 +1,249 @@
+//! How far the models of five disks are from what was measured of the real ones, and how fast beside DiskSim itself.
+//!
+//! The model: a folder has the traces that DiskSim was validated with (and, for DiskSim, its parameter files). Each is done
+//! again on the library's model of the drive with the pauses of the trace, and the distribution of the latencies is held
+//! against that which was measured (the demerit). Once more with data-sheet facts alone: three seek times instead of the
+//! measured curve, a single overhead for each kind of command, and a layout without measured skews and bad sectors. If
+//! DiskSim's binary is there, it does the same in turn: its distance comes from its `rms`, and the ratio of CPU time is that of
+//! one run, reading of parameters and trace included on both sides.
+
+use crate::Result;
+use crate::child;
+use crate::options::Flags;
+use crate::statistics::median;
+use crate::table::{figure, layout};
+use kurabe_core::profile::Profile;
+use kurabe_core::record::LatencyRecord;
+use kurabe_core::trace::Trace;
+use kurabe_engine::{Stop, measure_model};
+use kurabe_interop::{TraceFormat, read_trace};
+use kurabe_sim::{ModelTarget, load_device};
+use kurabe_stats::{Histogram, cell_latency, demerit};
+use rustix::time::{ClockId, clock_gettime};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// The folder, where the flag does not give it.
+pub const FOLDER: &str = "KURABE_DISKSIM_TRACES";
+/// DiskSim's binary, where the flag does not give it.
+pub const BINARY: &str = "KURABE_DISKSIM";
+const HELP: &str =
+    "flags: --traces FOLDER ($KURABE_DISKSIM_TRACES)  --disksim BINARY ($KURABE_DISKSIM)  --rounds N (3)";
+
+const REPLAY: &str = "schema = 1\nname = \"replay\"\ntitle = { en = \"replay\", ja = \"replay\" }\nstatistic = \"mean\"\n\
+    [rules]\nruns = 1\ntime = \"1 s\"\nwhole_device = true\n[[step]]\nkind = \"replay\"\ntrace = \"x\"\ntiming = \"think\"\n";
+
+/// A drive that DiskSim was validated on.
+struct Drive {
+    device: &'static str,
+    /// Name of its trace and parameters, without the ending.
+    files: &'static str,
+    /// Data-sheet facts in place of what was measured: seeks to the next cylinder, on average, over all of them; overheads
+    /// of a hit, a read and a write. In ms, rounded as sheets have them: seeks to 0.1, overheads to 0.01.
+    sheet: [&'static str; 6],
+    /// Demerits in percent that are promised, with all parameters and with the sheet's.
+    promised: [f64; 2],
+}
+
+const DRIVES: [Drive; 5] = [
+    Drive {
+        device: "seagate-cheetah-9lp",
+        files: "cheetah9LP",
+        sheet: ["0.8", "5.5", "10.7", "0.07", "0.28", "0.75"],
+        promised: [3.0, 5.0],
+    },
+    Drive {
+        device: "quantum-atlas-10k",
+        files: "atlas10k",
+        sheet: ["1.2", "5.6", "11.2", "0.18", "0", "0.19"],
+        promised: [7.0, 5.0],
+    },
+    Drive {
+        device: "seagate-barracuda-st32171w",
+        files: "barracuda",
+        sheet: ["1.9", "9.3", "17.2", "0.08", "0.61", "1.01"],
+        promised: [5.5, 5.5],
+    },
+    Drive {
+        device: "quantum-atlas-iii",
+        files: "atlas_III",
+        sheet: ["1.7", "8.3", "15.5", "0.37", "0", "0.41"],
+        promised: [6.0, 6.0],
+    },
+    Drive {
+        device: "hp-c2247a",
+        files: "hp_c2247a",
+        sheet: ["2.9", "11.5", "19.8", "0.95", "0.56", "0.82"],
+        promised: [1.5, 10.0],
+    },
+];
+
+impl Drive {
+    /// Parameters that put the data sheet in place of what was measured.
+    fn sheet_sets(&self) -> Vec<(String, String)> {
+        let keys = [
+            "seek_single",
+            "seek_average",
+            "seek_full",
+            "read_hit_overhead",
+            "read_overhead",
+            "write_overhead",
+        ];
+        let values = keys.into_iter().zip(self.sheet).map(|(key, ms)| (key, format!("{ms} ms")));
+        let none = ["seek_table", "overheads", "zone_skews", "slips"].map(|key| (key, "[]".to_owned()));
+        none.into_iter().chain(values).map(|(key, value)| (format!("disk.{key}"), value)).collect()
+    }
+}
+
+/// What to do.
+pub struct Options {
+    /// Where traces and parameters are.
+    pub traces: PathBuf,
+    /// DiskSim's binary.
+    pub disksim: Option<PathBuf>,
+    /// Rounds of the speed, of which the median counts.
+    pub rounds: u32,
+}
+
+/// Measures and prints everything.
+///
+/// # Errors
+/// When a trace cannot be read, a model fails, or DiskSim does.
+pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
+    let head = [
+        "demerit %",
+        "measured ms",
+        "model ms",
+        "model",
+        "bar",
+        "sheet",
+        "bar",
+        "DiskSim",
+        "requests/CPU s",
+        "× DiskSim",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for drive in &DRIVES {
+        let path = options.traces.join(format!("{}.trace", drive.files));
+        if !path.exists() {
+            writeln!(out, "skipped {}: no {}", drive.device, path.display())?;
+            continue;
+        }
+        rows.push(row(drive, &path, options)?);
+    }
+    Ok(write!(out, "{}", layout(&rows))?)
+}
+
+fn row(drive: &Drive, path: &Path, options: &Options) -> Result<Vec<String>> {
+    let (mut own_ns, mut ratios) = (Vec::new(), Vec::new());
+    let (mut last, mut theirs) = (None, None);
+    for _ in 0..options.rounds.max(1) {
+        let before_ns = cpu_ns();
+        let trace = Arc::new(trace_of(path)?);
+        let modelled = replayed(drive, &[], &trace)?;
+        let took_ns = (cpu_ns() - before_ns).max(1) as f64;
+        own_ns.push(took_ns);
+        if let Some(binary) = &options.disksim {
+            let (rms_ms, cpu_ns) = disksim(binary, drive, &options.traces)?;
+            ratios.push(cpu_ns / took_ns);
+            theirs = Some(rms_ms);
+        }
+        last = Some((trace, modelled));
+    }
+    let Some((trace, modelled)) = last else { return Err("no round".into()) };
+    let mut histogram = Histogram::default();
+    trace.operations.iter().for_each(|operation| histogram.record(u64::from(operation.took_ns)));
+    let measured = histogram.to_record();
+    let percent = |latency: &LatencyRecord| {
+        demerit(&measured, latency).map_or(f64::NAN, |demerit| demerit.share * 100.0)
+    };
+    let mean_ms = |latency: &LatencyRecord| latency.mean_ns().unwrap_or(f64::NAN) / 1e6;
+    let sheet = replayed(drive, &drive.sheet_sets(), &trace)?;
+    let bar = |percent: f64, promised: f64| {
+        format!("{promised:.1}{}", if percent > promised { " MISSED" } else { "" })
+    };
+    let demerits = [percent(&modelled), percent(&sheet)];
+    Ok(vec![
+        drive.device.to_owned(),
+        figure(mean_ms(&measured), 2),
+        figure(mean_ms(&modelled), 2),
+        figure(demerits[0], 1),
+        bar(demerits[0], drive.promised[0]),
+        figure(demerits[1], 1),
+        bar(demerits[1], drive.promised[1]),
+        figure(theirs.map_or(f64::NAN, |rms_ms| rms_ms / mean_ms(&measured) * 100.0), 1),
+        figure(trace.operations.len() as f64 * 1e9 / median(&own_ns), 0),
+        figure(if ratios.is_empty() { f64::NAN } else { median(&ratios) }, 1),
+    ])
+}
+
+fn trace_of(path: &Path) -> Result<Trace> {
+    let file = std::io::BufReader::new(std::fs::File::open(path)?);
+    let format = TraceFormat::from_word("disksim-validate").map_err(|error| error.what().en.clone())?;
+    Ok(read_trace(&path.display().to_string(), file, Some(format))
+        .map_err(|error| error.what().en.clone())?)
+}
+
+/// The latencies of the trace on the model.
+fn replayed(drive: &Drive, sets: &[(String, String)], trace: &Arc<Trace>) -> Result<LatencyRecord> {
+    let told = |error: kurabe_core::Error| error.what().en.clone();
+    let mut spec = load_device(drive.device).map_err(told)?;
+    for (parameter, value) in sets {
+        spec.set(parameter, value).map_err(told)?;
+    }
+    let mut model = ModelTarget::new(&spec, 1).map_err(told)?;
+    let profile = Profile::parse("replay.toml", REPLAY).map_err(told)?;
+    let traces = [Some(Arc::clone(trace))];
+    let (cells, _) = measure_model(&mut model, &profile, &traces, &Stop::default()).map_err(told)?;
+    Ok(cells.first().map(cell_latency).ok_or("the replay gave no cell")?)
+}
+
+/// DiskSim on the same trace: the distance from what was measured in ms, and its CPU time.
+fn disksim(binary: &Path, drive: &Drive, folder: &Path) -> Result<(f64, f64)> {
+    let place = tempfile::tempdir()?;
+    let out = place.path().join("out");
+    let file = |ending: &str| format!("{}.{ending}", drive.files);
+    let binary = binary.canonicalize()?;
+    let mut command = Command::new(&binary);
+    command.current_dir(folder).arg(file("parv")).arg(&out).args(["validate", &file("trace"), "0"]);
+    let ended = child::run(&mut command)?;
+    let rms = binary.with_file_name("rms");
+    let told = child::run(Command::new(rms).arg(&out).arg(&out).args(["-1", "-1", "1"]))?;
+    let distance = told.stdout.split_once('=').and_then(|(_, words)| words.split_whitespace().next());
+    let distance = distance.and_then(|word| word.parse().ok());
+    Ok((distance.ok_or_else(|| format!("rms said {:?}", told.stdout))?, ended.user_ns as f64))
+}
+
+/// CPU time of this process, user and system.
+fn cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+}
+
+/// The bench.
+///
+/// # Errors
+/// As [`run`], and on wrong flags.
+pub fn main(out: &mut dyn Write) -> Result<()> {
+    let flags = Flags::from_environment(&["traces", "disksim", "rounds"], &[], HELP)?;
+    let from_environment = |name: &str| std::env::var_os(name).map(PathBuf::from).unwrap_or_default();
+    let mut options = Options { traces: from_environment(FOLDER), disksim: None, rounds: 3 };
+    let mut disksim = from_environment(BINARY);
+    flags.set("traces", &mut options.traces)?;
+    flags.set("disksim", &mut disksim)?;
+    flags.set("rounds", &mut options.rounds)?;
+    if options.traces.as_os_str().is_empty() {
+        return Ok(writeln!(
+            out,
+            "skipped: the traces that DiskSim was validated with are not in kurabe; name their folder with --traces or ${FOLDER}"
+        )?);
+    }
+    if !disksim.as_os_str().is_empty() {
+        options.disksim = Some(disksim);
+    } else {
+        writeln!(out, "DiskSim itself is left out: name its binary with --disksim or ${BINARY}")?;
+    }
+    run(&options, out)
+}
