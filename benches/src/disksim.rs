@@ -157,7 +157,7 @@ fn row(drive: &Drive, path: &Path, options: &Options) -> Result<Vec<String>> {
     trace.operations.iter().for_each(|operation| histogram.record(u64::from(operation.took_ns)));
     let measured = histogram.to_record();
     let percent = |latency: &LatencyRecord| {
-        demerit(&measured, latency).map_or(f64::NAN, |demerit| demerit.share * 100.0)
+        demerit(&measured, latency).map_or(f64::NAN, |demerit| demerit.share() * 100.0)
     };
     let mean_ms = |latency: &LatencyRecord| latency.mean_ns().unwrap_or(f64::NAN) / 1e6;
     let sheet = replayed(drive, &drive.sheet_sets(), &trace)?;
