@@ -1,7 +1,7 @@
 //! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
-use kurabe_benches::{Result, agreement, model_speed, null_versus, overhead, serve, store_scale};
+use kurabe_benches::{Result, agreement, disksim, model_speed, null_versus, overhead, serve, store_scale};
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -84,6 +84,23 @@ fn model_speed_runs() -> Result<()> {
     model_speed::run(&model_speed::Options { requests: 200, rounds: 1 }, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(model_speed::CASES.iter().all(|case| out.contains(case.name)), "{out}");
+    Ok(())
+}
+
+#[test]
+fn disksim_says_what_it_leaves_out_and_why() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    // A trace of two requests, as the drive's own is too large to be here.
+    std::fs::write(
+        folder.path().join("hp_c2247a.trace"),
+        "R Miss 5 8 15300.0 0.0\nW Miss 90 8 15300.0 9000.0\n",
+    )?;
+    let mut out = Vec::new();
+    disksim::run(&disksim::Options { traces: folder.path().to_owned(), disksim: None, rounds: 1 }, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert_eq!(out.matches("skipped").count(), 4, "{out}");
+    let row = out.lines().find(|line| line.starts_with("hp-c2247a")).ok_or("no row")?;
+    assert!(row.contains("15.30"), "{out}");
     Ok(())
 }
 

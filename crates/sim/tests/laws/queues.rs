@@ -65,7 +65,7 @@ fn two_lengths_of_service_make_wait_as_m_g_1_says() {
     assert_near(outcome.mean_ns(), wait_ns + mean, 0.04, "M/G/1");
 }
 
-/// 1 %: the ends of a run of 2,000.
+/// 2 %: the ends of a run of 2,000.
 #[test]
 fn so_many_servers_serve_so_many_times_as_much_and_no_more() {
     for (parallel, count) in [("1", 1), ("4", 4), ("16", 16)] {

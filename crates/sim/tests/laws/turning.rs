@@ -72,7 +72,7 @@ fn random_reads_move_the_arm_for_its_average_time() {
     }
 }
 
-/// 3 %: switches of heads and cylinders take as long in both zones, and the more of the time the fewer sectors a track has.
+/// 5 %: skews are whole sectors, which are longer in the last zone, and the first move is part of the time.
 #[test]
 fn the_first_zone_is_faster_than_the_last_by_its_sectors() {
     for (name, layer) in disks() {
