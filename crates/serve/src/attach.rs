@@ -268,7 +268,10 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     };
     find().map_err(|error| {
         let shown = shown::path(device);
-        Error::os(text!("cannot tell what {shown} is", "{shown} が何か調べられません"), &error)
+        Error::os(text!("cannot tell what {shown} is", "{shown} が何か調べられません"), &error).remedy(text!(
+            "name the device that `kurabe attach` printed",
+            "`kurabe attach` が表示したデバイスを指定してください"
+        ))
     })
 }
 
