@@ -53,5 +53,6 @@ mod terminal;
 mod traces;
 mod truth;
 mod unfinished;
+mod verified;
 mod versus;
 mod workloads;
