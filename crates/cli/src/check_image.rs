@@ -2,13 +2,12 @@
 
 use crate::args::Global;
 use crate::lang::{lang, t};
-use crate::output::{print_json, print_page, progress_mode};
+use crate::output::{print_json, print_page};
+use crate::share::Share;
 use kurabe_core::number::count;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use kurabe_lab::{Fault, FaultKind, ImageCheck, ImageReport};
-use kurabe_report::Mode;
-use std::io::Write as _;
+use kurabe_lab::{FaultKind, ImageCheck, ImageReport, SectorFault};
 use std::path::Path;
 
 /// Faults that are printed with their places; JSON has more.
@@ -19,25 +18,12 @@ const PRINTED_PLACES: usize = 10;
 /// # Errors
 /// When either cannot be read, or the image lacks what was flushed.
 pub fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
-    let is_terminal = progress_mode(global) == Mode::Terminal;
-    let mut percent = None;
-    let mut tell = |done: u64, all: u64| {
-        let now = Some(u128::from(done) * 100 / u128::from(all.max(1)));
-        if is_terminal && percent != now {
-            let words = t("kurabe: comparing", "kurabe: 照合しています");
-            // A terminal that takes nothing shows no progress.
-            let _ = write!(std::io::stderr(), "\r{words} ({} %)", now.unwrap_or(0));
-            percent = now;
-        }
-    };
-    let report = kurabe_lab::check_image(image, list, &mut tell);
-    if percent.is_some() {
-        let _ = write!(std::io::stderr(), "\r\x1b[K");
-    }
-    let report = report?;
+    let mut share = Share::of(t("kurabe: comparing", "kurabe: 照合しています"), global);
+    let report = kurabe_lab::check_image(image, list, &mut |done, all| share.tell(done, all))?;
+    drop(share);
     match global.json {
         true => print_json(&as_json(&report))?,
-        false => print_page(&page(&report).get(lang()).to_owned())?,
+        false => print_page(page(&report).get(lang()))?,
     }
     if report.check.is_sound() {
         return Ok(());
@@ -141,7 +127,7 @@ fn words(kind: FaultKind) -> (Text, Text) {
     }
 }
 
-fn place(fault: &Fault) -> Text {
+fn place(fault: &SectorFault) -> Text {
     let (name, _) = words(fault.kind);
     let (offset, bytes) = (count(fault.offset_bytes), format_bytes(fault.length_bytes));
     let promised = count(u64::from(fault.promised));

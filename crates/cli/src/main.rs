@@ -23,6 +23,7 @@ mod rm;
 mod run;
 mod serve;
 mod served_words;
+mod share;
 mod signals;
 mod stored;
 mod study;

@@ -69,4 +69,4 @@ pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
 pub use test_file::{Remains, Scratch, Scratches, TestFile, test_file_name};
 pub use turns::{Contender, Ended, InTurns, TurnRules, WhyEnded, measure_in_turns};
-pub use verify::{Fault, FaultKind, ImageCheck, Ledger, WriteList, check_image};
+pub use verify::{FaultKind, ImageCheck, Ledger, SectorFault, WriteList, check_image};

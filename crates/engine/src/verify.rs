@@ -13,7 +13,7 @@ mod ledger;
 mod list;
 mod stamp;
 
-pub use image::{Fault, FaultKind, ImageCheck, check_image};
+pub use image::{FaultKind, ImageCheck, SectorFault, check_image};
 pub use ledger::Ledger;
 pub(crate) use ledger::Stamping;
 pub use list::WriteList;

@@ -42,7 +42,8 @@ pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use journal::Lab;
 pub use kurabe_engine::{
-    CachePolicy, Engine, EngineChoice, Fault, FaultKind, ImageCheck, Pages, Settings, WaitMode, WriteList,
+    CachePolicy, Engine, EngineChoice, FaultKind, ImageCheck, Pages, SectorFault, Settings, WaitMode,
+    WriteList,
 };
 pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;

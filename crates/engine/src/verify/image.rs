@@ -30,7 +30,7 @@ pub enum FaultKind {
 
 /// Sectors in a row with the same fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct SectorFault {
     /// The fault.
     pub kind: FaultKind,
     /// First byte.
@@ -53,7 +53,7 @@ pub struct ImageCheck {
     /// Bytes by fault.
     pub fault_bytes: BTreeMap<FaultKind, u64>,
     /// The first faults, with their places.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<SectorFault>,
     /// Bytes whose last write was not flushed, and those of them that hold it all the same.
     pub unflushed_bytes: u64,
     /// Of those, what holds its last write.
@@ -148,16 +148,22 @@ impl ImageCheck {
             (Reading::Damaged, _) => Some((FaultKind::Damaged, None)),
             (Reading::Other, _) => (stretch.flushed > 0).then_some((FaultKind::Lost, None)),
         };
-        if let Some((kind, there)) = fault {
+        if let Some((kind, evidence)) = fault {
             *self.fault_bytes.entry(kind).or_default() += SECTOR_BYTES;
             let offset_bytes = sector * SECTOR_BYTES;
             let promised = stretch.flushed;
-            self.place(Fault { kind, offset_bytes, length_bytes: SECTOR_BYTES, promised, present: there });
+            self.place(SectorFault {
+                kind,
+                offset_bytes,
+                length_bytes: SECTOR_BYTES,
+                promised,
+                present: evidence,
+            });
         }
     }
 
     /// Adds a fault to the one before, or to the list.
-    fn place(&mut self, fault: Fault) {
+    fn place(&mut self, fault: SectorFault) {
         let has_room = self.faults.len() < MOST_PLACES;
         match self.faults.last_mut() {
             Some(before)
@@ -279,7 +285,7 @@ mod tests {
         let faults = disk.check().faults;
         assert_eq!(
             faults[0],
-            Fault {
+            SectorFault {
                 kind: FaultKind::Stale,
                 offset_bytes: 0,
                 length_bytes: 2 * SECTOR_BYTES,

@@ -53,7 +53,7 @@ struct Promise {
 
 /// A write in flight.
 #[derive(Clone, Copy, Debug)]
-struct Writing {
+struct WriteInFlight {
     first_sector: u64,
     sectors: u64,
 }
@@ -156,7 +156,7 @@ impl Stamping {
         Ok(())
     }
 
-    fn begin(&self, op: Op, bytes: &mut [u8]) -> Writing {
+    fn begin(&self, op: Op, bytes: &mut [u8]) -> WriteInFlight {
         let first_sector = op.offset_bytes / SECTOR_BYTES;
         let sectors = u64::from(op.length_bytes) / SECTOR_BYTES;
         let mut state = self.ledger.state();
@@ -176,12 +176,12 @@ impl Stamping {
         for (bytes, sector) in bytes.chunks_exact_mut(SECTOR_BYTES as usize).zip(first_sector..) {
             Stamp { sector, ..stamp }.put(bytes);
         }
-        Writing { first_sector, sectors }
+        WriteInFlight { first_sector, sectors }
     }
 
-    fn end(&self, writing: Writing, done_sectors: u64) {
+    fn end(&self, writing: WriteInFlight, done_sectors: u64) {
         let mut state = self.ledger.state();
-        let Writing { first_sector, sectors } = writing;
+        let WriteInFlight { first_sector, sectors } = writing;
         let mut promises: Vec<Promise> = Vec::with_capacity(1);
         for sector in first_sector..first_sector + sectors {
             let kept = state.sector(sector);
