@@ -6,6 +6,7 @@ mod attach;
 mod card;
 mod catalogue;
 mod check;
+mod check_image;
 mod compare;
 mod complete;
 mod doctor;
@@ -23,6 +24,7 @@ mod rm;
 mod run;
 mod serve;
 mod served_words;
+mod share;
 mod signals;
 mod stored;
 mod study;
@@ -80,7 +82,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Rm(args) => rm::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
-        Command::Check => check::check(global),
+        Command::Check(args) => check::check(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
         Command::Study(args) => study::study(args, global, command_line),

@@ -54,5 +54,6 @@ mod terminal;
 mod traces;
 mod truth;
 mod unfinished;
+mod verified;
 mod versus;
 mod workloads;
