@@ -11,6 +11,7 @@ pub mod child;
 pub mod fio_export;
 pub mod instructions;
 pub mod model_speed;
+pub mod mqsim;
 pub mod null_versus;
 pub mod options;
 pub mod overhead;

@@ -4,7 +4,7 @@ use crate::clock::now;
 use crate::foreseen::{Extent, Foreseen};
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
-use crate::model::{load_model, model_name, refuse_own_file, refuse_what_real_targets_have};
+use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have};
 use crate::open::{Ground, Open};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
@@ -47,6 +47,7 @@ impl Prepared {
     }
 
     pub(crate) fn with_plan(request: RunRequest, plan: Traced) -> Result<Self> {
+        refuse_no_fill(&request)?;
         let target = match model_name(&request.target) {
             Some(name) => {
                 refuse_what_real_targets_have(&request)?;
@@ -86,6 +87,11 @@ impl Prepared {
         matches!(self.target, Unopened::Model(..))
     }
 
+    /// Whether a test file is written to a model before it is measured.
+    fn fills_model(&self) -> bool {
+        !self.request.no_fill && self.profile().writes_file_first()
+    }
+
     /// Whether it does the same as another run, in the same way.
     pub(crate) fn does_the_same(&self, other: &Self) -> bool {
         let model = |run: &Self| match &run.target {
@@ -113,7 +119,9 @@ impl Prepared {
             }
             Unopened::Model(name, model) => {
                 let extent = Extent::of(&model_target(name, &**model, &self.plan.profile), false);
-                extent.foresee(&self.plan, given.clone(), Environment::default())
+                let test_file_bytes = self.fills_model().then_some(extent.span_bytes);
+                let foreseen = extent.foresee(&self.plan, given.clone(), Environment::default());
+                Foreseen { test_file_bytes, ..foreseen }
             }
         })
     }
@@ -174,7 +182,8 @@ impl Prepared {
                 let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
                 let follow_up: Option<FurtherSteps> =
                     matches!(request.procedure, Procedure::Sweep(_)).then_some(further_steps);
-                Ok(Open { journal, plan, ground, settings: request.settings, traced_devices, follow_up })
+                let (settings, fills) = (request.settings, !request.no_fill);
+                Ok(Open { journal, plan, ground, settings, fills, traced_devices, follow_up })
             }
             Err(error) => {
                 // Nothing was measured, so there is nothing to keep.

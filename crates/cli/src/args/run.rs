@@ -77,6 +77,8 @@ pub struct RunArgs {
     pub name: Option<String>,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of a model, as in raid.strip=256KiB (may be repeated)", "モデルのパラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
     pub set: Vec<String>,
+    #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
+    pub no_fill: bool,
 
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "uring", "threads"]), help_heading = t("How operations are issued", "発行の方法"), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
     pub engine: String,
@@ -173,6 +175,7 @@ impl RunArgs {
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
+            no_fill: self.no_fill,
             writing: Writing {
                 existing_file: self.write_existing,
                 destroy_data_on: self.destroy_data_on.clone(),
