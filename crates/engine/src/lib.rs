@@ -60,7 +60,7 @@ pub use fit::{plan_tasks, planned_time_ns};
 pub use kurabe_program::Stop;
 pub use mark::RunMark;
 pub use measure::Engine;
-pub use modelled::{measure_model, model_target};
+pub use modelled::{measure_model, model_target, unfilled_notice};
 pub use orphan::{Fate, Mandate, take_away};
 pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};

@@ -293,6 +293,15 @@ fn repetition_progress(elapsed_ns: u64, interval: Interval) -> Event {
     progress(elapsed_ns, interval, INTERVAL_NS)
 }
 
+/// Says that a model got no test file, because it was left out.
+pub fn unfilled_notice() -> Notice {
+    let text = text!(
+        "no test file was written before (--no-fill): what is read lies where data of long ago do",
+        "テストファイルは事前に書き込んでいません(--no-fill)。ずっと前に書かれたデータの位置から読み出します"
+    );
+    Notice { kind: NoticeKind::Other, text }
+}
+
 fn engine() -> EngineRecord {
     EngineRecord {
         name: "model".to_owned(),

@@ -4,13 +4,13 @@ use crate::foreseen::Extent;
 use crate::journal::{Journal, rescued};
 use crate::prepared::FurtherSteps;
 use crate::profile::Traced;
+use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
-use kurabe_core::record::{Notice, NoticeKind, RunHeader, RunRecord, TargetRecord};
-use kurabe_core::{Result, text};
+use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
     Contender, FollowUp, InTurns, Remains, Session, Settings, Stop, Target, model_target, plan_tasks,
-    planned_time_ns,
+    planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_sim::ModelTarget;
@@ -57,8 +57,8 @@ impl Open<'_> {
         let started = self.started();
         let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up } = self;
         let handle = journal.lab.handle.clone();
-        let told = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
-        let outcome = told.and_then(|()| {
+        let begun = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
+        let outcome = begun.and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell(event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
@@ -96,17 +96,10 @@ impl Open<'_> {
             planned_ns: planned_time_ns(profile, &tasks),
         };
         let left_out = !self.fills && profile.writes_file_first();
-        Ok(std::iter::once(started).chain(left_out.then(unfilled)).collect())
+        Ok(std::iter::once(started)
+            .chain(left_out.then(|| Event::Notice { notice: unfilled_notice() }))
+            .collect())
     }
-}
-
-/// Says that a model got no test file.
-fn unfilled() -> Event {
-    let text = text!(
-        "no test file was written before (--no-fill): what is read lies where data of long ago do",
-        "テストファイルは事前に書き込んでいません(--no-fill)。ずっと前に書かれたデータの位置から読み出します"
-    );
-    Event::Notice { notice: Notice { kind: NoticeKind::Other, text } }
 }
 
 impl Ground {

@@ -170,8 +170,8 @@ fn a_model_gets_a_test_file_unless_it_is_left_out() {
         assert_eq!(prepared.foresee().unwrap().test_file_bytes, bytes, "the plan tells it");
         let record = place.measure(request, &RunHandle::default(), nobody()).record.unwrap();
         assert_eq!(record.fill.map(|fill| fill.written_bytes), bytes);
-        let told = record.notices.iter().any(|notice| notice.text.en.contains("--no-fill"));
-        assert_eq!(told, bytes.is_none(), "{:?}", record.notices);
+        let has_notice = record.notices.iter().any(|notice| notice.text.en.contains("--no-fill"));
+        assert_eq!(has_notice, bytes.is_none(), "{:?}", record.notices);
     }
     let real = RunRequest { no_fill: true, ..reads(&place.target(), 1) };
     assert_eq!(Prepared::new(real).err().unwrap().kind(), ErrorKind::Usage);
