@@ -280,6 +280,21 @@ fn a_signal_waits_for_the_file_system_and_loses_nothing() {
 }
 
 #[test]
+fn a_second_signal_ends_at_once_and_the_next_start_cleans_up() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let mount = device.mount();
+    kill_process(device.process, Signal::TERM).unwrap();
+    eventually("it says what it waits for", || log(&lab).contains("mounted on"));
+    kill_process(device.process, Signal::TERM).unwrap();
+    eventually("it is dead", || !device.lives());
+    assert!(write_synced(&mount.point().join("late"), &[1; 4096]).is_err());
+    drop(mount);
+    Device::another(&lab, &DISK).detach().ok();
+    device.is_gone();
+}
+
+#[test]
 fn several_disks_of_a_box_go_together() {
     let lab = Lab::new();
     let words = ["model:mirror3-usb", "--without", "zfs,mirror", "--exports", "3"];
