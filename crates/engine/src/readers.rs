@@ -9,7 +9,7 @@ use kurabe_core::workload::Op;
 
 /// What the readers have to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Demand {
     /// The operation of the trace at this place, by this reader.
     Operation { reader: usize, place: usize },
     /// Nothing before this time, in ns from the start; `u64::MAX` before an operation ends.
@@ -51,8 +51,8 @@ impl Readers {
     }
 
     /// What comes next; the caller says what it made of an operation by [`Self::sent`].
-    pub(crate) fn ask(&mut self, now_ns: u64) -> Asked {
-        let mut soonest = Asked::End;
+    pub(crate) fn ask(&mut self, now_ns: u64) -> Demand {
+        let mut soonest = Demand::End;
         for _ in 0..self.all.len() {
             let turn = self.turn;
             self.turn = (turn + 1) % self.all.len();
@@ -60,11 +60,11 @@ impl Readers {
             let Some(place) = reader.places.get(reader.next).copied() else { continue };
             let ready_ns = if reader.in_flight.is_some() { u64::MAX } else { reader.ready_ns };
             if ready_ns <= now_ns {
-                return Asked::Operation { reader: turn, place };
+                return Demand::Operation { reader: turn, place };
             }
             soonest = match soonest {
-                Asked::NotBefore(other_ns) => Asked::NotBefore(other_ns.min(ready_ns)),
-                _ => Asked::NotBefore(ready_ns),
+                Demand::NotBefore(other_ns) => Demand::NotBefore(other_ns.min(ready_ns)),
+                _ => Demand::NotBefore(ready_ns),
             };
         }
         soonest

@@ -11,7 +11,7 @@
 //! is asked as the recorded one was: one operation at a time. `Readers` keeps them within each unit (`readers.rs`). `Timestamps` is an open loop: an operation is due at its
 //! time, divided by the speed, and its latency counts from then, whether or not the target kept up.
 
-use crate::readers::{Asked, Readers};
+use crate::readers::{Demand, Readers};
 use crate::source::{Next, Source};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
 use kurabe_core::trace::{Trace, TraceOp};
@@ -198,13 +198,13 @@ impl ReplaySource {
     fn draw_of_readers(&mut self, now_ns: u64) -> Option<Next> {
         let asked = self.readers.as_mut()?.ask(now_ns);
         Some(match asked {
-            Asked::Operation { reader, place } => {
+            Demand::Operation { reader, place } => {
                 let op = self.op(&self.trace.operations[place]);
                 self.readers.as_mut()?.sent(reader, op);
                 Next::Op { op, due_ns: None }
             }
-            Asked::NotBefore(at_ns) => Next::NotBefore(at_ns),
-            Asked::End => Next::End,
+            Demand::NotBefore(at_ns) => Next::NotBefore(at_ns),
+            Demand::End => Next::End,
         })
     }
 
@@ -220,7 +220,7 @@ impl ReplaySource {
         }
         let Some(operation) = self.trace.operations.get(self.next).copied() else { return Next::End };
         if self.timing == ReplayTiming::Think && self.asked != self.next {
-            // Asked for the first time: the operation before is done.
+            // Demand for the first time: the operation before is done.
             self.asked = self.next;
             let before = &self.trace.operations[self.next - 1];
             let end_ns = before.at_ns.saturating_add(u64::from(before.took_ns));
