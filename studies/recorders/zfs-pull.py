@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a trace of what a cold `git pull` of a ports tree asks of one disk under ZFS. README.md says what it means.
+"""Makes a trace of what a cold `git pull` of a ports tree asks of one disk under ZFS. studies/traces/README.md says what it means.
 
 As root, in a mount namespace of its own, with some 3 GB of memory to spare:
-    unshare --mount studies/traces/zfs-pull.py KURABE OUTPUT
+    unshare --mount studies/recorders/zfs-pull.py KURABE OUTPUT
 Needs zfs-fuse, git, losetup, and Python's lz4.
 """
 
@@ -30,7 +30,7 @@ ZFSRC = "vdev-cache-size = 0\nmax-arc-size = 2000\nfuse-attr-timeout = 3600\nfus
 PROFILE = f"""schema = 1
 name = "material"
 title = {{ en = "material", ja = "material" }}
-source = "studies/traces/zfs-pull.py"
+source = "studies/recorders/zfs-pull.py"
 statistic = "mean"
 [rules]
 size = "1 MiB"
