@@ -50,6 +50,7 @@ mod test_file;
 mod traced;
 mod traffic;
 mod turns;
+mod verify;
 mod zipf;
 
 pub use buffer::Pages;
@@ -69,3 +70,4 @@ pub use session::{FollowUp, Session};
 pub use target::{Target, TargetOptions};
 pub use test_file::{Remains, Scratch, Scratches, TestFile, test_file_name};
 pub use turns::{Contender, Ended, InTurns, TurnRules, WhyEnded, measure_in_turns};
+pub use verify::{FaultKind, ImageCheck, Ledger, SectorFault, WriteList, check_image};

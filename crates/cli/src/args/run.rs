@@ -97,6 +97,8 @@ pub struct RunArgs {
     pub write_existing: bool,
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
     pub destroy_data_on: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Stamp each write and list them in FILE, for `kurabe check IMAGE --verify FILE` after a power cut", "書き込みごとに印を付け、その一覧を FILE に書く。電源断の後に `kurabe check イメージ --verify FILE` で照合できる"))]
+    pub verify: Option<PathBuf>,
 
     #[arg(long, value_name = "PATTERN", value_parser = PossibleValuesParser::new(["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Reads or writes, ascending or random", "読み書きと順序"))]
     pub rw: Option<String>,
@@ -158,6 +160,7 @@ impl RunArgs {
     /// When words do not go together.
     pub fn request(&self) -> Result<RunRequest> {
         self.check_replay_words()?;
+        self.check_verify_words()?;
         let job = self.job()?;
         let procedure = match (&self.profile, &self.replay) {
             (Some(name), _) => Procedure::Named(name.clone()),
@@ -170,6 +173,7 @@ impl RunArgs {
             procedure,
             overrides: self.overrides(),
             settings: self.settings(),
+            verify: self.verify.is_some(),
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
@@ -308,6 +312,21 @@ impl RunArgs {
             || self.bs.is_some()
             || self.iodepth.is_some()
             || self.workload_words().iter().any(|(_, given)| *given)
+    }
+
+    /// Writes are stamped by one engine alone.
+    fn check_verify_words(&self) -> Result<()> {
+        if self.verify.is_none() || self.settings().engine != EngineChoice::Fixed(Engine::Uring) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Usage,
+            text!("--verify and io_uring do not go together", "--verify と io_uring は同時に使えません"),
+        )
+        .remedy(text!(
+            "leave out --engine: pread and pwrite stamp each write",
+            "--engine を外してください。印を付けられるのは pread/pwrite です"
+        )))
     }
 
     /// A trace says itself what is done: words of a workload beside it would change nothing.
