@@ -31,6 +31,7 @@ mod orphan;
 mod permutation;
 mod platform;
 mod precondition;
+mod readers;
 mod real;
 mod recorder;
 mod repeat_io;
