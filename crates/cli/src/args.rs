@@ -1,5 +1,6 @@
 //! The command line, in both languages.
 
+mod attach;
 mod card;
 mod fio;
 mod pivot;
@@ -11,11 +12,12 @@ mod sweep;
 mod vary;
 mod versus;
 
+pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use report::{FORMATS, ReportArgs};
 pub use run::RunArgs;
-pub use serve::{ControlAction, ControlArgs, ServeArgs};
+pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use versus::VersusArgs;
@@ -150,8 +152,8 @@ pub enum Command {
     Label(LabelArgs),
     #[command(about = t("Write runs as JSON, as a fio job, as CrystalDiskMark's text, as CSV or Markdown", "測定を JSON、fio ジョブ、CrystalDiskMark のテキスト、CSV、Markdown で書き出す"))]
     Export(ExportArgs),
-    #[command(about = t("Check that what is stored is what was written", "保存した内容が書いたときのままか確かめる"))]
-    Check,
+    #[command(about = t("Check that what is stored is what was written: the store, or an image", "書いた内容がそのまま残っているか確かめる(保存先、またはイメージ)"))]
+    Check(CheckArgs),
     #[command(about = t("Take in exported runs, results of other tools, and disks of DiskSim as device files", "書き出した測定、ほかのツールの結果、DiskSim のディスク(デバイスファイルにする)を取り込む"))]
     Import(ImportArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
@@ -166,6 +168,10 @@ pub enum Command {
     Models(ModelsArgs),
     #[command(about = t("Serve a model as a block device: NBD, for QEMU, fio, nbd-client and others", "モデルをブロックデバイスとして公開する(NBD。QEMU、fio、nbd-client などから使える)"))]
     Serve(Box<ServeArgs>),
+    #[command(about = t("Make a model a block device of this machine: mkfs, mount, measure", "モデルをこのマシンのブロックデバイスにする(mkfs、mount、測定ができる)"))]
+    Attach(Box<AttachArgs>),
+    #[command(about = t("Take away a device of `kurabe attach`", "`kurabe attach` のデバイスを切り離す"))]
+    Detach(DetachArgs),
     #[command(about = t("Ask a served model how it goes, change it, cut its power", "公開中のモデルの状況確認、設定変更、電源断"))]
     Control(ControlArgs),
     #[command(about = t("What this machine allows, and what kurabe itself costs", "このマシンでできることと、kurabe 自身のコスト"))]
@@ -326,6 +332,31 @@ pub struct RunIds {
     pub force: bool,
     #[arg(long, short, help = t("Do not ask before several runs, or the last one, are removed", "複数の測定や last を、確認せずに削除する"))]
     pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = t(
+    "Examples:\n  \
+     kurabe check                    whether the store is whole\n  \
+     kurabe run --verify writes.txt --destroy-data-on /dev/sdb --rw randwrite \\\n      \
+     --fsync 16 --time 60s /dev/sdb          then cut the power, and\n  \
+     kurabe check /dev/sdb --verify writes.txt\n\n\
+     What was flushed must be there. lost: it is not; stale: something older is;\n\
+     damaged: parts of two writes in one sector; misplaced: what belongs elsewhere.",
+    "例:\n  \
+     kurabe check                    保存先が無事か確かめる\n  \
+     kurabe run --verify writes.txt --destroy-data-on /dev/sdb --rw randwrite \\\n      \
+     --fsync 16 --time 60s /dev/sdb          この後に電源を切り、\n  \
+     kurabe check /dev/sdb --verify writes.txt\n\n\
+     フラッシュ済みの内容は残っていなければなりません。消失: 内容がない、\n\
+     古い内容: 前の書き込みが残っている、破損: 1 セクターに 2 回分が混在、\n\
+     位置違い: 別の場所の内容がある。"
+))]
+pub struct CheckArgs {
+    #[arg(value_name = "IMAGE", requires = "verify", value_hint = ValueHint::AnyPath, help = t("An image or a device that a verified run wrote to [default: the store]", "検証つきで書いたイメージかデバイス [既定: 保存先]"))]
+    pub image: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "image", value_hint = ValueHint::FilePath, help = t("What was written: the file of `kurabe run --verify FILE`", "書いた内容の一覧(`kurabe run --verify FILE` のファイル)"))]
+    pub verify: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
-//! `kurabe check`: whether what is stored is what was written.
+//! `kurabe check`: whether what is stored is what was written, in the store or on an image.
 
-use crate::args::Global;
+use crate::args::{CheckArgs, Global};
+use crate::check_image::check_image;
 use crate::lang::lang;
 use crate::output::{print, print_json, say};
 use crate::stored::store_to_check;
@@ -10,8 +11,11 @@ use kurabe_store::StoreCheck;
 /// Runs the command.
 ///
 /// # Errors
-/// When the store is damaged or cannot be read.
-pub fn check(global: &Global) -> Result<()> {
+/// When the store is damaged or cannot be read; when an image lacks what it should have.
+pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
+    if let (Some(image), Some(list)) = (&args.image, &args.verify) {
+        return check_image(image, list, global);
+    }
     let Some(store) = store_to_check(global)? else {
         let nothing = text!("There is no store yet.\n", "保存先はまだありません。\n");
         return if global.json { Ok(()) } else { print(nothing.get(lang())) };

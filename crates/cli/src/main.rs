@@ -2,9 +2,11 @@
 
 mod address_space;
 mod args;
+mod attach;
 mod card;
 mod catalogue;
 mod check;
+mod check_image;
 mod compare;
 mod complete;
 mod doctor;
@@ -22,6 +24,7 @@ mod rm;
 mod run;
 mod serve;
 mod served_words;
+mod share;
 mod signals;
 mod stored;
 mod study;
@@ -79,7 +82,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Rm(args) => rm::remove(args, global),
         Command::Label(args) => stored::label(args, global),
         Command::Export(args) => stored::export(args, global),
-        Command::Check => check::check(global),
+        Command::Check(args) => check::check(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
         Command::Record(args) => record::record(args, global),
         Command::Study(args) => study::study(args, global, command_line),
@@ -87,6 +90,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),
         Command::Serve(args) => serve::serve(args, global),
+        Command::Attach(args) => attach::attach(args, global),
+        Command::Detach(args) => attach::detach(args, global),
         Command::Control(args) => serve::control(args, global),
         Command::Doctor(args) => doctor::doctor(args, global),
         Command::Completions { shell } => complete::script(*shell),

@@ -2,16 +2,16 @@
 
 use crate::args::{CompareArgs, Global};
 use crate::lang::t;
-use crate::output::{print_json, print_page, progress_mode, say, style};
+use crate::output::{print_json, print_page, style};
+use crate::share::Share;
 use crate::stored::store_with_runs;
 use crate::words::assignments;
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
 use kurabe_core::Result;
 use kurabe_core::digest::Digests;
 use kurabe_core::{Error, ErrorKind, text};
-use kurabe_report::{Mode, PIVOT_WORDS, pivot_answer, render_pivot};
+use kurabe_report::{PIVOT_WORDS, pivot_answer, render_pivot};
 use kurabe_store::Store;
-use std::io::Write;
 
 /// Fewer runs than this are read without a word.
 const WORTH_TELLING: usize = 200;
@@ -60,27 +60,14 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
 /// # Errors
 /// When the store cannot be read or written.
 pub fn digests(store: &dyn Store, global: &Global) -> Result<Digests> {
-    let mode = progress_mode(global);
-    let mut shown = None;
-    let digests = store.digests(DIGEST_VERSION, &digest, &mut |done, all| {
-        let percent = done * 100 / all.max(1);
-        if all < WORTH_TELLING || mode == Mode::Quiet || shown == Some(percent) {
-            return;
+    let words = t(
+        "kurabe: reading the runs once, so that the next time is quick",
+        "kurabe: 次回から速く答えられるように、測定を一度だけ読み込んでいます",
+    );
+    let mut share = Share::of(words, global);
+    store.digests(DIGEST_VERSION, &digest, &mut |done, all| {
+        if all >= WORTH_TELLING {
+            share.tell(done as u64, all as u64);
         }
-        let words = t(
-            "kurabe: reading the runs once, so that the next time is quick",
-            "kurabe: 次回から速く答えられるように、測定を一度だけ読み込んでいます",
-        );
-        if mode == Mode::Terminal {
-            // A terminal that takes nothing shows no progress.
-            let _ = write!(std::io::stderr(), "\r{words} ({percent} %)");
-        } else if shown.is_none() {
-            say(words);
-        }
-        shown = Some(percent);
-    });
-    if shown.is_some() && mode == Mode::Terminal {
-        let _ = write!(std::io::stderr(), "\r\x1b[K");
-    }
-    digests
+    })
 }

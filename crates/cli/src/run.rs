@@ -2,13 +2,15 @@
 
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::catalogue::show_standings;
+use crate::files::{Existing, refuse_existing, write_out};
 use crate::lang::{lang, t};
 use crate::output::{
     error_style, print_json, print_page, print_record, progress_mode, result_follows_progress, say, style,
 };
 use crate::signals;
 use crate::stored::open_recovered;
-use kurabe_core::{Result, shown};
+use kurabe_core::number::count;
+use kurabe_core::{Result, shown, text};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
 use kurabe_report::{
@@ -27,7 +29,11 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     {
         say(&shown::line(&format!("kurabe: {}: {}", profile.name, differs.get(lang()))));
     }
+    if let Some(list) = &args.verify {
+        refuse_existing(list, Existing::Kept)?;
+    }
     let Some(done) = measured(request, args.dry_run, global, command_line)? else { return Ok(()) };
+    let listed = list_writes(args, &done, global);
     if let Some(record) = &done.record {
         match global.json {
             true => print_record(record)?,
@@ -40,7 +46,24 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
             }
         }
     }
-    done.outcome
+    done.outcome.and(listed)
+}
+
+/// Keeps what was written, however the run ended: a power cut is what it is for.
+fn list_writes(args: &RunArgs, done: &Done, global: &Global) -> Result<()> {
+    let writes = done.writes.as_ref().filter(|writes| writes.writes > 0);
+    let (Some(file), Some(writes)) = (&args.verify, writes) else { return Ok(()) };
+    write_out(&writes.to_text(), Some(file))?;
+    let (shown, writes) = (shown::path(file), count(writes.writes));
+    let target = shown::path(&args.target);
+    let text = text!(
+        "kurabe: {writes} writes are listed in {shown}; kurabe check {target} --verify {shown} looks for them",
+        "kurabe: 書き込み {writes} 回の一覧は {shown} です。照合: kurabe check {target} --verify {shown}"
+    );
+    if !global.json && !global.quiet {
+        say(text.get(lang()));
+    }
+    Ok(())
 }
 
 /// `kurabe sweep`

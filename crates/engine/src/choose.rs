@@ -107,6 +107,14 @@ impl Chooser {
         interrupt: &Stop,
     ) -> Result<Choice> {
         let mut choice = match asked {
+            _ if target.is_verified() => Choice {
+                issue: Issue { engine: Engine::Threads, ..wished },
+                reason: text!(
+                    "every write is stamped and listed (--verify), which pread/pwrite does",
+                    "書き込みごとに印を付けて記録するため(--verify)、pread/pwrite を使います"
+                ),
+                fallbacks: Vec::new(),
+            },
             EngineChoice::Fixed(engine) => Choice {
                 issue: Issue { engine, ..wished },
                 reason: text!("asked for", "指定による"),
@@ -196,7 +204,7 @@ impl Chooser {
         if let Some(refusal) = self.polling.get(&writes) {
             return refusal.clone();
         }
-        let open = || target.open_file(writes, workload.sync.o_sync);
+        let open = || target.open_lane(writes, workload.sync.o_sync);
         let issue = Issue { engine: Engine::Uring, wait: WaitMode::Poll, ..wished };
         let tried = measure(&open, &trial_of(workload, 0), issue, interrupt, &mut |_, _, _| {});
         let refusal = tried.err().map(|error| error.cause().unwrap_or("refused").to_owned());
@@ -230,7 +238,7 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
         let trial = trial_of(workload, round);
         let mut medians = [0, 0];
         for (index, engine) in [Engine::Uring, Engine::Threads].into_iter().enumerate() {
-            let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+            let open = || target.open_lane(workload.writes(), workload.sync.o_sync);
             let issue = Issue { engine, wait: WaitMode::Sleep, ..issue };
             let measured = measure(&open, &trial, issue, interrupt, &mut |_, _, _| {})?;
             workers = workers.max(measured.facts.workers);

@@ -3,6 +3,8 @@
 
 use crate::buffer::{Arena, Lease, Pages};
 use crate::clock::{monotonic_ns, sleep_until};
+use crate::target::Opened;
+use crate::verify::Stamping;
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::workload::OpKind;
@@ -12,6 +14,8 @@ use std::fs::File;
 /// A file, one operation at a time.
 pub struct ThreadsDevice {
     file: File,
+    /// Who stamps what is written, in a run whose writes are verified.
+    stamping: Option<Stamping>,
     leases: Vec<Lease>,
     pending: Option<Request<Lease>>,
 }
@@ -21,18 +25,23 @@ impl ThreadsDevice {
     ///
     /// # Errors
     /// When there is no memory.
-    pub fn open(file: File, size: usize, pages: Pages) -> Result<(Self, Pages)> {
+    pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         let (_, leases, pages) = Arena::lease(1, size, pages)?;
-        Ok((Self { file, leases, pending: None }, pages))
+        let Opened { file, stamping } = opened;
+        Ok((Self { file, stamping, leases, pending: None }, pages))
     }
 
     fn perform(&self, request: &mut Request<Lease>) -> Transfer {
         let Request { op, buffer } = request;
-        let length = op.length_bytes as usize;
-        let result = match op.kind {
-            OpKind::Read => retry_on_intr(|| pread(&self.file, buffer.bytes_mut(length), op.offset_bytes)),
-            OpKind::Write => retry_on_intr(|| pwrite(&self.file, buffer.bytes_mut(length), op.offset_bytes)),
-            OpKind::Sync => retry_on_intr(|| rustix::fs::fsync(&self.file)).map(|()| 0),
+        let bytes = buffer.bytes_mut(op.length_bytes as usize);
+        let write = |bytes: &[u8]| retry_on_intr(|| pwrite(&self.file, bytes, op.offset_bytes));
+        let flush = || retry_on_intr(|| rustix::fs::fsync(&self.file));
+        let result = match (op.kind, &self.stamping) {
+            (OpKind::Read, _) => retry_on_intr(|| pread(&self.file, &mut *bytes, op.offset_bytes)),
+            (OpKind::Write, None) => write(bytes),
+            (OpKind::Write, Some(stamping)) => stamping.write(*op, bytes, write),
+            (OpKind::Sync, None) => flush().map(|()| 0),
+            (OpKind::Sync, Some(stamping)) => stamping.flush(flush).map(|()| 0),
         };
         result.map(|bytes| bytes as u32).map_err(|error| ErrorNumber(error.raw_os_error()))
     }
@@ -53,6 +62,9 @@ impl Device for ThreadsDevice {
     #[inline]
     fn submit(&mut self, request: Request<Lease>, now_ns: u64) -> Result<u64> {
         debug_assert!(self.pending.is_none(), "one buffer, one operation");
+        if let Some(stamping) = &self.stamping {
+            stamping.check(request.op)?;
+        }
         self.pending = Some(request);
         Ok(now_ns)
     }

@@ -138,7 +138,7 @@ impl Session<'_, Real<'_>> {
             Event::FillProgress { done_bytes, total_bytes }
         };
         self.watched(tell, |target, interrupt, live| {
-            measure(&|| target.open_file(true, false), workload, choice.issue, interrupt, live)
+            measure(&|| target.open_lane(true, false), workload, choice.issue, interrupt, live)
         })
     }
 }

@@ -14,13 +14,13 @@ use crate::gate::Gate;
 use crate::platform;
 use crate::recorder::Recorder;
 use crate::source::{Generator, Source};
+use crate::target::Opened;
 use kurabe_core::device::Device;
 use kurabe_core::record::{CpuUse, Interval, Repetition};
 use kurabe_core::workload::{Data, EndSync, Workload};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_program::Stop;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -108,7 +108,7 @@ pub(crate) struct Setup {
 /// # Errors
 /// When the engine cannot be had, or the target fails.
 pub fn measure(
-    open: &(dyn Fn() -> Result<File> + Sync),
+    open: &(dyn Fn() -> Result<Opened> + Sync),
     workload: &Workload,
     issue: Issue,
     interrupt: &Stop,
@@ -131,7 +131,7 @@ pub fn measure(
 /// # Errors
 /// When the engine cannot be had, or the target fails.
 pub(crate) fn measure_sources<S>(
-    open: &(dyn Fn() -> Result<File> + Sync),
+    open: &(dyn Fn() -> Result<Opened> + Sync),
     sources: Vec<S>,
     setup: Setup,
     issue: Issue,
@@ -218,7 +218,7 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<Measured> {
 
 /// What all lanes share.
 struct Work<'a> {
-    open: &'a (dyn Fn() -> Result<File> + Sync),
+    open: &'a (dyn Fn() -> Result<Opened> + Sync),
     setup: Setup,
     issue: Issue,
     gate: &'a Gate,
@@ -239,7 +239,10 @@ impl Work<'_> {
             Engine::Uring => {
                 let depth = self.setup.iodepth as usize;
                 let mut ring;
-                let opened = match (self.open)().and_then(|file| Ring::open(file, depth, size, pages, wait)) {
+                let opened = match (self.open)().and_then(|opened| {
+                    debug_assert!(opened.stamping.is_none(), "writes are stamped by the other engine");
+                    Ring::open(opened.file, depth, size, pages, wait)
+                }) {
                     Ok((open_ring, mut facts)) => {
                         ring = open_ring;
                         Ok((ring.device(&mut facts), facts))
@@ -251,7 +254,7 @@ impl Work<'_> {
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
             Engine::Threads => {
-                let opened = (self.open)().and_then(|file| ThreadsDevice::open(file, size, pages)).map(
+                let opened = (self.open)().and_then(|opened| ThreadsDevice::open(opened, size, pages)).map(
                     |(device, got)| {
                         let features = vec!["pread-pwrite".to_owned()];
                         let wait = WaitMode::Sleep;

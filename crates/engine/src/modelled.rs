@@ -22,7 +22,7 @@ use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, TargetKind, TargetRecord,
 };
 use kurabe_core::trace::Trace;
-use kurabe_core::workload::{Data, EndSync, Workload};
+use kurabe_core::workload::{Data, EndSync, Op, Workload};
 use kurabe_core::{Error, Result, text};
 use kurabe_program::Stop;
 use std::sync::Arc;
@@ -370,6 +370,11 @@ impl<S: Source> Source for InTurn<'_, S> {
             }
         }
         soonest
+    }
+
+    #[inline(always)]
+    fn ended(&mut self, op: Op, now_ns: u64) {
+        self.sources.iter_mut().for_each(|source| source.ended(op, now_ns));
     }
 
     fn may_end(&mut self) -> bool {

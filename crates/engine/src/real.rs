@@ -92,6 +92,7 @@ impl Ground for Real<'_> {
 
     fn begin(session: &mut Session<'_, Self>, tasks: &[Task]) -> Result<()> {
         session.check_tracing()?;
+        session.check_verified(tasks)?;
         session.check_copy_room(tasks)?;
         let fill = match session.ground.target.kind() {
             TargetKind::Directory if session.ground.target.test_file().is_some() => Some(session.fill()?),
@@ -103,7 +104,7 @@ impl Ground for Real<'_> {
     fn run_once(session: &mut Session<'_, Self>, workload: &Workload) -> Result<(u64, u64)> {
         let choice = session.choose(workload)?;
         let measured = session.watched(progress, |target, interrupt, live| {
-            let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+            let open = || target.open_lane(workload.writes(), workload.sync.o_sync);
             measure(&open, workload, choice.issue, interrupt, live)
         })?;
         Ok((measured.recorded.write.bytes, measured.recorded.elapsed_ns))

@@ -30,7 +30,7 @@ impl Session<'_, Real<'_>> {
         let workload = &Workload { seed: attempt.seed, ..workload.clone() };
         let mark = self.ground.noise.start();
         let measured = self.watched(progress, |target, interrupt, live| {
-            let open = || target.open_file(workload.writes(), workload.sync.o_sync);
+            let open = || target.open_lane(workload.writes(), workload.sync.o_sync);
             measure(&open, workload, choice.issue, interrupt, live)
         })?;
         let noise = self.ground.noise.finish(mark);

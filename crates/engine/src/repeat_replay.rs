@@ -44,7 +44,7 @@ impl Session<'_, Real<'_>> {
         let writes = has(&trace, OpKind::Write);
         let mark = self.ground.noise.start();
         let measured = self.watched(progress, |target, interrupt, live| {
-            let open = || target.open_file(writes, false);
+            let open = || target.open_lane(writes, false);
             measure_sources(&open, vec![source], setup, choice.issue, interrupt, live)
         })?;
         let noise = self.ground.noise.finish(mark);

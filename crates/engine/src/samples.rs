@@ -18,6 +18,7 @@ use crate::real::Real;
 use crate::recorder::Recorder;
 use crate::rest::{Course, Unfinished};
 use crate::session::Session;
+use crate::target::Opened;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Request, Transfer, Wait};
 use kurabe_core::event::Event;
@@ -29,7 +30,6 @@ use kurabe_core::record::{CpuUse, EngineRecord, Interval, Noise, Repetition, Sam
 use kurabe_core::workload::{Direction, Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_program::{Stop, interrupted};
-use std::fs::File;
 
 /// How often progress is told.
 const TICK_NS: u64 = 100_000_000;
@@ -364,13 +364,13 @@ impl Session<'_, Real<'_>> {
     pub(crate) fn repeat_positional(&mut self, step: &PositionalStep, attempt: &Attempt) -> Result<Repeated> {
         let writes = step.directions.contains(&Direction::Write);
         // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
-        let file = self.ground.target.open_file(writes, writes)?;
+        let opened = self.ground.target.open_lane(writes, writes)?;
         let largest_bytes = step.sample_bytes.max(step.pre_read_bytes);
         let reason = text!(
             "one operation at a time, each handed to the kernel whole: pread/pwrite",
             "1 操作ずつ、ひとまとめでカーネルに渡すため pread/pwrite を使います"
         );
-        self.sampled(file, largest_bytes, attempt, reason, |device, place, watch| {
+        self.sampled(opened, largest_bytes, attempt, reason, |device, place, watch| {
             sample_positions(device, step, place, watch)
         })
     }
@@ -381,13 +381,13 @@ impl Session<'_, Real<'_>> {
         step: &AccessTimeStep,
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let file = self.ground.target.open_file(step.direction == Direction::Write, false)?;
+        let opened = self.ground.target.open_lane(step.direction == Direction::Write, false)?;
         let mut content = Content::new(self.profile.rules.data, attempt.seed, 0);
         let reason = text!(
             "one operation at a time: pread/pwrite is the shortest way",
             "1 操作ずつなら pread/pwrite が最短です"
         );
-        self.sampled(file, step.block_bytes, attempt, reason, |device, place, watch| {
+        self.sampled(opened, step.block_bytes, attempt, reason, |device, place, watch| {
             Ok(vec![sample_accesses(device, step, place, &mut content, watch)?])
         })
     }
@@ -395,14 +395,14 @@ impl Session<'_, Real<'_>> {
     /// A repetition of samples on the open target: what is the same for both kinds.
     fn sampled(
         &mut self,
-        file: File,
+        opened: Opened,
         largest_bytes: u32,
         attempt: &Attempt,
         reason: Text,
         work: impl FnOnce(&mut ThreadsDevice, Place, &mut Watch<'_>) -> Result<Vec<Track>>,
     ) -> Result<Repeated> {
         let (mut device, pages) =
-            ThreadsDevice::open(file, largest_bytes as usize, self.ground.settings.pages)?;
+            ThreadsDevice::open(opened, largest_bytes as usize, self.ground.settings.pages)?;
         let engine = self.samples_engine(reason, pages);
         let place = Place {
             span_bytes: self.ground.target.span_bytes(),

@@ -11,6 +11,7 @@ use crate::in_use::{in_use, refuse_if_in_use, refuse_own};
 use crate::mark::RunMark;
 use crate::platform::{self, OpenHow};
 use crate::test_file::{Container, Remains, Scratch, Scratches, TestFile};
+use crate::verify::{Ledger, Stamping};
 use kurabe_core::device::Buffer;
 use kurabe_core::made::MadeFacts;
 use kurabe_core::quantity::{MIB, format_bytes};
@@ -67,6 +68,16 @@ pub struct Target {
     test_file: Option<TestFile>,
     /// Where programs may work, if the target is a directory and has no test file.
     container: Option<Container>,
+    /// What is written, if that is verified.
+    ledger: Option<Arc<Ledger>>,
+}
+
+/// The target, open for one thread of a repetition.
+#[derive(Debug)]
+pub struct Opened {
+    pub(crate) file: File,
+    /// Who stamps what is written, in a run whose writes are verified.
+    pub(crate) stamping: Option<Stamping>,
 }
 
 impl Target {
@@ -89,6 +100,7 @@ impl Target {
             scratch: None,
             test_file: None,
             container: None,
+            ledger: None,
         };
         if path.is_dir() {
             let folder = Folder::open(&path).map_err(|error| cannot_use(given, &error))?;
@@ -139,6 +151,7 @@ impl Target {
             scratch: None,
             test_file: None,
             container: None,
+            ledger: None,
         };
         if again.direct && !self.direct {
             again.find_alignment()?;
@@ -298,6 +311,25 @@ impl Target {
     }
 
     /// Opens the target once more, as a thread of a repetition needs it.
+    ///
+    /// # Errors
+    /// The operating system's; `Unsupported` where direct I/O is refused at opening.
+    pub(crate) fn open_lane(&self, write: bool, o_sync: bool) -> Result<Opened> {
+        let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync });
+        Ok(Opened { file: self.open_file(write, o_sync)?, stamping })
+    }
+
+    /// From now on every write is stamped and listed, for as long as workloads alone write.
+    pub fn verify(&mut self, ledger: Arc<Ledger>) {
+        self.ledger = Some(ledger);
+    }
+
+    /// Whether writes are stamped and listed.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// Opens the target once more.
     ///
     /// # Errors
     /// The operating system's; `Unsupported` where direct I/O is refused at opening.

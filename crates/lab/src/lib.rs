@@ -17,6 +17,7 @@
 mod clock;
 mod foreseen;
 mod handle;
+mod image;
 mod import;
 mod journal;
 mod limited;
@@ -37,9 +38,13 @@ pub mod versus;
 
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
+pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use journal::Lab;
-pub use kurabe_engine::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
+pub use kurabe_engine::{
+    CachePolicy, Engine, EngineChoice, FaultKind, ImageCheck, Pages, SectorFault, Settings, WaitMode,
+    WriteList,
+};
 pub use kurabe_explain::{Axis as SweepAxis, SweepPlan};
 pub use kurabe_interop::is_job_name;
 pub use machine::MachineFacts;

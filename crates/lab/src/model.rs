@@ -81,6 +81,7 @@ pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> 
         ("--direct", request.overrides.direct == Some(true)),
         ("--buffered", request.overrides.direct == Some(false)),
         ("--cache", settings.cache != usual.cache),
+        ("--verify", request.verify),
         ("--trace", request.kernel_trace),
         ("--write-existing", request.writing.existing_file),
         ("--destroy-data-on", request.writing.destroy_data_on.is_some()),

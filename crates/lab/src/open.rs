@@ -9,11 +9,12 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
 use kurabe_engine::{
-    Contender, FollowUp, InTurns, Remains, Session, Settings, Stop, Target, model_target, plan_tasks,
-    planned_time_ns, unfilled_notice,
+    Contender, FollowUp, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList, model_target,
+    plan_tasks, planned_time_ns, unfilled_notice,
 };
 use kurabe_host::NoiseWatch;
 use kurabe_sim::ModelTarget;
+use std::sync::Arc;
 
 /// A run that has an id and an open target.
 pub struct Open<'a> {
@@ -26,6 +27,8 @@ pub struct Open<'a> {
     /// The devices whose operations the kernel traces, if that is wanted.
     pub(crate) traced_devices: Option<Vec<(u32, u32)>>,
     pub(crate) follow_up: Option<FurtherSteps>,
+    /// What is written, if that is verified.
+    pub(crate) ledger: Option<Arc<Ledger>>,
 }
 
 /// A target that is open.
@@ -42,6 +45,8 @@ pub struct Done {
     pub id: String,
     /// The run as it is stored; `None` if nothing was measured, and so nothing is kept.
     pub record: Option<RunRecord>,
+    /// What was written, of a run that is verified.
+    pub writes: Option<WriteList>,
     /// Whether it came to its end; the cells of the record hold in any case.
     pub outcome: Result<()>,
 }
@@ -55,7 +60,7 @@ impl Open<'_> {
     /// Measures to the end, or until it is stopped.
     pub fn measure(self) -> Done {
         let started = self.started();
-        let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up } = self;
+        let Self { mut journal, plan, mut ground, settings, fills, traced_devices, follow_up, ledger } = self;
         let handle = journal.lab.handle.clone();
         let begun = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
         let outcome = begun.and_then(|()| {
@@ -77,7 +82,7 @@ impl Open<'_> {
             }
         });
         let left = journal.left(ground.close());
-        journal.end(outcome.and(left))
+        Done { writes: ledger.map(|ledger| ledger.list()), ..journal.end(outcome.and(left)) }
     }
 
     /// The first events.
@@ -156,6 +161,6 @@ impl Journal<'_> {
         let store = self.lab.store;
         let mut closed = self.close(outcome.as_ref().err());
         let outcome = rescued(store, std::slice::from_mut(&mut closed), outcome);
-        Done { id: closed.id, record: closed.record, outcome }
+        Done { id: closed.id, record: closed.record, writes: None, outcome }
     }
 }

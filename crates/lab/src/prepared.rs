@@ -1,6 +1,6 @@
 //! A run that is planned: the profile is made, a model is built, and a path is not touched yet.
 
-use crate::clock::now;
+use crate::clock::{now, random_word};
 use crate::foreseen::{Extent, Foreseen};
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
@@ -13,12 +13,13 @@ use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, VersusRecord};
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_engine::{Target, TargetOptions, measure_clock, model_target, plan_tasks};
+use kurabe_engine::{Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
 use kurabe_explain::further_steps;
 use kurabe_host::{ObserveOptions, devices_under, observe};
 use kurabe_sim::ModelTarget;
 use kurabe_trace::remove_orphaned_traces;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Looks at the cells of a run and tells which steps should be measured as well.
 pub(crate) type FurtherSteps = fn(&Profile, &[Cell]) -> Vec<Step>;
@@ -178,12 +179,24 @@ impl Prepared {
         let mut journal = Journal::begin(*lab, header)?;
         let opened = self.open_target(&mut journal, turns);
         match opened {
-            Ok((ground, plan, request)) => {
+            Ok((mut ground, plan, request)) => {
+                let ledger = if request.verify { Some(Arc::new(Ledger::new(random_word()?))) } else { None };
+                if let (Some(ledger), Ground::Real(target)) = (&ledger, &mut ground) {
+                    target.verify(Arc::clone(ledger));
+                }
                 let traced_devices = request.kernel_trace.then(|| devices_under(&request.target));
                 let follow_up: Option<FurtherSteps> =
                     matches!(request.procedure, Procedure::Sweep(_)).then_some(further_steps);
-                let (settings, fills) = (request.settings, !request.no_fill);
-                Ok(Open { journal, plan, ground, settings, fills, traced_devices, follow_up })
+                Ok(Open {
+                    journal,
+                    plan,
+                    ground,
+                    settings: request.settings,
+                    fills: !request.no_fill,
+                    traced_devices,
+                    follow_up,
+                    ledger,
+                })
             }
             Err(error) => {
                 // Nothing was measured, so there is nothing to keep.

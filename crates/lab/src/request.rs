@@ -20,6 +20,8 @@ pub struct RunRequest {
     pub overrides: Overrides,
     /// How operations are issued.
     pub settings: Settings,
+    /// Whether each write is stamped and listed, so that an image can be checked later.
+    pub verify: bool,
     /// Whether each cell gets a repetition more that the kernel's tracepoints follow.
     pub kernel_trace: bool,
     /// Labels of the run: key and value; a key without a value is no label.
@@ -41,6 +43,7 @@ impl Default for RunRequest {
             procedure: Procedure::default(),
             overrides: Overrides::default(),
             settings: Settings::default(),
+            verify: false,
             kernel_trace: false,
             labels: Vec::new(),
             sets: Vec::new(),

@@ -99,6 +99,8 @@ pub struct RunArgs {
     pub write_existing: bool,
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
     pub destroy_data_on: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Stamp each write and list them in FILE, for `kurabe check IMAGE --verify FILE` after a power cut", "書き込みごとに印を付け、その一覧を FILE に書く。電源断の後に `kurabe check イメージ --verify FILE` で照合できる"))]
+    pub verify: Option<PathBuf>,
 
     #[arg(long, value_name = "PATTERN", value_parser = PossibleValuesParser::new(["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]), conflicts_with = "profile", help_heading = t(SINGLE_EN, SINGLE_JA), help = t("Reads or writes, ascending or random", "読み書きと順序"))]
     pub rw: Option<String>,
@@ -133,7 +135,7 @@ pub struct RunArgs {
 
     #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
     pub replay: Option<PathBuf>,
-    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "think", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next, or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を保って(think)、または各操作を元の時刻に(timestamps)"))]
+    #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = PossibleValuesParser::new(["fast", "closed", "think", "readers", "timestamps"]), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next (for all, or for each unit of the trace by itself), or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を全体で(think)、またはトレースのファイルごとに保って(readers)、または各操作を元の時刻に(timestamps)"))]
     pub timing: String,
     #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
     pub speed: Option<f64>,
@@ -160,6 +162,7 @@ impl RunArgs {
     /// When words do not go together.
     pub fn request(&self) -> Result<RunRequest> {
         self.check_replay_words()?;
+        self.check_verify_words()?;
         let job = self.job()?;
         let procedure = match (&self.profile, &self.replay) {
             (Some(name), _) => Procedure::Named(name.clone()),
@@ -172,6 +175,7 @@ impl RunArgs {
             procedure,
             overrides: self.overrides(),
             settings: self.settings(),
+            verify: self.verify.is_some(),
             kernel_trace: self.trace,
             labels: labels(&self.label, self.name.as_ref())?,
             sets: assignments("--set", &self.set, "raid.strip=256KiB")?,
@@ -313,6 +317,21 @@ impl RunArgs {
             || self.workload_words().iter().any(|(_, given)| *given)
     }
 
+    /// Writes are stamped by one engine alone.
+    fn check_verify_words(&self) -> Result<()> {
+        if self.verify.is_none() || self.settings().engine != EngineChoice::Fixed(Engine::Uring) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Usage,
+            text!("--verify and io_uring do not go together", "--verify と io_uring は同時に使えません"),
+        )
+        .remedy(text!(
+            "leave out --engine: pread and pwrite stamp each write",
+            "--engine を外してください。印を付けられるのは pread/pwrite です"
+        )))
+    }
+
     /// A trace says itself what is done: words of a workload beside it would change nothing.
     fn check_replay_words(&self) -> Result<()> {
         let speed = ("--speed", self.speed.is_some() && self.timing != "timestamps");
@@ -340,6 +359,7 @@ impl RunArgs {
             timing: match self.timing.as_str() {
                 "closed" => ReplayTiming::Closed,
                 "think" => ReplayTiming::Think,
+                "readers" => ReplayTiming::Readers,
                 "timestamps" => ReplayTiming::Timestamps { speed: self.speed.unwrap_or(1.0) },
                 _ => ReplayTiming::Fast,
             },

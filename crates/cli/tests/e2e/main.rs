@@ -11,6 +11,7 @@ mod browser;
 mod lab;
 mod system;
 
+mod attaching;
 mod bad_input;
 mod bad_store;
 mod comparing;
@@ -53,5 +54,6 @@ mod terminal;
 mod traces;
 mod truth;
 mod unfinished;
+mod verified;
 mod versus;
 mod workloads;

@@ -1,0 +1,183 @@
+//! `kurabe check IMAGE --verify FILE`: whether storage kept what a run had flushed.
+
+use crate::args::Global;
+use crate::lang::{lang, t};
+use crate::output::{print_json, print_page};
+use crate::share::Share;
+use kurabe_core::number::count;
+use kurabe_core::quantity::format_bytes;
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_lab::{FaultKind, ImageCheck, ImageReport, SectorFault};
+use std::path::Path;
+
+/// Faults that are printed with their places; JSON has more.
+const PRINTED_PLACES: usize = 10;
+
+/// Holds an image against the list of a run's writes.
+///
+/// # Errors
+/// When either cannot be read, or the image lacks what was flushed.
+pub fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
+    let mut share = Share::of(t("kurabe: comparing", "kurabe: 照合しています"), global);
+    let report = kurabe_lab::check_image(image, list, &mut |done, all| share.tell(done, all))?;
+    drop(share);
+    match global.json {
+        true => print_json(&as_json(&report))?,
+        false => print_page(page(&report).get(lang()))?,
+    }
+    if report.check.is_sound() {
+        return Ok(());
+    }
+    let image = shown::path(image);
+    let bytes = format_bytes(report.check.fault_bytes.values().sum());
+    Err(Error::new(
+        ErrorKind::Io,
+        text!(
+            "{image} does not hold what was written to it: {bytes} are not as they were promised",
+            "{image} には書いたはずの内容がありません({bytes} が約束と違います)"
+        ),
+    )
+    .remedy(text!(
+        "storage that loses what was flushed cannot be trusted with a file system or a database; look at cables, caches and its settings first",
+        "フラッシュ済みのデータを失うストレージは、ファイルシステムやデータベースには使えません。まずケーブル、キャッシュ、設定を確認してください"
+    )))
+}
+
+fn page(report: &ImageReport) -> Text {
+    let ImageReport { writes, check } = report;
+    let (writes, written, flushed) =
+        (count(*writes), format_bytes(check.written_bytes), format_bytes(check.flushed_bytes));
+    let mut lines = vec![text!(
+        "{writes} writes to {written}, of which {flushed} were flushed",
+        "書き込み {writes} 回、範囲 {written}(うちフラッシュ済み {flushed})"
+    )];
+    for (kind, bytes) in &check.fault_bytes {
+        let (name, meaning) = words(*kind);
+        let bytes = format_bytes(*bytes);
+        lines
+            .push(text!("  {name:<10} {bytes:>10}  {meaning}", "  {name} {bytes}: {meaning}"; name, meaning));
+    }
+    for fault in check.faults.iter().take(PRINTED_PLACES) {
+        lines.push(place(fault));
+    }
+    if check.faults.len() > PRINTED_PLACES {
+        lines.push(text!("  … and more (--json has them)", "  … ほか(--json で見られます)"));
+    }
+    if check.unflushed_bytes > 0 {
+        let (unflushed, arrived) = (format_bytes(check.unflushed_bytes), format_bytes(check.arrived_bytes));
+        lines.push(text!(
+            "{unflushed} had a last write that was not flushed; {arrived} hold it, which they need not",
+            "最後の書き込みが未フラッシュの範囲 {unflushed}(うち届いていたもの {arrived}。失われても約束違反ではありません)"
+        ));
+    }
+    match check.torn_writes {
+        0 => {}
+        1 => lines.push(text!(
+            "1 write that was not flushed came in part, which it may",
+            "未フラッシュの書き込み 1 回が一部だけ届いていました(約束違反ではありません)"
+        )),
+        torn => {
+            let torn = count(torn);
+            lines.push(text!(
+                "{torn} writes that were not flushed came in part, which they may",
+                "未フラッシュの書き込み {torn} 回が一部だけ届いていました(約束違反ではありません)"
+            ));
+        }
+    }
+    if check.is_sound() {
+        lines.push(match check.flushed_bytes {
+            0 => text!(
+                "Nothing was flushed, so nothing was promised (--fsync N, --o-sync)",
+                "フラッシュがなかったため、約束された内容はありません(--fsync N、--o-sync)"
+            ),
+            _ => text!("All that was flushed is there.", "フラッシュ済みの内容はすべて残っています。"),
+        });
+    }
+    let joined =
+        |pick: fn(&Text) -> &str| lines.iter().map(|line| format!("{}\n", pick(line))).collect::<String>();
+    Text { en: joined(|line| &line.en), ja: joined(|line| &line.ja) }
+}
+
+/// A fault's name and what it means.
+fn words(kind: FaultKind) -> (Text, Text) {
+    match kind {
+        FaultKind::Lost => (
+            text!("lost", "消失"),
+            text!("flushed, and nothing of the run is there", "フラッシュ済みなのに、この測定の内容がない"),
+        ),
+        FaultKind::Stale => (
+            text!("stale", "古い内容"),
+            text!("an older write is there than was flushed", "フラッシュ済みより古い書き込みが残っている"),
+        ),
+        FaultKind::Damaged => (
+            text!("damaged", "破損"),
+            text!(
+                "a sector of two writes, or rotten",
+                "1 セクターに 2 回分の書き込みが混ざっているか、壊れている"
+            ),
+        ),
+        FaultKind::Misplaced => (
+            text!("misplaced", "位置違い"),
+            text!("a sector is there that belongs elsewhere", "別の場所のセクターがある"),
+        ),
+        FaultKind::Newer => (
+            text!("newer", "一覧より新しい"),
+            text!("written after the list was", "一覧を書いた後の書き込みがある"),
+        ),
+    }
+}
+
+fn place(fault: &SectorFault) -> Text {
+    let (name, _) = words(fault.kind);
+    let (offset, bytes) = (count(fault.offset_bytes), format_bytes(fault.length_bytes));
+    let promised = count(u64::from(fault.promised));
+    let here = match (fault.kind, fault.present) {
+        (FaultKind::Misplaced, Some(home)) => {
+            let home = count(home);
+            text!("the sector of offset {home} is there", "オフセット {home} のセクターがある")
+        }
+        (_, Some(write)) => {
+            let write = count(write);
+            text!("write {write} is there", "書き込み {write} がある")
+        }
+        (_, None) => text!("no write is there", "書き込みがない"),
+    };
+    text!(
+        "  at offset {offset}, {bytes} {name}: {here}, write {promised} was flushed",
+        "  オフセット {offset} から {bytes}、{name}: フラッシュ済みは書き込み {promised}、実際は{here}"; name, here
+    )
+}
+
+fn as_json(report: &ImageReport) -> serde_json::Value {
+    let ImageReport { writes, check } = report;
+    let ImageCheck {
+        written_bytes,
+        flushed_bytes,
+        fault_bytes,
+        faults,
+        unflushed_bytes,
+        arrived_bytes,
+        torn_writes,
+    } = check;
+    let places: Vec<_> = faults
+        .iter()
+        .map(|fault| {
+            serde_json::json!({
+                "fault": fault.kind, "offset_bytes": fault.offset_bytes, "length_bytes": fault.length_bytes,
+                "promised_write": fault.promised, "present": fault.present,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "event": "image_check",
+        "sound": check.is_sound(),
+        "writes": writes,
+        "written_bytes": written_bytes,
+        "flushed_bytes": flushed_bytes,
+        "fault_bytes": fault_bytes,
+        "faults": places,
+        "unflushed_bytes": unflushed_bytes,
+        "arrived_unflushed_bytes": arrived_bytes,
+        "torn_unflushed_writes": torn_writes,
+    })
+}
