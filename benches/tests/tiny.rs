@@ -135,7 +135,6 @@ fn mqsim_runs_or_is_skipped_with_its_reason() -> Result<()> {
         None => mqsim::run(Path::new("nowhere"), 1, &mut out)?,
     }
     let out = String::from_utf8(out)?;
-    println!("{out}");
     assert!(
         out.starts_with("skipped: there is no MQSim in `nowhere`") || out.contains("8 KiB random reads"),
         "{out}"
